@@ -20,19 +20,23 @@ export const banditChatPrompt: Prompt = {
   next: '{state}',
 };
 
-/** RAGEN's Bandit: Phoenix pays 0.1 always, Dragon 1 in a quarter of the pulls; one choice. Each member of a group draws its own payout. */
+/** RAGEN's Bandit with one choice: Phoenix always pays 0.1, Dragon pays 1 with probability 0.25. Payouts are drawn per episode. */
 export const bandit: Environment = {
   type: 'bandit',
   words: {
     title: 'Bandit',
-    note: 'Two arms and what they pay',
+    note: 'Two arms and their payouts',
     fields: [
-      { path: 'lo_arm_name', title: 'Safe arm', help: 'Its name.' },
-      { path: 'hi_arm_name', title: 'Risky arm', help: 'Its name.' },
-      { path: 'lo_arm_score', title: 'Safe arm pays', help: 'Always.' },
-      { path: 'hi_arm_loscore', title: 'Risky arm mostly pays', help: 'When it doesn’t win.' },
-      { path: 'hi_arm_hiscore', title: 'Risky arm’s prize', help: 'When it wins.' },
-      { path: 'hi_arm_hiscore_prob', title: 'Chance of the prize', help: 'Of each pull of the risky arm.' },
+      { path: 'lo_arm_name', title: 'Safe arm', help: 'Name of the arm with the fixed payout.' },
+      { path: 'hi_arm_name', title: 'Risky arm', help: 'Name of the arm with the random payout.' },
+      { path: 'lo_arm_score', title: 'Safe payout', help: 'Reward for the safe arm.' },
+      { path: 'hi_arm_loscore', title: 'Risky payout, low', help: 'Reward for the risky arm when it loses.' },
+      { path: 'hi_arm_hiscore', title: 'Risky payout, high', help: 'Reward for the risky arm when it wins.' },
+      {
+        path: 'hi_arm_hiscore_prob',
+        title: 'Win probability',
+        help: 'Probability of the high payout per pull of the risky arm.',
+      },
     ],
   },
   actions: ({ lo_arm_name, hi_arm_name }) => [String(lo_arm_name), String(hi_arm_name)],

@@ -4,33 +4,33 @@ import type { EnvironmentConfig } from '../run-config/schema.ts';
 import type { Episode } from '../run-directory/episode.ts';
 import type { Prompt } from './prompt.ts';
 
-/** Seconds that an episode of the preset takes the starter policy on one core of a server's processor (Xeon, AVX-512), from runs of benchmarks/. */
+/** Seconds per episode of the preset with the starter policy on one core (Xeon, AVX-512), measured in benchmarks/. */
 export interface Pace {
-  /** To play it. */
+  /** Rollout. */
   play: number;
-  /** To train on it once, without a critic. */
+  /** One training pass without a critic. */
   learn: number;
 }
 
-/** What core knows of a type of environment; the trainer plays it. registry.ts lists all of them. */
+/** An environment type as core describes it. The trainer plays it. registry.ts lists all types. */
 export interface Environment {
   type: string;
-  /** Its name, and what the form says of its configuration; keys that aren't named here stand there by their own names. */
+  /** Title, and form fields of its settings. Settings without a field are shown under their key. */
   words: Omit<SectionWords, 'id'>;
-  /** Names that an answer may use; null: it is free text. */
+  /** Valid action names; null for free text. */
   actions: (config: Record<string, unknown>) => readonly string[] | null;
-  /** As presets have it, with the prompts of the starter policy: a bare state, on which it was trained. */
+  /** Preset settings with the prompts that the starter policy was trained on: the bare state. */
   preset: EnvironmentConfig;
-  /** Keys of its configuration that say nothing as the others stand. */
-  silent?: (config: Record<string, unknown>) => readonly string[];
-  /** Instructions for a published model, in place of the starter's. */
+  /** Settings that have no effect with the other settings as they are. */
+  unusedSettings?: (config: Record<string, unknown>) => readonly string[];
+  /** Prompts for published models. */
   chatPrompt: Prompt;
-  /** Distance of the worst score that an episode can have from the best, without penalties for form, which are small beside it. Absent where nobody knows. */
+  /** Difference between the best and the worst possible episode reward, without format penalties. Absent if unknown. */
   rewardRange?: (config: Record<string, unknown>, maxActions: number) => number;
-  /** Absent where nobody measured it. */
+  /** Absent if not measured. */
   pace?: Pace;
-  /** How large a level is, in a unit of its own. */
+  /** Size of a level, in a unit that depends on the environment. */
   levelSize?: (config: Record<string, unknown>) => number;
-  /** The pictures of an episode: the initial state, then what became of each action. */
+  /** Frames of an episode: the initial state, then the result of each action. */
   frames: (episode: Episode) => Frame[];
 }

@@ -2,8 +2,8 @@ import type { Frame } from '../contract/contract.ts';
 import { type Episode, ownFacts } from '../run-directory/episode.ts';
 
 /**
- * The initial state, then one frame for each executed action; a turn that executed none keeps the picture and gets one frame of its own. The trainer
- * recorded each action's outcome, so nothing is run again.
+ * Returns the initial state, then one frame per executed action. A turn without executed actions gets one frame with the same board. The
+ * trainer recorded each outcome, so the environment is not run again.
  */
 export function actionFrames(episode: Episode): Frame[] {
   let total = 0;

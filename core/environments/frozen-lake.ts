@@ -12,39 +12,48 @@ const standard = {
   observation_format: 'grid',
 };
 
-/** `slip`: a sentence on how the ice has it. */
+/** `slip`: a sentence about slipping. */
 export const lakeChatPrompt = (slip: string): Prompt =>
   gridChatPrompt(
     `You are on a frozen lake. Reach the goal without stepping into a hole; either ends the walk. ${slip}\n` +
       'The lake is a grid, a row a line: P is you, _ is ice, O is a hole, G is the goal.',
   );
 
-/** FrozenLake as RAGEN trains it: 4x4. */
+/** RAGEN's FrozenLake, 4x4. */
 export const frozenLake: Environment = {
   type: 'frozen-lake',
   words: {
     title: 'FrozenLake',
-    note: 'The lake and its ice',
+    note: 'Grid and ice',
     fields: [
-      { path: 'size', title: 'Size', unit: 'cells a side', help: 'The lake is a square.' },
-      { path: 'p', title: 'Share of ice', help: 'Chance that a cell is frozen; the others are holes.' },
-      { path: 'is_slippery', title: 'Slippery', help: 'Moves may go to a side.' },
+      {
+        path: 'size',
+        title: 'Size',
+        unit: 'cells',
+        help: 'Side length of the square grid. Larger is harder.',
+      },
+      {
+        path: 'p',
+        title: 'Ice probability',
+        help: 'Probability that a cell is ice. The others are holes. Lower is harder.',
+      },
+      { path: 'is_slippery', title: 'Slippery', help: 'Moves may slip sideways.' },
       {
         path: 'success_rate',
-        title: 'Chance to go straight',
-        help: 'On slippery ice: that a move goes where it is meant to.',
+        title: 'Intended move probability',
+        help: 'Probability that a move on slippery ice goes in the chosen direction. Otherwise it slips to either side.',
       },
       {
         path: 'observation_format',
-        title: 'What is shown',
-        help: 'Of the lake, to the model.',
-        choices: { grid: 'The grid', coord: 'Coordinates', grid_coord: 'Both' },
+        title: 'Observation',
+        help: 'How the level is described to the model.',
+        choices: { grid: 'Grid', coord: 'Coordinates', grid_coord: 'Grid and coordinates' },
       },
     ],
   },
   actions: () => ['Left', 'Down', 'Right', 'Up'],
   preset: { label: 'frozen-lake', type: 'frozen-lake', config: standard, ...gridRules },
-  silent: ({ is_slippery }) => (is_slippery ? [] : ['success_rate']),
+  unusedSettings: ({ is_slippery }) => (is_slippery ? [] : ['success_rate']),
   chatPrompt: lakeChatPrompt('The ice does not slip: every move goes where it is meant to.'),
   rewardRange: () => 1,
   pace: { play: 3.5e-3, learn: 6.5e-3 },
@@ -52,7 +61,7 @@ export const frozenLake: Environment = {
   frames: actionFrames,
 };
 
-/** Gymnasium's slips, which RAGEN's FrozenLake has too: a third of the moves go where they were meant to, as many to each side. */
+/** Slippery ice as in Gymnasium and RAGEN: a third of the moves go in the chosen direction and a third to each side. */
 export const slipperyLake: EnvironmentConfig = {
   ...frozenLake.preset,
   config: { ...standard, is_slippery: true, success_rate: 1 / 3 },

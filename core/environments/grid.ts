@@ -1,6 +1,6 @@
 import { chatSystem, type Prompt } from './prompt.ts';
 
-/** RAGEN's rules of both grids: up to 5 turns of 5 actions, 10 actions in all. */
+/** RAGEN's limits for grid environments: 5 turns, 5 actions per turn, 10 actions per episode. */
 export const gridRules = {
   share: 1,
   validate: true,
@@ -11,7 +11,7 @@ export const gridRules = {
   prompt: { system: '', first: '{state}', next: '{state}' },
 } as const;
 
-/** A grid's prompts for a model that was taught to follow instructions: the rules once, then the state and the form of the reply in every turn. */
+/** Prompts of a grid environment for instruction-tuned models: the rules once, then the state and the response format in every turn. */
 export function gridChatPrompt(rules: string): Prompt {
   const turn =
     'Turn {turn}, {actions_left} moves left:\n{state}\n\n' +

@@ -5,6 +5,6 @@ import { sokoban } from './sokoban.ts';
 
 export const environments: readonly [Environment, ...Environment[]] = [frozenLake, bandit, sokoban];
 
-/** Undefined for a type that this build doesn't know. */
+/** Returns undefined for an unknown type. */
 export const findEnvironment = (type: string): Environment | undefined =>
   environments.find((environment) => environment.type === type);

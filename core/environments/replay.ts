@@ -5,7 +5,7 @@ import { float16Array, float32Array, mean } from '../run-directory/token-arrays.
 import { actionFrames } from './frames.ts';
 import { findEnvironment } from './registry.ts';
 
-/** An episode as pictures and turns, ready to draw. */
+/** Converts an episode into frames and turns for the player. */
 export function toReplay(episode: Episode): Replay {
   return {
     summary: episodeSummary.parse(episode),
@@ -18,7 +18,7 @@ export function toReplay(episode: Episode): Replay {
   };
 }
 
-/** Of an environment that this build doesn't know, the recorded states are the pictures. */
+/** Returns an episode's frames. Unknown environments show the recorded states. */
 export function toFrames(episode: Episode): Frame[] {
   return (findEnvironment(episode.type)?.frames ?? actionFrames)(episode);
 }

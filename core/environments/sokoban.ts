@@ -2,7 +2,7 @@ import type { Environment } from './environment.ts';
 import { actionFrames } from './frames.ts';
 import { gridChatPrompt, gridRules } from './grid.ts';
 
-/** RAGEN's simple room: 6x6 with one box. */
+/** RAGEN's SimpleSokoban: 6x6 with one box. */
 const standard = {
   dim_x: 6,
   dim_y: 6,
@@ -22,23 +22,27 @@ export const sokoban: Environment = {
   type: 'sokoban',
   words: {
     title: 'Sokoban',
-    note: 'The room and its boxes',
+    note: 'Room size and boxes',
     fields: [
-      { path: 'dim_x', title: 'Rows', help: 'The walls around are counted.' },
-      { path: 'dim_y', title: 'Columns', help: 'The walls around are counted.' },
-      { path: 'num_boxes', title: 'Boxes' },
+      { path: 'dim_x', title: 'Rows', help: 'Rows of the room, including walls. Larger is harder.' },
+      { path: 'dim_y', title: 'Columns', help: 'Columns of the room, including walls. Larger is harder.' },
+      { path: 'num_boxes', title: 'Boxes', help: 'Number of boxes. More are harder.' },
       {
         path: 'max_steps',
-        title: 'Steps of the environment',
-        unit: 'moves',
-        help: 'After which it ends by itself.',
+        title: 'Step limit',
+        unit: 'actions',
+        help: 'Maximum actions before the environment ends the episode.',
       },
-      { path: 'search_depth', title: 'Depth of the generator', help: 'Deeper makes harder rooms.' },
+      {
+        path: 'search_depth',
+        title: 'Generator search depth',
+        help: 'Search depth of the level generator. Higher makes harder levels.',
+      },
       ...['Wall', 'Floor', 'Target', 'Box on target', 'Box', 'Player', 'Player on target'].map(
         (title, index) => ({
           path: `grid_lookup.${index}`,
           title: `Symbol: ${title.toLowerCase()}`,
-          help: 'What the model reads for it.',
+          help: 'Symbol in the text observation.',
         }),
       ),
     ],
@@ -46,7 +50,7 @@ export const sokoban: Environment = {
   actions: () => ['Up', 'Down', 'Left', 'Right'],
   preset: { label: 'sokoban', type: 'sokoban', config: standard, ...gridRules },
   chatPrompt: sokobanChatPrompt,
-  // A move costs 0.1; a box on a target brings 1, the last one 10 more.
+  // An action costs 0.1. A box on a target earns 1, the last box 10 more.
   rewardRange: ({ num_boxes = 1 }, maxActions) => Number(num_boxes) + 10 + 0.1 * maxActions,
   pace: { play: 1e-2, learn: 2.4e-2 },
   levelSize: ({ dim_x, dim_y }) => Number(dim_x) * Number(dim_y),

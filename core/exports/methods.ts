@@ -38,9 +38,9 @@ const scientific = (value: number) =>
     : String(value);
 
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
-  const silent = findEnvironment(type)?.silent?.(config) ?? [];
+  const unused = findEnvironment(type)?.unusedSettings?.(config) ?? [];
   const facts = Object.entries(config)
-    .filter(([key, value]) => ['number', 'boolean'].includes(typeof value) && !silent.includes(key))
+    .filter(([key, value]) => ['number', 'boolean'].includes(typeof value) && !unused.includes(key))
     .map(([key, value]) => {
       const title = settingFacts(`environments.0.config.${key}`, type).title.toLowerCase();
       return typeof value === 'boolean' ? `${value ? '' : 'not '}${title}` : `${title} ${value}`;

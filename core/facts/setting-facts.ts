@@ -1,15 +1,15 @@
 import { environmentWords, typeWords } from '../presets/environment-words.ts';
-import { type FieldWords, sections, settingMeaning } from '../run-config/form-words.ts';
+import { type FieldWords, sections, settingHelp } from '../run-config/form-words.ts';
 
-/** What is known of a setting of run.json by its path. */
+/** Title, unit and help of a setting in run.json. */
 export interface SettingFacts {
-  /** As in the form; of one that isn't in it, the words of its path. */
+  /** The form's title. For a setting that is not in the form, the last part of its path. */
   title: string;
-  /** `episodes`, `tokens`, ...; empty where it has none. */
+  /** `episodes`, `tokens`, ...; empty if there is none. */
   unit: string;
-  /** As docs/formats/run-config.md has it; empty for those of environments' own configurations. */
-  meaning: string;
-  /** What people read for a value of it. */
+  /** Help text; empty for settings of an environment type. */
+  help: string;
+  /** Returns the title of a value. */
   value: (text: string) => string;
 }
 
@@ -17,18 +17,18 @@ const words = new Map<string, FieldWords>(
   [...sections, environmentWords].flatMap(({ fields }) => fields).map((field) => [field.path, field]),
 );
 
-/** `type`: of the environment whose setting it is, which has settings of its own. */
+/** Looks up a setting by its path. `type`: type of the environment, for paths below `environments.N.config`. */
 export function settingFacts(path: string, type = ''): SettingFacts {
   const general = path.replace(/\.\d+(?=\.|$)/g, '[]');
   const own = /^environments\.\d+\.config\.(.+)$/.exec(path)?.[1];
-  const known = own
+  const found = own
     ? typeWords[type]?.fields.find((field) => field.path === own)
     : (words.get(path) ?? words.get(general));
   const last = path.split('.').at(-1)!.replaceAll('_', ' ');
   return {
-    title: known?.title ?? `${last.charAt(0).toUpperCase()}${last.slice(1)}`,
-    unit: known?.unit ?? '',
-    meaning: settingMeaning(general),
-    value: (text) => known?.choices?.[text] ?? text,
+    title: found?.title ?? `${last.charAt(0).toUpperCase()}${last.slice(1)}`,
+    unit: found?.unit ?? '',
+    help: settingHelp(general),
+    value: (text) => found?.choices?.[text] ?? text,
   };
 }

@@ -4,17 +4,17 @@ import description from '../run-config/description.json' with { type: 'json' };
 import {
   type FieldWords,
   firstPaths,
-  kept,
+  hiddenPaths,
   type SectionWords,
   sections,
-  settingMeaning,
+  settingHelp,
 } from '../run-config/form-words.ts';
 import type { Field } from '../run-config/schema.ts';
 import { environmentWords, typeWords } from './environment-words.ts';
 
-/** The form of a configuration: the trainer's description of the keys (type, range) with the words that people read (form-words.ts). */
+/** The form of a configuration: types and ranges from the trainer's description, titles and order from form-words.ts, help from options.json. */
 
-/** Texts of several lines. */
+/** Settings that get a multi-line text field. */
 const longTexts = /\.prompt\.(system|first|next)$/;
 
 function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: FieldWords): FormField {
@@ -23,16 +23,12 @@ function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: F
     path: words.path,
     title: words.title,
     unit: words.unit ?? '',
-    help: words.help ?? sentence(settingMeaning(path)),
+    help: words.help ?? settingHelp(path),
     type: kind,
     minimum: minimum ?? null,
     maximum: maximum ?? null,
     choices: choices.map((value) => ({ value, title: words.choices?.[value] ?? value })),
   };
-}
-
-function sentence(text: string): string {
-  return text && `${text[0]!.toUpperCase()}${text.slice(1)}${/[.:]$/.test(text) ? '' : '.'}`;
 }
 
 function sectionOf(
@@ -42,7 +38,7 @@ function sectionOf(
 ): FormSection {
   const described = fields.map((words) => {
     const field = all.find(({ path }) => path === words.path);
-    if (!field) throw new Error(`form-words.ts names ${words.path}, which run.json doesn't have`);
+    if (!field) throw new Error(`form-words.ts names ${words.path}, which is not a key of run.json`);
     return { ...fieldOf(field, words), path: prefix + words.path };
   });
   return { id, title, note, fields: described };
@@ -50,13 +46,13 @@ function sectionOf(
 
 const fields = description.fields as readonly Field[];
 
-/** A new key needs no words to be offered: it stands with its neighbours, and is called after itself. */
+/** Adds keys that have no title yet: each joins the section of its neighbours, and its title comes from its name. */
 function withNewKeys(worded: readonly SectionWords[]): SectionWords[] {
-  const known = new Set([
-    ...kept,
+  const listed = new Set([
+    ...hiddenPaths,
     ...[...worded, environmentWords].flatMap((each) => each.fields.map(({ path }) => path)),
   ]);
-  const added = fields.filter(({ path }) => !known.has(path) && !path.startsWith('environments[]'));
+  const added = fields.filter(({ path }) => !listed.has(path) && !path.startsWith('environments[]'));
   const placeOf = (path: string) => {
     const near = path.slice(0, path.lastIndexOf('.') + 1);
     return (
@@ -75,7 +71,7 @@ function withNewKeys(worded: readonly SectionWords[]): SectionWords[] {
   }));
 }
 
-/** `rollout_files.keep_first` as `Keep first`. */
+/** Turns `rollout_files.keep_first` into `Keep first`. */
 function plainTitle(path: string): string {
   const name = path.slice(path.lastIndexOf('.') + 1).replaceAll('_', ' ');
   return `${name[0]!.toUpperCase()}${name.slice(1)}`;
@@ -109,37 +105,37 @@ const byPath = new Map(
   ),
 );
 
-/** The field of the setting at `environments.0.config.size`. */
+/** Returns the form field of a path such as `environments.0.config.size`. */
 const fieldAt = (path: string) => byPath.get(path.replace(/^environments\.[^.]+/, 'environments[]'));
 
-/** What a form calls a setting; the path itself where it doesn't offer it. */
+/** Returns the title of a setting, or its path if the form does not show it. */
 export const titleOf = (path: string): string => fieldAt(path)?.title ?? path;
 
-/** A setting's value as a form says it: the title of a choice. */
-export const valueInWords = (path: string, value: unknown): string =>
+/** Returns the title of a choice, or the value as text. */
+export const valueTitle = (path: string, value: unknown): string =>
   fieldAt(path)?.choices.find((choice) => choice.value === value)?.title ?? String(value);
 
-const offered = [...configForm.sections, configForm.environment].flatMap((section) => section.fields);
-const longestFirst = offered.toSorted((a, b) => b.path.length - a.path.length);
+const shown = [...configForm.sections, configForm.environment].flatMap((section) => section.fields);
+const longestFirst = shown.toSorted((a, b) => b.path.length - a.path.length);
 
-/** A sentence of the trainer with the titles of the settings that it names: `critic.model is none` becomes “Critic” is “None”. */
+/** Replaces setting paths in a message of the trainer by their titles: `critic.model is none` becomes “Critic” is “None”. */
 export function inTitles(text: string): string {
-  let words = text;
+  let result = text;
   for (const { path, title, choices } of longestFirst) {
-    const named = new RegExp(
-      `(?<![\\w.])${literal(path).replace('\\[\\]', '\\[\\d+\\]')}(?![\\w.[])( (?:is|isn't|must be) (\\w+)\\b)?`,
+    const pattern = new RegExp(
+      `(?<![\\w.])${escapeRegExp(path).replace('\\[\\]', '\\[\\d+\\]')}(?![\\w.[])( (?:is|isn't|must be) (\\w+)\\b)?`,
       'g',
     );
-    words = words.replace(named, (whole, said: string | undefined, value: string) => {
+    result = result.replace(pattern, (whole, rest: string | undefined, value: string) => {
       const choice = choices.find((each) => each.value === value);
       const name = `“${title}”`;
-      if (said === undefined) return name;
+      if (rest === undefined) return name;
       return choice
-        ? `${name}${said.slice(0, -value.length)}“${choice.title}”`
-        : `${name}${whole.slice(whole.length - said.length)}`;
+        ? `${name}${rest.slice(0, -value.length)}“${choice.title}”`
+        : `${name}${whole.slice(whole.length - rest.length)}`;
     });
   }
-  return words;
+  return result;
 }
 
-const literal = (text: string) => text.replace(/[.[\]]/g, '\\$&');
+const escapeRegExp = (text: string) => text.replace(/[.[\]]/g, '\\$&');

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { bytes } from '../contract/bytes.ts';
 import type { Advice, KnownReaction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { titleOf, valueInWords } from '../presets/form.ts';
+import { titleOf, valueTitle } from '../presets/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { measureRun } from '../run-directory/measure.ts';
@@ -58,7 +58,7 @@ async function requireRoom(folder: string, keep: number): Promise<void> {
 /** `iteration 40, with “Learning rate” at 0.00017` */
 export function planWords({ checkpoint, changes }: Pick<Plan, 'checkpoint' | 'changes'>): string {
   const changed = changes
-    .map(({ path, value }) => `“${titleOf(path)}” at ${valueInWords(path, value)}`)
+    .map(({ path, value }) => `“${titleOf(path)}” at ${valueTitle(path, value)}`)
     .join(', ');
   return `iteration ${checkpoint}${changed === '' ? '' : `, with ${changed}`}`;
 }

@@ -1,6 +1,6 @@
 import type { RunConfig } from './schema.ts';
 
-/** Policy's learning rate in an iteration as the trainer has it after warm-up (native/src/train/update/optimizer_step.cpp). */
+/** Returns the policy's learning rate at an iteration, after warm-up. Mirrors native/src/train/update/optimizer_step.cpp. */
 export function learningRate({ optimizer, iterations }: RunConfig, iteration: number): number {
   const progress = Math.min(1, (iteration - 1) / iterations);
   if (optimizer.schedule === 'linear') return optimizer.learning_rate * (1 - progress);
@@ -9,12 +9,12 @@ export function learningRate({ optimizer, iterations }: RunConfig, iteration: nu
   return optimizer.learning_rate;
 }
 
-/** By how much a rate has to be above another to be called higher. */
-const clearly = 1.05;
+/** Minimum ratio at which a rate counts as higher. */
+const minimumRise = 1.05;
 
 /**
- * What is to be said where a run goes on from a checkpoint of `parent` and its schedule takes the learning rate up again, since it counts to another number of iterations; else
- * null. Both rates are those of the first iteration after the checkpoint.
+ * Returns the learning rates at the first iteration after the checkpoint if a fork's schedule raises the rate again, because it spans another
+ * number of iterations than the parent's; otherwise null.
  */
 export function risingRate(
   parent: RunConfig,
@@ -24,5 +24,5 @@ export function risingRate(
   const iteration = config.start.checkpoint + 1;
   const before = learningRate(parent, iteration);
   const now = learningRate(config, iteration);
-  return now > before * clearly ? { iteration, before, now } : null;
+  return now > before * minimumRise ? { iteration, before, now } : null;
 }

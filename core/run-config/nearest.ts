@@ -1,4 +1,4 @@
-/** Levenshtein's distance: the least number of single-character edits from one text to the other. */
+/** Returns the Levenshtein distance. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row++) {
@@ -13,8 +13,8 @@ function editDistance(from: string, to: string): number {
 }
 
 /**
- * The candidate most like a mistyped word, or null where none is near. The last part of a dotted path counts alone too,
- * so that `learning_rate` finds `optimizer.learning_rate`.
+ * Returns the candidate closest to a misspelled word, or null if none is close. The last part of a dotted path is also compared alone, so that
+ * `learning_rate` finds `optimizer.learning_rate`.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   let best: string | null = null;

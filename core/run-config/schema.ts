@@ -6,8 +6,8 @@ export type { EnvironmentConfig, RunConfig } from './run-config.ts';
 export { configVersion } from './upgrade.ts';
 
 /**
- * What run.json may hold, key by key: built from the trainer's own description (description.json, which `npm run describe` writes). Every key is required; nothing has
- * a default. Rules between keys are the trainer's alone: `starpo-trainer validate` knows them.
+ * The schema of run.json, built from the trainer's description (description.json, written by `npm run describe`). Every key is required; there are no
+ * defaults. Rules between keys are checked by `starpo-trainer validate`.
  */
 
 export interface Field {
@@ -21,12 +21,12 @@ export interface Field {
   max_length?: number;
 }
 
-/** Keys by name: a field, or the fields of the object that the key holds. */
+/** Keys of an object: each is a field or a nested object. */
 type Branch = Map<string, Field | Branch>;
 
 const environmentFields: Record<string, readonly Field[]> = description.environments;
 
-/** `environments[].config` by the environment's type; a type that the description doesn't know was refused before. */
+/** Schemas of `environments[].config` by environment type. Unknown types are rejected earlier. */
 const environmentConfigs = new Map(
   Object.entries(environmentFields).map(([type, fields]) => [type, objectOf(branchOf(fields))]),
 );
@@ -39,7 +39,7 @@ export const runConfigSchema = objectOf(branchOf(description.fields)).superRefin
   }
 }) as unknown as z.ZodType<RunConfig>;
 
-/** The field that a path of a configuration names, such as `environments.0.label`; undefined where there is none. */
+/** Returns the field at a path such as `environments.0.label`, or undefined. */
 export function findField(path: readonly PropertyKey[], config: unknown): Field | undefined {
   const names = path.map((part) => (typeof part === 'number' ? '[]' : String(part)));
   if (names[0] === 'environments' && names[2] === 'config' && names.length > 3) {
@@ -50,7 +50,7 @@ export function findField(path: readonly PropertyKey[], config: unknown): Field 
   return (description.fields as Field[]).find((field) => field.path === dotted);
 }
 
-/** `rollout.groups` under `rollout`, then `groups`; `environments[].label` under `environments`, then `[]`, then `label`. */
+/** Builds the tree of fields: `environments[].label` is at `environments`, `[]`, `label`. */
 function branchOf(fields: readonly Field[]): Branch {
   const root: Branch = new Map();
   for (const field of fields) {
@@ -59,7 +59,7 @@ function branchOf(fields: readonly Field[]): Branch {
     for (const name of names.slice(0, -1)) {
       const inner = branch.get(name);
       const next: Branch = inner instanceof Map ? inner : new Map();
-      // A list's own field comes before those of its elements.
+      // The field of the list itself precedes the fields of its elements.
       if (inner !== undefined && !(inner instanceof Map)) next.set('', inner);
       branch.set(name, next);
       branch = next;

@@ -4,13 +4,17 @@ import { unknownKey } from './validate.ts';
 
 export type Setting = string | number | boolean;
 
-/** Splits `key=value` texts of the command line. Throws `config_invalid` where there is no `=`. */
+/** Parses `key=value` arguments. Throws `config_invalid` if one has no `=`. */
 export function parseSettings(texts: readonly string[]): Record<string, Setting> {
   const settings: Record<string, Setting> = {};
   for (const text of texts) {
     const at = text.indexOf('=');
     if (at < 1) {
-      throw new Failure('config_invalid', `"${text}" is not key=value`, 'Write it as --set iterations=20.');
+      throw new Failure(
+        'config_invalid',
+        `"${text}" is not of the form key=value.`,
+        'Example: --set iterations=20',
+      );
     }
     settings[text.slice(0, at)] = text.slice(at + 1);
   }
@@ -18,15 +22,15 @@ export function parseSettings(texts: readonly string[]): Record<string, Setting>
 }
 
 /**
- * A copy of a configuration with some keys changed. A text is read as the type of the value that it replaces, which is
- * the schema's, since every key is present. Ranges are checked later, over the whole.
+ * Returns a copy of a configuration with the given settings. Text is parsed as the type of the value it replaces. Ranges are checked later, by
+ * {@link validateConfig}.
  */
 export function applySettings<T extends object>(config: T, settings: Record<string, Setting>): T {
   const copy = structuredClone(config);
   for (const [path, setting] of Object.entries(settings)) {
-    const place = locate(copy as Tree, path);
-    if (!place) throw unknownKey(path, config as Tree);
-    place.parent[place.key] = convert(path, place.parent[place.key], setting);
+    const found = locate(copy as Tree, path);
+    if (!found) throw unknownKey(path, config as Tree);
+    found.parent[found.key] = convert(path, found.parent[found.key], setting);
   }
   return copy;
 }
@@ -58,13 +62,13 @@ function convertBranch(path: string, current: unknown, setting: Setting): unknow
     const value: unknown = JSON.parse(String(setting));
     if (typeof value === 'object' && Array.isArray(value) === Array.isArray(current)) return value;
   } catch {}
-  throw mistyped(path, setting, `JSON of ${Array.isArray(current) ? 'a list' : 'an object'}`, example);
+  throw mistyped(path, setting, Array.isArray(current) ? 'a JSON list' : 'a JSON object', example);
 }
 
-function mistyped(path: string, setting: Setting, wanted: string, example: string): Failure {
+function mistyped(path: string, setting: Setting, expected: string, example: string): Failure {
   return new Failure(
     'config_invalid',
-    `${path}: ${JSON.stringify(setting)} is not ${wanted}`,
-    `For example ${path}=${example}`,
+    `${path} must be ${expected}, not ${JSON.stringify(setting)}.`,
+    `Example: ${path}=${example}`,
   );
 }

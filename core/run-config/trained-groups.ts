@@ -1,13 +1,13 @@
 import type { RunConfig } from './run-config.ts';
 
-/** How an iteration's groups are dealt out, and how many are trained on, as the trainer has it (native/src/rollout/settings.cpp, native/src/algorithm/filter.cpp). */
+/** Number of groups per environment, and of groups trained on. Mirrors native/src/rollout/settings.cpp and native/src/algorithm/filter.cpp. */
 
-/** What a product of doubles may fall short of the number that was meant. */
+/** Tolerance for products of doubles just below a whole number. */
 const rounding = 1e-9;
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** Groups of each environment: the whole ones of its share, and one more for the largest remainders. */
+/** Returns the groups per environment, by the largest remainder method. */
 export function groupsByEnvironment(environments: RunConfig['environments'], groups: number): number[] {
   const total = sum(environments.map(({ share }) => share));
   const exact = environments.map(({ share }) => (groups * share) / total);
@@ -17,7 +17,7 @@ export function groupsByEnvironment(environments: RunConfig['environments'], gro
   return result;
 }
 
-/** The most episodes that an iteration can train on. A fraction is kept of each environment's groups, at least one; any other filter may keep them all. */
+/** Returns the maximum number of episodes an iteration can train on. `fraction` keeps at least one group per environment; other filters may keep all. */
 export function mostTrainedEpisodes({ environments, filter, rollout }: RunConfig): number {
   const { groups, group_size } = rollout;
   const chooses = filter.strategy === 'fraction' && group_size > 1;

@@ -1,9 +1,9 @@
-/** A configuration as plain JSON, for reading and changing it by path. */
+/** A configuration as plain JSON, accessed by path. */
 export type Tree = { [key: string]: unknown };
 
 const isBranch = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
 
-/** Paths of all leaves, such as `rollout.groups` and `environments.0.config.size`. */
+/** Returns the paths of all leaves, such as `rollout.groups` and `environments.0.config.size`. */
 export function keyPaths(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) =>
     isBranch(value) ? keyPaths(value, `${prefix}${key}.`) : [prefix + key],
@@ -11,8 +11,7 @@ export function keyPaths(tree: Tree, prefix = ''): string[] {
 }
 
 /**
- * The object and key that a path names, or null where there is none. A list's element is named by its index or,
- * where it has one, by its `label`.
+ * Returns the object and key at a path, or null if there is none. List elements are addressed by index or by `label`.
  */
 export function locate(tree: Tree, path: string): { parent: Tree; key: string } | null {
   const parts = path.split('.');

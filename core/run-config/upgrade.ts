@@ -3,41 +3,41 @@ import { isNestedTooDeeply } from '../contract/nesting.ts';
 import options from './options.json' with { type: 'json' };
 import type { Tree } from './tree.ts';
 
-/** How older run.json become today's, in memory: the trainer does the same by the same table (options.json), and a test compares the two. */
+/** Upgrades older run.json files in memory. The trainer applies the same table (options.json), and a test compares both. */
 
 type Change = { path: string } & ({ set: unknown } | { rename: string });
 type Condition = { path: string } & (
   | { is: unknown }
   | { above: number }
   | { longer_than: number }
-  /** A share whose product with the number at another path lies only a rounding under a whole one. */
+  /** A fraction whose product with the number at another path is just below a whole number because of rounding. */
   | { truncates: string }
 );
 interface Upgrade {
   to: number;
   changes: readonly Change[];
-  /** A sentence is said where all of its conditions hold. */
+  /** A note is added if all of its conditions hold. */
   notes: readonly { when: readonly Condition[]; text: string }[];
 }
 
 const upgrades = options.upgrades as unknown as readonly Upgrade[];
 
-/** The version that the last upgrade leads to. */
+/** The current version: that of the last upgrade. */
 export const configVersion = upgrades.at(-1)!.to;
 
 export interface Upgraded {
   config: unknown;
-  /** Sentences on what goes on differently than when the file was written. */
+  /** Differences in behavior since the file was written. */
   notes: string[];
 }
 
-/** A copy of a run.json in today's form. What isn't there or is of a wrong type, or of a newer version, is left as it is. Throws `config_invalid` where it is nested without end. */
+/** Returns a copy of a run.json upgraded to the current version. Invalid values and newer versions are left unchanged. Throws `config_invalid` if nested too deeply. */
 export function upgradeConfig(value: unknown): Upgraded {
   if (isNestedTooDeeply(value))
     throw new Failure(
       'config_invalid',
       'The configuration is nested too deeply.',
-      'docs/formats/run-config.md shows how a run.json looks.',
+      'See docs/formats/run-config.md for the format of run.json.',
     );
   const config = structuredClone(value);
   const notes: string[] = [];
@@ -77,7 +77,7 @@ function holds(condition: Condition, config: Tree): boolean {
   });
 }
 
-/** Every object that holds the last key of a path: one, or with `environments[].noise` one for each element. */
+/** Returns every object that contains the last key of a path; with `environments[].noise`, one per element. */
 function holders(object: unknown, path: string): [Tree, string][] {
   if (!isObject(object)) return [];
   const dot = path.indexOf('.');

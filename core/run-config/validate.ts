@@ -6,11 +6,11 @@ import { type Field, findField, runConfigSchema } from './schema.ts';
 import { keyPaths, type Tree } from './tree.ts';
 import { configVersion, upgradeConfig } from './upgrade.ts';
 
-const hint = 'docs/formats/run-config.md lists every key with its type and range.';
+const hint = 'See docs/formats/run-config.md for the type and range of every key.';
 
 /**
- * A whole configuration of this or an earlier version, in today's form: every key is there, of its type and in its range. Rules between keys are for the trainer to say.
- * Throws `config_version_unsupported` for a newer format and `config_invalid`, naming the first key that is wrong, for anything else.
+ * Upgrades a configuration to the current version and checks that every key is present, with the right type and range. The trainer checks rules
+ * between keys. Throws `config_version_unsupported` for a newer format, otherwise `config_invalid` with the first problem.
  */
 export function validateConfig(value: unknown): RunConfig {
   refuseNewer(value);
@@ -25,27 +25,27 @@ export function refuseNewer(value: unknown): void {
   if (!isNewer(value)) return;
   throw new Failure(
     'config_version_unsupported',
-    `This run was made by a newer StarPO Studio (configuration version ${value.version}, known is ${configVersion}).`,
-    'It can be looked at here; update StarPO Studio to train it.',
+    `This run was made by a newer StarPO Studio (configuration version ${value.version}; this app supports up to ${configVersion}).`,
+    'You can view it. Update StarPO Studio to train it.',
   );
 }
 
-/** Whether it is of a newer format than this version knows. */
+/** Returns whether the format is newer than this version supports. */
 export function isNewer(value: unknown): value is { version: number } {
   const version = (value as { version?: unknown } | null)?.version;
   return typeof version === 'number' && version > configVersion;
 }
 
-/** Something that is wrong with a configuration. */
+/** A problem in a configuration. */
 export interface Problem {
-  /** Of the key, such as `rollout.groups`; empty for the configuration as a whole. */
+  /** Path of the key, such as `rollout.groups`; empty for the whole configuration. */
   path: string;
-  /** What is wrong, in words that go on after its name. */
+  /** The problem, as the predicate of a sentence whose subject is the key. */
   words: string;
   hint: string;
 }
 
-/** Everything that {@link validateConfig} finds wrong with a configuration of today's form, key by key; empty where nothing is. */
+/** Returns all problems of a configuration of the current version. */
 export function findProblems(config: unknown): Problem[] {
   const parsed = runConfigSchema.safeParse(config);
   return parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(config, issue));
@@ -58,7 +58,7 @@ function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
   return issue.keys.map((key) => {
     const unknown = [...path, key].join('.');
     const { hint } = unknownKey(unknown, config as Tree);
-    return { path: unknown, words: 'is no setting', hint };
+    return { path: unknown, words: 'is not a setting', hint };
   });
 }
 
@@ -74,7 +74,7 @@ function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure
   return new Failure('config_invalid', `${path} ${problem(config, issue)}${others}`, hint);
 }
 
-/** What is wrong with a value, in words that go on after its path. */
+/** Describes an issue as a predicate that follows the path. */
 function problem(config: unknown, issue: z.core.$ZodIssue): string {
   const field = findField(issue.path, config);
   const missing = issue.path.length > 0 && at(config, issue.path) === undefined;
@@ -82,7 +82,7 @@ function problem(config: unknown, issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'too_small':
       return issue.origin === 'string'
-        ? "must be a text that isn't empty"
+        ? 'must not be empty'
         : `must ${amount(issue)} ${issue.minimum} or more`;
     case 'too_big':
       return `must ${amount(issue)} ${issue.maximum} or less`;
@@ -91,9 +91,9 @@ function problem(config: unknown, issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be ${listed(issue.values.map(String))}`;
     case 'invalid_format':
-      return `must have the form ${field?.pattern?.slice(1, -1) ?? issue.format}`;
+      return `must match ${field?.pattern?.slice(1, -1) ?? issue.format}`;
     default:
-      return `must be ${field ? textRange(field) : 'something else'}`;
+      return `must be ${field ? textRange(field) : 'a valid value'}`;
   }
 }
 
@@ -101,8 +101,8 @@ const kinds: Record<string, string> = {
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
-  string: 'a text',
-  choice: 'a text',
+  string: 'text',
+  choice: 'text',
   object: 'an object',
   record: 'an object',
   list: 'a list',
@@ -112,7 +112,7 @@ const kinds: Record<string, string> = {
 const amount = ({ origin }: { origin: string }) => (origin === 'array' ? 'have a length of' : 'be');
 
 const textRange = ({ min_length = 0, max_length }: Field) =>
-  `a text of ${min_length} to ${max_length} characters`;
+  `text of ${min_length} to ${max_length} characters`;
 
 const listed = (names: readonly string[]) =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
@@ -124,7 +124,7 @@ function at(config: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** `config_invalid` for a key that doesn't exist, with the nearest one that does as its hint. */
+/** Returns `config_invalid` for an unknown key, with the most similar key as the hint. */
 export function unknownKey(key: string, reference: Tree, others = ''): Failure {
   const proposal = nearest(
     key,
@@ -132,7 +132,7 @@ export function unknownKey(key: string, reference: Tree, others = ''): Failure {
   );
   return new Failure(
     'config_invalid',
-    `${key}: there is no such key${others}`,
-    proposal ? `Did you mean ${proposal}?` : 'docs/formats/run-config.md lists every key.',
+    `${key} is not a setting${others}.`,
+    proposal ? `Did you mean ${proposal}?` : 'See docs/formats/run-config.md for all settings.',
   );
 }

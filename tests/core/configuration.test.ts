@@ -3,22 +3,23 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Handlers, procedures, type Settings } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
-import { configForm, inTitles, titleOf, valueInWords } from '../../core/presets/form.ts';
+import { configForm, inTitles, titleOf, valueTitle } from '../../core/presets/form.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import description from '../../core/run-config/description.json' with { type: 'json' };
-import { kept } from '../../core/run-config/form-words.ts';
+import { hiddenPaths } from '../../core/run-config/form-words.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { issueInWords } from '../../core/server/input-words.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
 describe('the form', () => {
-  test('offers every key that a person may set, once, in words', () => {
+  test('shows every editable setting once, with a title and help', () => {
     const offered = [...configForm.sections, configForm.environment].flatMap(({ fields }) => fields);
     const paths = offered.map(({ path }) => path);
-    expect([...paths, ...kept].sort()).toEqual(description.fields.map(({ path }) => path).sort());
+    expect([...paths, ...hiddenPaths].sort()).toEqual(description.fields.map(({ path }) => path).sort());
     for (const { title, help, choices } of offered) {
       expect(title).toMatch(/^[\p{Lu}βε]/u);
-      expect(help).not.toMatch(/[`[\]]|: see|; see/);
+      expect(help).toMatch(/^\p{Lu}.*\.$/su);
+      expect(help).not.toMatch(/[`[\]]/);
       for (const choice of choices) expect(choice.title).not.toContain('_');
     }
     for (const [type, fields] of Object.entries(description.environments))
@@ -28,17 +29,17 @@ describe('the form', () => {
     expect(configForm.first.every((path) => paths.includes(path))).toBe(true);
   });
 
-  test('says what the trainer says of keys by their titles', () => {
+  test('replaces setting paths in trainer messages by titles', () => {
     expect(titleOf('environments.0.config.size')).toBe('Size');
     expect(titleOf('start.sha256')).toBe('start.sha256');
-    expect(valueInWords('critic.model', 'none')).toBe('None');
-    expect(valueInWords('optimizer.learning_rate', 1e-4)).toBe('0.0001');
-    expect(valueInWords('start.sha256', 'ab')).toBe('ab');
+    expect(valueTitle('critic.model', 'none')).toBe('None');
+    expect(valueTitle('optimizer.learning_rate', 1e-4)).toBe('0.0001');
+    expect(valueTitle('start.sha256', 'ab')).toBe('ab');
     expect(inTitles('critic.model is none')).toBe('“Critic” is “None”');
     expect(inTitles('rollout.groups: optimizer.learning_rate is 0: the policy stays as it is')).toBe(
-      '“Groups”: “Learning rate” is 0: the policy stays as it is',
+      '“Prompts per iteration”: “Learning rate” is 0: the policy stays as it is',
     );
-    expect(inTitles('environments[1].max_turns is 1')).toBe('“Turns” is 1');
+    expect(inTitles('environments[1].max_turns is 1')).toBe('“Max turns per episode” is 1');
   });
 });
 
@@ -62,15 +63,15 @@ describe('configurations', { timeout: 60_000 }, () => {
   });
   afterEach(() => void vi.unstubAllEnvs());
   afterAll(() => world.close());
-  const said = async (set: Settings) =>
+  const problems = async (set: Settings) =>
     (await api['configs.check']({ preset, set, titles: true })).problems.map(({ path, message }) => [
       path,
       message,
     ]);
 
-  test('all that is wrong is said at once, each by its setting, as a person would', async () => {
+  test('reports all problems at once, by setting title', async () => {
     expect(
-      await said({
+      await problems({
         iterations: '0',
         'rollout.groups': 'many',
         'policy_loss.clip_high': '-1',
@@ -79,21 +80,21 @@ describe('configurations', { timeout: 60_000 }, () => {
         'rollout.grups': '3',
       }),
     ).toEqual([
-      ['rollout.groups', 'Groups must be a number'],
+      ['rollout.groups', 'Prompts per iteration must be a number'],
       ['rollout.think', 'Think before acting must be true or false'],
-      ['rollout.grups', 'rollout.grups: there is no such key'],
+      ['rollout.grups', 'rollout.grups is not a setting.'],
       ['iterations', 'Iterations must be 1 or more'],
-      ['policy_loss.clip_high', 'Clip above must be 0 or more'],
+      ['policy_loss.clip_high', 'Upper clip range must be 0 or more'],
       ['environments.0.config.size', 'Size must be 32 or less'],
     ]);
-    expect(await said({ iterations: '40' })).toEqual([]);
-    // The command line calls settings by their keys.
+    expect(await problems({ iterations: '40' })).toEqual([]);
+    // The CLI names settings by key.
     expect((await api['configs.check']({ preset, set: { iterations: '0' } })).problems[0]?.message).toBe(
       'iterations must be 1 or more',
     );
   });
 
-  test("a whole configuration's faults are said one by one too; a newer one is refused", async () => {
+  test('reports each problem of a whole configuration and rejects newer versions', async () => {
     const { config } = findPreset(preset);
     const { seed: _, ...others } = structuredClone(config);
     const broken = { ...others, iteration: 1, iterations: 0 };
@@ -101,7 +102,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     expect(problems.map(({ message }) => message)).toEqual([
       'Seed is missing',
       'Iterations must be 1 or more',
-      'iteration is no setting',
+      'iteration is not a setting',
     ]);
     expect(problems[2]?.hint).toBe('Did you mean iterations?');
     await expect(async () =>
@@ -111,7 +112,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     });
   });
 
-  test("a preset's exported configuration begins from the preset's model again", async () => {
+  test("an exported preset configuration starts from the preset's model", async () => {
     const { config } = await api['configs.load']({ preset });
     const { runId } = await api['runs.create']({ config, set: small, start: false });
     expect(await core.runs.config(runId)).toMatchObject({
@@ -119,7 +120,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     });
   });
 
-  test('a first conversation needs the model, and says so as a problem of its own', async () => {
+  test('the prompt preview reports a missing model as a problem', async () => {
     const shown = await api['configs.preview']({ preset });
     expect(shown).toMatchObject({ problem: null, context: 768, replyTokens: 96 });
     expect(shown.environments[0]?.samples.map(({ seed }) => seed)).toEqual([10000, 10001, 10002]);
@@ -130,7 +131,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     expect(missing.problem?.hint).toContain('“Model”');
   });
 
-  test('the time is a typical figure until runs of this machine were measured, and follows the settings', async () => {
+  test('estimates time from typical figures until this machine has measured runs, and follows the settings', async () => {
     const timeOf = async (set: Settings) => (await api['configs.check']({ preset, set })).time;
     const before = (await timeOf({}))!;
     expect(before).toMatchObject({ basis: 'typical', runs: 0 });
@@ -142,7 +143,7 @@ describe('configurations', { timeout: 60_000 }, () => {
 
     const { runId } = await api['runs.create']({ preset, set: small, start: true });
     await untilRun(core, runId, ({ status }) => status === 'completed');
-    // The fake trainer says 1.5 s for each iteration of eight episodes, of which there are 32 times as many in the preset.
+    // The fake trainer reports 1.5 s per iteration of eight episodes; the preset has 32 times as many.
     const measured = (await timeOf({ ...small, 'evaluation.every': 0, 'evaluation.levels': 1 }))!;
     expect(measured).toMatchObject({ basis: 'measured', runs: 1 });
     expect(measured.seconds).toBeGreaterThan(6);
@@ -150,7 +151,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     const cards = await api['presets.list']({});
     expect(cards.find(({ alias }) => alias === preset)?.time?.basis).toBe('measured');
 
-    // A run that came from another machine says nothing of this one.
+    // Runs from another machine are ignored.
     const other = new World();
     world.copyRunsTo(other);
     const journal = join(other.home, 'runs', runId, 'events.jsonl');
@@ -160,7 +161,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     await other.close();
   });
 
-  test('a complete run gets more iterations as a run that goes on from its last checkpoint', async () => {
+  test('extending a completed run forks it from its last checkpoint', async () => {
     const { runId } = await api['runs.create']({ preset, set: small, start: true });
     await untilRun(core, runId, ({ status }) => status === 'completed');
     const more = await api['runs.trainMore']({ runId, iterations: 3, start: true });
@@ -172,7 +173,7 @@ describe('configurations', { timeout: 60_000 }, () => {
       (await api['configs.check']({ run: runId, checkpoint: 4, keepOptimizer: false, set, titles: true }))
         .warnings;
     expect(await check({ iterations: 8 })).toEqual([]);
-    // A schedule of the new run's alone lowers the rate, and is no news.
+    // A schedule that only lowers the rate needs no warning.
     expect(await check({ iterations: 8, 'optimizer.schedule': 'linear' })).toEqual([]);
     const decays = { ...small, 'optimizer.schedule': 'linear' };
     const decayed = await api['runs.create']({ preset, set: decays, start: true });
@@ -188,31 +189,31 @@ describe('configurations', { timeout: 60_000 }, () => {
     const folder = join(core.runs.folder(runId), 'checkpoints/000004');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'trainer-state.safetensors'), '');
-    const kept = await api['runs.trainMore']({ runId, iterations: 3, start: false });
-    expect(kept.optimizerKept).toBe(true);
-    expect(await core.runs.config(kept.runId)).toMatchObject({
+    const extended = await api['runs.trainMore']({ runId, iterations: 3, start: false });
+    expect(extended.optimizerKept).toBe(true);
+    expect(await core.runs.config(extended.runId)).toMatchObject({
       iterations: 7,
       start: { keep_optimizer: true },
     });
     await expect(async () =>
-      api['runs.trainMore']({ runId: kept.runId, iterations: 3, start: false }),
+      api['runs.trainMore']({ runId: extended.runId, iterations: 3, start: false }),
     ).rejects.toMatchObject({ code: 'run_not_completed' });
   });
 });
 
-test('what is wrong with a call is said as a person would', () => {
-  const said = (name: keyof typeof procedures, input: unknown) =>
+test('problems with API input are described in plain words', () => {
+  const problems = (name: keyof typeof procedures, input: unknown) =>
     procedures[name].input
       .safeParse(input)
       .error!.issues.map((issue) => `${issue.path.join('.')} ${issueInWords(issue)}`);
-  expect(said('runs.trainMore', { runId: 'a', iterations: 0, start: 'yes' })).toEqual([
+  expect(problems('runs.trainMore', { runId: 'a', iterations: 0, start: 'yes' })).toEqual([
     'iterations must be 1 or more',
     'start must be true or false',
   ]);
-  expect(said('runs.trainMore', { runId: 'a', iterations: 1.5, start: true })).toEqual([
+  expect(problems('runs.trainMore', { runId: 'a', iterations: 1.5, start: true })).toEqual([
     'iterations must be a whole number',
   ]);
-  expect(said('studies.create', { name: '', base: { preset: 'a' }, points: [], seeds: [1] })).toEqual([
+  expect(problems('studies.create', { name: '', base: { preset: 'a' }, points: [], seeds: [1] })).toEqual([
     'name must have 1 character or more',
     'points must have 1 entry or more',
   ]);

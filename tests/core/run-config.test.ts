@@ -19,7 +19,7 @@ function failureOf(action: () => unknown): Failure {
     if (error instanceof Failure) return error;
     throw error;
   }
-  throw new Error('It was accepted.');
+  throw new Error('No error was thrown.');
 }
 
 const changed = (path: string, value: unknown) => {
@@ -30,7 +30,7 @@ const changed = (path: string, value: unknown) => {
 };
 
 describe('the schema', () => {
-  test('takes the documented example as it is', () => {
+  test('accepts the documented example unchanged', () => {
     expect(validateConfig(example)).toEqual(example);
   });
 
@@ -66,7 +66,7 @@ describe('the schema', () => {
     ['critic.model', 'half'],
     ['kl.coefficient', -1],
     ['kl.placement', 'advantage'],
-  ])('refuses %s = %j and names it', (path, value) => {
+  ])('rejects %s = %j and names it', (path, value) => {
     const { code, message, hint } = failureOf(() => validateConfig(changed(path, value)));
     expect(code).toBe('config_invalid');
     expect(message).toContain(path);
@@ -83,21 +83,21 @@ describe('the schema', () => {
     ['environments', [], 'environments must have a length of 1 or more'],
     ['environments', {}, 'environments must be a list'],
     ['environments.0.config.size', 1, 'environments.0.config.size must be 2 or more'],
-    ['environments.0.label', 'Frozen Lake', 'environments.0.label must have the form [a-z0-9-]{1,32}'],
-    ['start.model', '', "start.model must be a text that isn't empty"],
+    ['environments.0.label', 'Frozen Lake', 'environments.0.label must match [a-z0-9-]{1,32}'],
+    ['start.model', '', 'start.model must not be empty'],
     ['reaction', 'panic', 'reaction must be notify, pause, stop or rollback'],
     ['diagnostics.every', -1, 'diagnostics.every must be 0 or more'],
     ['diagnostics.samples', 1, 'diagnostics.samples must be 2 or more'],
-  ])('says of %s = %j what it must be', (path, value, message) => {
+  ])('describes the valid values for %s = %j', (path, value, message) => {
     expect(failureOf(() => validateConfig(changed(path, value))).message).toBe(message);
   });
 
-  test('says how many problems there are', () => {
+  test('reports the number of problems', () => {
     const { message } = failureOf(() => validateConfig({ ...example, seed: -1, iterations: 0, filter: 1 }));
     expect(message).toBe('seed must be 0 or more (and 2 more problems)');
   });
 
-  test('refuses an unknown key and proposes the nearest', () => {
+  test('rejects an unknown key and suggests the most similar one', () => {
     const failure = failureOf(() =>
       validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }),
     );
@@ -120,7 +120,7 @@ describe('the schema', () => {
       config: { ...sokoban, ...change },
     });
 
-  test('takes Sokoban', () => {
+  test('accepts Sokoban', () => {
     expect(validateConfig(asSokoban({})).environments[0]!.config).toEqual(sokoban);
   });
 
@@ -130,19 +130,19 @@ describe('the schema', () => {
     ['grid_lookup.1', { grid_lookup: { ...sokoban.grid_lookup, 1: '' } }],
     ['grid_lookup.7', { grid_lookup: { ...sokoban.grid_lookup, 7: 'Z' } }],
     ['grid_lookup.3', { grid_lookup: { ...sokoban.grid_lookup, 3: undefined } }],
-  ])("refuses a Sokoban's %s", (path, change) => {
+  ])('rejects Sokoban with an invalid %s', (path, change) => {
     const { code, message } = failureOf(() => validateConfig(asSokoban(change)));
     expect(code).toBe('config_invalid');
     expect(message).toContain(`environments.0.config.${path}`);
   });
 
-  test('refuses a newer version by its own code', () => {
+  test('rejects a newer version with its own error code', () => {
     expect(failureOf(() => validateConfig({ version: configVersion + 1, future: true })).code).toBe(
       'config_version_unsupported',
     );
   });
 
-  test.each([null, 3, 'text', []])('refuses %j', (value) => {
+  test.each([null, 3, 'text', []])('rejects %j', (value) => {
     expect(failureOf(() => validateConfig(value)).code).toBe('config_invalid');
   });
 });
@@ -153,7 +153,7 @@ describe('presets', () => {
     expect(config.preset).toBe(id);
   });
 
-  test('names are unique, and the short ones mean StarPO-S', () => {
+  test('names are unique, and short names refer to StarPO-S', () => {
     const names = presets.flatMap(({ id, alias }) => (alias ? [id, alias] : [id]));
     expect(new Set(names).size).toBe(names.length);
     for (const alias of [
@@ -166,7 +166,7 @@ describe('presets', () => {
     }
   });
 
-  test.each(['starpo-s', 'grpo-s'])('%s filters and clips higher, without KL', (suffix) => {
+  test.each(['starpo-s', 'grpo-s'])('%s filters groups and clips higher, without KL', (suffix) => {
     const { filter, policy_loss, kl } = findPreset(`starter-frozen-lake-${suffix}`).config;
     expect(filter.strategy).toBe('fraction');
     expect(policy_loss.clip_high).toBeGreaterThan(policy_loss.clip_low);
@@ -191,7 +191,7 @@ describe('presets', () => {
     expect(kl.coefficient).toBe(coefficient);
   });
 
-  test('an unknown one is refused with a proposal', () => {
+  test('an unknown name is rejected with a suggestion', () => {
     const { code, hint } = failureOf(() => findPreset('starter-frozen-lak'));
     expect(code).toBe('preset_unknown');
     expect(hint).toContain('starter-frozen-lake');
@@ -216,7 +216,7 @@ describe('settings', () => {
     expect(parent[key]).toEqual(value);
   });
 
-  test('change a copy', () => {
+  test('are applied to a copy', () => {
     const before = structuredClone(starter);
     applySettings(starter, { 'environments.0.config.size': 8 });
     expect(starter).toEqual(before);
@@ -229,11 +229,11 @@ describe('settings', () => {
     ['rollout.think', '1', 'true or false'],
     ['filter', 'none', 'JSON'],
     ['environments', '{}', 'JSON'],
-  ])('%s=%j is refused', (path, value, wanted) => {
+  ])('%s=%j is rejected', (path, value, expected) => {
     const { code, message } = failureOf(() => applySettings(starter, { [path]: value }));
     expect(code).toBe('config_invalid');
     expect(message).toContain(path);
-    expect(message).toContain(wanted);
+    expect(message).toContain(expected);
   });
 
   test.each([
@@ -253,12 +253,12 @@ describe('settings', () => {
     'rollout.__proto__.x',
     'environments.9.share',
     'iterations.0',
-  ])('%s names nothing', (path) => {
+  ])('%s does not name a setting', (path) => {
     expect(failureOf(() => applySettings(starter, { [path]: 1 })).code).toBe('config_invalid');
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test('what is not key=value is refused', () => {
+  test('text without = is rejected', () => {
     expect(failureOf(() => parseSettings(['iterations'])).code).toBe('config_invalid');
   });
 });

@@ -36,7 +36,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
     await page.keyboard.press('Tab');
   await page.keyboard.press('Control+A');
   await page.keyboard.type('24');
-  await page.getByText('Mini-batch must be a multiple of “Group size”').first().waitFor();
+  await page.getByText('Mini-batch must be a multiple of “Rollouts per prompt”').first().waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Control+Enter');
   await page.keyboard.press('Control+A');

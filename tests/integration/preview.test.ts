@@ -56,7 +56,7 @@ test('the rules of the trainer are said by setting, in titles', async () => {
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
   };
   expect((await said({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
-    'policy_loss.mini_batch: Mini-batch must be a multiple of “Group size”',
+    'policy_loss.mini_batch: Mini-batch must be a multiple of “Rollouts per prompt”',
   ]);
   expect((await said({ 'critic.model': 'none' })).problems).toEqual([
     'critic.model: Critic must be full or head: “Estimator” gae needs a critic',
@@ -73,7 +73,7 @@ test('the rules of the trainer are said by setting, in titles', async () => {
     path: 'environments.0.noise',
     reason: 'what an action does in this environment is not left to chance',
   });
-  expect(warnings[0]).toContain('“Top p”');
+  expect(warnings[0]).toContain('“Top-p”');
 });
 
 test('a prompt that leaves no room for a reply is said for its environment', () => {

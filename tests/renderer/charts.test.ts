@@ -392,9 +392,9 @@ describe('configurations', () => {
       environments: [{ type: 'frozen-lake', noise: luck, config: { size } }],
     });
     expect(differences([lake(4, 'shared'), lake(8, 'independent')])).toMatchObject([
-      { title: 'Groups', unit: '', values: ['4', '8'] },
-      { title: 'Luck', values: ['The same in a group', 'Each episode its own'] },
-      { path: 'environments.0.config.size', title: 'Size', unit: 'cells a side', values: ['4', '8'] },
+      { title: 'Prompts per iteration', unit: '', values: ['4', '8'] },
+      { title: 'Randomness', values: ['Shared within group', 'Per episode'] },
+      { path: 'environments.0.config.size', title: 'Size', unit: 'cells', values: ['4', '8'] },
     ]);
   });
 

@@ -41,10 +41,10 @@ test('a setting is found, changed, refused in words, reset, and goes into the ru
     return document.activeElement === search;
   });
   page.write(search, 'clip above');
-  const clip = (await page.shown(field('Clip above')))!;
+  const clip = (await page.shown(field('Upper clip range')))!;
   expect(clip.value).toBe('0.28');
   page.write(clip, '-1');
-  await page.shown(page.saying('p', 'Clip above must be 0 or more'));
+  await page.shown(page.saying('p', 'Upper clip range must be 0 or more'));
   expect(clip.getAttribute('aria-invalid')).toBe('true');
   const start = page.saying('aside button', /^Start$/);
   expect(start()?.hasAttribute('disabled')).toBe(true);
@@ -243,7 +243,7 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
   const said = await page.shown(() =>
     dialog()?.textContent?.includes('Iterations must be') ? dialog()!.textContent : null,
   );
-  expect(said).toContain('speed is no setting Did you mean seed?');
+  expect(said).toContain('speed is not a setting Did you mean seed?');
   // As a run on another machine has it.
   const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
   await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
@@ -335,10 +335,10 @@ test('vary makes a study: values, seeds, how many runs, and what is wrong with a
   const [study] = page.core.studies.list();
   expect(study).toMatchObject({ seeds: [1, 2], state: 'created' });
   expect(study?.points).toEqual([
-    'Learning rate 1e-4, Groups trained on All',
-    'Learning rate 1e-4, Groups trained on fraction',
-    'Learning rate 3e-4, Groups trained on All',
-    'Learning rate 3e-4, Groups trained on fraction',
+    'Learning rate 1e-4, Group filter None',
+    'Learning rate 1e-4, Group filter fraction',
+    'Learning rate 3e-4, Group filter None',
+    'Learning rate 3e-4, Group filter fraction',
   ]);
 });
 

@@ -22,9 +22,9 @@ export function differences(configs: readonly unknown[]): Difference[] {
   return paths.flatMap((path) => {
     const values = flat.map((each) => each.get(path) ?? null);
     if (passedOver.test(path) || new Set(values).size < 2) return [];
-    const { title, unit, meaning, value } = settingFacts(path, typeOf(path, flat));
+    const { title, unit, help, value } = settingFacts(path, typeOf(path, flat));
     const shown = values.map((each) => (each === null ? null : value(each)));
-    return [{ path, title, unit, meaning, values: shown }];
+    return [{ path, title, unit, meaning: help, values: shown }];
   });
 }
 

@@ -70,7 +70,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   );
 }
 
-/** `Clip above: 0.28`; a key that the form doesn't offer is called as it is. */
+/** `Upper clip range: 0.28`; a key that the form doesn't offer is called as it is. */
 function changesInWords(set: Settings, fields: readonly FormField[]): string {
   return Object.entries(set)
     .map(([path, value]) => {
