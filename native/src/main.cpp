@@ -26,7 +26,7 @@ int report(const std::string& code, const std::string& message, const std::strin
   return status;
 }
 
-// What went wrong while running, rather than with what was given.
+// Whether the error happened while running, rather than because of invalid input.
 bool is_failure(const std::string& code) {
   constexpr std::array failures{"disk_full",         "file_unwritable", "out_of_memory", "evaluation_cancelled",
                                 "gpu_out_of_memory", "gpu_failed"};
@@ -36,7 +36,7 @@ bool is_failure(const std::string& code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at the limit of its size is an error of write(2), said like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // so write(2) returns EFBIG at the file size limit, reported like a full disk
   CLI::App app("StarPO Studio's trainer");
   app.require_subcommand(1);
   std::string path, type, config;
@@ -49,89 +49,92 @@ int main(int argc, char** argv) {
     return sub;
   };
   for (const char* name : {"train", "warm-start"})
-    add(name, "Run, or go on with, the run in a directory", [&] { return starpo::run_training(path); })
+    add(name, "Train the run in a directory, resuming from its last checkpoint",
+        [&] { return starpo::run_training(path); })
         ->add_option("RUN_DIR", path)
         ->required();
 
   starpo::EvaluationRequest evaluation;
-  auto* evaluate = add("evaluate", "Play a checkpoint of a run, trained or in training, on fixed levels",
+  auto* evaluate = add("evaluate", "Evaluate a checkpoint on a fixed set of levels",
                        [&] { return starpo::evaluate_command(path, evaluation, json); });
   evaluate->add_option("RUN_DIR", path)->required();
   evaluate->add_option("--checkpoint", evaluation.checkpoint, "iteration of the checkpoint")
       ->required()
       ->check(CLI::Range(0, 1000000));
   auto* label = evaluate->add_option("--on", evaluation.label,
-                                     "label of one of the run's environments; else its first that is validated");
+                                     "label of an environment of the run; default: the first with validate true");
   evaluate
       ->add_option("--environment", evaluation.environment,
-                   "another environment, as JSON of one of run.json's environments[]")
+                   "a different environment, as a JSON object like an element of environments[] in run.json")
       ->excludes(label);
-  evaluate->add_option("--levels", evaluation.levels, "how many; else evaluation.levels of run.json");
-  evaluate->add_option("--temperature", evaluation.temperature, "else evaluation.temperature of run.json");
-  evaluate->add_option("--seed", evaluation.seed, "of the first level; else levels.validation_seed of run.json");
-  evaluate->add_option("--name", evaluation.name, "of the result; else checkpoint and label, as in 000050-frozen-lake");
-  evaluate->add_flag("--json", json, "progress and result as JSON lines");
+  evaluate->add_option("--levels", evaluation.levels, "number of levels; default: evaluation.levels of run.json");
+  evaluate->add_option("--temperature", evaluation.temperature,
+                       "sampling temperature; default: evaluation.temperature of run.json");
+  evaluate->add_option("--seed", evaluation.seed,
+                       "seed of the first level; default: levels.validation_seed of run.json");
+  evaluate->add_option("--name", evaluation.name,
+                       "name of the result; default: checkpoint and label, such as 000050-frozen-lake");
+  evaluate->add_flag("--json", json, "print progress and the result as JSON lines");
 
-  auto* validate = add("validate", "Check a run.json, or what comes on standard input where FILE is -",
+  auto* validate = add("validate", "Validate a run.json; FILE - reads standard input",
                        [&] { return starpo::validate_command(path, json); });
   validate->add_option("FILE", path)->required();
   validate->add_flag("--json", json);
 
   int levels = 3;
-  auto* preview =
-      add("preview",
-          "The first conversations and the memory of a run, as JSON, before there is one; FILE - is standard input",
-          [&] { return starpo::preview_command(path, levels); });
+  auto* preview = add(
+      "preview", "Print the first prompts and the memory plan of a configuration as JSON; FILE - reads standard input",
+      [&] { return starpo::preview_command(path, levels); });
   preview->add_option("FILE", path)->required();
-  preview->add_option("--levels", levels, "of each environment")->check(CLI::Range(0, 16));
+  preview->add_option("--levels", levels, "levels per environment; default 3")->check(CLI::Range(0, 16));
 
-  add("schema", "Print every configuration key, its type and range, and the metric names",
+  add("schema", "Print every configuration key with type and range, and all metric names",
       [] { return starpo::schema_command(); });
 
-  auto* status = add("status", "Say who trains in a run directory and how far it is",
+  auto* status = add("status", "Show which process trains a run directory and its last iteration",
                      [&] { return starpo::status_command(path, json); });
   status->add_option("RUN_DIR", path)->required();
   status->add_flag("--json", json);
 
-  add("devices", "List what can be trained on", [&] {
+  add("devices", "List the devices available for training", [&] {
     return starpo::devices_command(json);
   })->add_flag("--json", json);
 
   std::string device = "auto", filter;
-  auto* self_test = add("selftest", "Check the engine's operations on a device against exact references",
+  auto* self_test = add("selftest", "Check the engine's operations on a device against reference results",
                         [&] { return starpo::self_test_command(device, filter, json); });
   self_test->add_option("--device", device, "cpu, cuda:N or auto");
-  self_test->add_option("--filter", filter, "only checks whose name contains this");
-  self_test->add_flag("--json", json, "results as JSON lines");
+  self_test->add_option("--filter", filter, "run only checks whose name contains this text");
+  self_test->add_flag("--json", json, "print results as JSON lines");
 
   starpo::EngineSettings engine;
   std::string precision = "fp32";
   auto* score =
-      add("score", "Log-probabilities and entropies of token ids, as JSON lines on standard input and output", [&] {
+      add("score", "Score token ids: read JSON lines from standard input, print log-probabilities and entropies", [&] {
         engine.precision = starpo::precision_from_name(precision);
         return starpo::score_command(path, engine);
       });
-  score->add_option("MODEL_DIR", path, "a Hugging Face model folder; it needs no tokenizer")->required();
+  score->add_option("MODEL_DIR", path, "a Hugging Face model folder; a tokenizer is not needed")->required();
   score->add_option("--device", engine.device, "auto, cpu, cuda or cuda:N");
   score->add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
 
-  add("tokenize", "Texts to token ids and back, as JSON lines on standard input and output",
+  add("tokenize", "Convert between text and token ids: read and print JSON lines",
       [&] { return starpo::tokenize_command(path); })
       ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")
       ->required();
 
-  auto* inspect = add("inspect", "Whether a run can begin from a model folder, and the model's shape",
+  auto* inspect = add("inspect", "Check that a run can start from a model folder, and print the model's shape",
                       [&] { return starpo::inspect_command(path, json); });
   inspect->add_option("MODEL_DIR", path)->required();
   inspect->add_flag("--json", json);
 
   std::optional<std::uint32_t> noise_seed;
-  auto* env = add("env", "An environment on standard input and output, as JSON lines",
+  auto* env = add("env", "Serve an environment as JSON lines on standard input and output",
                   [&] { return starpo::env_command(type, config, noise_seed); });
-  env->add_option("NAME", type, "as environments[].type in run.json")->required();
-  env->add_option("--config", config, "its configuration keys as a JSON object")->required();
+  env->add_option("NAME", type, "environment type, as in environments[].type of run.json")->required();
+  env->add_option("--config", config, "configuration of the environment as a JSON object")->required();
   env->add_option("--noise", noise_seed,
-                  "seed of slips and payouts that no level shows; else they are the reference's");
+                  "seed for slips and payouts; default: the noise of the reference implementation");
 
   try {
     app.parse(argc, argv);
@@ -139,16 +142,16 @@ int main(int argc, char** argv) {
     return command();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    return report("usage", error.what(), "see starpo-trainer --help", json, bad_input_status);
+    return report("usage", error.what(), "run starpo-trainer --help", json, bad_input_status);
   } catch (const starpo::Error& error) {
     return report(error.code(), error.what(), error.hint(), json,
                   is_failure(error.code()) ? failed_status : bad_input_status);
   } catch (const std::bad_alloc&) {
-    return report("out_of_memory", "there isn't enough memory",
-                  "use fewer rollout.slots or a smaller optimizer.micro_batch_tokens, or close other programs", json,
-                  failed_status);
+    return report("out_of_memory", "out of memory",
+                  "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs", json, failed_status);
   } catch (const std::exception& error) {
     return report("internal_error", error.what(),
-                  "this is a defect of the trainer; please report it with the run's trainer.log", json, failed_status);
+                  "this is a bug in the trainer; please report it and attach the run's trainer.log", json,
+                  failed_status);
   }
 }

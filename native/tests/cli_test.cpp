@@ -64,7 +64,7 @@ TEST_CASE("validate accepts the example, prints warnings, and refuses with code,
   CHECK(json::parse(warned.out).at("idle").at(0) ==
         json{{"path", "critic.learning_rate"}, {"reason", "critic.model is none"}});
   const auto as_text = run_trainer({"validate", (folder.path() / "run.json").string()});
-  CHECK(as_text.out.find("can't act: critic.learning_rate, critic.value_clip, critic.gradient_clip, critic.warmup "
+  CHECK(as_text.out.find("no effect: critic.learning_rate, critic.value_clip, critic.gradient_clip, critic.warmup "
                          "(critic.model is none)\n") != std::string::npos);
 
   config["rollout"]["groups"] = "many";
@@ -149,7 +149,7 @@ TEST_CASE("devices lists the processor and says why there is no GPU, as the exam
   CHECK(codes.contains(problem.at("code").get<std::string>()));
   const std::string text = run_trainer({"devices"}).out;
   CHECK(text.starts_with("cpu     "));
-  CHECK(text.find("\ncuda    none: " + problem.at("message").get<std::string>() + "; " +
+  CHECK(text.find("\ncuda    not available: " + problem.at("message").get<std::string>() + "; " +
                   problem.at("hint").get<std::string>() + "\n") != std::string::npos);
 }
 

@@ -198,7 +198,7 @@ test('a configuration is checked from a preset, a run and a whole file, and noth
     });
   const said = cli(preset, '--set', 'rollout.group_size=1', '--set', 'policy_loss.mini_batch=16');
   expect(said).toMatchObject({ status: 0 });
-  expect(said.stdout).toMatch(/^can't act: filter\.strategy, filter\.keep \(rollout\.group_size is 1/m);
+  expect(said.stdout).toMatch(/^no effect: filter\.strategy, filter\.keep \(rollout\.group_size is 1/m);
   expect(JSON.parse(cli(preset, '--json').stdout)).toMatchObject({ problems: [] });
   const refused = cli(preset, '--set', 'policy_loss.mini_batch=24');
   expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('config_invalid') });

@@ -67,7 +67,7 @@ test('the rules of the trainer are said by setting, in titles', async () => {
   const { idle, warnings } = await said({ 'kl.coefficient': '0', 'rollout.top_p': '0.9' });
   expect(idle).toContainEqual({
     path: 'kl.estimator',
-    reason: '“KL coefficient” is 0: there is no divergence to estimate',
+    reason: '“KL coefficient” is 0: no KL divergence is estimated',
   });
   expect(idle).toContainEqual({
     path: 'environments.0.noise',

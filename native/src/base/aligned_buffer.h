@@ -8,8 +8,8 @@
 
 namespace starpo {
 
-// Floats that start on a page, zero until written and only then resident; huge pages where the system has them, since a
-// KV cache or an activation arena spans more pages than a TLB holds.
+// A page-aligned, zero-initialised buffer of floats, resident only where written. Uses huge pages where available,
+// because a KV cache or an activation arena exceeds the TLB.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
@@ -23,7 +23,7 @@ class AlignedBuffer {
     return *this;
   }
 
-  // Grows to at least this many floats; growing loses the content.
+  // Grows to at least this many floats. Growing discards the content.
   void reserve(std::size_t floats) {
     if (floats <= size_) return;
     release();

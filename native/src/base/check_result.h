@@ -5,19 +5,19 @@
 
 namespace starpo {
 
-// What a self-test found of one operation.
+// The result of a self-test of one operation.
 struct CheckResult {
   std::string name;
-  double error;  // normalised mean square error, or where bits must be equal 0, else 1; NaN where the check threw
+  double error;  // normalised mean square error, or 0/1 for bit equality; NaN if the check threw
   double tolerance;
   bool ok;
-  std::string failure;  // what it threw; else empty
+  std::string failure;  // message of the exception, or empty
 };
 
 using OnCheckResult = std::function<void(const CheckResult&)>;
 
-// sum((x - reference)^2) / sum(reference^2). NaN in either place makes it NaN, which no tolerance admits. An all-zero
-// reference asks for exact zeros.
+// Returns sum((x - reference)^2) / sum(reference^2). NaN inputs give NaN, which exceeds every tolerance. If the
+// reference is all zero, returns the numerator.
 template <class Values, class Reference>
 double normalised_mean_square_error(const Values& values, const Reference& reference) {
   double difference = 0, scale = 0;

@@ -5,8 +5,8 @@
 
 namespace starpo {
 
-// An error that a person can act on: a stable snake_case code, what is wrong, and what to do about it.
-// Everything else (a broken invariant) is an ordinary exception or an assertion.
+// An error that the user can fix: a stable snake_case code, a message (what is wrong) and a hint (what to do). Broken
+// invariants throw other exceptions.
 class Error : public std::runtime_error {
  public:
   Error(std::string code, const std::string& message, std::string hint)

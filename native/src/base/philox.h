@@ -7,7 +7,7 @@
 
 namespace starpo {
 
-// What a random draw is for. Together with the run's seed it is the generator's key, so no two uses share a stream.
+// The purpose of a random draw. With the run's seed it forms the generator's key, so each purpose has its own stream.
 enum class RandomStream : std::uint32_t {
   initial_weights = 1,
   train_sampling = 2,
@@ -32,7 +32,7 @@ STARPO_HOST_DEVICE inline void philox(std::uint32_t (&c)[4], std::uint32_t k0, s
   }
 }
 
-// A draw is a pure function of what it is for, so sampling depends on no batch, thread or order.
+// A draw is a pure function of its key and counter, so sampling does not depend on batch, thread or order.
 struct Philox {
   std::uint32_t seed;
   RandomStream stream;
@@ -45,8 +45,8 @@ struct Philox {
   }
 };
 
-// Uniform in (0, 1), never 0 or 1, from 24 random bits. From 2^23 on the half is rounded away, the last number to 1 but
-// for the limit.
+// Returns a uniform value in (0, 1), never 0 or 1, from 24 random bits. The clamp is needed because the largest value
+// rounds to 1.
 inline float uniform_open(std::uint32_t bits) {
   const float uniform = (static_cast<float>(bits >> 8) + 0.5f) * 0x1p-24f;
   return uniform < 1 ? uniform : 0x1.fffffep-1f;

@@ -19,7 +19,7 @@ std::string processor_name() {
   return "CPU";
 }
 
-// The number after a name in lines such as "MemAvailable:   123 kB" and "inactive_file 123".
+// Returns the number after a name in lines such as "MemAvailable:   123 kB" and "inactive_file 123".
 std::optional<std::int64_t> number_after(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   for (std::string word; file >> word;)
@@ -27,16 +27,16 @@ std::optional<std::int64_t> number_after(const std::filesystem::path& path, cons
   return std::nullopt;
 }
 
-// What a control group may still take; what the kernel keeps of files and their names can be given back. Nothing
-// without a limit.
-std::optional<std::int64_t> left_in_group(const std::filesystem::path& group) {
+// Returns the memory that a control group can still allocate, in bytes, including reclaimable caches. Returns nothing
+// if the group has no limit.
+std::optional<std::int64_t> available_in_group(const std::filesystem::path& group) {
   std::int64_t limit = 0, current = 0;
   if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> current))
-    return std::nullopt;  // "max" is no number
-  std::int64_t kept = 0;
+    return std::nullopt;  // memory.max is "max": no limit
+  std::int64_t reclaimable = 0;
   for (const char* name : {"inactive_file", "active_file", "slab_reclaimable"})
-    kept += number_after(group / "memory.stat", name).value_or(0);
-  return std::max<std::int64_t>(0, limit - current + kept);
+    reclaimable += number_after(group / "memory.stat", name).value_or(0);
+  return std::max<std::int64_t>(0, limit - current + reclaimable);
 }
 
 }  // namespace
@@ -49,10 +49,10 @@ std::int64_t available_memory_bytes(const std::filesystem::path& root) {
     const std::string unified = "0::/";  // control groups version 2
     if (!line.starts_with(unified)) continue;
     const std::filesystem::path top = root / "sys/fs/cgroup";
-    // A group may take no more than those around it.
+    // The limits of parent groups apply too.
     for (std::filesystem::path group = std::filesystem::path(line.substr(unified.size()));;
          group = group.parent_path()) {
-      if (const auto left = left_in_group(top / group)) available = std::min(available, *left);
+      if (const auto left = available_in_group(top / group)) available = std::min(available, *left);
       if (group.empty()) break;
     }
   }

@@ -8,7 +8,7 @@
 namespace starpo {
 namespace {
 
-// Any thread may take a signal and another one ask; what is free of locks may be touched in a handler.
+// Any thread may handle the signal while another reads the flag. Signal handlers may only use lock-free atomics.
 std::atomic<bool> signalled = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 

@@ -2,11 +2,10 @@
 
 namespace starpo {
 
-// What a second signal does: nothing more than the first did, or the process ends at once, with status 128 and the
-// signal's number.
+// The effect of a second signal: none, or the process exits at once with status 128 + signal number.
 enum class SecondSignal { changes_nothing, ends_process };
 
-// From now on SIGTERM and SIGINT ask the process to stop where they would end it. One that came earlier is forgotten.
+// Makes SIGTERM and SIGINT set a flag instead of ending the process. Clears the flag.
 void listen_for_stop_signals(SecondSignal);
 
 bool stop_signalled();

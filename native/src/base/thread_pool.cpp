@@ -23,9 +23,9 @@ inline void pause() {
 
 }  // namespace
 
-// A loop is identified by a generation number. An index is claimed together with its generation in one 64-bit word, so
-// a worker that wakes late claims nothing of a later loop by mistake, and a loop never waits for a worker that took no
-// part in it.
+// Each loop has a generation number. Workers claim an index together with its generation in one 64-bit word, so a
+// worker that wakes late can't claim an index of a later loop, and a loop never waits for a worker that claimed
+// nothing.
 struct ThreadPool::State {
   std::atomic<std::uint64_t> claim{0};  // generation in the high half, next index in the low half
   std::atomic<std::uint32_t> generation{0};
@@ -92,7 +92,7 @@ int ThreadPool::size() const { return static_cast<int>(state_->workers.size()) +
 void ThreadPool::parallel_for(int count, const std::function<void(int)>& body) {
   if (count <= 0) return;
   State& s = *state_;
-  // Alone, with one index, or inside another loop of this pool: the same work on the calling thread.
+  // Without workers, with one index, or inside another loop of this pool, run on the calling thread.
   if (s.workers.empty() || count == 1 || s.busy.exchange(true, std::memory_order_acquire)) {
     for (int i = 0; i < count; ++i) body(i);
     return;
@@ -100,8 +100,7 @@ void ThreadPool::parallel_for(int count, const std::function<void(int)>& body) {
   s.error = nullptr;
   s.finished.store(0, std::memory_order_relaxed);
   const std::uint32_t current = s.generation.load(std::memory_order_relaxed) + 1;
-  // Nothing can be claimed while the loop is being set up: a worker still looking at the last one must not take its
-  // count from this one.
+  // Block claims during setup: a worker that still reads the previous loop must not combine it with the new count.
   s.claim.store(static_cast<std::uint64_t>(current) << 32 | kNothingLeft, std::memory_order_seq_cst);
   s.body.store(&body, std::memory_order_release);
   s.count.store(count, std::memory_order_release);

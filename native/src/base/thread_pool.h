@@ -5,8 +5,7 @@
 
 namespace starpo {
 
-// A fixed set of threads that share one loop at a time. They spin briefly, then sleep on a futex, so that a busy
-// machine isn't stalled.
+// A fixed set of threads that run one parallel loop at a time. Idle threads spin briefly, then sleep on a futex.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // threads >= 1; the calling thread is one of them
@@ -16,9 +15,8 @@ class ThreadPool {
 
   int size() const;
 
-  // Calls body(index) once for each index in [0, count), on any thread, and returns when all are done. Results must not
-  // depend on which thread ran what: every output element belongs to exactly one index. An exception thrown by body is
-  // rethrown here.
+  // Calls body(index) once for each index in [0, count), on any thread, and returns when all calls have finished. For
+  // reproducible results, each output element must belong to exactly one index. Rethrows the first exception of body.
   void parallel_for(int count, const std::function<void(int)>& body);
 
  private:

@@ -21,13 +21,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t largest_run_json = 64 << 20;
 
-// Settings that can't act for the same reason share a line.
+// Settings with the same reason share a line.
 void print_idle(const std::vector<IdleSetting>& idle) {
   for (std::size_t i = 0; i < idle.size();) {
     const std::string& reason = idle[i].reason;
     std::string paths = idle[i].path;
     while (++i < idle.size() && idle[i].reason == reason) paths += ", " + idle[i].path;
-    std::cout << "can't act: " << paths << " (" << reason << ")\n";
+    std::cout << "no effect: " << paths << " (" << reason << ")\n";
   }
 }
 
@@ -38,8 +38,7 @@ void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::erro
 int validate_command(const std::filesystem::path& run_json, bool json) {
   const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
                                     : read_text_file(run_json, largest_run_json);
-  const RunConfig config =
-      text ? parse_run_config(*text) : read_run_config(run_json);  // which says why it can't be read
+  const RunConfig config = text ? parse_run_config(*text) : read_run_config(run_json);  // throws with the reason
   const auto warnings = run_config_warnings(config);
   const auto idle = idle_settings(config);
   if (json) {
@@ -64,7 +63,7 @@ int schema_command() {
 int status_command(const std::filesystem::path& run_directory, bool json) {
   std::error_code error;
   if (!std::filesystem::is_directory(run_directory, error))
-    throw Error("run_missing", "there is no run directory " + run_directory.string(), "check the path");
+    throw Error("run_missing", "run directory " + run_directory.string() + " was not found", "check the path");
   const auto holder = find_lock_holder(run_directory);
   const auto events = run_directory / "events.jsonl";
   const auto last_seq = read_journal_tail(events).last_seq;

@@ -44,10 +44,10 @@ void print_text(const cuda::DeviceList& list) {
     std::cout << "cuda:" << device.index << "  " << device.name << ", " << memory << ", compute capability "
               << compute_capability(device) << "\n";
     if (device.unavailable)
-      std::cout << "        can't be used: " << device.unavailable->message << "; " << device.unavailable->hint << "\n";
+      std::cout << "        not usable: " << device.unavailable->message << "; " << device.unavailable->hint << "\n";
   }
   if (list.unavailable)
-    std::cout << "cuda    none: " << list.unavailable->message << "; " << list.unavailable->hint << "\n";
+    std::cout << "cuda    not available: " << list.unavailable->message << "; " << list.unavailable->hint << "\n";
 }
 
 }  // namespace

@@ -20,13 +20,13 @@ class ProgressReport {
 
   void operator()(int done, int total) {
     if (stop_signalled())
-      throw Error("evaluation_cancelled", "the evaluation was given up before its end; nothing was written",
-                  "start it again");
+      throw Error("evaluation_cancelled", "the evaluation was cancelled; no result was written",
+                  "run the evaluation again");
     const auto now = Clock::now();
-    if (done > 0 && now - told_ < std::chrono::milliseconds(json_ ? 250 : 1000)) return;
-    if (done == told_done_) return;
-    told_ = now;
-    told_done_ = done;
+    if (done > 0 && now - reported_at_ < std::chrono::milliseconds(json_ ? 250 : 1000)) return;
+    if (done == reported_done_) return;
+    reported_at_ = now;
+    reported_done_ = done;
     const double elapsed = std::chrono::duration<double>(now - start_).count();
     const Json eta = done > 0 ? Json(elapsed * (total - done) / done) : Json(nullptr);
     if (json_)
@@ -39,8 +39,8 @@ class ProgressReport {
 
  private:
   bool json_;
-  Clock::time_point start_ = Clock::now(), told_{};
-  int told_done_ = -1;
+  Clock::time_point start_ = Clock::now(), reported_at_{};
+  int reported_done_ = -1;
 };
 
 std::string percent(double share) {
@@ -64,8 +64,8 @@ void describe(const Json& result) {
 }  // namespace
 
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest& request, bool json) {
-  // A terminal's Ctrl+C comes twice, since the core that it also reaches gives the evaluation up; the second must not
-  // keep it from tidying up.
+  // Ctrl+C in a terminal arrives twice: core receives it too and cancels the evaluation. The second must not interrupt
+  // the cleanup.
   listen_for_stop_signals(SecondSignal::changes_nothing);
   const auto plan = plan_evaluation(run_directory, request);
   const auto result = Json::parse(evaluate_checkpoint(run_directory, request.checkpoint, plan, ProgressReport(json)));

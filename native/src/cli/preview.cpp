@@ -23,8 +23,8 @@ Json error_json(const Error& error) {
   return {{"code", error.code()}, {"message", error.what()}, {"hint", error.hint()}};
 }
 
-// The conversation's messages, by the ids that begin and end them: text that looks like them is no message. The last
-// one is the beginning of the reply.
+// Splits a prompt into messages at the control tokens' ids, so that text which only looks like them starts no message.
+// The last message is the start of the response.
 Json messages_of(const Playground& playground, const std::vector<std::int32_t>& ids) {
   const auto start = playground.tokenizer.token_id("<|im_start|>"), end = playground.chat.turn_end();
   Json messages = Json::array();
@@ -40,7 +40,7 @@ Json messages_of(const Playground& playground, const std::vector<std::int32_t>& 
   return messages;
 }
 
-// The first level of each of the environment's first groups; an environment that isn't trained has none.
+// The levels of the environment's first groups. An environment with share 0 has none.
 Json samples_of(const RunConfig& config, const Playground& playground, int environment, int levels) {
   Json samples = Json::array();
   for (int iteration = 1; iteration <= config.iterations && static_cast<int>(samples.size()) < levels; ++iteration) {
@@ -74,7 +74,7 @@ Json prompts_of(const RunConfig& config, const Playground& playground, int level
   return prompts;
 }
 
-// A processor takes memory as it needs it, so that its plan costs nothing; of a GPU it would be taken.
+// Only a CPU is planned: it reserves no memory ahead, whereas a GPU would allocate what it plans.
 Json memory_of(const RunConfig& config, const ModelConfig& model) {
   Json memory{{"plan", nullptr}, {"problem", nullptr}};
   try {

@@ -59,8 +59,8 @@ int self_test_command(const std::string& device, const std::string& filter, bool
   else
     cpu_self_test(filter, on_result);
   if (passed + failed == 0)
-    throw Error("check_unknown", "no check's name contains '" + filter + "'",
-                "run selftest without --filter to see the names");
+    throw Error("check_unknown", "no check matches '" + filter + "'",
+                "run selftest without --filter to list the checks");
   const std::string name = gpu ? "cuda:" + std::to_string(gpu->index) : "cpu";
   if (json)
     std::cout << Json{{"device", name}, {"passed", passed}, {"failed", failed}}.dump() << "\n";

@@ -29,7 +29,7 @@ class IdleList {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-// Groups of each environment that is trained.
+// Groups per environment, without environments that have none.
 std::vector<int> trained_groups(const RunConfig& config) {
   auto groups = groups_by_environment(config.environments, config.rollout.groups);
   std::erase(groups, 0);
@@ -49,54 +49,55 @@ void add_filter(const RunConfig& config, IdleList& idle) {
     return most_kept_groups(config.filter, own, config.rollout.group_size) == own;
   };
   if (config.rollout.group_size == 1)
-    idle.add(filter_paths, "rollout.group_size is 1: a group of one episode has no spread, so every group is kept");
+    idle.add(filter_paths, "rollout.group_size is 1: the reward std of a single episode is 0, so every group is kept");
   else if (config.filter.strategy == FilterStrategy::none)
     idle.add({"filter.keep"}, "filter.strategy is none: every group is kept");
   else if (config.filter.strategy == FilterStrategy::fraction &&
            std::ranges::all_of(groups, [](int own) { return own == 1; }))
-    idle.add(filter_paths, "each environment has one group an iteration, and the filter keeps at least one");
+    idle.add(filter_paths, "each environment has one group per iteration, and the filter keeps at least one");
   else if (config.filter.strategy == FilterStrategy::fraction && std::ranges::all_of(groups, keeps_all))
-    idle.add({"filter.strategy"}, "filter.keep lets every group through");
+    idle.add({"filter.strategy"}, "filter.keep keeps every group");
 }
 
-// A policy that is taught by its own samples, and only once: PPO's ratio (arXiv 1707.06347, equation 7) is 1 wherever
-// it is looked at.
+// With one optimiser step per iteration on the policy's own samples, PPO's ratio (arXiv 1707.06347, equation 7) is 1 at
+// every token.
 void add_clips(const RunConfig& config, IdleList& idle) {
   const auto& loss = config.policy_loss;
   const int episodes = most_trained_episodes(config);
   if (config.optimizer.learning_rate == 0)
-    idle.add(clip_paths, "optimizer.learning_rate is 0: the policy stays as it is, and the ratio 1");
+    idle.add(clip_paths, "optimizer.learning_rate is 0: the policy does not change, so the ratio is 1");
   if (loss.epochs > 1 || episodes > loss.mini_batch) return;
   const bool fast = config.device != "cpu" && config.exactness == Exactness::fast;
-  const std::string nearly = fast ? ", but for what exactness fast leaves (rollout/logprob_gap)" : "";
-  const std::string once =
-      "the at most " + number(episodes) + " episodes of an iteration fit into one policy_loss.mini_batch of " +
-      number(loss.mini_batch) + " and policy_loss.epochs is 1, so there is one optimiser step an iteration: ";
-  idle.add(clip_paths, once + "the ratio is 1 at every token" + nearly);
-  idle.add({"critic.value_clip"}, once + "a value is never away from the one before the update" + nearly);
+  const std::string exception = fast ? ", except for the rounding of exactness fast (rollout/logprob_gap)" : "";
+  const std::string once = "at most " + number(episodes) +
+                           " episodes per iteration fit into one policy_loss.mini_batch of " + number(loss.mini_batch) +
+                           " and policy_loss.epochs is 1, so each iteration takes one optimiser step: ";
+  idle.add(clip_paths, once + "the ratio is 1 at every token" + exception);
+  idle.add({"critic.value_clip"}, once + "values equal those before the update" + exception);
 }
 
 void add_advantage(const RunConfig& config, IdleList& idle) {
   const auto& [estimator, gamma, lambda, whiten] = config.advantage;
   const bool penalised = config.kl.coefficient > 0 && config.kl.placement == KlPlacement::reward;
   if (estimator != AdvantageEstimator::gae)
-    idle.add({"advantage.lambda"}, "advantage.estimator isn't gae: there is no critic to trust");
+    idle.add({"advantage.lambda"}, "advantage.estimator is not gae: no critic is used");
   if (estimator != AdvantageEstimator::gae && !penalised)
     idle.add({"advantage.gamma"},
-             "advantage.estimator isn't gae and no kl is in the reward: an episode's score isn't spread over time");
+             "advantage.estimator is not gae and the reward has no KL term: nothing is discounted over time");
   const auto average = config.policy_loss.average;
   if (estimator == AdvantageEstimator::dr_grpo && average != LossAverage::fixed_length &&
       average != LossAverage::trajectory_sum)
-    idle.add({"advantage.estimator"},
-             "dr_grpo is to take the bias of length away too, which needs policy_loss.average fixed_length: as it is, "
-             "an episode's length still decides how much its tokens weigh");
+    idle.add(
+        {"advantage.estimator"},
+        "dr_grpo also removes the length bias, which needs policy_loss.average fixed_length: the weight of a token "
+        "still depends on its episode's length");
 }
 
 void add_critic(const RunConfig& config, IdleList& idle) {
   if (config.critic.model == CriticModel::none)
     idle.add(critic_paths, "critic.model is none");
   else if (config.critic.learning_rate == 0)
-    idle.add({"critic.value_clip", "critic.gradient_clip"}, "critic.learning_rate is 0: the critic stays as it is");
+    idle.add({"critic.value_clip", "critic.gradient_clip"}, "critic.learning_rate is 0: the critic does not change");
 }
 
 void add_optimizer(const RunConfig& config, IdleList& idle) {
@@ -110,7 +111,7 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
     idle.add(clip_paths, reason);
   }
   if (config.optimizer.learning_rate > 0) return;
-  const std::string reason = "optimizer.learning_rate is 0: the policy stays as it is";
+  const std::string reason = "optimizer.learning_rate is 0: the policy does not change";
   idle.add({"optimizer.gradient_clip", "policy_loss.entropy_coefficient", "policy_loss.average"}, reason);
   if (!critic_learns)
     idle.add({"optimizer.warmup", "optimizer.schedule", "optimizer.beta1", "optimizer.beta2", "optimizer.epsilon",
@@ -120,17 +121,17 @@ void add_optimizer(const RunConfig& config, IdleList& idle) {
 
 void add_rollout(const RunConfig& config, IdleList& idle) {
   if (config.rollout.top_k == 1)
-    idle.add({"rollout.top_p", "rollout.min_p"}, "rollout.top_k is 1: the likeliest token is always taken");
+    idle.add({"rollout.top_p", "rollout.min_p"}, "rollout.top_k is 1: the most likely token is always chosen");
   const std::int64_t levels = static_cast<std::int64_t>(config.iterations) * config.rollout.groups;
   if (config.levels.pool >= levels)
-    idle.add({"levels.pool"}, "iterations * rollout.groups is " + number(levels) + ": no level comes again");
+    idle.add({"levels.pool"}, "iterations * rollout.groups is " + number(levels) + ": no level repeats");
   if (config.rollout_files.keep_last == 0)
-    idle.add({"rollout_files.keep_every"}, "rollout_files.keep_last is 0: all episodes stay");
+    idle.add({"rollout_files.keep_every"}, "rollout_files.keep_last is 0: all episodes are kept");
 }
 
-// What a run that reinforces uses, and a warm start doesn't.
+// Settings of reinforcement learning, which a warm start does not use.
 void add_reinforcement(IdleList& idle) {
-  const std::string reason = "task is warm_start: solver demonstrations are learned, nothing is played to learn from";
+  const std::string reason = "task is warm_start: the policy learns from solver demonstrations, without rollouts";
   idle.add({"rollout.groups", "rollout.group_size", "rollout.temperature", "rollout.top_p", "rollout.top_k",
             "rollout.min_p", "levels.pool"},
            reason);
@@ -152,20 +153,19 @@ void add_environments(const RunConfig& config, IdleList& idle) {
     const auto& environment = config.environments[i];
     const auto path = "environments[" + std::to_string(i) + "]";
     const auto made = make_environment(environment.type, environment.config);
-    if (!made->leaves_to_chance())
-      idle.add({path + ".noise"}, "what an action does in this environment is not left to chance");
+    if (!made->leaves_to_chance()) idle.add({path + ".noise"}, "this environment is deterministic");
     for (const auto& [key, reason] : made->idle_keys()) idle.add({path + ".config." + key}, reason);
-    if (environment.max_turns == 1) idle.add({path + ".prompt.next"}, path + ".max_turns is 1: there is no next turn");
+    if (environment.max_turns == 1)
+      idle.add({path + ".prompt.next"}, path + ".max_turns is 1: an episode has no second turn");
   }
-  if (config.environments.size() == 1)
-    idle.add({"environments[0].share"}, "there is one environment, which has every group");
+  if (config.environments.size() == 1) idle.add({"environments[0].share"}, "the only environment gets every group");
   if (std::ranges::none_of(config.environments, &EnvironmentConfig::validate))
-    idle.add({"evaluation.every"}, "no environment is validated");
+    idle.add({"evaluation.every"}, "no environment has validate true");
 }
 
 void add_device(const RunConfig& config, IdleList& idle) {
-  if (config.device == "cpu") idle.add({"exactness"}, "device is cpu: a processor is always exact");
-  if (config.device == "cpu") idle.add({"optimizer.recompute"}, "device is cpu: a processor keeps everything");
+  if (config.device == "cpu") idle.add({"exactness"}, "device is cpu: a CPU is always exact");
+  if (config.device == "cpu") idle.add({"optimizer.recompute"}, "device is cpu: a CPU never recomputes");
 }
 
 }  // namespace
@@ -179,13 +179,13 @@ std::vector<IdleSetting> idle_settings(const RunConfig& config) {
     add_critic(config, idle);
     add_clips(config, idle);
     add_advantage(config, idle);
-    if (config.kl.coefficient == 0) idle.add(kl_paths, "kl.coefficient is 0: there is no divergence to estimate");
+    if (config.kl.coefficient == 0) idle.add(kl_paths, "kl.coefficient is 0: no KL divergence is estimated");
     add_optimizer(config, idle);
     add_rollout(config, idle);
     if (config.diagnostics.every == 0)
-      idle.add({"diagnostics.samples", "diagnostics.probe"}, "diagnostics.every is 0: there are no diagnostics");
+      idle.add({"diagnostics.samples", "diagnostics.probe"}, "diagnostics.every is 0: diagnostics are off");
     else if (!config.rollout.think)
-      idle.add({"diagnostics.probe"}, "rollout.think is false: there are no thoughts");
+      idle.add({"diagnostics.probe"}, "rollout.think is false: responses have no reasoning");
     idle.add({"warm_start.steps_per_iteration", "warm_start.batch", "warm_start.plain", "warm_start.positions",
               "warm_start.careful", "warm_start.mistakes"},
              "task is reinforce");

@@ -12,8 +12,8 @@ struct IdleSetting {
   std::string reason;  // a clause without a full stop
 };
 
-// Settings that can't act in this configuration: as long as the others stay as they are, nothing that the run does
-// depends on what they are, or what they ask for happens in name alone. Each path comes once, with one reason.
+// Lists settings that have no effect in this configuration: changing one of them alone would not change the run. Each
+// path appears once, with one reason.
 std::vector<IdleSetting> idle_settings(const RunConfig&);
 
 }  // namespace starpo

@@ -18,7 +18,7 @@
 namespace starpo {
 namespace {
 
-// Throws config_invalid where a template uses a placeholder that there isn't.
+// Throws config_invalid if a template uses an unknown placeholder.
 void check_templates(const EnvironmentConfig& environment, const std::string& path) {
   std::map<std::string, std::string> values;
   for (const char* name : {"state", "reward", "turn", "actions_left", "max_actions", "max_tokens", "actions"})
@@ -34,9 +34,9 @@ void refuse_newer_version(const nlohmann::json& config) {
   if (!config.contains("version") || !config["version"].is_number() || config["version"].get<double>() <= newest)
     return;
   throw Error("config_version_unsupported",
-              "version: the configuration has version " + config["version"].dump() + ", this trainer reads up to " +
+              "version: the configuration has version " + config["version"].dump() + ", but this trainer reads up to " +
                   std::to_string(newest),
-              "use a newer StarPO Studio to start this run");
+              "update StarPO Studio to start this run");
 }
 
 }  // namespace
@@ -74,9 +74,9 @@ void describe(FieldVisitor& v, RunConfig& c) {
 
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";
-    // Its evaluation would be written over the training episodes.
+    // Its evaluations would overwrite the training episodes.
     v.check(path + ".label",
-            [&] { return c.environments[i].label == "train" ? "is what the training episodes are called" : ""; });
+            [&] { return c.environments[i].label == "train" ? "is reserved for training episodes" : ""; });
     v.check(path + ".label", [&] {
       const auto same = [&](const auto& other) { return other.label == c.environments[i].label; };
       return std::any_of(c.environments.begin(), c.environments.begin() + i, same)
@@ -87,12 +87,12 @@ void describe(FieldVisitor& v, RunConfig& c) {
   }
   v.check("start.keep_optimizer", [&] {
     return c.start.keep_optimizer && c.start.run.empty()
-               ? "must be false: start.run names no run whose optimiser could be kept"
+               ? "must be false: start.run is empty, so no optimiser state is available"
                : "";
   });
   v.check("iterations", [&] {
     return !c.start.run.empty() && c.iterations <= c.start.checkpoint
-               ? "must be above start.checkpoint, from which the run counts on"
+               ? "must be above start.checkpoint, from which iterations continue"
                : "";
   });
   v.check("environments", [&] {
@@ -107,19 +107,19 @@ void describe(FieldVisitor& v, RunConfig& c) {
     const bool has_critic = c.critic.model != CriticModel::none,
                uses_critic = c.advantage.estimator == AdvantageEstimator::gae;
     if (uses_critic && !has_critic) return "must be full or head: advantage.estimator gae needs a critic";
-    return has_critic && !uses_critic ? "must be none: no advantage.estimator but gae uses a critic" : "";
+    return has_critic && !uses_critic ? "must be none: only advantage.estimator gae uses a critic" : "";
   });
   v.check("warm_start", [&] {
     const auto& w = c.warm_start;
     return c.task == Task::warm_start && w.plain + w.positions + w.careful <= 0
-               ? "plain, positions and careful are all 0"
+               ? "plain, positions or careful must be above 0"
                : "";
   });
 }
 
 int critic_warmup_end(const RunConfig& config) {
-  const bool begins_anew = !config.start.run.empty() && !config.start.keep_optimizer;
-  return config.critic.warmup + (begins_anew ? config.start.checkpoint : 0);
+  const bool starts_fresh = !config.start.run.empty() && !config.start.keep_optimizer;
+  return config.critic.warmup + (starts_fresh ? config.start.checkpoint : 0);
 }
 
 RunConfig parse_run_config(std::string_view json) {
@@ -134,11 +134,11 @@ RunConfig parse_run_config(std::string_view json) {
 RunConfig read_run_config(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error))
-    throw Error("config_missing", "there is no configuration " + file.string(),
-                "make the run with `npm run starpo -- new PRESET`, or check the path");
+    throw Error("config_missing", "configuration " + file.string() + " was not found",
+                "create the run with `npm run starpo -- new PRESET`, or check the path");
   const auto unreadable = [&] {
-    return Error("config_unreadable", "the configuration " + file.string() + " can't be read",
-                 "check that it is a file and its permissions");
+    return Error("config_unreadable", "can't read configuration " + file.string(),
+                 "check that it is a file, and its permissions");
   };
   if (!std::filesystem::is_regular_file(file, error)) throw unreadable();
   std::ifstream stream(file, std::ios::binary);
@@ -152,39 +152,37 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
   const auto& rollout = config.rollout;
   if (rollout.max_response_tokens >= rollout.context)
     warnings.push_back(
-        "rollout.context leaves no room for rollout.max_response_tokens: no prompt would fit, so training ends with "
+        "rollout.max_response_tokens leaves no room for a prompt in rollout.context, so training ends with "
         "context_too_small");
   if (config.device == "cpu" && config.exactness == Exactness::fast)
-    warnings.push_back("exactness fast changes nothing on the device cpu: a processor is always exact");
+    warnings.push_back("exactness fast has no effect on device cpu: a CPU is always exact");
   if (config.device == "cpu" && config.optimizer.recompute != Recompute::none)
-    warnings.push_back("optimizer.recompute saves nothing on the device cpu: a processor keeps everything");
+    warnings.push_back("optimizer.recompute has no effect on device cpu: a CPU never recomputes");
   if (config.task == Task::warm_start) return warnings;
   const auto groups = groups_by_environment(config.environments, rollout.groups);
   for (std::size_t e = 0; e < groups.size(); ++e)
     if (groups[e] == 0 && config.environments[e].share > 0)
-      warnings.push_back("environments[" + std::to_string(e) + "].share rounds to none of the " +
+      warnings.push_back("environments[" + std::to_string(e) + "].share rounds to 0 of " +
                          std::to_string(rollout.groups) + " groups: " + config.environments[e].label +
-                         " isn't trained");
+                         " is not trained");
   if (rollout.top_p < 1 || rollout.top_k > 0 || rollout.min_p > 0)
     warnings.push_back(
-        "rollout.top_p, top_k or min_p cut the distribution that is sampled from, but log-probabilities are those of "
-        "the whole one: the update is biased");
+        "rollout.top_p, top_k or min_p truncate the sampling distribution, but log-probabilities are of the full one: "
+        "the update is biased");
   if (rollout.group_size == 1 && config.advantage.estimator != AdvantageEstimator::rloo &&
       config.advantage.estimator != AdvantageEstimator::gae)
-    warnings.push_back(
-        "rollout.group_size is 1: advantages compare an episode with its group, so nothing will be learned");
+    warnings.push_back("rollout.group_size is 1: advantages compare an episode with its group, so nothing is learned");
   if (config.filter.strategy != FilterStrategy::none && config.filter.keep == 0)
-    warnings.push_back("filter.keep is 0: the filter keeps no more than it must");
+    warnings.push_back("filter.keep is 0: the filter keeps only one group per environment");
   if (config.optimizer.learning_rate == 0)
-    warnings.push_back("optimizer.learning_rate is 0: the policy stays as it is");
+    warnings.push_back("optimizer.learning_rate is 0: the policy does not change");
   if (config.critic.model != CriticModel::none && config.critic.learning_rate == 0)
-    warnings.push_back("critic.learning_rate is 0: the critic expects nothing, so advantages are returns");
+    warnings.push_back("critic.learning_rate is 0: the critic predicts 0, so advantages are returns");
   if (config.critic.model != CriticModel::none && critic_warmup_end(config) >= config.iterations)
     warnings.push_back("critic.warmup is not below iterations: the policy is never trained");
   if (config.kl.coefficient > 0 && config.kl.placement == KlPlacement::loss && config.kl.estimator == KlEstimator::k1)
     warnings.push_back(
-        "kl.estimator k1 in the loss has a gradient of 0 on average, so it pulls nowhere: take k2 or k3, or "
-        "kl.placement reward");
+        "kl.estimator k1 in the loss has an expected gradient of zero: use k2 or k3, or kl.placement reward");
   return warnings;
 }
 

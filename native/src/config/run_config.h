@@ -12,12 +12,12 @@
 #include "config/training_settings.h"
 #include "rollout/settings.h"
 
-// run.json, key by key as docs/formats/run-config.md describes it.
+// The contents of run.json (docs/formats/run-config.md).
 namespace starpo {
 
 enum class Task { reinforce, warm_start };
 
-// What an alarm does without being asked.
+// The automatic action on an alert.
 enum class Reaction { notify, pause, stop, rollback };
 
 struct RunConfig {
@@ -26,7 +26,7 @@ struct RunConfig {
   Task task = Task::reinforce;
   std::uint32_t seed = 0;
   std::string device;     // "auto", "cpu", "cuda", "cuda:1"
-  int threads = 0;        // 0: one for each core
+  int threads = 0;        // 0: one per core
   std::string precision;  // "fp32", "bf16"
   Exactness exactness = Exactness::exact;
   int iterations = 0;
@@ -49,13 +49,12 @@ struct RunConfig {
   WarmStartConfig warm_start;
   DiagnosticsConfig diagnostics;
   Reaction reaction = Reaction::notify;
-  std::vector<std::string>
-      changed_since;  // sentences on what goes on differently than when an older run.json was written
+  std::vector<std::string> changed_since;  // behaviour changes since an older run.json was written, as sentences
 };
 
 void describe(FieldVisitor&, RunConfig&);
 
-// The last iteration that trains the critic alone: a critic that begins anew warms up wherever the run begins.
+// Returns the last iteration that trains only the critic. A fork without optimiser state warms its critic up again.
 int critic_warmup_end(const RunConfig&);
 
 // Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path),
@@ -63,10 +62,10 @@ int critic_warmup_end(const RunConfig&);
 RunConfig read_run_config(const std::filesystem::path& file);
 RunConfig parse_run_config(std::string_view json);
 
-// Sentences on settings that are allowed but rarely meant.
+// Returns warnings about settings that are valid but rarely intended, as sentences.
 std::vector<std::string> run_config_warnings(const RunConfig&);
 
-// Every key with its type and range, each environment's keys, and the metric names, as one JSON document.
+// Returns every key with type and range, each environment's keys, and all metrics and events, as one JSON document.
 std::string run_config_schema();
 
 }  // namespace starpo

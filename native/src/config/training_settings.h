@@ -5,22 +5,22 @@
 #include "engine/engine.h"
 #include "fields/field_visitor.h"
 
-// What run.json says of training: where it begins, what learns and how, what is evaluated and kept.
+// The sections of run.json about training: start, critic, optimizer, evaluation and stored files.
 namespace starpo {
 
-// random: the folder gives shape and tokenizer, the seed the weights.
+// load: the folder's weights. random: only shape and tokenizer come from the folder.
 enum class StartWeights { load, random };
 
 struct StartConfig {
   std::string model;
   StartWeights weights = StartWeights::load;
   std::string sha256;  // empty: not checked
-  std::string run;     // whose checkpoint `model` is; empty: it is a model folder
-  int checkpoint = 0;  // that checkpoint's iteration
+  std::string run;     // `model` is a checkpoint of this run; empty: a model folder
+  int checkpoint = 0;  // iteration of that checkpoint
   bool keep_optimizer = false;
 };
 
-// The run that this one was made from, for people: nothing of it is read again.
+// The run that this one was created from, for display only.
 struct ParentConfig {
   std::string run;  // empty: none
   int iteration = 0;
@@ -28,7 +28,7 @@ struct ParentConfig {
 
 enum class CriticModel { none, full, head };
 
-// full: its own copy of the policy's blocks; head: a layer on the policy's own, which it doesn't change.
+// full: a separate network. head: a linear layer on the policy's features, whose gradient stops at the layer.
 struct CriticConfig {
   CriticModel model = CriticModel::none;
   double learning_rate = 0;
@@ -63,10 +63,10 @@ struct CheckpointConfig {
   int keep = 0;
 };
 
-// Which episodes of training stay on disk; those of evaluation always do.
+// Which training episodes are kept on disk. Evaluation episodes are always kept.
 struct RolloutFilesConfig {
   int keep_last = 0;   // newest iterations; 0: all
-  int keep_every = 0;  // and every m-th iteration; 0: none
+  int keep_every = 0;  // also every m-th iteration; 0: none
 };
 
 struct StorageConfig {
@@ -82,11 +82,11 @@ struct WarmStartConfig {
   double mistakes = 0;
 };
 
-// Of what thoughts depend on and how far the policy has come.
+// Diagnostics of how reasoning depends on its prompt, and of the policy's distance from its start.
 struct DiagnosticsConfig {
   int every = 0;       // iterations; 0: none
-  int samples = 0;     // thoughts and episodes that they are computed from
-  bool probe = false;  // thoughts are those of a fixed set of levels, played for it
+  int samples = 0;     // reasoning texts and episodes used
+  bool probe = false;  // use reasoning from a fixed set of levels, played for this purpose
 };
 
 void describe(FieldVisitor&, StartConfig&);

@@ -18,8 +18,8 @@ const Json& options() {
   return parsed;
 }
 
-// Calls `visit` with every object that holds the last key of a path: one, or with "environments[].noise" one for each
-// element. Objects on the way that aren't there have none.
+// Calls `visit` with every object that contains the last key of a path. "environments[].noise" visits each element.
+// Paths through missing objects visit nothing.
 void each_holder(Json& object, std::string_view path,
                  const std::function<void(Json& holder, const std::string& key)>& visit) {
   if (!object.is_object()) return;
@@ -36,7 +36,7 @@ void each_holder(Json& object, std::string_view path,
   for (Json& element : *found) each_holder(element, rest, visit);
 }
 
-// {path, set}: gives a key a value where it has none. {path, rename}: gives a key another name within its object.
+// {path, set} sets a key if it is missing. {path, rename} renames a key within its object.
 void apply(const Json& change, Json& config) {
   each_holder(config, change.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
     if (const auto value = change.find("set"); value != change.end()) {
@@ -49,7 +49,7 @@ void apply(const Json& change, Json& config) {
   });
 }
 
-// Whether a share of the number at another path lies only a rounding under a whole number.
+// Whether the share of the number at another path is less than an integer only by rounding.
 bool truncates(const Json& share, Json& config, const std::string& path) {
   bool does = false;
   each_holder(config, path, [&](Json& holder, const std::string& key) {
@@ -61,8 +61,8 @@ bool truncates(const Json& share, Json& config, const std::string& path) {
   return does;
 }
 
-// {path, is}: some key there has this value. {path, above}: a larger number. {path, longer_than}: a list with more
-// elements. {path, truncates: other}: see truncates().
+// {path, is}: a key has this value. {path, above}: a number is larger. {path, longer_than}: a list has more elements.
+// {path, truncates: other}: see truncates().
 bool holds(const Json& condition, Json& config) {
   bool any = false;
   each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// 4096 rather than 4096.0, but 0.01 as it is.
+// Prints 4096 instead of 4096.0, but keeps 0.01.
 std::string plain(double value) {
   return std::floor(value) == value && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)).dump()
                                                               : Json(value).dump();
@@ -32,10 +32,10 @@ class FieldReader final : public FieldVisitor {
 
   void number(std::string_view name, double& value, double minimum, double maximum) override {
     const Json& found = find(name);
-    const auto wanted = "a number from " + plain(minimum) + " to " + plain(maximum);
-    if (!found.is_number()) refuse_type(name, wanted, found);
+    const auto allowed = "a number from " + plain(minimum) + " to " + plain(maximum);
+    if (!found.is_number()) refuse_type(name, allowed, found);
     value = found.get<double>();
-    if (!(value >= minimum && value <= maximum)) refuse_value(name, wanted, found);
+    if (!(value >= minimum && value <= maximum)) refuse_value(name, allowed, found);
   }
 
   void boolean(std::string_view name, bool& value) override {
@@ -46,19 +46,19 @@ class FieldReader final : public FieldVisitor {
 
   void text(std::string_view name, std::string& value, const TextRule& rule) override {
     const Json& found = find(name);
-    if (!found.is_string()) refuse_type(name, "a text", found);
+    if (!found.is_string()) refuse_type(name, "a string", found);
     value = found.get<std::string>();
     const int length = code_points(value);
     if (length < rule.min_length || (rule.max_length >= 0 && length > rule.max_length))
       refuse_value(name,
-                   rule.max_length < 0 ? "a text that isn't empty"
-                                       : "a text of " + std::to_string(rule.min_length) + " to " +
+                   rule.max_length < 0 ? "a string that is not empty"
+                                       : "a string of " + std::to_string(rule.min_length) + " to " +
                                              std::to_string(rule.max_length) + " characters",
                    found);
-    // The cap keeps std::regex, which recurses for every character, away from long texts; no pattern allows that many.
+    // std::regex recurses per character, so cap the length. No pattern allows as many.
     if (!rule.pattern.empty() &&
         (value.size() > 256 || !std::regex_match(value, std::regex(std::string(rule.pattern)))))
-      refuse_value(name, "a text that matches " + std::string(rule.pattern), found);
+      refuse_value(name, "a string that matches " + std::string(rule.pattern), found);
   }
 
   void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) override {
@@ -77,23 +77,23 @@ class FieldReader final : public FieldVisitor {
  protected:
   void visit_integer(std::string_view name, std::int64_t& value, std::int64_t minimum, std::int64_t maximum) override {
     const Json& found = find(name);
-    const auto wanted = "a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum);
-    if (!found.is_number()) refuse_type(name, wanted, found);
+    const auto allowed = "an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+    if (!found.is_number()) refuse_type(name, allowed, found);
     const double number = found.get<double>();
     if (!(number >= static_cast<double>(minimum) && number <= static_cast<double>(maximum)) ||
         std::floor(number) != number)
-      refuse_value(name, wanted, found);
+      refuse_value(name, allowed, found);
     value = static_cast<std::int64_t>(number);
   }
 
   void visit_choice(std::string_view name, int& index, std::span<const std::string_view> names) override {
     const Json& found = find(name);
-    std::string wanted;
+    std::string allowed;
     for (const auto choice : names)
-      wanted += (wanted.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
-    if (!found.is_string()) refuse_type(name, wanted, found);
+      allowed += (allowed.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
+    if (!found.is_string()) refuse_type(name, allowed, found);
     const auto place = std::find(names.begin(), names.end(), found.get<std::string>());
-    if (place == names.end()) refuse_value(name, wanted, found);
+    if (place == names.end()) refuse_value(name, allowed, found);
     index = static_cast<int>(place - names.begin());
   }
 
@@ -106,10 +106,10 @@ class FieldReader final : public FieldVisitor {
 
   std::size_t open_list(std::string_view name, int minimum, int maximum) override {
     const Json& found = find(name);
-    const auto wanted = "a list of " + std::to_string(minimum) + " to " + std::to_string(maximum) + " elements";
-    if (!found.is_array()) refuse_type(name, wanted, found);
+    const auto allowed = "a list of " + std::to_string(minimum) + " to " + std::to_string(maximum) + " elements";
+    if (!found.is_array()) refuse_type(name, allowed, found);
     if (static_cast<int>(found.size()) < minimum || found.size() > static_cast<std::size_t>(maximum))
-      refuse_value(name, wanted, found);
+      refuse_value(name, allowed, found);
     list_ = &found;
     list_path_ = path_of(name);
     return found.size();
@@ -124,7 +124,7 @@ class FieldReader final : public FieldVisitor {
   struct Frame {
     const Json* object;
     std::string path;
-    std::set<std::string, std::less<>> known;
+    std::set<std::string, std::less<>> seen_keys;
   };
 
   std::string path_of(std::string_view name) const {
@@ -134,27 +134,27 @@ class FieldReader final : public FieldVisitor {
 
   const Json& find(std::string_view name) {
     auto& frame = frames_.back();
-    frame.known.emplace(name);
+    frame.seen_keys.emplace(name);
     const auto found = frame.object->find(std::string(name));
     if (found == frame.object->end())
-      throw Error("config_invalid", path_of(name) + ": is missing",
-                  "add it; `starpo-trainer schema` lists every key, its type and range");
+      throw Error("config_invalid", path_of(name) + ": missing",
+                  "add it; `starpo-trainer schema` lists every key with type and range");
     return *found;
   }
 
   void open(const Json& value, std::string path) {
-    if (!value.is_object()) throw Error("config_invalid", path + ": is " + shown(value), "give an object {...}");
+    if (!value.is_object()) throw Error("config_invalid", path + ": is " + shown(value), "use an object {...}");
     frames_.push_back({&value, std::move(path), {}});
   }
 
   void refuse_unknown_keys() const {
     for (const auto& item : frames_.back().object->items())
-      if (!frames_.back().known.contains(item.key()))
-        throw Error("config_invalid", path_of(item.key()) + ": no such key",
-                    "remove it, or see `starpo-trainer schema` for the keys there are");
+      if (!frames_.back().seen_keys.contains(item.key()))
+        throw Error("config_invalid", path_of(item.key()) + ": unknown key",
+                    "remove it; `starpo-trainer schema` lists every key");
   }
 
-  // Lists and objects aren't printed: they may be nested deeper than printing can follow.
+  // Lists and objects are not printed: dump() recurses, and they may be nested deeply.
   static std::string shown(const Json& value) {
     if (value.is_structured()) return value.is_object() ? "an object" : "a list";
     auto text = value.dump(-1, ' ', true);
@@ -162,12 +162,12 @@ class FieldReader final : public FieldVisitor {
     return text;
   }
 
-  [[noreturn]] void refuse_type(std::string_view name, const std::string& wanted, const Json& found) const {
-    throw Error("config_invalid", path_of(name) + ": is " + shown(found) + ", of the wrong type", "give " + wanted);
+  [[noreturn]] void refuse_type(std::string_view name, const std::string& allowed, const Json& found) const {
+    throw Error("config_invalid", path_of(name) + ": " + shown(found) + " has the wrong type", "use " + allowed);
   }
 
-  [[noreturn]] void refuse_value(std::string_view name, const std::string& wanted, const Json& found) const {
-    throw Error("config_invalid", path_of(name) + ": " + shown(found) + " isn't allowed", "give " + wanted);
+  [[noreturn]] void refuse_value(std::string_view name, const std::string& allowed, const Json& found) const {
+    throw Error("config_invalid", path_of(name) + ": " + shown(found) + " is not allowed", "use " + allowed);
   }
 
   std::vector<Frame> frames_;
@@ -180,17 +180,17 @@ class FieldReader final : public FieldVisitor {
 nlohmann::json parse_object(std::string_view json, std::string_view unreadable_code) {
   const auto unreadable = [&](const std::string& what) {
     return Error(std::string(unreadable_code), "the configuration " + what,
-                 "give a JSON object with all keys that `starpo-trainer schema` lists");
+                 "use a JSON object with every key that `starpo-trainer schema` lists");
   };
   Json root;
   try {
     root = Json::parse(json);
   } catch (const Json::parse_error& error) {
-    throw unreadable("is no JSON (at byte " + std::to_string(error.byte) + ")");
+    throw unreadable("is not valid JSON (at byte " + std::to_string(error.byte) + ")");
   } catch (const Json::out_of_range&) {
-    throw unreadable("holds a number that is out of range");
+    throw unreadable("contains a number that is out of range");
   }
-  if (!root.is_object()) throw unreadable("is no JSON object");
+  if (!root.is_object()) throw unreadable("is not a JSON object");
   return root;
 }
 

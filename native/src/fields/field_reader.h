@@ -9,17 +9,17 @@
 
 namespace starpo {
 
-// Reads a JSON object's text by a description. Every described key must be there and no other. Errors: config_invalid,
-// whose message begins with the key's path; unreadable_code where the text is no JSON object.
+// Reads a JSON object according to a description. The object must have every described key and no other. Errors:
+// config_invalid, whose message begins with the key's path; unreadable_code if the text is not a JSON object.
 void read_fields(std::string_view json, std::string_view unreadable_code,
                  const std::function<void(FieldVisitor&)>& description);
 void read_fields(const nlohmann::json& object, const std::function<void(FieldVisitor&)>& description);
 
-// The text of a JSON object. Errors: unreadable_code.
+// Parses the text of a JSON object. Errors: unreadable_code.
 nlohmann::json parse_object(std::string_view json, std::string_view unreadable_code);
 
-// The description as the text of a JSON array of {path, type, minimum, maximum, choices, pattern, min_length,
-// max_length, nullable}, as far as they apply. Elements of a list have paths such as environments[].label.
+// Returns the description as a JSON array of {path, type, minimum, maximum, choices, pattern, min_length, max_length,
+// nullable}, with the properties that apply. Elements of a list have paths such as environments[].label.
 std::string fields_as_json(const std::function<void(FieldVisitor&)>& description);
 
 }  // namespace starpo

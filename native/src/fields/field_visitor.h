@@ -11,16 +11,15 @@
 
 namespace starpo {
 
-// What a text must be. Lengths count code points.
+// Constraints of a string. Lengths count code points.
 struct TextRule {
-  std::string_view pattern = "";  // of the whole text, as a regular expression; empty: any
+  std::string_view pattern = "";  // regular expression for the whole string; empty: any
   int min_length = 0;
   int max_length = -1;  // -1: none
 };
 
-// Visits a structure's keys one by one. A structure is described once, by a function describe(FieldVisitor&,
-// Structure&); reading with validation and printing the schema are two visitors of that description, so they can't
-// disagree.
+// Visits the keys of a structure. Each structure has one function describe(FieldVisitor&, Structure&), which both the
+// reader and the schema printer visit, so they can't disagree.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
@@ -32,7 +31,7 @@ class FieldVisitor {
     value = static_cast<T>(wide);
   }
 
-  // An enumeration whose values 0, 1, ... have these names.
+  // An enumeration with values 0, 1, ... in the order of `names`.
   template <class Enumeration>
     requires std::is_enum_v<Enumeration>
   void choice(std::string_view name, Enumeration& value, std::initializer_list<std::string_view> names) {
@@ -69,11 +68,11 @@ class FieldVisitor {
   virtual void boolean(std::string_view name, bool& value) = 0;
   virtual void text(std::string_view name, std::string& value, const TextRule& rule = {}) = 0;
 
-  // An object whose keys depend on another key: `fields` visits them, `json` is its text.
+  // An object whose keys depend on another key: `fields` visits them, `json` receives its text.
   virtual void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) = 0;
 
-  // What ranges can't say: `problem` gives a clause such as "must be a multiple of group_size", or nothing. Not called
-  // where there are no values.
+  // A rule across keys. `problem` returns a clause such as "must be a multiple of group_size", or an empty string. The
+  // schema printer does not call it.
   virtual void check(std::string_view name, const std::function<std::string()>& problem) = 0;
 
  protected:
@@ -85,7 +84,7 @@ class FieldVisitor {
   }
   virtual void open_section(std::string_view name) = 0;
   virtual void close_section() = 0;
-  virtual std::size_t open_list(std::string_view name, int minimum, int maximum) = 0;  // the number of elements
+  virtual std::size_t open_list(std::string_view name, int minimum, int maximum) = 0;  // returns the number of elements
   virtual void open_element(std::size_t index) = 0;
   virtual void close_list() = 0;
 };

@@ -7,14 +7,14 @@
 
 namespace starpo {
 
-// Writes everything, however often the kernel takes less. Returns 0 or errno.
+// Writes all bytes, repeating partial writes. Returns 0 or errno.
 int write_all(int descriptor, std::string_view bytes);
 
-// disk_full where errno says so, else file_unwritable. The trainer opens its own files with O_NOFOLLOW, for which a
-// link is ELOOP: through one, a run folder from elsewhere could have any file of this person's cut and written to.
+// Returns disk_full or file_unwritable, depending on errno. The trainer opens its files with O_NOFOLLOW, which fails
+// with ELOOP for a link: a link in a downloaded run folder could make the trainer overwrite any file of the user.
 Error write_error(const std::filesystem::path& file, int error_number);
 
-// lock_unavailable: a lock that can't be had for another reason than that somebody holds it.
+// Returns lock_unavailable: locking failed, but not because another process holds the lock.
 Error lock_error(const std::filesystem::path& file, int error_number);
 
 }  // namespace starpo

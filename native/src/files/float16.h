@@ -4,10 +4,10 @@
 
 namespace starpo {
 
-// The bits of the nearest IEEE 754 half precision number, ties to even; too large ones become infinite.
+// Returns the bits of the nearest IEEE 754 half-precision number, ties to even. Values above the range become infinite.
 std::uint16_t to_float16(float value);
 
-// The number of a half precision number's bits: exact, since every one of them is a single precision number too.
+// Returns the value of a half-precision number. The conversion is exact.
 float from_float16(std::uint16_t bits);
 
 }  // namespace starpo

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-// Reading what may be gone, or not ours to read: neither of these throws for it.
+// Reads files and folders that may be missing or unreadable, without throwing.
 namespace starpo {
 
-// A regular file's content; nothing where it can't be read or has more bytes than `largest`.
+// Returns a regular file's content, or nothing if it can't be read or has more than `largest` bytes.
 std::optional<std::string> read_text_file(const std::filesystem::path&, std::uintmax_t largest);
 
-// What lies in a folder, in no order; what can't be read, or is gone meanwhile, is left out. A
-// std::filesystem::directory_iterator in a range-based loop throws where it meets that after its beginning.
+// Returns the entries of a folder in no particular order, without those that can't be read. A range-based loop over
+// std::filesystem::directory_iterator would throw if the folder changes during the loop.
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder);
 
 }  // namespace starpo

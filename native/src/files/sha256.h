@@ -6,10 +6,10 @@
 
 namespace starpo {
 
-// FIPS 180-4, as 64 lower-case hex digits.
+// Returns the SHA-256 digest (FIPS 180-4) as 64 lower-case hex digits.
 std::string sha256(std::string_view bytes);
 
-// Of a file's content. Errors: file_unreadable.
+// The digest of a file's content. Errors: file_unreadable.
 std::string sha256_of_file(const std::filesystem::path&);
 
 }  // namespace starpo

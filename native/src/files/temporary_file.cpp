@@ -44,7 +44,7 @@ void fsync_directory(const std::filesystem::path& folder) {
   const auto& path = folder.empty() ? std::filesystem::path(".") : folder;
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw write_error(path, errno);
-  // Some network filesystems don't know fsync of a folder (EINVAL); a rename is durable there as far as it can be.
+  // Some network file systems don't support fsync of a folder (EINVAL).
   const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
   ::close(descriptor);
   if (error) throw write_error(path, error);

@@ -5,8 +5,8 @@
 
 namespace starpo {
 
-// A file that is written beside its destination under the name .<name>.partial and takes its name only by commit(). Not
-// committed, it is removed. Errors of all members: disk_full, file_unwritable.
+// A file written next to its destination as .<name>.partial and renamed by commit(). The destructor removes it if it
+// was not committed. Errors of all members: disk_full, file_unwritable.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::filesystem::path destination);
@@ -16,7 +16,7 @@ class TemporaryFile {
 
   void write(std::string_view bytes);
 
-  // Flushes to disk (fsync), renames, flushes the folder.
+  // Flushes to disk (fsync), renames the file and flushes the folder.
   void commit();
 
  private:
@@ -25,7 +25,7 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
-// The whole content at once, durably. Errors: disk_full, file_unwritable.
+// Replaces a file's content atomically and durably. Errors: disk_full, file_unwritable.
 void write_file_atomically(const std::filesystem::path& destination, std::string_view content);
 
 // Makes renames within the folder durable.

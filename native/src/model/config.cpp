@@ -17,7 +17,7 @@ using nlohmann::json;
 
 [[noreturn]] void invalid_config(const std::filesystem::path& path, const std::string& what) {
   throw Error("model_config_invalid", path.string() + ": " + what,
-              "use the config.json of a Qwen2 model as transformers writes it");
+              "use the config.json that transformers writes for a Qwen2 model");
 }
 
 [[noreturn]] void unsupported(const std::filesystem::path& path, const std::string& what) {
@@ -51,9 +51,9 @@ class ConfigReader {
     return at->get<float>();
   }
 
-  bool flag(const char* key, bool otherwise) const {
+  bool flag(const char* key, bool fallback) const {
     const json* const value = find(key);
-    if (value == nullptr) return otherwise;
+    if (value == nullptr) return fallback;
     if (!value->is_boolean()) invalid_config(path_, std::string(key) + " must be true or false");
     return value->get<bool>();
   }
@@ -69,14 +69,13 @@ class ConfigReader {
   const std::filesystem::path& path_;
 };
 
-// What a field of config.json must be, where it is given: anything else changes the arithmetic. Fields that aren't
-// named here don't.
+// Checks the fields of config.json that change the arithmetic. Other fields don't matter.
 void check_supported(const ConfigReader& read, const std::filesystem::path& path) {
-  const auto require = [&](const char* key, const json& wanted) {
-    if (const json* const value = read.find(key); value != nullptr && *value != wanted)
-      unsupported(path, std::string(key) + " is " + shown(*value) + ", not " + wanted.dump());
+  const auto require = [&](const char* key, const json& required) {
+    if (const json* const value = read.find(key); value != nullptr && *value != required)
+      unsupported(path, std::string(key) + " is " + shown(*value) + ", expected " + required.dump());
   };
-  if (read.find("model_type") == nullptr) unsupported(path, "model_type is missing, not \"qwen2\"");
+  if (read.find("model_type") == nullptr) unsupported(path, "model_type is missing, expected \"qwen2\"");
   require("model_type", "qwen2");
   require("architectures", json::array({"Qwen2ForCausalLM"}));
   require("hidden_act", "silu");
@@ -87,7 +86,7 @@ void check_supported(const ConfigReader& read, const std::filesystem::path& path
     if (read.find(key) != nullptr) unsupported(path, std::string(key) + " is set");
   if (const json* const layers = read.find("layer_types"); layers != nullptr)
     for (const json& layer : *layers)
-      if (layer != "full_attention") unsupported(path, "layer_types has " + shown(layer));
+      if (layer != "full_attention") unsupported(path, "layer_types contains " + shown(layer));
   if (const json* const scaling = read.find("rope_scaling"); scaling != nullptr) {
     const bool unscaled =
         scaling->is_object() && scaling->value("rope_type", scaling->value("type", json())) == "default";
@@ -101,8 +100,8 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
   constexpr std::uintmax_t largest_file = 16 << 20;
   const auto text = read_text_file(path, largest_file);
   if (!text)
-    throw Error("model_file_missing", path.string() + " can't be read",
-                "name a Hugging Face model folder with config.json and model.safetensors");
+    throw Error("model_file_missing", "can't read " + path.string(),
+                "use a Hugging Face model folder with config.json and model.safetensors");
   return parse_model_config(*text, path);
 }
 
@@ -128,12 +127,12 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
   else if (config.hidden_size % config.num_attention_heads == 0)
     config.head_dim = config.hidden_size / config.num_attention_heads;
   else
-    invalid_config(path, "hidden_size must be a multiple of num_attention_heads where head_dim is not given");
+    invalid_config(path, "hidden_size must be a multiple of num_attention_heads if head_dim is not set");
   if (config.head_dim % 2 != 0) invalid_config(path, "head_dim must be even");
   config.max_position_embeddings = read.integer("max_position_embeddings");
   config.rms_norm_eps = read.number(object, "rms_norm_eps");
   config.tie_word_embeddings = read.flag("tie_word_embeddings", false);
-  // transformers 5 keeps the rotary settings in an object of their own.
+  // transformers 5 stores the rotary settings in a separate object.
   if (const json* const rotary = read.find("rope_parameters"); rotary != nullptr && rotary->is_object()) {
     if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default")
       unsupported(path, "rope_type is " + shown((*rotary)["rope_type"]));
@@ -145,7 +144,7 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
 }
 
 void write_model_config(const ModelConfig& config, const std::filesystem::path& path) {
-  // A float's shortest decimal, so that 1e-06 isn't written as 9.999999974752427e-07.
+  // Writes the shortest decimal: 1e-06 instead of 9.999999974752427e-07.
   const auto shortest = [](float value) {
     char text[32];
     for (int digits = 1; digits <= 9; ++digits) {

@@ -23,22 +23,22 @@ using nlohmann::json;
 
 [[noreturn]] void invalid(const std::filesystem::path& index, const std::string& what) {
   throw Error("model_index_invalid", index.string() + ": " + what,
-              "download the file again; it maps every tensor's name to a safetensors file of the folder");
+              "download the file again; it must map every tensor to a safetensors file in the folder");
 }
 
-// Which shard of the folder holds each tensor.
+// Reads the shard of each tensor.
 std::map<std::string, std::string> read_index(const std::filesystem::path& index) {
   constexpr std::uintmax_t largest_index = 256 << 20;
   const json object = json::parse(read_text_file(index, largest_index).value_or(""), nullptr, false);
   if (!object.is_object() || !object.contains("weight_map") || !object["weight_map"].is_object())
-    invalid(index, "there is no weight_map");
+    invalid(index, "weight_map is missing");
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, value] : object["weight_map"].items()) {
-    if (!value.is_string()) invalid(index, "weight_map names no file for " + tensor);
+    if (!value.is_string()) invalid(index, "the weight_map entry of " + tensor + " is not a file name");
     const std::filesystem::path shard = value.get<std::string>();
-    // Links are followed, since a download cache lays its folders out with them; names must stay inside.
+    // Links are followed because the Hugging Face cache uses them, but names must stay inside the folder.
     if (!shard.has_filename() || shard.is_absolute() || std::find(shard.begin(), shard.end(), "..") != shard.end())
-      invalid(index, "weight_map's file for " + tensor + ", " + value.dump() + ", is not inside the folder");
+      invalid(index, "the weight_map entry of " + tensor + ", " + value.dump() + ", is outside the folder");
     shards.emplace(tensor, shard.string());
   }
   return shards;
@@ -52,17 +52,17 @@ bool is_sharded(const std::filesystem::path& folder) {
          std::filesystem::is_regular_file(folder / index_name, ignored);
 }
 
-// Where the shard is. Errors: model_shard_missing.
+// Returns the path of a shard. Errors: model_shard_missing.
 std::filesystem::path find_shard(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path shard = folder / name;
   std::error_code ignored;
   if (!std::filesystem::exists(shard, ignored))
-    throw Error("model_shard_missing", shard.string() + " is missing, which " + index_name + " names",
+    throw Error("model_shard_missing", shard.string() + ", listed in " + index_name + ", was not found",
                 "download the whole model folder again");
   return shard;
 }
 
-// The files that hold a model's tensors, each with a header that was checked against the layout.
+// The files that contain a model's tensors. Every header has been checked against the layout.
 class WeightFiles {
  public:
   WeightFiles(const std::filesystem::path& folder, const ParameterLayout& layout) {
@@ -74,7 +74,7 @@ class WeightFiles {
       const auto found = shards_.find(tensor.name);
       if (found == shards_.end())
         throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing",
-                    "use weights that belong to the folder's config.json");
+                    "use weights that match the folder's config.json");
       if (!files_.contains(found->second))
         files_.try_emplace(found->second, sharded ? find_shard(folder, found->second) : folder / found->second);
       file_of(tensor.name).check(tensor.name, tensor.shape);

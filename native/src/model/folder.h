@@ -9,24 +9,25 @@
 
 namespace starpo {
 
-// A Hugging Face model folder as published: config.json, and F32, BF16 or F16 weights in model.safetensors, or else in
-// the shards that model.safetensors.index.json names. lm_head.weight is read only where embeddings are untied.
+// Reads the config of a Hugging Face model folder: config.json, and F32, BF16 or F16 weights in model.safetensors or in
+// the shards listed in model.safetensors.index.json. lm_head.weight is read only if embeddings are untied.
 ModelConfig read_model_folder_config(const std::filesystem::path& folder);
 
-// Checks every header and reads no weight. Errors: those of read_model_folder_weights, but for what only reading tells.
+// Checks every header without reading weights. Errors: those of read_model_folder_weights that headers can reveal.
 void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
 
-// The weights in the layout's order, in pieces. Every header is checked before the first weight is read. Errors: those
-// of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
+// Reads the weights in chunks, in the layout's order. Checks every header before reading the first weight. Errors:
+// those of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
 void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&, const WriteWeights& to);
 
-// A digest of the weights, as 64 hex digits: SHA-256 of model.safetensors; of shards that of lines "<SHA-256 of the
-// file>  <its name>\n", one for each file that the index names, in the order of the names' bytes. Errors:
-// model_index_invalid, model_shard_missing, file_unreadable.
+// Returns a digest of the weights as 64 hex digits: the SHA-256 of model.safetensors. For shards, the SHA-256 of one
+// line
+// "<SHA-256 of the file>  <name>\n" per file in the index, sorted by name. Errors: model_index_invalid,
+// model_shard_missing, file_unreadable.
 std::string model_folder_digest(const std::filesystem::path& folder);
 
-// Writes config.json, generation_config.json and model.safetensors, the weights in pieces; tokenizer files are copied
-// by the caller. stop_ids: end a generated text, one at least.
+// Writes config.json, generation_config.json and model.safetensors, with the weights in chunks. The caller copies the
+// tokenizer files. stop_ids: token ids that end a generated text, at least one.
 void write_model_folder(const std::filesystem::path& folder, const ParameterLayout&, const ReadWeights& weights,
                         const std::vector<std::int32_t>& stop_ids);
 

@@ -9,8 +9,8 @@
 
 namespace starpo {
 
-// Query, key and value weights lie side by side, as do their biases and gate and up: each group is one matrix to the
-// kernels.
+// Query, key and value weights are adjacent, as are their biases, and gate and up: kernels multiply each group as one
+// matrix.
 ParameterLayout::ParameterLayout(const ModelConfig& config, ModelHead head) : config_(config), head_(head) {
   const std::int64_t hidden = config.hidden_size, intermediate = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.num_attention_heads} * config.head_dim;
@@ -82,9 +82,9 @@ std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot> tensors) {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;  // numbers: 4 MiB. Even, as drawing a tensor from its middle wants
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // floats: 4 MiB. Even, because initial weights are drawn in pairs
 
-// Numbers [first, first + the span's size) of a tensor, `index` of the layout's; `first` is even.
+// Draws elements [first, first + values.size()) of the layout's tensor `index`. `first` must be even.
 void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first,
                   std::span<float> values) {
   const TensorSlot& tensor = layout.tensors()[index];
@@ -95,7 +95,7 @@ void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox
   const bool output = tensor.name.ends_with("o_proj.weight") || tensor.name.ends_with("down_proj.weight");
   const double output_scale = 1 / std::sqrt(2.0 * layout.config().num_hidden_layers);
   const double deviation = 0.02 * (output ? output_scale : 1.0);
-  // Box-Muller: two draws of a counter give two normals.
+  // Box-Muller: two uniform draws give two normal values.
   for (std::size_t i = 0; i < values.size(); i += 2) {
     const auto bits = random(static_cast<std::uint32_t>(index), static_cast<std::uint32_t>((first + i) / 2), 0, 0);
     const double radius = deviation * std::sqrt(-2 * reproducible_log(uniform_open(bits[0])));
@@ -118,7 +118,7 @@ void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& fro
 
 void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads,
                            const WriteWeights& to) {
-  constexpr std::size_t task = 1 << 16;  // numbers: even
+  constexpr std::size_t task = 1 << 16;  // elements, even
   const Philox random{seed, RandomStream::initial_weights};
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
     const TensorSlot& tensor = layout.tensors()[index];

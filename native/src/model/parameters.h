@@ -12,8 +12,8 @@
 
 namespace starpo {
 
-// One tensor of the model inside the flat buffer. Names and shapes are Hugging Face's, so a saved folder loads
-// elsewhere unchanged.
+// A tensor of the model in the flat buffer. Names and shapes are those of Hugging Face, so saved folders load in other
+// tools.
 struct TensorSlot {
   std::string name;                 // "model.layers.0.self_attn.q_proj.weight"
   std::vector<std::int64_t> shape;  // row-major
@@ -21,11 +21,11 @@ struct TensorSlot {
   std::size_t size;
 };
 
-// What the last hidden states are read by: the policy's distribution over the vocabulary, or a critic's value. The
-// latter's tensors have the names of Hugging Face's Qwen2ForTokenClassification with one label.
+// The head on the last hidden states: the policy's language model head, or a critic's value head, whose tensors are
+// named as in Hugging Face's Qwen2ForTokenClassification with one label.
 enum class ModelHead { language, value };
 
-// The order of all tensors in one flat fp32 buffer: weights, gradients and both AdamW moments share it.
+// The order of all tensors in a flat fp32 buffer. Weights, gradients and both AdamW moments use the same order.
 class ParameterLayout {
  public:
   explicit ParameterLayout(const ModelConfig&, ModelHead = ModelHead::language);
@@ -43,21 +43,21 @@ class ParameterLayout {
   std::size_t size_ = 0;
 };
 
-// Where a layer's tensors begin in the flat buffer. qkv, its bias and gate_up span neighbouring tensors.
+// Offsets of a layer's tensors in the flat buffer. qkv, qkv_bias and gate_up span adjacent tensors.
 struct LayerOffsets {
   std::size_t input_norm, qkv, qkv_bias, output, mlp_norm, gate_up, down;
 };
 
 struct ModelOffsets {
   std::size_t embedding, final_norm;
-  std::size_t head;       // that of the embedding where they are tied
-  std::size_t head_bias;  // of a value head
+  std::size_t head;       // equals embedding if they are tied
+  std::size_t head_bias;  // value head only
   std::vector<LayerOffsets> layers;
 };
 
 ModelOffsets model_offsets(const ParameterLayout&);
 
-// Widths that follow from a config.
+// Widths derived from a config.
 struct Widths {
   explicit Widths(const ModelConfig& c)
       : hidden(c.hidden_size),
@@ -71,30 +71,29 @@ struct Widths {
         keys(kv_heads * head_dim),
         qkv(queries + 2 * keys) {}
   int hidden, intermediate, vocab, head_dim, heads, kv_heads;
-  int group;    // query heads to a key-value head
+  int group;    // query heads per key-value head
   int queries;  // columns of all query heads
   int keys;     // columns of all key heads, and of all value heads
   int qkv;      // of one row [queries | keys | values]
 };
 
-// [weights] 1 where weight decay applies: matrices, but no norms and biases.
+// Returns a mask [weights] that is 1 where weight decay applies: matrices, but not norms and biases.
 std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot>);
 
-// Normal(0, 0.02) matrices and embeddings (output projections scaled by 1/sqrt(2 layers)), zero biases, unit norms;
-// Philox initial_weights stream. The same bits on any number of threads.
+// Draws initial weights: matrices and embeddings from Normal(0, 0.02), output projections scaled by 1/sqrt(2 layers),
+// biases 0, norms 1. The bits depend only on the seed (Philox stream initial_weights), not on the number of threads.
 std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&);
 std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed);
 
-// Numbers of the layout's order that come and go in pieces of a bounded size, so that no second copy of a model is ever
-// held.
+// Reads or writes a chunk of the flat buffer, so that no second copy of a model is needed.
 using ReadWeights =
-    std::function<void(std::size_t first, std::span<float>)>;  // fills the span with numbers [first, first + its size)
-using WriteWeights = std::function<void(std::size_t first, std::span<const float>)>;  // takes them
+    std::function<void(std::size_t first, std::span<float>)>;  // fills the span with elements [first, first + size)
+using WriteWeights = std::function<void(std::size_t first, std::span<const float>)>;
 
-// The same weights in pieces.
+// Writes the same weights in chunks.
 void write_initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&, const WriteWeights&);
 
-// Hands the numbers of [first, first + count) over in pieces, in order.
+// Copies elements [first, first + count) in chunks, in order.
 void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to);
 
 }  // namespace starpo

@@ -4,8 +4,8 @@
 
 namespace starpo {
 
-// Arithmetic of the model's products. bf16: weights, what they multiply, and cached keys and values are rounded to
-// bfloat16; sums, norms, softmax, weights to be trained, their gradients and the optimiser stay in float.
+// Precision of matrix products. bf16 rounds weights, their inputs, and cached keys and values to bfloat16.
+// Accumulation, norms, softmax, master weights, gradients and optimiser state stay in fp32.
 enum class Precision { fp32, bf16 };
 
 inline Precision precision_from_name(std::string_view name) {

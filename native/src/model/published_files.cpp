@@ -25,8 +25,7 @@ constexpr std::array names{"config.json",
                            "chat_template.jinja"};
 
 [[noreturn]] void invalid_file(const std::filesystem::path& path, const std::string& what) {
-  throw Error("model_config_invalid", path.string() + ": " + what,
-              "take the file again from where the model came from");
+  throw Error("model_config_invalid", path.string() + ": " + what, "download the file again from the model's source");
 }
 
 Json parse_object(const std::filesystem::path& path, const std::string& text) {
@@ -34,7 +33,7 @@ Json parse_object(const std::filesystem::path& path, const std::string& text) {
   bool too_deep = false;
   auto object =
       Json::parse(text, [&](int depth, Json::parse_event_t, Json&) { return !(too_deep |= depth > deepest); }, false);
-  if (!object.is_object() || too_deep) invalid_file(path, "not a JSON object of a configuration's form");
+  if (!object.is_object() || too_deep) invalid_file(path, "not a JSON object, or nested too deeply");
   return object;
 }
 

@@ -23,7 +23,7 @@ using nlohmann::json;
   throw Error(code, path.string() + ": " + what, hint);
 }
 
-// Bytes of an element; 0 for a type that isn't known, whose size can't be checked.
+// Bytes per element, or 0 for an unknown type, whose size is not checked.
 std::uint64_t element_size(const std::string& type) {
   if (type == "F64" || type == "I64" || type == "U64") return 8;
   if (type == "F32" || type == "I32" || type == "U32") return 4;
@@ -37,7 +37,7 @@ bool is_readable(const std::string& type) { return type == "F32" || type == "BF1
 
 float widened_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-// Piece by piece, so that a tensor of half the size needs no second copy of itself.
+// Converts in chunks to avoid a second copy of the tensor.
 template <class Widen>
 void read_widened(std::istream& file, std::span<float> destination, Widen widen) {
   std::array<std::uint16_t, 16384> piece{};
@@ -52,27 +52,27 @@ void read_widened(std::istream& file, std::span<float> destination, Widen widen)
 }  // namespace
 
 void SafetensorsFile::truncated() const {
-  fail("model_file_truncated", path_, "the file ends before its content does",
+  fail("model_file_truncated", path_, "the file is truncated",
        "copy or download the file again, or use an earlier checkpoint");
 }
 void SafetensorsFile::invalid(const std::string& what) const {
   fail("model_file_invalid", path_, what,
-       "the file is not an intact safetensors file; copy or download it again, or use an earlier checkpoint");
+       "the file is damaged or not a safetensors file; copy or download it again, or use an earlier checkpoint");
 }
 
 SafetensorsFile::SafetensorsFile(std::filesystem::path path) : path_(std::move(path)) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path_, ignored)) file_.open(path_, std::ios::binary | std::ios::ate);
   if (!file_.is_open())
-    fail("model_file_missing", path_, "the file can't be read",
-         "name a Hugging Face model folder with config.json and model.safetensors");
+    fail("model_file_missing", path_, "can't read the file",
+         "use a Hugging Face model folder with config.json and model.safetensors");
   const std::uint64_t file_size = static_cast<std::uint64_t>(file_.tellg());
   std::uint64_t header_size = 0;
   if (file_size < sizeof header_size) truncated();
   file_.seekg(0);
   file_.read(reinterpret_cast<char*>(&header_size), sizeof header_size);
   constexpr std::uint64_t largest_header = 100'000'000;  // the format's own limit
-  if (header_size > largest_header) invalid("the header's length is impossible");
+  if (header_size > largest_header) invalid("the header length is invalid");
   if (header_size > file_size - sizeof header_size) truncated();
   std::string header(header_size, '\0');
   file_.read(header.data(), static_cast<std::streamsize>(header_size));
@@ -89,19 +89,19 @@ SafetensorsFile::StoredTensor SafetensorsFile::parse_tensor(const std::string& n
   if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") ||
       !is_sizes(entry["shape"]) || !entry.contains("data_offsets") || !is_sizes(entry["data_offsets"]) ||
       entry["data_offsets"].size() != 2)
-    invalid("the header's entry for " + name + " is malformed");
+    invalid("the header entry of " + name + " is malformed");
   StoredTensor tensor{entry["dtype"], {}, entry["data_offsets"][0], entry["data_offsets"][1]};
-  if (tensor.begin > tensor.end) invalid(name + " ends before it begins");
+  if (tensor.begin > tensor.end) invalid(name + " has an end offset before its start offset");
   constexpr std::uint64_t most = std::uint64_t{1} << 48;
   std::uint64_t size = element_size(tensor.type);
   for (const json& extent : entry["shape"]) {
     const std::uint64_t count = extent;
-    if (count != 0 && size > most / count) invalid(name + " is impossibly large");
+    if (count != 0 && size > most / count) invalid(name + " is too large");
     size *= count;
     tensor.shape.push_back(static_cast<std::int64_t>(count));
   }
   if (element_size(tensor.type) != 0 && size != tensor.end - tensor.begin)
-    invalid(name + "'s offsets don't fit its shape " + text(tensor.shape));
+    invalid("the offsets of " + name + " don't match its shape " + text(tensor.shape));
   return tensor;
 }
 
@@ -116,31 +116,30 @@ void SafetensorsFile::parse_header(const std::string& header, std::uint64_t data
   std::uint64_t position = 0;
   for (const auto& [range, name] : ranges) {
     if (range.first < position) invalid(*name + " overlaps another tensor");
-    if (range.first > position) invalid("there is a gap before " + *name);
+    if (range.first > position) invalid("unused bytes before " + *name);
     position = range.second;
   }
   if (position > data_size) truncated();
-  if (position < data_size) invalid("there are bytes after the last tensor");
+  if (position < data_size) invalid("unused bytes after the last tensor");
 }
 
 void SafetensorsFile::check(const std::string& name, const std::vector<std::int64_t>& shape) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end())
-    fail("model_tensor_missing", path_, name + " is missing", "use weights that belong to the folder's config.json");
+    fail("model_tensor_missing", path_, name + " is missing", "use weights that match the folder's config.json");
   const StoredTensor& tensor = found->second;
   if (!is_readable(tensor.type))
-    fail("model_tensor_type", path_, name + " is " + tensor.type + ", not F32, BF16 or F16",
+    fail("model_tensor_type", path_, name + " has type " + tensor.type + ", expected F32, BF16 or F16",
          "save the model in float32, bfloat16 or float16 (torch_dtype), without quantisation");
   if (tensor.shape != shape)
-    fail("model_tensor_shape", path_, name + " has shape " + text(tensor.shape) + " instead of " + text(shape),
-         "use weights that belong to the folder's config.json");
+    fail("model_tensor_shape", path_, name + " has shape " + text(tensor.shape) + ", expected " + text(shape),
+         "use weights that match the folder's config.json");
 }
 
 void SafetensorsFile::read(const std::string& name, std::size_t first, std::span<float> to) {
   const StoredTensor& tensor = tensors_.at(name);
   const std::uint64_t element = element_size(tensor.type), count = (tensor.end - tensor.begin) / element;
-  if (first > count || to.size() > count - first)
-    throw std::invalid_argument("a destination is larger than its tensor");
+  if (first > count || to.size() > count - first) throw std::invalid_argument("the range exceeds the tensor");
   file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin + first * element));
   if (tensor.type == "BF16")
     read_widened(file_, to, widened_bfloat16);
@@ -150,7 +149,7 @@ void SafetensorsFile::read(const std::string& name, std::size_t first, std::span
     file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes()));
   if (!file_) truncated();
   if (!std::all_of(to.begin(), to.end(), [](float value) { return std::isfinite(value); }))
-    fail("model_weights_non_finite", path_, name + " holds values that are not finite numbers",
+    fail("model_weights_non_finite", path_, name + " contains values that are not finite",
          "copy or download the file again, or use an earlier checkpoint");
 }
 
@@ -168,20 +167,20 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::spa
   }
   left_ = position / sizeof(float);
   std::string text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');  // the data begins at a multiple of 8
+  text.append((8 - text.size() % 8) % 8, ' ');  // aligns the data to 8 bytes
   const std::uint64_t header_size = text.size();
   file_.write({reinterpret_cast<const char*>(&header_size), sizeof header_size});
   file_.write(text);
 }
 
 void SafetensorsWriter::write(std::span<const float> numbers) {
-  if (numbers.size() > left_) throw std::invalid_argument("more numbers than the tensors hold");
+  if (numbers.size() > left_) throw std::invalid_argument("more values than the tensors have");
   left_ -= numbers.size();
   file_.write({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
 }
 
 void SafetensorsWriter::commit() {
-  if (left_ != 0) throw std::logic_error("numbers of the tensors are missing");
+  if (left_ != 0) throw std::logic_error("values of the tensors are missing");
   file_.commit();
 }
 

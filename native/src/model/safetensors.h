@@ -13,41 +13,40 @@
 
 namespace starpo {
 
-// What a safetensors file calls a tensor.
+// Name and shape of a tensor in a safetensors file.
 struct TensorName {
   std::string name;
   std::vector<std::int64_t> shape;
 };
 
-// Writes a safetensors file (F32) from numbers that come in pieces, durably. One that isn't committed leaves no file.
-// Errors of all members: disk_full, file_unwritable.
+// Writes an F32 safetensors file in chunks, atomically and durably. Errors of all members: disk_full, file_unwritable.
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path&, std::span<const TensorName>,
                     const std::map<std::string, std::string>& metadata = {});
 
-  // The next numbers of the tensors, in their order.
+  // Writes the next values, in the order of the tensors.
   void write(std::span<const float>);
-  // After the last number: flushed to disk (fsync), renamed into place, closed.
+  // After the last value: flushes to disk (fsync), renames into place and closes.
   void commit();
 
  private:
   TemporaryFile file_;
-  std::uint64_t left_;  // numbers to come
+  std::uint64_t left_;  // values still missing
 };
 
-// A safetensors file whose header has been checked: every tensor's offsets fit its shape, and together they cover the
-// data without gap or overlap.
+// A safetensors file with a valid header: the offsets of each tensor match its shape, and together the tensors cover
+// the data without gaps or overlaps.
 class SafetensorsFile {
  public:
   // Errors: model_file_missing, model_file_truncated, model_file_invalid.
   explicit SafetensorsFile(std::filesystem::path);
 
-  // Whether the tensor is there as wanted, so that a whole model is checked before its first weight is read.
+  // Checks that the tensor exists with this shape and a readable type. Call it for all tensors before reading any.
   // Errors: model_tensor_missing, model_tensor_shape, model_tensor_type (neither F32, BF16 nor F16).
   void check(const std::string& name, const std::vector<std::int64_t>& shape) const;
-  // Reads numbers [first, first + the span's size) of a tensor that check() accepts; BF16 and F16 become fp32 exactly.
-  // Errors: model_file_truncated, model_weights_non_finite.
+  // Reads elements [first, first + the span's size) of a tensor that passed check(). BF16 and F16 widen exactly to
+  // fp32. Errors: model_file_truncated, model_weights_non_finite.
   void read(const std::string& name, std::size_t first, std::span<float>);
 
  private:

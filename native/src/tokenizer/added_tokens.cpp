@@ -7,7 +7,7 @@
 namespace starpo {
 namespace {
 
-// Letters in circles and squares, which are alphabetic though their category is Symbol.
+// Enclosed letters, which are Alphabetic although their category is Symbol.
 constexpr bool is_enclosed_letter(char32_t c) {
   return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
          (c >= 0x1F170 && c <= 0x1F189);
@@ -15,7 +15,7 @@ constexpr bool is_enclosed_letter(char32_t c) {
 
 constexpr bool is_join_control(char32_t c) { return c == 0x200C || c == 0x200D; }
 
-// Unicode's White_Space. Bytes that are no UTF-8 have no class.
+// Unicode property White_Space. Invalid bytes are not white space.
 bool is_white_space(char32_t c) {
   switch (c) {
     case 0x20:
@@ -31,8 +31,8 @@ bool is_white_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x2000 && c <= 0x200A);
 }
 
-// A character of a word as Unicode's regular expressions have it (UTS 18, \w): Alphabetic, Mark, Decimal_Number,
-// Connector_Punctuation, Join_Control, of the Unicode version that utf8proc knows.
+// A word character (UTS 18, \w): Alphabetic, Mark, Decimal_Number, Connector_Punctuation or Join_Control, in the
+// Unicode version of utf8proc.
 bool is_word_character(char32_t c) {
   if (c >= invalid_byte) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {

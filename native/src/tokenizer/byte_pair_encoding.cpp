@@ -7,18 +7,20 @@ namespace {
 
 constexpr std::int32_t none = -1;
 
-// A token of the piece and its neighbours' places; merging empties the right one of a pair.
+// A token of the piece and the positions of its neighbours. Merging removes the right part of a pair.
 struct Part {
   std::int32_t id;
   std::int32_t left, right;
 };
 
-// A merge of the parts at `place` and right of it that was possible when it was queued.
+// A possible merge, at the time of queueing, of the part at `position` and its right neighbour.
 struct Candidate {
-  std::int32_t rank, place;
+  std::int32_t rank, position;
   std::int32_t left_id, right_id, merged_id;
 
-  bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : place > other.place; }
+  bool operator<(const Candidate& other) const {
+    return rank != other.rank ? rank > other.rank : position > other.position;
+  }
 };
 
 std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
@@ -44,25 +46,25 @@ void BytePairEncoding::encode(std::string_view piece, std::vector<std::int32_t>&
     parts.push_back({byte_ids[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < size ? i + 1 : none});
 
   std::priority_queue<Candidate> candidates;
-  const auto consider = [&](std::int32_t place) {
-    if (place == none || parts[place].right == none) return;
-    const std::int32_t left = parts[place].id, right = parts[parts[place].right].id;
-    if (const Merge* merge = find_merge(left, right)) candidates.push({merge->rank, place, left, right, merge->id});
+  const auto consider = [&](std::int32_t position) {
+    if (position == none || parts[position].right == none) return;
+    const std::int32_t left = parts[position].id, right = parts[parts[position].right].id;
+    if (const Merge* merge = find_merge(left, right)) candidates.push({merge->rank, position, left, right, merge->id});
   };
   for (std::int32_t i = 0; i + 1 < size; ++i) consider(i);
   while (!candidates.empty()) {
     const Candidate best = candidates.top();
     candidates.pop();
-    Part& part = parts[best.place];
+    Part& part = parts[best.position];
     const bool stale = part.id != best.left_id || part.right == none || parts[part.right].id != best.right_id;
     if (stale) continue;
-    Part& taken = parts[part.right];
+    Part& removed = parts[part.right];
     part.id = best.merged_id;
-    part.right = taken.right;
-    taken.id = none;
-    if (part.right != none) parts[part.right].left = best.place;
+    part.right = removed.right;
+    removed.id = none;
+    if (part.right != none) parts[part.right].left = best.position;
     consider(part.left);
-    consider(best.place);
+    consider(best.position);
   }
   for (const Part& part : parts)
     if (part.id != none) ids.push_back(part.id);

@@ -13,9 +13,9 @@ struct BytePairEncoding {
   std::array<std::int32_t, 256> byte_ids{};
 
   void add_merge(std::int32_t left, std::int32_t right,
-                 std::int32_t merged);  // in order of rank; a pair's last one counts
+                 std::int32_t merged);  // call in order of rank; later calls override
 
-  // Merges the pair of the lowest rank, leftmost first, until none is left; appends the ids. n log n steps for n bytes.
+  // Merges the pair with the lowest rank, leftmost first, until none is left. Appends the ids. O(n log n) for n bytes.
   void encode(std::string_view piece, std::vector<std::int32_t>& ids) const;
 
  private:

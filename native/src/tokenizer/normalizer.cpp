@@ -11,14 +11,14 @@
 namespace starpo {
 namespace {
 
-// No character before U+0300 changes, and none of them is spelled with a byte from 0xCC on.
-bool is_surely_composed(std::string_view text) {
+// NFC changes no character below U+0300, and their UTF-8 has no byte from 0xCC on.
+bool is_trivially_composed(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0xCC; });
 }
 
-// U+11A7, a vowel of old Korean. utf8proc until 2.8 takes it for a final consonant that composition would swallow. It
-// composes with nothing.
-constexpr std::string_view unswallowed = "\xE1\x86\xA7";
+// U+11A7, an old Korean vowel that composes with nothing. utf8proc up to 2.8 treats it as a trailing consonant and
+// drops it, so the text is split before it.
+constexpr std::string_view kOldKoreanVowel = "\xE1\x86\xA7";
 
 void append_composed(std::string_view text, std::string& result) {
   utf8proc_uint8_t* composed = nullptr;
@@ -34,10 +34,10 @@ void append_composed(std::string_view text, std::string& result) {
 }  // namespace
 
 std::string to_nfc(std::string_view text) {
-  if (is_surely_composed(text)) return std::string(text);
+  if (is_trivially_composed(text)) return std::string(text);
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(unswallowed, begin + 1), text.size());
+    const std::size_t end = std::min(text.find(kOldKoreanVowel, begin + 1), text.size());
     append_composed(text.substr(begin, end - begin), result);
     begin = end;
   }

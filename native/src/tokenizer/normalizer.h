@@ -7,7 +7,7 @@ namespace starpo {
 
 enum class Normalizer { none, nfc };
 
-// Valid UTF-8 in Unicode's canonical composition (NFC, UAX 15), of the Unicode version that utf8proc knows.
+// Normalises valid UTF-8 to NFC (UAX 15), in the Unicode version of utf8proc.
 std::string to_nfc(std::string_view text);
 
 }  // namespace starpo

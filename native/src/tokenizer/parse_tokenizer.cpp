@@ -15,10 +15,10 @@ using Json = nlohmann::json;
 constexpr std::int32_t largest_id = 2'000'000;
 
 [[noreturn]] void invalid(const std::string& what) {
-  throw Error("tokenizer_invalid", "tokenizer.json: " + what, "take the file again from where the model came from");
+  throw Error("tokenizer_invalid", "tokenizer.json: " + what, "download the file again from the model's source");
 }
 
-// A key's value, null where it is absent.
+// Returns a key's value, or null if it is missing.
 const Json& value_of(const Json& object, const char* key) {
   static const Json none;
   const auto found = object.find(key);
@@ -30,12 +30,11 @@ std::string type_of(const Json& part) {
 }
 
 [[noreturn]] void unsupported(const std::string& field, const Json& value) {
-  // A part is named by its type; what is nested deeper isn't printed.
-  auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown form" : "of type " + type_of(value))
+  // Print only the type of a nested object.
+  auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown type" : "of type " + type_of(value))
                                      : value.dump(-1, ' ', true);
   if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
-  throw Error("tokenizer_unsupported",
-              "tokenizer.json: " + field + " is " + shown + ", which this trainer can't follow exactly",
+  throw Error("tokenizer_unsupported", "tokenizer.json: " + field + " is " + shown + ", which is not supported",
               "use a byte-level BPE tokenizer such as Qwen2's");
 }
 
@@ -44,7 +43,7 @@ void require_empty(const Json& object, const std::string& path, const char* key)
   if (!value.is_null() && value != false && value != "") unsupported(path + key, value);
 }
 
-// ByteLevel without own splitting and without a space put in front.
+// ByteLevel that neither splits nor adds a leading space.
 bool is_plain_byte_level(const Json& part) {
   return type_of(part) == "ByteLevel" && value_of(part, "add_prefix_space") == false &&
          value_of(part, "use_regex") == false;
@@ -69,8 +68,8 @@ SplitPattern parse_pre_tokenizer(const Json& part) {
   if (!steps.is_array() || steps.size() != 2 || type_of(steps[0]) != "Split" || !is_plain_byte_level(steps[1]))
     unsupported("pre_tokenizer.pretokenizers", steps);
   const Json& split = steps[0];
-  for (const auto& [key, wanted] : {std::pair{"behavior", Json("Isolated")}, std::pair{"invert", Json(false)}})
-    if (value_of(split, key) != wanted)
+  for (const auto& [key, required] : {std::pair{"behavior", Json("Isolated")}, std::pair{"invert", Json(false)}})
+    if (value_of(split, key) != required)
       unsupported("pre_tokenizer.pretokenizers[0]." + std::string(key), value_of(split, key));
   const Json& pattern = value_of(split, "pattern");
   if (!pattern.is_object() || !value_of(pattern, "Regex").is_string())
@@ -90,33 +89,32 @@ void check_supported(const Json& root) {
     require_empty(model, "model.", key);
 }
 
-// GPT-2's way to spell bytes as printable characters in a vocabulary: printable Latin-1 stands for itself, the other 68
-// bytes for U+0100 on.
-constexpr char32_t first_stand_in = 0x100;
+// GPT-2 writes bytes as printable characters: printable Latin-1 represents itself, and U+0100 on the other 68 bytes.
+constexpr char32_t first_substitute = 0x100;
 
-constexpr bool stands_for_itself(int byte) {
+constexpr bool represents_itself(int byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-// The bytes that U+0100, U+0101, ... stand for.
-constexpr auto stand_ins = [] {
+// The bytes that U+0100, U+0101, ... represent.
+constexpr auto substituted_bytes = [] {
   std::array<unsigned char, 68> bytes{};
   std::size_t count = 0;
   for (int byte = 0; byte < 256; ++byte)
-    if (!stands_for_itself(byte)) bytes[count++] = static_cast<unsigned char>(byte);
+    if (!represents_itself(byte)) bytes[count++] = static_cast<unsigned char>(byte);
   return bytes;
 }();
 
-// The bytes that a vocabulary entry spells; nothing where it holds a character outside the alphabet.
+// Decodes a vocabulary entry to bytes. Returns nothing if it has a character outside the byte alphabet.
 std::optional<std::string> spelled_bytes(std::string_view entry) {
   std::string bytes;
   for (std::size_t i = 0; i < entry.size();) {
     const auto [code_point, length] = code_point_at(entry, i);
     i += length;
-    if (code_point < first_stand_in && stands_for_itself(static_cast<int>(code_point)))
+    if (code_point < first_substitute && represents_itself(static_cast<int>(code_point)))
       bytes += static_cast<char>(code_point);
-    else if (code_point >= first_stand_in && code_point < first_stand_in + stand_ins.size())
-      bytes += static_cast<char>(stand_ins[code_point - first_stand_in]);
+    else if (code_point >= first_substitute && code_point < first_substitute + substituted_bytes.size())
+      bytes += static_cast<char>(substituted_bytes[code_point - first_substitute]);
     else
       return std::nullopt;
   }
@@ -139,7 +137,7 @@ class Parser {
  private:
   static std::int32_t id_of(const std::string& spelling, const Json& id) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() > largest_id)
-      invalid("the id of " + spelling + " is no number from 0 to " + std::to_string(largest_id));
+      invalid("the id of " + spelling + " is not an integer from 0 to " + std::to_string(largest_id));
     return id.get<std::int32_t>();
   }
 
@@ -152,57 +150,57 @@ class Parser {
   }
 
   void add_vocabulary(const Json& vocabulary) {
-    if (!vocabulary.is_object()) invalid("model.vocab is no object");
+    if (!vocabulary.is_object()) invalid("model.vocab is not an object");
     for (const auto& [spelling, value] : vocabulary.items()) {
       const std::int32_t id = id_of(spelling, value);
       auto bytes = spelled_bytes(spelling);
-      if (!bytes || bytes->empty()) invalid("model.vocab has a bad entry " + spelling);
+      if (!bytes || bytes->empty()) invalid("model.vocab has an invalid entry " + spelling);
       if (bytes->size() == 1) {
         seen_bytes_ += data_.ids.contains(spelling) ? 0 : 1;
         data_.encoding.byte_ids[static_cast<unsigned char>((*bytes)[0])] = id;
       }
       add_token(spelling, id, *bytes);
     }
-    if (seen_bytes_ != 256) invalid("model.vocab lacks some single bytes");
+    if (seen_bytes_ != 256) invalid("model.vocab does not contain all 256 bytes");
   }
 
   void add_merges(const Json& merges) {
-    if (!merges.is_array()) invalid("model.merges is no list");
+    if (!merges.is_array()) invalid("model.merges is not a list");
     for (const Json& merge : merges) {
       std::string left, right;
       if (merge.is_string()) {
         const auto text = merge.get<std::string>();
         const auto space = text.find(' ');
-        if (space == std::string::npos) invalid("model.merges has a bad entry " + text);
+        if (space == std::string::npos) invalid("model.merges has an invalid entry " + text);
         left = text.substr(0, space);
         right = text.substr(space + 1);
       } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
         left = merge[0];
         right = merge[1];
       } else {
-        invalid("model.merges has an entry that is no pair");
+        invalid("model.merges has an entry that is not a pair");
       }
-      data_.encoding.add_merge(known(left), known(right), known(left + right));
+      data_.encoding.add_merge(vocabulary_id(left), vocabulary_id(right), vocabulary_id(left + right));
     }
   }
 
-  std::int32_t known(const std::string& spelling) const {
+  std::int32_t vocabulary_id(const std::string& spelling) const {
     const auto found = data_.ids.find(spelling);
-    if (found == data_.ids.end()) invalid("model.merges names " + spelling + ", which isn't in model.vocab");
+    if (found == data_.ids.end()) invalid("model.merges uses " + spelling + ", which is not in model.vocab");
     return found->second;
   }
 
   void add_added_tokens(const Json& tokens) {
     if (tokens.is_null()) return;
-    if (!tokens.is_array()) invalid("added_tokens is no list");
+    if (!tokens.is_array()) invalid("added_tokens is not a list");
     for (const Json& token : tokens) {
-      if (!token.is_object() || !value_of(token, "content").is_string()) invalid("added_tokens has a bad entry");
+      if (!token.is_object() || !value_of(token, "content").is_string()) invalid("added_tokens has an invalid entry");
       const auto content = token["content"].get<std::string>();
       if (content.empty()) invalid("added_tokens has an empty token");
       const std::int32_t id = id_of(content, value_of(token, "id"));
-      // Hugging Face's tokenizers would take the vocabulary's id.
-      if (const auto known = data_.ids.find(content); known != data_.ids.end() && known->second != id)
-        invalid("added_tokens has another id for " + content + " than " + std::to_string(known->second));
+      // Hugging Face tokenizers would use the vocabulary's id.
+      if (const auto found = data_.ids.find(content); found != data_.ids.end() && found->second != id)
+        invalid("added_tokens gives " + content + " a different id than model.vocab: " + std::to_string(found->second));
       add_token(content, id, content);
       const bool special = is_set(token, "special", false);
       const bool normalized = is_set(token, "normalized", !special);
@@ -224,11 +222,10 @@ class Parser {
     if (!special) add(data_.text_tokens);
   }
 
-  static bool is_set(const Json& token, const char* key, bool otherwise) {
+  static bool is_set(const Json& token, const char* key, bool fallback) {
     const Json& value = value_of(token, key);
-    if (value.is_null()) return otherwise;
-    if (!value.is_boolean())
-      invalid(std::string("added_tokens has a token whose ") + key + " is neither true nor false");
+    if (value.is_null()) return fallback;
+    if (!value.is_boolean()) invalid(std::string("added_tokens has a token whose ") + key + " is not true or false");
     return value.get<bool>();
   }
 
@@ -240,7 +237,7 @@ class Parser {
 
 Tokenizer::Data parse_tokenizer(const std::string& json) {
   const auto root = Json::parse(json, nullptr, false);
-  if (!root.is_object()) invalid("it is no JSON object");
+  if (!root.is_object()) invalid("not a JSON object");
   return Parser().parse(root);
 }
 

@@ -18,22 +18,21 @@ const std::string_view gpt2_regex = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+
 
 namespace {
 
-// Throws tokenizer_unsupported: the regular expression of tokenizer.json `does`.
-[[noreturn]] void refuse_regex(const std::string& does) {
-  throw Error(
-      "tokenizer_unsupported",
-      "tokenizer.json: the pre_tokenizer's regular expression " + does + ", which this trainer can't follow exactly",
-      "use a byte-level BPE tokenizer such as Qwen2's");
+// Throws tokenizer_unsupported for the regular expression of tokenizer.json. `problem` is a clause ("has ...").
+[[noreturn]] void refuse_regex(const std::string& problem) {
+  throw Error("tokenizer_unsupported",
+              "tokenizer.json: the pre_tokenizer's regular expression " + problem + ", which is not supported",
+              "use a byte-level BPE tokenizer such as Qwen2's");
 }
 
-// Letters and digits after a backslash that mean the same to both.
+// Escapes with the same meaning in Oniguruma and PCRE2.
 constexpr std::string_view shared_escapes = "pPdDrntfxAz";
 
 constexpr bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// An interval like {1,3} at the front of a text; empty where there is none.
+// Returns the interval, such as {1,3}, at the start of a text, or an empty view.
 std::string_view interval_of(std::string_view text) {
   const auto end = text.find('}');
   if (!text.starts_with('{') || end == std::string_view::npos) return {};
@@ -41,10 +40,10 @@ std::string_view interval_of(std::string_view text) {
                                                                                             : std::string_view();
 }
 
-// What Oniguruma and PCRE2 read differently outside of classes.
+// Refuses constructs outside of classes that Oniguruma and PCRE2 interpret differently.
 void check_construct(std::string_view text) {
-  if (text.starts_with("(*")) refuse_regex("has a verb of PCRE2");
-  // Oniguruma's (?m) is PCRE2's (?s), and its (?i) without a colon takes the alternatives that follow into a group.
+  if (text.starts_with("(*")) refuse_regex("has a PCRE2 verb");
+  // Oniguruma's (?m) is PCRE2's (?s), and its (?i) without a colon groups the alternatives that follow.
   if (text.starts_with("(?") && text.size() > 2 && (is_letter_or_digit(text[2]) || text[2] == '-') &&
       !text.starts_with("(?i:") && !text.starts_with("(?-i:"))
     refuse_regex("has an option other than (?i:...)");
@@ -52,15 +51,14 @@ void check_construct(std::string_view text) {
   if (interval.empty()) return;
   const auto after = text.substr(interval.size());
   const bool fixed = interval.find(',') == std::string_view::npos;
-  // To PCRE2 {,3} is a text, {2,3}+ gives nothing back, and {2}? is no choice; to Oniguruma they are a repetition from
-  // 0, a repeated one, an optional one.
+  // PCRE2 reads {,3} as text, {2,3}+ as possessive and {2}? as lazy. Oniguruma reads {0,3}, a repeated and an optional
+  // interval.
   if (interval.starts_with("{,") || after.starts_with('+') || (fixed && after.starts_with('?')))
     refuse_regex("has " + std::string(interval) + std::string(after.substr(0, 1)));
 }
 
-// A regular expression in the syntax of Oniguruma, which Hugging Face's tokenizers use, in that of PCRE2 with UTF and
-// UCP. White space (\s) is Unicode's White_Space, without U+180E, which PCRE2 would add. Errors: tokenizer_unsupported
-// for what the two read differently.
+// Translates a regular expression from Oniguruma syntax, which Hugging Face tokenizers use, to PCRE2 with UTF and UCP.
+// \s becomes White_Space, because PCRE2's \s includes U+180E. Errors: tokenizer_unsupported.
 std::string translate_regex(std::string_view regex) {
   std::string translated;
   bool in_class = false;
@@ -78,9 +76,9 @@ std::string translate_regex(std::string_view regex) {
         translated += {c, escaped};
       continue;
     }
-    // Oniguruma's classes nest and intersect.
-    if (in_class && c == '[') refuse_regex("has a class within a class");
-    if (in_class && regex.substr(i).starts_with("&&")) refuse_regex("has an intersection of classes");
+    // Oniguruma supports nested classes and intersections, PCRE2 does not.
+    if (in_class && c == '[') refuse_regex("has a nested class");
+    if (in_class && regex.substr(i).starts_with("&&")) refuse_regex("has a class intersection");
     if (!in_class) check_construct(regex.substr(i));
     if (c == '[') in_class = true;
     if (c == ']') in_class = false;
@@ -89,8 +87,8 @@ std::string translate_regex(std::string_view regex) {
   return translated;
 }
 
-// Qwen2's and GPT-2's patterns take a few steps a character. These bound one match of a pattern that backtracks without
-// end to a fraction of a second.
+// Limits catastrophic backtracking to a fraction of a second per match. The patterns of Qwen2 and GPT-2 take a few
+// steps per character.
 constexpr std::uint32_t most_steps = 10'000'000;
 constexpr std::uint32_t most_heap_kibibytes = 64 * 1024;
 
@@ -117,8 +115,7 @@ struct SplitPattern::Compiled {
     pcre2_code_free(code);
   }
 
-  // A match's result as pcre2_match gives it. What outgrows the compiled code's small stack is matched again by the
-  // interpreter, whose memory is on the heap.
+  // Returns the result of pcre2_match. Falls back to the interpreter, which uses the heap, if the JIT stack overflows.
   int match(std::string_view text, std::size_t at, pcre2_match_data* data) const {
     const int found = pcre2_match(code, bytes_of(text), text.size(), at, PCRE2_NO_UTF_CHECK, data, limits);
     if (found != PCRE2_ERROR_JIT_STACKLIMIT) return found;
@@ -133,24 +130,24 @@ SplitPattern::SplitPattern(std::string_view regex) {
   const auto compiled = std::make_shared<Compiled>();
   const std::string translated = translate_regex(regex);
   int error = 0;
-  std::size_t place = 0;
+  std::size_t offset = 0;
   compiled->code =
       pcre2_compile(bytes_of(translated), translated.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_MULTILINE, &error, &place, nullptr);
+                    PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_MULTILINE, &error, &offset, nullptr);
   if (!compiled->code)
     throw Error("tokenizer_invalid",
-                "tokenizer.json: the pre_tokenizer's regular expression doesn't compile: " + message_of(error) +
-                    " at place " + std::to_string(place),
-                "take the file again from where the model came from");
-  std::uint32_t matches_nothing = 0;
-  pcre2_pattern_info(compiled->code, PCRE2_INFO_MATCHEMPTY, &matches_nothing);
-  if (matches_nothing) refuse_regex("can match without a character");
+                "tokenizer.json: the pre_tokenizer's regular expression does not compile: " + message_of(error) +
+                    " at offset " + std::to_string(offset),
+                "download the file again from the model's source");
+  std::uint32_t matches_empty = 0;
+  pcre2_pattern_info(compiled->code, PCRE2_INFO_MATCHEMPTY, &matches_empty);
+  if (matches_empty) refuse_regex("can match an empty string");
   compiled->limits = pcre2_match_context_create(nullptr);
   if (!compiled->limits) throw std::bad_alloc();
   pcre2_set_match_limit(compiled->limits, most_steps);
   pcre2_set_heap_limit(compiled->limits, most_heap_kibibytes);
   pcre2_jit_compile(compiled->code,
-                    PCRE2_JIT_COMPLETE);  // where the system allows none, the interpreter gives the same matches
+                    PCRE2_JIT_COMPLETE);  // optional: the interpreter gives the same matches
   compiled_ = compiled;
 }
 
@@ -166,9 +163,9 @@ void SplitPattern::split(std::string_view text, std::vector<std::string_view>& p
     const std::size_t* const range = pcre2_get_ovector_pointer(data.get());
     if (found < 0 || range[0] < at || range[1] <= range[0])
       throw Error("tokenizer_regex_limit",
-                  "the tokenizer's regular expression can't be matched to a text of " + std::to_string(text.size()) +
-                      " bytes: " + (found < 0 ? message_of(found) : "it goes backwards"),
-                  "shorten the text, or use a tokenizer whose pre_tokenizer is Qwen2's");
+                  "can't match the tokenizer's regular expression to a text of " + std::to_string(text.size()) +
+                      " bytes: " + (found < 0 ? message_of(found) : "the match moves backwards"),
+                  "shorten the text, or use a tokenizer with the pre_tokenizer of Qwen2");
     if (range[0] > at) pieces.push_back(text.substr(at, range[0] - at));
     pieces.push_back(text.substr(range[0], range[1] - range[0]));
     at = range[1];

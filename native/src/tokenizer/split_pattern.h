@@ -7,19 +7,19 @@
 
 namespace starpo {
 
-// The regular expression of ByteLevel, where a tokenizer.json names no other.
+// The default regular expression of ByteLevel.
 extern const std::string_view gpt2_regex;
 
-// How text is cut into the pieces within which byte pairs merge: a regular expression as tokenizer.json gives it, in
-// Oniguruma's syntax, matched by PCRE2. Where the two read a construct differently it is translated or refused.
-// Immutable, so any number of threads may share one.
+// Splits text into the pieces within which byte pairs merge, by a regular expression of tokenizer.json. The expression
+// uses Oniguruma syntax and is matched by PCRE2; constructs that differ between the two are translated or refused.
+// Immutable, so threads may share it.
 class SplitPattern {
  public:
-  // Errors: tokenizer_invalid (it doesn't compile), tokenizer_unsupported (a construct that can't be followed exactly).
+  // Errors: tokenizer_invalid (does not compile), tokenizer_unsupported (contains an unsupported construct).
   explicit SplitPattern(std::string_view regex);
 
-  // Appends the pieces of valid UTF-8, in order and without a gap: matches, and what lies between them.
-  // Errors: tokenizer_regex_limit (matching takes too many steps or too much memory).
+  // Appends the pieces of a valid UTF-8 text in order: matches and the text between them. Errors: tokenizer_regex_limit
+  // (matching takes too many steps or too much memory).
   void split(std::string_view text, std::vector<std::string_view>& pieces) const;
 
  private:

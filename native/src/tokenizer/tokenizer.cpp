@@ -8,25 +8,24 @@
 namespace starpo {
 namespace {
 
-// The published ones have some ten million bytes.
+// Published files have about 10 MB.
 constexpr std::uintmax_t largest_file = 256 << 20;
 
-// One text on its way to ids, in the order of Hugging Face's tokenizers: added tokens in the text as it is,
-// normalisation, added tokens in the normalised text, pieces, byte pairs. Bytes that are no UTF-8 have no classes and
-// are neither normalised nor merged with their neighbours.
+// Encodes a text in the order of Hugging Face tokenizers: added tokens in the raw text, normalisation, added tokens in
+// the normalised text, split, byte pairs. Invalid UTF-8 is neither normalised nor merged with its neighbours.
 class Encoder {
  public:
   Encoder(const Tokenizer::Data& data, const Tokenizer::Data::Added& added) : data_(data), added_(added) {}
 
   std::vector<std::int32_t> encode(std::string_view text) {
-    around(added_.verbatim, text, [&](std::string_view between) { encode_between(between); });
+    split_added(added_.verbatim, text, [&](std::string_view between) { encode_between(between); });
     return std::move(ids_);
   }
 
  private:
-  // Hands over what lies between added tokens, and appends the ids of these.
+  // Appends the ids of added tokens and calls `plain` with the text between them.
   template <class Plain>
-  void around(const AddedTokens& tokens, std::string_view text, Plain plain) {
+  void split_added(const AddedTokens& tokens, std::string_view text, Plain plain) {
     tokens.split(text, plain, [&](std::int32_t id) { ids_.push_back(id); });
   }
 
@@ -44,7 +43,7 @@ class Encoder {
   void encode_valid(std::string_view text) {
     std::string composed;
     if (data_.normalizer == Normalizer::nfc) text = composed = to_nfc(text);
-    around(added_.normalized, text, [&](std::string_view between) {
+    split_added(added_.normalized, text, [&](std::string_view between) {
       pieces_.clear();
       data_.pattern.split(between, pieces_);
       for (const auto piece : pieces_) data_.encoding.encode(piece, ids_);
@@ -65,13 +64,12 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
   if (!json) {
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > largest_file)
-      throw Error("tokenizer_invalid", path.string() + " is too large for a tokenizer",
-                  "take the file again from where the model came from");
+      throw Error("tokenizer_invalid", path.string() + " is too large",
+                  "download the file again from the model's source");
     if (!std::filesystem::exists(folder, error))
-      throw Error("tokenizer_missing", "there is no model folder " + folder.string(),
-                  "put it back, or name another one in start.model");
-    throw Error("tokenizer_missing", "there is no tokenizer " + path.string(),
-                "use a model folder that holds a tokenizer.json");
+      throw Error("tokenizer_missing", "model folder " + folder.string() + " was not found",
+                  "restore it, or choose another one in start.model");
+    throw Error("tokenizer_missing", path.string() + " was not found", "use a model folder with a tokenizer.json");
   }
   return Tokenizer(std::make_shared<Data>(parse_tokenizer(*json)));
 }
@@ -84,7 +82,7 @@ std::int32_t Tokenizer::token_id(std::string_view name) const {
   const auto found = data_->ids.find(std::string(name));
   if (found == data_->ids.end())
     throw Error("tokenizer_token_missing", "the tokenizer has no token " + std::string(name),
-                "use a model whose tokenizer has it: ChatML tokens, and <think> or <answer>");
+                "use a model whose tokenizer has the ChatML tokens, <think> and <answer>");
   return found->second;
 }
 

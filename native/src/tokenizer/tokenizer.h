@@ -11,29 +11,30 @@
 
 namespace starpo {
 
-// Whether an encoded text's special tokens (<|im_end|>) are recognised. As text they are split like any other, so that
-// what an environment shows can't forge a control token.
+// Whether special tokens (<|im_end|>) in a text are recognised. as_text splits them like other text, so that an
+// environment's observation can't forge a control token.
 enum class SpecialTokens { as_text, recognized };
 
-// Byte-level BPE read from a Hugging Face folder's tokenizer.json. Immutable, so any number of threads may share one.
+// A byte-level BPE tokenizer, read from a Hugging Face tokenizer.json. Immutable, so threads may share it.
 class Tokenizer {
  public:
-  // Ids are those of Hugging Face's tokenizers, or the file is refused.
-  // Errors: tokenizer_missing, tokenizer_invalid, tokenizer_unsupported (names the field that can't be honoured
-  // exactly).
+  // Loads tokenizer.json. Refuses a file if ids could differ from those of Hugging Face tokenizers. Errors:
+  // tokenizer_missing, tokenizer_invalid, tokenizer_unsupported (names the field).
   static Tokenizer load(const std::filesystem::path& folder);
 
-  // Added tokens that aren't special (<think>) are always recognised. Errors: tokenizer_regex_limit.
+  // Returns the token ids. Added tokens that are not special (<think>) are always recognised. Errors:
+  // tokenizer_regex_limit.
   std::vector<std::int32_t> encode(std::string_view text, SpecialTokens = SpecialTokens::as_text) const;
 
-  // The id of an added token or of a vocabulary entry as tokenizer.json spells it. Errors: tokenizer_token_missing.
+  // Returns the id of an added token or a vocabulary entry, as spelled in tokenizer.json. Errors:
+  // tokenizer_token_missing.
   std::int32_t token_id(std::string_view name) const;
 
-  // The bytes of the tokens, special ones included. A cut UTF-8 sequence comes out as it is. An id that no token has
-  // gives no bytes.
+  // Returns the bytes of the tokens, including special ones. Incomplete UTF-8 stays as it is. Unknown ids give no
+  // bytes.
   std::string decode(std::span<const std::int32_t> ids) const;
 
-  // One more than the largest id.
+  // The largest id plus 1.
   int vocab_size() const;
 
   struct Data;

@@ -14,7 +14,7 @@
 namespace starpo {
 
 struct Tokenizer::Data {
-  // Added tokens that are found in the text as it is, and those that are found in the normalised text.
+  // Added tokens matched in the raw text, and those matched in the normalised text.
   struct Added {
     AddedTokens verbatim, normalized;
   };
@@ -22,8 +22,8 @@ struct Tokenizer::Data {
   Normalizer normalizer = Normalizer::none;
   SplitPattern pattern{gpt2_regex};
   BytePairEncoding encoding;
-  Added text_tokens;                                  // those that aren't special
-  Added all_tokens;                                   // special ones too
+  Added text_tokens;                                  // not special
+  Added all_tokens;                                   // including special ones
   std::unordered_map<std::string, std::int32_t> ids;  // by spelling
   std::vector<std::string> bytes;                     // [vocab_size]
 };

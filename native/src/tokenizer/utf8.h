@@ -10,16 +10,15 @@ struct CodePoint {
   std::size_t length;  // bytes
 };
 
-// The code point that begins at `at`. A byte that begins no valid sequence counts as one code point beyond Unicode's
-// last.
+// Returns the code point that begins at `at`. An invalid byte counts as one code point with the value invalid_byte.
 CodePoint code_point_at(std::string_view text, std::size_t at);
 
-// The code point that ends before `end`, which isn't 0.
+// Returns the code point that ends at `end`, which must be above 0.
 CodePoint code_point_before(std::string_view text, std::size_t end);
 
-// How many of the first bytes are valid UTF-8.
+// Returns the length of the longest valid UTF-8 prefix, in bytes.
 std::size_t valid_utf8_length(std::string_view text);
 
-constexpr char32_t invalid_byte = 0x110000;
+constexpr char32_t invalid_byte = 0x110000;  // above the last Unicode code point
 
 }  // namespace starpo
