@@ -6,11 +6,13 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { isDeepStrictEqual, parseArgs, promisify } from 'node:util';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
+import type { Tree } from '../../core/run-config/tree.ts';
 import { isMachineMetric } from '../../core/run-directory/metrics.ts';
 import { findTrainer, trainerCandidates } from '../../core/trainer/executable.ts';
+import base from './base.json' with { type: 'json' };
 import list from './run-list.json' with { type: 'json' };
 
 const run = promisify(execFile);
@@ -51,6 +53,20 @@ const journal = 'events.jsonl.zst';
 
 const rounded = (value: number) => Number(value.toPrecision(6));
 
+/** Settings of `config` that differ from those of `base`, by dotted path. Objects with other keys and lists of other lengths are stored whole. */
+function differences(base: unknown, config: unknown, path: string[] = []): [string, unknown][] {
+  const before = keysOf(base);
+  const after = keysOf(config);
+  if (before === null || after === null || before.join() !== after.join()) {
+    if (path.length === 0)
+      throw new Error('base.json and run.json have different sections. Update base.json.');
+    return isDeepStrictEqual(base, config) ? [] : [[path.join('.'), config]];
+  }
+  return after.flatMap((key) => differences((base as Tree)[key], (config as Tree)[key], [...path, key]));
+}
+
+const keysOf = (value: unknown) => (typeof value === 'object' && value !== null ? Object.keys(value) : null);
+
 /** Keeps what is read of a finished run; the folder is whole or not there. */
 function keep(from: string, into: string): string {
   const config = JSON.parse(readFileSync(join(from, 'run.json'), 'utf8'));
@@ -71,7 +87,8 @@ function keep(from: string, into: string): string {
   const part = `${into}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
-  writeFileSync(join(part, 'run.json'), `${JSON.stringify(config, null, 2)}\n`);
+  const set = Object.fromEntries(differences(base, config));
+  writeFileSync(join(part, 'run.json'), `${JSON.stringify({ base: '../../base.json', set }, null, 2)}\n`);
   writeFileSync(
     join(part, journal),
     zstdCompressSync(`${lines.join('\n')}\n`, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),

@@ -4,6 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
+import { locate, type Tree } from '../run-config/tree.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { parseEvent } from '../run-directory/events.ts';
 import { meaningOf, measured } from '../run-directory/meaning.ts';
@@ -119,7 +120,7 @@ export function foldersIn(folder: string): string[] {
 /** Null for a run that has no label and is too short for one. `passOver` hears of each whole line of the journal that can't be read. */
 export function readLabelledRun(folder: string, passOver: () => void = () => {}): LabelledRun | null {
   const name = basename(folder);
-  const config = upgradeConfig(readJson(folder, runFiles.config)).config;
+  const config = readConfig(folder);
   const { environments = [], rollout } = checked(folder, runFiles.config, readable, config);
   const points = pointsIn(folder, passOver);
   const said = existsSync(join(folder, labelFile))
@@ -144,6 +145,23 @@ export function readLabelledRun(folder: string, passOver: () => void = () => {})
     algorithm: algorithmOf(config as Partial<RunConfig>),
     settings: settingsOf(config as Partial<RunConfig>),
   };
+}
+
+/** A run.json that stores only what differs from a base configuration: `set` maps dotted paths to values. */
+const difference = z.strictObject({ base: z.string(), set: z.record(z.string(), z.unknown()) });
+
+/** The whole configuration of a labelled run, in the current version. `base` is a path relative to the run directory. */
+function readConfig(folder: string): unknown {
+  const value = readJson(folder, runFiles.config);
+  if (!(value as Tree | null)?.base) return upgradeConfig(value).config;
+  const { base, set } = checked(folder, runFiles.config, difference, value);
+  const config = readJson(folder, base) as Tree;
+  for (const [path, setting] of Object.entries(set)) {
+    const place = locate(config, path);
+    if (!place) throw invalid(folder, runFiles.config, `${base} has no setting ${path}`);
+    place.parent[place.key] = setting;
+  }
+  return upgradeConfig(config).config;
 }
 
 /** What a policy learns from and how; not what is evaluated and kept of it. */

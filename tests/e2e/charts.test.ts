@@ -4,6 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
     const to = join(studio.home, 'runs', run);
     mkdirSync(to, { recursive: true });
     writeFileSync(join(to, 'events.jsonl'), zstdDecompressSync(readFileSync(join(from, 'events.jsonl.zst'))));
-    writeFileSync(join(to, 'run.json'), readFileSync(join(from, 'run.json')));
+    writeFileSync(join(to, 'run.json'), JSON.stringify(readLabelledRun(from)!.config));
   }
 });
 afterEach(async ({ task }) => {
