@@ -1,3 +1,4 @@
+import product from '../../package.json' with { type: 'json' };
 import type { RunSummary } from '../contract/contract.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -24,7 +25,7 @@ export function modelCard(facts: CardFacts): string {
   return `${[
     frontMatter(origin),
     `# ${markdownText(summary.name)}, iteration ${checkpoint}`,
-    `A policy for ${markdownText(tasks(config))} that began as ${link(origin)} and was trained by reinforcement learning with StarPO Studio. It reads a state as text and replies with ${config.rollout.think ? 'a thought and an answer' : 'an answer'}; it is no general assistant.`,
+    `A policy for ${markdownText(tasks(config))} that began as ${link(origin)} and was trained by reinforcement learning with StarPO Studio ${product.version}. It reads a state as text and replies with ${config.rollout.think ? 'a thought and an answer' : 'an answer'}; it is no general assistant.`,
     '## Results',
     results(facts),
     '## Training',

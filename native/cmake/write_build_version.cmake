@@ -1,14 +1,18 @@
 # Run at every build: writes OUTPUT only where the checkout's version changed, so that a build without news compiles nothing.
 # Takes SOURCE_DIR, GIT (may be empty) and OUTPUT.
-set(version "")
+file(READ ${SOURCE_DIR}/../package.json product)
+string(JSON version GET ${product} version)
 if(GIT)
-  execute_process(COMMAND ${GIT} describe --always WORKING_DIRECTORY ${SOURCE_DIR}
-                  OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND ${GIT} rev-parse --short HEAD WORKING_DIRECTORY ${SOURCE_DIR}
+                  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   # Not describe's own --dirty, which locks the index and so could make a commit fail that is under way.
   execute_process(COMMAND ${GIT} --no-optional-locks status --porcelain --untracked-files=no WORKING_DIRECTORY ${SOURCE_DIR}
                   OUTPUT_VARIABLE changes OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  if(changes)
-    string(APPEND version "-dirty")
+  if(commit)
+    string(APPEND version "+${commit}")
+    if(changes)
+      string(APPEND version "-dirty")
+    endif()
   endif()
 endif()
 set(content "#define STARPO_BUILD \"${version}\"\n")

@@ -301,7 +301,7 @@ test('boards of the sample play until there is a run, and then that run’s', as
   page.open('#/start');
   const caption = page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
   await page.shown(caption);
-  await page.shown(page.saying('article', /Made on .*\d{4}, commit \S+/));
+  await page.shown(page.saying('article', /Made on .*\d{4}, trainer \S+/));
   const boards = () => page.find<HTMLAnchorElement>('article ul[aria-label="Groups"] a');
   expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/replay\/000004-train-/);
   expect(page.find('.run-list')!.textContent).toBe('');

@@ -92,7 +92,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
         <div className={styles.origin}>
           <span>
             Made on {dateWords(run.endedAt ?? run.createdAt)}
-            {sample.build && `, commit ${sample.build}`}
+            {sample.build && `, trainer ${sample.build}`}
           </span>
           <IconButton icon="close" label="Hide the sample run" onClick={putSampleAway} />
         </div>

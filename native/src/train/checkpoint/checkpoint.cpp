@@ -12,6 +12,7 @@
 #include "files/descriptor.h"
 #include "files/reading.h"
 #include "files/temporary_file.h"
+#include "journal/stamp.h"
 #include "model/folder.h"
 #include "model/safetensors.h"
 #include "train/checkpoint/pins.h"
@@ -113,6 +114,7 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
   for (const auto& [name, content] : parts.published_files) write_file_atomically(folder / name, content);
   write_state(folder / checkpoint_state_file, state_tensors_of(parts.replica));
   json about{{"version", state_version},
+             {"build", build_version()},
              {"iteration", iteration},
              {"optimizer_steps", parts.replica.policy->trained().steps()},
              {"seed", parts.config.seed},
