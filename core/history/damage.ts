@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Failure } from '../contract/failure.ts';
 import { databaseFile, lockFolder, meansDamage } from './database.ts';
+import { isFromBeforeRelease } from './migrations.ts';
 
 /**
  * Deletes the history's files where they are damaged, so that it can be made again; a healthy one is left alone. Gives whether it did.
@@ -47,7 +48,7 @@ function isDamaged(file: string): boolean {
   let database: Database.Database | undefined;
   try {
     database = new Database(file, { fileMustExist: true, timeout: 0 });
-    return database.pragma('quick_check(1)', { simple: true }) !== 'ok';
+    return database.pragma('quick_check(1)', { simple: true }) !== 'ok' || isFromBeforeRelease(database);
   } catch (error) {
     return meansDamage(error);
   } finally {

@@ -7,7 +7,7 @@ import { inside, unpack } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** What episodes say, for the search: migrations/0006-library.ts has the tables. */
+/** What episodes say, for the search: migrations/0001-schema.ts has the tables. */
 
 const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
 const index = z.looseObject({ episodes: z.array(z.intersection(episodeSummary, place)) });

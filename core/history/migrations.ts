@@ -1,42 +1,42 @@
 import type { Database } from 'better-sqlite3';
 import { Failure } from '../contract/failure.ts';
-import { sql as runs } from './migrations/0001-runs.ts';
-import { sql as annotations } from './migrations/0002-annotations.ts';
-import { sql as phases } from './migrations/0003-phases.ts';
-import { sql as alertEvidence } from './migrations/0004-alert-evidence.ts';
-import { sql as echoTrap } from './migrations/0005-echo-trap.ts';
-import { sql as library } from './migrations/0006-library.ts';
-import { sql as timeTaken } from './migrations/0007-time-taken.ts';
-import { sql as copies } from './migrations/0008-copies.ts';
+import { sql as schema } from './migrations/0001-schema.ts';
 
-/** Each lifts the database by one version (`user_version`). None is changed once it was released. */
-const migrations: readonly string[] = [
-  runs,
-  annotations,
-  phases,
-  alertEvidence,
-  echoTrap,
-  library,
-  timeTaken,
-  copies,
-];
+/** Each raises the database by one version (`user_version`). A released migration never changes. */
+const migrations: readonly string[] = [schema];
+
+/** SQLite's `application_id` of a run history: "STPO". Histories of development builds before 1.0 have none. */
+const applicationId = 0x5354504f;
 
 /** The version that this StarPO Studio writes. */
 export const historyVersion = migrations.length;
 
 export const versionOf = (database: Database) => database.pragma('user_version', { simple: true }) as number;
 
-/** Brings a database to the newest version. Throws `history_version_unsupported` for a newer one. */
-export function migrate(database: Database): void {
+/** Whether a development build before 1.0 wrote the database. */
+export const isFromBeforeRelease = (database: Database) =>
+  versionOf(database) > 0 && database.pragma('application_id', { simple: true }) !== applicationId;
+
+/** Migrates a database to the newest version. Throws `history_version_unsupported` for a newer one and `history_outdated` for one from before 1.0. */
+export function migrate(database: Database, steps: readonly string[] = migrations): void {
   database
     .transaction(() => {
       const version = versionOf(database);
-      if (version > historyVersion) throw newerHistory();
-      for (const migration of migrations.slice(version)) database.exec(migration);
-      database.pragma(`user_version = ${historyVersion}`);
+      if (isFromBeforeRelease(database)) throw outdatedHistory();
+      if (version > steps.length) throw newerHistory();
+      for (const step of steps.slice(version)) database.exec(step);
+      database.pragma(`application_id = ${applicationId}`);
+      database.pragma(`user_version = ${steps.length}`);
     })
     .immediate();
 }
+
+const outdatedHistory = () =>
+  new Failure(
+    'history_outdated',
+    'The run history was written by a development build before version 1.0.',
+    'Run `starpo history rebuild` to build it again from the run folders, or choose another data folder with --home.',
+  );
 
 /** What whoever would write to a newer database is told. */
 export function newerHistory(): Failure {

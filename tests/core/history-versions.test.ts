@@ -4,17 +4,15 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
 import { databaseFile } from '../../core/history/database.ts';
-import { historyVersion, versionOf } from '../../core/history/migrations.ts';
+import { migrate, versionOf } from '../../core/history/migrations.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
-import { baseConfig } from '../../core/presets/base.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
-import { dump, untilRun, World } from './fixtures/world.ts';
+import { World } from './fixtures/world.ts';
 
 const id = 'kept-run';
 const lines = [
-  // As trainers of that time wrote it.
-  journal.started(0).replace('"iteration":0,', ''),
+  journal.started(0),
   journal.evaluation(1, 0, 0.4),
   journal.phase(2),
   journal.rollout(3, 1),
@@ -24,8 +22,6 @@ const lines = [
   journal.log(7, 'careful'),
   journal.stopped(8, 2),
 ];
-const earlier = [1, 2, 3, 4, 5, 6, 7];
-
 describe('a data folder of another version', { timeout: 60_000 }, () => {
   let world: World;
   let folder: string;
@@ -37,82 +33,32 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
   });
   afterEach(() => world.close());
 
-  test('there is a kept database of every earlier version', () => {
-    expect(earlier).toEqual(Array.from({ length: historyVersion - 1 }, (_, index) => index + 1));
-  });
-
-  test.each(earlier)('a history of version %i is lifted, and goes on from where it was', async (version) => {
-    const kept = readFileSync(join(import.meta.dirname, `fixtures/databases/version-${version}.sql`), 'utf8');
-    const database = new Database(databaseFile(world.home));
-    database.exec(kept);
-    database.close();
-    const core = await world.core();
-    expect(versionOf(core.database)).toBe(historyVersion);
-    expect(core.runs.get(id)).toMatchObject({ status: 'completed', iteration: 2, marks: { tags: ['kept'] } });
-    writeFileSync(join(folder, 'events.jsonl'), `${journal.iteration(9, 3)}\n`, { flag: 'a' });
-    await untilRun(core, id, ({ iteration }) => iteration === 3);
-
-    // Silences and the time taken weren't kept before; everything else is what a history made again has.
-    const comparable = () => {
-      const { runs, ...rest } = dump(core);
-      return {
-        ...rest,
-        runs: runs!.map((row) => ({
-          ...(row as object),
-          created_at: 0,
-          gap: 0,
-          gap_before: 0,
-          taken: 0,
-          name: '',
-          preset: '',
-        })),
-      };
-    };
-    const lifted = comparable();
-    await core.supervisor.rebuild();
-    expect(comparable()).toEqual(lifted);
-    expect(dump(core).events).toHaveLength(8);
-  });
-
-  test('a run that an earlier version had read nothing of counts its time from its first event on', async () => {
-    const database = new Database(databaseFile(world.home));
-    database.exec(readFileSync(join(import.meta.dirname, 'fixtures/databases/version-6.sql'), 'utf8'));
+  test('a made-up migration to version 2 keeps the rows and runs once', () => {
+    const database = new Database(':memory:');
+    migrate(database);
     database.exec(`INSERT INTO runs (id, name, preset, task, environments, iterations, created_at)
-      VALUES ('new-run', 'new-run', 'custom', 'reinforce', '["frozen-lake"]', 120, 0)`);
+      VALUES ('${id}', '', 'custom', 'reinforce', '["frozen-lake"]', 120, 0)`);
+    const schema = 'SELECT 1';
+    const second = "ALTER TABLE runs ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'";
+    for (const _ of [1, 2]) migrate(database, [schema, second]);
+    expect(versionOf(database)).toBe(2);
+    expect(database.prepare('SELECT id, mood FROM runs').all()).toEqual([{ id, mood: 'calm' }]);
+    expect(() => migrate(database)).toThrow(expect.objectContaining({ code: 'history_version_unsupported' }));
     database.close();
-    world.run('new-run', lines);
-    const core = await world.core();
-    expect(core.runs.get('new-run')).toMatchObject({ status: 'completed', takenSeconds: 8 });
-    expect(core.runs.get(id).takenSeconds).toBeNull();
   });
 
-  test('of runs that began at another’s start, those that went on from it are told from copies of its settings', async () => {
+  test('a history from before 1.0 is refused with a hint, and `starpo history rebuild` replaces it', async () => {
     const database = new Database(databaseFile(world.home));
-    database.exec(readFileSync(join(import.meta.dirname, 'fixtures/databases/version-7.sql'), 'utf8'));
-    const insert = database.prepare(`INSERT INTO runs
-      (id, name, preset, task, environments, iterations, created_at, parent, algorithm)
-      VALUES (?, '', 'custom', 'reinforce', '["frozen-lake"]', 120, 0, ?, 'StarPO')`);
-    for (const [name, start] of [
-      ['copy', { ...baseConfig.start, run: '' }],
-      ['fork', { ...baseConfig.start, run: id, checkpoint: 0 }],
-    ] as const) {
-      const parent = { run: id, iteration: 0 };
-      insert.run(name, JSON.stringify(parent));
-      const config = JSON.stringify({ ...baseConfig, start, parent });
-      writeFileSync(join(world.run(name), 'run.json'), config);
-    }
+    database.exec('CREATE TABLE runs (id TEXT); PRAGMA user_version = 8');
     database.close();
+    await expect(world.core()).rejects.toMatchObject({
+      code: 'history_outdated',
+      hint: expect.stringContaining('starpo history rebuild'),
+    });
+    const rebuilt = await starpo(['history', 'rebuild'], world.environment()).finished;
+    expect(rebuilt.status).toBe(0);
     const core = await world.core();
-    const parents = () => ['copy', 'fork'].map((name) => core.runs.get(name).parent);
-    expect(parents()).toEqual([
-      { run: id, iteration: null },
-      { run: id, iteration: 0 },
-    ]);
-    await core.supervisor.rebuild();
-    expect(parents()).toEqual([
-      { run: id, iteration: null },
-      { run: id, iteration: 0 },
-    ]);
+    expect(core.runs.get(id)).toMatchObject({ status: 'completed', iteration: 2, marks: { tags: ['kept'] } });
   });
 
   test('a newer history is shown and nothing of it changed; whatever would write says why it does not', async () => {
@@ -190,7 +136,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     [
       'older',
       {
-        version: 1,
+        version: 0,
         preset: 'gone',
         task: 'reinforce',
         iterations: 7,
