@@ -8,7 +8,7 @@
 namespace starpo::fuzz {
 namespace {
 
-constexpr std::string_view text = "I'll go down 12 steps.\n\n\t<think>größer</think> \xF0\x9F\x8E\x92\xFF<|im_end|>  ";
+constexpr std::string_view kText = "I'll go down 12 steps.\n\n\t<think>größer</think> \xF0\x9F\x8E\x92\xFF<|im_end|>  ";
 
 // A vocabulary of all bytes takes kilobytes, which a fuzzer hardly gets right: the input stands in a file that has one.
 std::string with_vocabulary(std::string_view input) {
@@ -42,7 +42,7 @@ void tokenizer(std::string_view input) {
   write_text(folder.path() / "tokenizer.json", with_vocabulary(input));
   std::optional<Tokenizer> loaded;
   if (!succeeds([&] { loaded = Tokenizer::load(folder.path()); })) return;
-  const auto ids = loaded->encode(text);
+  const auto ids = loaded->encode(kText);
   for (const auto id : ids) require(id >= 0 && id < loaded->vocab_size(), "encoding gives ids of the vocabulary");
   loaded->decode(ids);
 }

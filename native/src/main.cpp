@@ -13,8 +13,8 @@
 
 namespace {
 
-constexpr int failed_status = 1;
-constexpr int bad_input_status = 2;
+constexpr int kFailedStatus = 1;
+constexpr int kBadInputStatus = 2;
 
 int report(const std::string& code, const std::string& message, const std::string& hint, bool json, int status) {
   using Json = nlohmann::ordered_json;
@@ -142,16 +142,16 @@ int main(int argc, char** argv) {
     return command();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    return report("usage", error.what(), "run starpo-trainer --help", json, bad_input_status);
+    return report("usage", error.what(), "run starpo-trainer --help", json, kBadInputStatus);
   } catch (const starpo::Error& error) {
     return report(error.code(), error.what(), error.hint(), json,
-                  is_failure(error.code()) ? failed_status : bad_input_status);
+                  is_failure(error.code()) ? kFailedStatus : kBadInputStatus);
   } catch (const std::bad_alloc&) {
     return report("out_of_memory", "out of memory",
-                  "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs", json, failed_status);
+                  "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs", json, kFailedStatus);
   } catch (const std::exception& error) {
     return report("internal_error", error.what(),
                   "this is a bug in the trainer; please report it and attach the run's trainer.log", json,
-                  failed_status);
+                  kFailedStatus);
   }
 }

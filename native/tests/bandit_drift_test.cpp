@@ -13,8 +13,8 @@ using namespace starpo;
 
 namespace {
 
-constexpr int members = 16;
-constexpr double pays = 0.25, safe = 0.1;
+constexpr int kMembers = 16;
+constexpr double kPayoutChance = 0.25, kSafePayout = 0.1;
 
 double binomial(int n, int k, double p) {
   return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0)) * std::pow(p, k) *
@@ -23,7 +23,7 @@ double binomial(int n, int k, double p) {
 
 // A group whose first `risky` members took the risky arm, and whose first `paid` of those were paid.
 std::vector<double> group(int risky, int paid) {
-  std::vector<double> scores(members, safe);
+  std::vector<double> scores(kMembers, kSafePayout);
   for (int i = 0; i < risky; ++i) scores[i] = i < paid ? 1 : 0;
   return scores;
 }
@@ -32,25 +32,25 @@ std::vector<double> group(int risky, int paid) {
 // the risky arm and -p for the safe one.
 double step(const std::vector<double>& advantages, int risky, double p) {
   double sum = 0;
-  for (int i = 0; i < members; ++i) sum += advantages[i] * (i < risky ? 1 - p : -p);
-  return sum / members;
+  for (int i = 0; i < kMembers; ++i) sum += advantages[i] * (i < risky ? 1 - p : -p);
+  return sum / kMembers;
 }
 
 double shared_drift(double p, AdvantageEstimator estimator) {
   double drift = 0;
-  for (int risky = 0; risky <= members; ++risky) {
-    const double chance = binomial(members, risky, p);
-    drift += chance * pays * step(group_advantages(group(risky, risky), estimator), risky, p);
-    drift += chance * (1 - pays) * step(group_advantages(group(risky, 0), estimator), risky, p);
+  for (int risky = 0; risky <= kMembers; ++risky) {
+    const double chance = binomial(kMembers, risky, p);
+    drift += chance * kPayoutChance * step(group_advantages(group(risky, risky), estimator), risky, p);
+    drift += chance * (1 - kPayoutChance) * step(group_advantages(group(risky, 0), estimator), risky, p);
   }
   return drift;
 }
 
 double independent_drift(double p, AdvantageEstimator estimator) {
   double drift = 0;
-  for (int risky = 0; risky <= members; ++risky)
+  for (int risky = 0; risky <= kMembers; ++risky)
     for (int paid = 0; paid <= risky; ++paid)
-      drift += binomial(members, risky, p) * binomial(risky, paid, pays) *
+      drift += binomial(kMembers, risky, p) * binomial(risky, paid, kPayoutChance) *
                step(group_advantages(group(risky, paid), estimator), risky, p);
   return drift;
 }
@@ -58,7 +58,7 @@ double independent_drift(double p, AdvantageEstimator estimator) {
 // The same for 16 groups with shared payouts of which a filter keeps some, every group half risky: only the number of
 // paid groups is left to chance.
 double filtered_drift(double keep) {
-  constexpr int groups = 16, risky = members / 2;
+  constexpr int groups = 16, risky = kMembers / 2;
   double drift = 0;
   for (int paid_groups = 0; paid_groups <= groups; ++paid_groups) {
     std::vector<ScoredGroup> scored;
@@ -70,7 +70,7 @@ double filtered_drift(double keep) {
       sum += step(group_advantages(scored[g].scores, AdvantageEstimator::grpo), risky, 0.5);
       ++count;
     }
-    drift += binomial(groups, paid_groups, pays) * sum / count;
+    drift += binomial(groups, paid_groups, kPayoutChance) * sum / count;
   }
   return drift;
 }

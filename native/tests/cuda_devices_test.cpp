@@ -23,7 +23,7 @@ TEST_CASE("why there is no CUDA device, and what to do") {
   facts.kernel_driver = "535.183.01";
   CHECK(explain_no_device(facts).code == "driver_too_old");
   CHECK(explain_no_device(facts).message ==
-        "the NVIDIA driver 535.183.01 goes up to CUDA 12.2, and this trainer was built with CUDA 13.0");
+        "the NVIDIA driver 535.183.01 supports CUDA up to 12.2, but this trainer was built with CUDA 13.0");
   CHECK(explain_no_device(facts).hint.find("580 or newer") != std::string::npos);
 
   facts.runtime_version = 12080;
@@ -66,9 +66,9 @@ TEST_CASE("a device that can't be used is refused with its reason") {
     return std::string("accepted");
   };
   CHECK(refusal(0) ==
-        "device_unavailable: cuda:0 (Tesla T4) can't be used: its compute capability is 7.5, and the kernels need 8.0");
-  CHECK(refusal(2) == "device_unavailable: there is no cuda:2: the last one is cuda:1");
+        "device_unavailable: cuda:0 (Tesla T4) is not usable: its compute capability is 7.5, but the kernels need 8.0");
+  CHECK(refusal(2) == "device_unavailable: cuda:2 does not exist: the last GPU is cuda:1");
   list = {};
   list.unavailable = Unavailable{"no_gpu", "the NVIDIA driver shows no GPU", "look"};
-  CHECK(refusal(0) == "device_unavailable: cuda:0 can't be used: the NVIDIA driver shows no GPU");
+  CHECK(refusal(0) == "device_unavailable: cuda:0 is not usable: the NVIDIA driver shows no GPU");
 }

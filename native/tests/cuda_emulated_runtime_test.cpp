@@ -77,7 +77,7 @@ TEST_CASE("emulated runtime: memory that isn't there") {
     CHECK_THROWS_AS(buffer.upload(stream, larger), std::out_of_range);
   }
   CHECK(device_memory().free_bytes == 1000);
-  emulated::set_device_memory(emulated::default_device_memory);
+  emulated::set_device_memory(emulated::kDefaultDeviceMemory);
 }
 
 TEST_CASE("bf16: rounds to the nearest, of two to the even, and keeps what isn't finite") {

@@ -158,7 +158,7 @@ TEST_CASE("the setting that would fit changes only what must be") {
       CHECK(error.code() == "gpu_out_of_memory");
       hint = error.hint();
     }
-    cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+    cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
     return hint;
   };
   gpu.network.reset();

@@ -62,7 +62,7 @@ TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that
   CHECK(hint.find("optimizer.micro_batch_tokens to ") != std::string::npos);
   cuda::emulated::set_device_memory(16384);
   CHECK(error_code_of([&] { make_engine({"cuda:0"}, threads)->reserve(needs); }) == "gpu_out_of_memory");
-  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
 TEST_CASE("a shape that the kernels don't take is refused by its field") {
@@ -90,5 +90,5 @@ TEST_CASE("a micro-batch of no given size is as large as the GPU's memory has ro
   CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 8192);
   cuda::emulated::set_device_memory(4096);
   CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 2048);
-  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }

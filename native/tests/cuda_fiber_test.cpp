@@ -20,12 +20,12 @@ using namespace starpo::cuda;
 
 namespace {
 
-constexpr unsigned orders = 8;
+constexpr unsigned kOrders = 8;
 
 // Calls body in every order, and leaves the first one set.
 template <class Body>
 void in_every_order(Body body) {
-  for (unsigned order = 0; order < orders; ++order) {
+  for (unsigned order = 0; order < kOrders; ++order) {
     CAPTURE(order);
     emulated::set_order(order);
     body();
@@ -126,9 +126,9 @@ __global__ void divergent_barrier(int returning) {
 
 __global__ void divergent_warp(float* output) {
   if (threadIdx.x % 32 < 16)
-    output[threadIdx.x] = __shfl_sync(every_lane, 1.0f, 0);
+    output[threadIdx.x] = __shfl_sync(kAllLanes, 1.0f, 0);
   else
-    output[threadIdx.x] = static_cast<float>(__ballot_sync(every_lane, 1));
+    output[threadIdx.x] = static_cast<float>(__ballot_sync(kAllLanes, 1));
 }
 
 __global__ void half_mask() { __shfl_xor_sync(0xffffu, 1, 1); }
@@ -141,15 +141,15 @@ __global__ void misaligned(const float* input) {
 __global__ void warp_functions(int* output) {
   const int lane = lane_index();
   int* const row = output + blockIdx.y * 10 * 32;
-  row[0 * 32 + lane] = __shfl_sync(every_lane, lane * 3, 5);
-  row[1 * 32 + lane] = __shfl_xor_sync(every_lane, lane, 3);
-  row[2 * 32 + lane] = __shfl_up_sync(every_lane, lane, 2);
-  row[3 * 32 + lane] = __shfl_down_sync(every_lane, lane, 2);
-  row[4 * 32 + lane] = static_cast<int>(__ballot_sync(every_lane, lane % 3 == 0));
-  row[5 * 32 + lane] = __any_sync(every_lane, lane == 7);
-  row[6 * 32 + lane] = __all_sync(every_lane, lane < 31);
-  row[7 * 32 + lane] = __shfl_xor_sync(every_lane, lane, 5, 4);
-  row[8 * 32 + lane] = __shfl_sync(every_lane, lane, 1, 8);
+  row[0 * 32 + lane] = __shfl_sync(kAllLanes, lane * 3, 5);
+  row[1 * 32 + lane] = __shfl_xor_sync(kAllLanes, lane, 3);
+  row[2 * 32 + lane] = __shfl_up_sync(kAllLanes, lane, 2);
+  row[3 * 32 + lane] = __shfl_down_sync(kAllLanes, lane, 2);
+  row[4 * 32 + lane] = static_cast<int>(__ballot_sync(kAllLanes, lane % 3 == 0));
+  row[5 * 32 + lane] = __any_sync(kAllLanes, lane == 7);
+  row[6 * 32 + lane] = __all_sync(kAllLanes, lane < 31);
+  row[7 * 32 + lane] = __shfl_xor_sync(kAllLanes, lane, 5, 4);
+  row[8 * 32 + lane] = __shfl_sync(kAllLanes, lane, 1, 8);
   row[9 * 32 + lane] = static_cast<int>(blockIdx.x + 10 * blockIdx.y + 100 * gridDim.x + 1000 * gridDim.y);
 }
 
@@ -290,7 +290,7 @@ TEST_CASE("emulated kernels: a missing barrier shows in some order") {
                      [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<true>, device_input.data(), output.data()); }) == 0);
   CHECK(wrong_orders(output, reversed, [&] {
           STARPO_LAUNCH(stream, 1, 64, 0, reverse<false>, device_input.data(), output.data());
-        }) == orders);
+        }) == kOrders);
   CHECK(wrong_orders(two_rounds, one_then_two,
                      [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<true>, two_rounds.data()); }) == 0);
   CHECK(wrong_orders(two_rounds, one_then_two,

@@ -57,10 +57,10 @@ double weight_gradient_error(Fixture& f, Matmul& matmul) {
 }
 
 void check_every_product(Fixture& f, Matmul& matmul) {
-  CHECK(forward_error<Bf16>(f, matmul) < bf16_tolerance);
-  CHECK(forward_error<float>(f, matmul) < fp32_tolerance);
-  CHECK(input_gradient_error(f, matmul) < bf16_tolerance);
-  CHECK(weight_gradient_error(f, matmul) < fp32_tolerance);
+  CHECK(forward_error<Bf16>(f, matmul) < kBf16Tolerance);
+  CHECK(forward_error<float>(f, matmul) < kFp32Tolerance);
+  CHECK(input_gradient_error(f, matmul) < kBf16Tolerance);
+  CHECK(weight_gradient_error(f, matmul) < kFp32Tolerance);
 }
 
 bool says(const Matmul& matmul, const std::string& part) {
@@ -72,7 +72,7 @@ TEST_CASE("cuBLASLt: large products run on it, the others on the own kernels") {
   Fixture f;
   Matmul matmul = f.fast("good");
   CHECK(matmul.uses_library());
-  CHECK(says(matmul, "Large matrix products run on cuBLASLt 13.2.3 (" + fake("good") + ")"));
+  CHECK(says(matmul, "Large matrix products use cuBLASLt 13.2.3 (" + fake("good") + ")"));
   check_every_product(f, matmul);
   check_every_product(f, matmul);
   CHECK(matmul.counts().library == 8);
@@ -82,9 +82,9 @@ TEST_CASE("cuBLASLt: large products run on it, the others on the own kernels") {
   matmul.gemm_nt(f.stream, few.gemm());
   GemmProblem<float, float> precise(f.stream, GemmLayout::nt, kTokens, kWide, kNarrow);
   matmul.gemm_nt(f.stream, precise.gemm());
-  CHECK(normalised_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < fp32_tolerance);
+  CHECK(normalised_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < kFp32Tolerance);
   // None of the engine's has a bias, so the library is never asked to add one.
-  CHECK(forward_error<Bf16>(f, matmul, true) < bf16_tolerance);
+  CHECK(forward_error<Bf16>(f, matmul, true) < kBf16Tolerance);
   CHECK(matmul.counts().library == 8);
   CHECK(matmul.counts().own == 3);
 }
@@ -119,7 +119,7 @@ TEST_CASE("cuBLASLt: without one that works, the own kernels do it all and the r
     CAPTURE(fault);
     Matmul matmul = f.fast(fault);
     CHECK_FALSE(matmul.uses_library());
-    CHECK(says(matmul, "All matrix products run on the trainer's own kernels: "));
+    CHECK(says(matmul, "All matrix products use the trainer's own kernels: "));
     CHECK(says(matmul, reason));
     check_every_product(f, matmul);
     CHECK(matmul.counts().library == 0);
@@ -136,7 +136,7 @@ TEST_CASE("cuBLASLt: a shape that it has no algorithm for, or fails at, is the o
 
   Matmul failing = f.fast("failing_late");
   CHECK(failing.uses_library());
-  for (int i = 0; i < 3; ++i) CHECK(forward_error<Bf16>(f, failing) < bf16_tolerance);
+  for (int i = 0; i < 3; ++i) CHECK(forward_error<Bf16>(f, failing) < kBf16Tolerance);
   CHECK(failing.counts().library == 1);
   CHECK(failing.counts().refused == 2);
 }

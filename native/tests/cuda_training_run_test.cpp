@@ -196,7 +196,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a checkpoint is evaluated on the device as its run
   }
   cuda::emulated::set_device_memory(1 << 20);
   CHECK(error_code_of(evaluate) == "gpu_out_of_memory");
-  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
 TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing and changes nothing that follows") {
@@ -301,7 +301,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that can't go on with a checkpoint doesn'
   config["iterations"] = 2;
   cuda::emulated::set_device_memory(1 << 20);
   CHECK(train() == 1);
-  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
   CHECK(failure_code() == "gpu_out_of_memory");
   for (const int calls : {1, 10}) {
     const cuda::emulated::FailAfter failing(calls, cuda::emulated::Failure::device);
@@ -318,7 +318,7 @@ TEST_CASE_FIXTURE(DeviceRun, "passing over a damaged checkpoint takes no memory 
   write_text(run.path() / "checkpoints/000002/model.safetensors", whole.substr(0, whole.size() / 2));
   cuda::emulated::set_device_memory(events("memory_plan").back().at("total_bytes").get<std::size_t>() * 5 / 4);
   CHECK(train() == 0);
-  cuda::emulated::set_device_memory(cuda::emulated::default_device_memory);
+  cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
   CHECK(events("started").back().at("resume").at("iteration") == 1);
   CHECK(weights("000002") == whole);
 }

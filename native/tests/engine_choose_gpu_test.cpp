@@ -52,15 +52,15 @@ TEST_CASE("a GPU is chosen by its name, or the first that can be used") {
 TEST_CASE("a GPU that can't be used is refused with the reason and what to do") {
   for (const char* wanted : {"cuda", "cuda:0"}) {
     CAPTURE(wanted);
-    CHECK(refusal(wanted, no_driver()) == "cuda:0 can't be used: there is no driver; install one");
+    CHECK(refusal(wanted, no_driver()) == "cuda:0 is not usable: there is no driver; install one");
   }
   cuda::DeviceList old = two_gpus();
   old.devices.pop_back();
   for (const char* wanted : {"cuda", "cuda:0"})
-    CHECK(refusal(wanted, old) == "cuda:0 (Old) can't be used: its compute capability is 7.5; use a newer one");
-  CHECK(refusal("cuda:2", two_gpus()).starts_with("there is no cuda:2: the last one is cuda:1"));
+    CHECK(refusal(wanted, old) == "cuda:0 (Old) is not usable: its compute capability is 7.5; use a newer one");
+  CHECK(refusal("cuda:2", two_gpus()).starts_with("cuda:2 does not exist: the last GPU is cuda:1"));
   for (const char* wanted : {"gpu", "cuda:", "cuda:1x", "cuda:-1", "CUDA:1", ""}) {
     CAPTURE(wanted);
-    CHECK(refusal(wanted, two_gpus()).starts_with("there is no device " + std::string(wanted)));
+    CHECK(refusal(wanted, two_gpus()).starts_with("unknown device " + std::string(wanted)));
   }
 }

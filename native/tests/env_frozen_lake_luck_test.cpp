@@ -12,21 +12,21 @@ using namespace starpo;
 
 namespace {
 
-constexpr FrozenLakeConfig slippery{
+constexpr FrozenLakeConfig kSlippery{
     .size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3, .observation_format = LakeObservation::grid};
-constexpr int levels = 256, first_level = 123, actions = 10;
+constexpr int kLevels = 256, kFirstLevel = 123, kActions = 10;
 
-FrozenLakeLevel level_of(int i) { return generate_frozen_lake(slippery.size, slippery.p, first_level + i); }
+FrozenLakeLevel level_of(int i) { return generate_frozen_lake(kSlippery.size, kSlippery.p, kFirstLevel + i); }
 
 Outcomes outcomes_of(const FrozenLakeLevel& level, int cell, int direction) {
-  return frozen_lake_outcomes(level, cell, static_cast<Direction>(direction), true, slippery.success_rate);
+  return frozen_lake_outcomes(level, cell, static_cast<Direction>(direction), true, kSlippery.success_rate);
 }
 
 // The chance to reach the goal in ten actions, each chosen when the one before has been seen: value iteration.
 double best_without_knowledge(const FrozenLakeLevel& level) {
   std::vector<double> value(level.holes.size(), 0.0);
   value[level.goal] = 1;
-  for (int left = 0; left < actions; ++left) {
+  for (int left = 0; left < kActions; ++left) {
     auto next = value;
     for (int cell = 0; cell < static_cast<int>(value.size()); ++cell) {
       if (ends_episode(level, cell)) continue;
@@ -43,7 +43,7 @@ double best_without_knowledge(const FrozenLakeLevel& level) {
 }
 
 // Whether some ten actions reach the goal when the slips come in this order: one draw an action.
-bool reachable(const FrozenLakeLevel& level, const std::array<double, actions>& draws) {
+bool reachable(const FrozenLakeLevel& level, const std::array<double, kActions>& draws) {
   std::vector<bool> here(level.holes.size(), false);
   here[level.start] = true;
   for (const double draw : draws) {
@@ -67,37 +67,37 @@ bool reachable(const FrozenLakeLevel& level, const std::array<double, actions>& 
 
 TEST_CASE("on Gymnasium's ice 48 % is the best that a policy can do which can't know the slips") {
   double sum = 0;
-  for (int i = 0; i < levels; ++i) sum += best_without_knowledge(level_of(i));
-  CHECK(sum / levels == doctest::Approx(0.48).epsilon(0.02));
+  for (int i = 0; i < kLevels; ++i) sum += best_without_knowledge(level_of(i));
+  CHECK(sum / kLevels == doctest::Approx(0.48).epsilon(0.02));
 }
 
 TEST_CASE("the reference's slips are a function of the level, and whoever knows them goes where it wants") {
   int reached = 0;
-  for (int i = 0; i < levels; ++i) {
-    NumpyRandom random(first_level + i);
+  for (int i = 0; i < kLevels; ++i) {
+    NumpyRandom random(kFirstLevel + i);
     random.random();  // the start cell
-    std::array<double, actions> draws;
+    std::array<double, kActions> draws;
     for (double& draw : draws) draw = random.random();
     reached += reachable(level_of(i), draws);
 
-    FrozenLake lake(slippery);
-    lake.reset(first_level + i, nullptr);
-    for (int action = 0; action < actions && !ends_episode(lake.level(), lake.player()); ++action) {
+    FrozenLake lake(kSlippery);
+    lake.reset(kFirstLevel + i, nullptr);
+    for (int action = 0; action < kActions && !ends_episode(lake.level(), lake.player()); ++action) {
       const auto outcomes = outcomes_of(lake.level(), lake.player(), 0);
       const int expected = outcomes.items[sample_outcome(outcomes, draws[action])].cell;
       lake.step("Left");
       CHECK(lake.player() == expected);
     }
   }
-  CHECK(reached > 0.9 * levels);
+  CHECK(reached > 0.9 * kLevels);
 }
 
 TEST_CASE("noise of its own is no function of the level: its slips are what they were meant to be on every level") {
   int slipped = 0, moves = 0;
   for (int i = 0; i < 2000; ++i) {
-    FrozenLake lake(slippery);
+    FrozenLake lake(kSlippery);
     const NoiseStream noise({1, RandomStream::environment_noise}, {static_cast<std::uint32_t>(i), 0, 0});
-    lake.reset(first_level, &noise);
+    lake.reset(kFirstLevel, &noise);
     slipped += lake.step("Left").fact("slipped");
     ++moves;
   }

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr FrozenLakeConfig plain{
+constexpr FrozenLakeConfig kPlain{
     .size = 4, .p = 0.8, .is_slippery = false, .success_rate = 0.8, .observation_format = LakeObservation::grid};
 
 // A level from Gymnasium's map of S, F, H and G.
@@ -149,7 +149,7 @@ TEST_CASE("RAGEN's second generation: rollouts and coordinate texts") {
 }
 
 TEST_CASE("the coord text is the grid_coord text's first block, and names no holes where there are none") {
-  FrozenLakeConfig config = plain;
+  FrozenLakeConfig config = kPlain;
   config.observation_format = LakeObservation::coord;
   config.p = 1;
   FrozenLake lake(config);
@@ -182,7 +182,7 @@ TEST_CASE("actions are compared without case and unknown ones change nothing") {
 }
 
 TEST_CASE("no step before a reset or after the end") {
-  FrozenLake lake(plain);
+  FrozenLake lake(kPlain);
   CHECK_THROWS_WITH_AS(lake.step("Left"), doctest::Contains("no episode"), Error);
   lake.reset(0, 0);
   CHECK(lake.step("Left").done);
@@ -226,7 +226,7 @@ TEST_CASE("noise changes the slips and nothing of the level") {
 TEST_CASE("shortest safe paths solve every level, greedy ones have the straight way's length") {
   int greedy_failures = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    FrozenLake lake(plain);
+    FrozenLake lake(kPlain);
     lake.reset(seed, 0);
     const auto greedy = greedy_path(lake);
     const auto safe = shortest_safe_path(lake);

@@ -13,7 +13,7 @@ namespace starpo {
 
 namespace {
 
-constexpr float gradient_temperature = 0.7f;
+constexpr float kGradientTemperature = 0.7f;
 
 // loss is a function of `exact`, from which gradients were computed.
 void check_gradients(const ParameterLayout& layout, const std::vector<float>& gradients, std::vector<double>& exact,
@@ -86,7 +86,7 @@ void check_kl(KlEstimator estimator) {
   std::vector<float> logprobs(count), entropies(count), reference_logprobs(count), logprob_gradients(count),
       gradients(layout.size());
   CpuTrainingPass pass(model);
-  pass.forward(batch, gradient_temperature, logprobs, entropies);
+  pass.forward(batch, kGradientTemperature, logprobs, entropies);
   for (std::size_t i = 0; i < count; ++i)
     reference_logprobs[i] = logprobs[i] + 0.5f * random_value(7, static_cast<std::uint32_t>(i));
   const KlConfig settings{0.3, estimator, KlPlacement::loss, ""};
@@ -96,7 +96,7 @@ void check_kl(KlEstimator estimator) {
 
   std::vector<double> exact(weights.begin(), weights.end());
   const auto loss = [&] {
-    const auto outputs = reference::forward(layout, exact, batch, gradient_temperature);
+    const auto outputs = reference::forward(layout, exact, batch, kGradientTemperature);
     double sum = 0;
     for (std::size_t i = 0; i < count; ++i)
       sum += 0.3 * 0.25 * kl_estimate(estimator, outputs.logprobs[i], reference_logprobs[i]).value;
@@ -114,19 +114,19 @@ void check_model(const Shape& shape) {
   const std::vector<float> weights = lively_weights(layout);
   load(model, weights);
   const PackedBatch batch = random_batch(config, {7, 1, 14, 3});
-  const TrainingResult result = train(model, {batch}, gradient_temperature);
+  const TrainingResult result = train(model, {batch}, kGradientTemperature);
 
   std::vector<double> exact(weights.begin(), weights.end());
   const auto logprob_gradients = random_values(3, batch.targets.size()),
              entropy_gradients = random_values(4, batch.targets.size());
-  const reference::Outputs expected = reference::forward(layout, exact, batch, gradient_temperature);
+  const reference::Outputs expected = reference::forward(layout, exact, batch, kGradientTemperature);
   for (std::size_t i = 0; i < batch.targets.size(); ++i) {
     CHECK(result.logprobs[i] == doctest::Approx(expected.logprobs[i]).epsilon(2e-5));
     CHECK(result.entropies[i] == doctest::Approx(expected.entropies[i]).epsilon(2e-5));
   }
 
   const auto loss = [&] {
-    const reference::Outputs outputs = reference::forward(layout, exact, batch, gradient_temperature);
+    const reference::Outputs outputs = reference::forward(layout, exact, batch, kGradientTemperature);
     double sum = 0;
     for (std::size_t i = 0; i < batch.targets.size(); ++i)
       sum += logprob_gradients[i] * outputs.logprobs[i] + entropy_gradients[i] * outputs.entropies[i];

@@ -66,7 +66,7 @@ TEST_CASE("Qwen2's pattern") {
 }
 
 TEST_CASE("GPT-2's pattern") {
-  const SplitPattern pattern(gpt2_regex);
+  const SplitPattern pattern(kGpt2Regex);
   const auto split = [&](std::string_view text) { return pieces_of(pattern, text); };
   CHECK(split("Hello world's 123!\nx") == Pieces{"Hello", " world", "'s", " 123", "!", "\n", "x"});
   CHECK(split("it'LL") == Pieces{"it", "'", "LL"});

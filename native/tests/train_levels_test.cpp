@@ -157,7 +157,7 @@ TEST_CASE(
 
 namespace {
 
-constexpr std::uint64_t two_to_32 = 1ull << 32;
+constexpr std::uint64_t kTwoTo32 = 1ull << 32;
 
 }  // namespace
 
@@ -169,9 +169,9 @@ TEST_CASE(
     return std::array{next.uniform(), next.uniform(), next.uniform()};
   };
   CHECK(draws(7) == std::array{0.348561078f, 0.627697945f, 0.970040321f});
-  CHECK(draws(two_to_32 - 1) == std::array{0.61569047f, 0.625602841f, 0.330856174f});
-  CHECK(draws(two_to_32 + 7) != draws(7));
-  CHECK(draws(2 * two_to_32 + 7) != draws(two_to_32 + 7));
+  CHECK(draws(kTwoTo32 - 1) == std::array{0.61569047f, 0.625602841f, 0.330856174f});
+  CHECK(draws(kTwoTo32 + 7) != draws(7));
+  CHECK(draws(2 * kTwoTo32 + 7) != draws(kTwoTo32 + 7));
 
   RunConfig config = small_run_config();
   config.seed = 42;
@@ -180,15 +180,15 @@ TEST_CASE(
     return luck({demonstration_episode(config, 0, index)})[0];
   };
   CHECK(noise(Noise::shared, 7) == 0.91948237088885898);
-  CHECK(noise(Noise::shared, two_to_32 - 1) == 0.20486657097312588);
+  CHECK(noise(Noise::shared, kTwoTo32 - 1) == 0.20486657097312588);
   CHECK(noise(Noise::independent, 7) == 0.45374519601813945);
-  CHECK(noise(Noise::independent, two_to_32 - 1) == 0.12459765047602622);
+  CHECK(noise(Noise::independent, kTwoTo32 - 1) == 0.12459765047602622);
   std::set<double> others;
   for (const Noise kind : {Noise::shared, Noise::independent})
-    for (const std::uint64_t index : {std::uint64_t{7}, two_to_32 + 7, 2 * two_to_32 + 7})
+    for (const std::uint64_t index : {std::uint64_t{7}, kTwoTo32 + 7, 2 * kTwoTo32 + 7})
       others.insert(noise(kind, index));
   CHECK(others.size() == 6);
-  CHECK(demonstration_episode(config, 0, two_to_32 + 7).seed == demonstration_episode(config, 0, 7).seed + two_to_32);
+  CHECK(demonstration_episode(config, 0, kTwoTo32 + 7).seed == demonstration_episode(config, 0, 7).seed + kTwoTo32);
 }
 
 TEST_CASE("a warm start doesn't come back to its first demonstrations") {

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t largest_run_json = 64 << 20;
+constexpr std::uintmax_t kMaxRunJsonBytes = 64 << 20;
 
 // Settings with the same reason share a line.
 void print_idle(const std::vector<IdleSetting>& idle) {
@@ -37,7 +37,7 @@ void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::erro
 
 int validate_command(const std::filesystem::path& run_json, bool json) {
   const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
-                                    : read_text_file(run_json, largest_run_json);
+                                    : read_text_file(run_json, kMaxRunJsonBytes);
   const RunConfig config = text ? parse_run_config(*text) : read_run_config(run_json);  // throws with the reason
   const auto warnings = run_config_warnings(config);
   const auto idle = idle_settings(config);

@@ -3,7 +3,7 @@
 namespace starpo {
 namespace {
 
-constexpr TextRule run_id{.pattern = "([a-z0-9-]{1,64})?"};
+constexpr TextRule kRunId{.pattern = "([a-z0-9-]{1,64})?"};
 
 }  // namespace
 
@@ -11,13 +11,13 @@ void describe(FieldVisitor& v, StartConfig& c) {
   v.text("model", c.model, {.min_length = 1});
   v.choice("weights", c.weights, {"load", "random"});
   v.text("sha256", c.sha256, {.pattern = "([0-9a-f]{64})?"});
-  v.text("run", c.run, run_id);
+  v.text("run", c.run, kRunId);
   v.integer("checkpoint", c.checkpoint, 0, 1000000);
   v.boolean("keep_optimizer", c.keep_optimizer);
 }
 
 void describe(FieldVisitor& v, ParentConfig& c) {
-  v.text("run", c.run, run_id);
+  v.text("run", c.run, kRunId);
   v.integer("iteration", c.iteration, 0, 1000000);
 }
 

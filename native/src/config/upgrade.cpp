@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 const Json& options() {
-  static const Json parsed = Json::parse(run_options_json);
+  static const Json parsed = Json::parse(kRunOptionsJson);
   return parsed;
 }
 

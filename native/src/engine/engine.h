@@ -11,48 +11,46 @@
 
 namespace starpo {
 
-// exact: rollout and update compute a token's log-probability to the same bits.
+// exact: rollout and update compute bit-identical log-probabilities.
 enum class Exactness { exact, fast };
 
-// A device that networks live on.
+// A device that networks run on.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::string device() const = 0;       // "cpu", "cuda:0"
-  virtual std::string device_name() const = 0;  // what its maker calls it
-  virtual std::string instructions()
-      const = 0;  // the processor's instruction set or the GPU's architecture that its products use
+  virtual std::string device() const = 0;        // "cpu", "cuda:0"
+  virtual std::string device_name() const = 0;   // the vendor's name
+  virtual std::string instructions() const = 0;  // CPU instruction set or GPU architecture used for matrix products
 
-  // Tokens of a micro-batch where none are asked for; of needs.pass_tokens nothing is read.
+  // Returns the default number of tokens per micro-batch. Ignores needs.pass_tokens.
   virtual int suitable_pass_tokens(const EngineNeeds&) const = 0;
 
-  // Once, before any network is made. Errors: gpu_out_of_memory or, of a processor, out_of_memory, with a setting that
-  // would fit; model_unsupported.
+  // Plans memory. Call once, before creating networks. Errors: gpu_out_of_memory or out_of_memory (CPU), whose hint
+  // names a setting that fits; model_unsupported.
   virtual MemoryPlan reserve(const EngineNeeds&) = 0;
-  // Whether reserve takes what it plans, so that a worst-case step before the run shows that nothing is missing. Else
-  // memory is taken as it is needed.
+  // Whether reserve allocates the planned memory, so that a worst-case step before the run proves that it suffices.
+  // Otherwise memory is allocated on demand.
   virtual bool takes_memory_ahead() const = 0;
-  // After reserve: what a person may want to change about the device's set-up.
+  // After reserve: a warning about the device's configuration.
   virtual std::optional<std::string> warning() const { return std::nullopt; }
 
-  // After reserve: what computes the matrix products and why, a sentence, where there is a choice.
+  // After reserve: a sentence about which library computes the matrix products and why, if there is a choice.
   virtual std::optional<std::string> product_choice() const { return std::nullopt; }
 
-  // What is taken of the device's own memory now, by whomever; nothing where it is the machine's.
+  // Device memory in use by all processes, in bytes. Nothing if the device uses host memory.
   virtual std::optional<std::int64_t> memory_in_use() const { return std::nullopt; }
 
   virtual std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) = 0;
 };
 
 struct EngineSettings {
-  std::string device = "cpu";  // as in run.json: also "auto" and "cuda"
+  std::string device = "cpu";  // as in run.json, including "auto" and "cuda"
   Precision precision = Precision::fp32;
   Exactness exactness = Exactness::exact;
 };
 
-// A value for each row of what a policy's head reads: one linear layer, 0 to begin with. Small enough for the
-// processor, wherever the policy is.
+// A linear value head on the policy's features, initialised to 0. Runs on the CPU, because it is small.
 class ValueHead {
  public:
   virtual ~ValueHead() = default;
@@ -61,15 +59,15 @@ class ValueHead {
 
   // features: [rows, hidden] -> values: [rows].
   virtual void forward(std::span<const float> features, std::span<float> values) = 0;
-  // Adds d(loss)/d(weights) of the last forward: one chain over rows, in order, whatever the batches. The features get
-  // no gradient.
+  // Adds d(loss)/d(weights) of the last forward. Sums over rows in order, so that batching changes no bit. The features
+  // get no gradient.
   virtual void backward(std::span<const float> value_gradients) = 0;
 };
 
 // The pool must outlive the head.
 std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool&);
 
-// The pool must outlive the engine. Errors: device_unavailable; precision_unsupported, when a network is made.
+// The pool must outlive the engine. Errors: device_unavailable; make_network may throw precision_unsupported.
 std::unique_ptr<Engine> make_engine(const EngineSettings&, ThreadPool&);
 
 }  // namespace starpo

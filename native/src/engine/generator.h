@@ -15,49 +15,49 @@ struct SamplingSettings {
   float min_p = 0;  // 0: off
 };
 
-// How ids are drawn. A draw is keyed by iteration, episode and position, so that it depends on no slot, batch or order.
+// Settings for sampling. A draw is keyed by iteration, episode and position, so that it does not depend on slot, batch
+// or order.
 struct DrawSettings {
   Philox random;
   std::uint32_t iteration;
   SamplingSettings sampling;
-  std::span<const std::int32_t> stop_ids;  // end a reply
+  std::span<const std::int32_t> stop_ids;  // end a response
 };
 
 struct Choice {
   std::int32_t id;  // -1: the logits were not finite
-  float logprob;    // of the untruncated distribution at the sampling temperature, in nats
+  float logprob;    // from the untruncated distribution at the sampling temperature, in nats
   float entropy;
 };
 
-// A slot that is to go on with its reply.
+// A request to decode a slot's response.
 struct ReplyRequest {
   int slot;
-  int limit;  // most ids to choose before its caller looks at them: at least 1
+  int limit;  // maximum ids to generate in this call, at least 1
 };
 
-// Plays many conversations at once, with a KV cache that lives through all turns of an episode. What a slot is given
-// depends on its own tokens and draws alone: not on other slots, their number, or how the work was cut. Only a GPU in
-// `fast` mode is less strict: there a step's sums are cut by how many rows it has, so that other slots change a logit's
-// last bits, and now and then a draw.
+// Generates responses for many slots, with a KV cache that is kept for all turns of an episode. Results of a slot
+// depend only on its own tokens and draws, not on other slots or batching. Exception: on a GPU in `fast` mode sums are
+// split by the number of rows, so other slots can change the last bits of a logit, and occasionally a draw.
 class Generator {
  public:
   virtual ~Generator() = default;
 
   virtual int slots() const = 0;
-  virtual int context() const = 0;  // most tokens a slot can hold
+  virtual int context() const = 0;  // maximum tokens per slot
 
-  // Ends every slot and forgets what groups share: before a rollout, since the weights may have changed.
+  // Clears all slots and shared prefixes. Call before a rollout, because the weights may have changed.
   virtual void reset() = 0;
 
-  // A slot begins an episode with its prompt. Slots of the same group (not negative) that have the same prompt compute
-  // it once.
+  // Starts an episode in a slot with its prompt. Slots of the same group (>= 0) with the same prompt share its
+  // computation.
   virtual void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) = 0;
-  // What follows a slot's last reply: the next turn's context.
+  // Appends the next turn's tokens after the last response.
   virtual void append(int slot, std::span<const std::int32_t> tokens) = 0;
   virtual void end(int slot) = 0;
 
-  // Chooses ids for each request (a slot at most once): at least one, and no more after a stop id or beyond the limit;
-  // fewer where it suits the device. choices: [requests]. The ids are the slots' next tokens.
+  // Generates ids for each request (each slot at most once): at least one, up to a stop id or the limit. The device may
+  // return fewer. choices: [requests]. The ids become the slots' next tokens.
   virtual void generate(std::span<const ReplyRequest>, const DrawSettings&,
                         std::vector<std::vector<Choice>>& choices) = 0;
 };

@@ -6,12 +6,12 @@
 
 namespace starpo {
 
-// Reads a model folder's weights into a network, piece by piece. Errors: those of read_model_folder_weights; one that
-// only reading tells leaves the network half written.
+// Reads a model folder's weights into a network, in chunks. Errors: those of read_model_folder_weights. If reading
+// fails midway, the network is partially written.
 void load_weights(const std::filesystem::path& folder, Network&);
 
-// `to` takes over the weights of `from`, which must not be one that is only read. Both have the same layout, or `to`
-// has a value head instead of a language head: then only what both have is copied.
+// Copies the weights of `from`, which must be trained, to `to`. Both have the same layout, or `to` has a value head
+// instead of a language head; then only the common tensors are copied.
 void copy_weights(const Network& from, Network& to);
 
 }  // namespace starpo

@@ -8,8 +8,8 @@
 namespace starpo {
 namespace {
 
-// The settings in which `changed` is not what is needed, as something to do.
-std::string said(const EngineNeeds& needs, const EngineNeeds& changed, const std::string& recompute) {
+// Describes the settings that differ between `needs` and `changed` as an instruction.
+std::string describe_change(const EngineNeeds& needs, const EngineNeeds& changed, const std::string& recompute) {
   std::vector<std::string> settings;
   if (changed.slots != needs.slots) settings.push_back("rollout.slots to " + std::to_string(changed.slots));
   if (changed.pass_tokens != needs.pass_tokens)
@@ -40,7 +40,7 @@ std::string setting_that_fits(const EngineNeeds& needs, const std::function<Memo
         changed.recompute = static_cast<Recompute>(recompute);
         for (changed.pass_tokens = needs.pass_tokens;; changed.pass_tokens /= 2) {
           if (plan(changed).total_bytes() <= free_bytes)
-            return said(needs, changed, recompute_names[static_cast<std::size_t>(recompute)]);
+            return describe_change(needs, changed, recompute_names[static_cast<std::size_t>(recompute)]);
           if (changed.pass_tokens / 2 < std::max(needs.context, 1)) break;
         }
       }
@@ -51,8 +51,9 @@ std::string setting_that_fits(const EngineNeeds& needs, const std::function<Memo
   EngineNeeds undiagnosed = needs;
   undiagnosed.reads_start = false;
   if (const auto setting = smaller(undiagnosed)) return *setting;
-  return "no setting of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every would "
-         "do: use a smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
+  return "no value of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every fits: use "
+         "a "
+         "smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
 }
 
 std::string memory_plan_json(const MemoryPlan& plan) {

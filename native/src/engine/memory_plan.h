@@ -10,37 +10,37 @@
 
 namespace starpo {
 
-// What a backward pass computes again rather than keeping it from the forward one.
+// Activations that the backward pass recomputes instead of keeping them from the forward pass.
 enum class Recompute { none, elementwise, block };
 
-// All that networks on a device will be asked for, so that a device with little memory can plan it, and take it once.
+// The requirements of all networks on a device, for planning its memory.
 struct EngineNeeds {
   ModelConfig model;
   bool trains_policy = false;
-  bool trains_critic = false;  // a full one
+  bool trains_critic = false;  // a full critic
   bool reads_reference = false;
-  bool reads_start = false;  // weights that the run began with, kept beside a reference
-  int slots = 0;             // of the generator; 0: there is none
-  int groups = 0;            // whose prompts are shared at a time
-  int context = 0;           // most tokens of a slot
-  int pass_tokens = 0;       // most tokens of a micro-batch
+  bool reads_start = false;  // initial weights of the run, in addition to a reference
+  int slots = 0;             // of the generator; 0: no generator
+  int groups = 0;            // groups that share prompts at a time
+  int context = 0;           // maximum tokens per slot
+  int pass_tokens = 0;       // maximum tokens per micro-batch
   Recompute recompute = Recompute::none;
 };
 
-// When a part is needed. Rollout and update never overlap, so that what either needs takes the same place.
+// When a part is needed. Rollout and update never overlap, so they share memory.
 enum class MemoryLifetime { run, rollout, update };
 
 struct MemoryPart {
-  std::string name;  // of docs/formats/journal.md, "Memory plan"
+  std::string name;  // as in docs/formats/journal.md, "Memory plan"
   MemoryLifetime lifetime;
   std::int64_t bytes;
 };
 
-// What a run takes of a device's memory, decided before its first iteration.
+// A run's memory use on a device, planned before its first iteration.
 struct MemoryPlan {
   std::string device;             // cuda:0, cpu
-  std::int64_t device_bytes = 0;  // all there is
-  std::int64_t free_bytes = 0;    // before the run took any
+  std::int64_t device_bytes = 0;  // total memory
+  std::int64_t free_bytes = 0;    // before the run allocates
   std::vector<MemoryPart> parts;
 
   std::int64_t bytes_of(MemoryLifetime lifetime) const {
@@ -56,15 +56,15 @@ struct MemoryPlan {
   }
 };
 
-// "1.5 GiB"
+// Formats a size as "1.5 GiB".
 std::string gibibytes(std::int64_t bytes);
 
-// A sentence on a change of settings with which what they are planned to take fits `free_bytes`, cheapest first; or
-// that none would do.
+// Returns a hint with the cheapest change of settings whose plan fits `free_bytes`, or with general advice if none
+// fits.
 std::string setting_that_fits(const EngineNeeds&, const std::function<MemoryPlan(const EngineNeeds&)>& plan,
                               std::int64_t free_bytes);
 
-// The plan as docs/formats/journal.md has it: one JSON object.
+// Returns the plan as a JSON object (docs/formats/journal.md).
 std::string memory_plan_json(const MemoryPlan&);
 
 }  // namespace starpo

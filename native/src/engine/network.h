@@ -12,25 +12,25 @@ namespace starpo {
 enum class NetworkUse {
   trained,
   read
-};  // read: weights alone, in what form the device multiplies them; no masters, gradients or optimiser
+};  // read: only the weights in the compute format; no master weights, gradients or optimiser state
 
-// A Qwen2 network on some device. One copy of its weights is sampled from and trained.
+// A Qwen2 network on a device. Sampling and training use the same weights.
 class Network {
  public:
   virtual ~Network() = default;
 
   virtual const ParameterLayout& layout() const = 0;
 
-  // Weights [first, first + the span's size) of the layout. A network that is only read gives none back.
+  // Weights [first, first + the span's size) of the layout. Only trained networks can be read.
   virtual void read_weights(std::size_t first, std::span<float>) const = 0;
   virtual void write_weights(std::size_t first, std::span<const float>) = 0;
 
-  // What of its weights learns: all of them, in the layout's order. A network that is only read has nothing.
+  // All weights, in the layout's order. Throws for NetworkUse::read.
   virtual Trainable& trained() = 0;
 
-  // Both read the network and must not outlive it.
+  // The network must outlive both.
   virtual std::unique_ptr<Generator> make_generator(int slots,
-                                                    int context) = 0;  // context: most tokens a slot can hold
+                                                    int context) = 0;  // context: maximum tokens per slot
   virtual std::unique_ptr<NetworkPass> make_pass() = 0;
 };
 

@@ -20,7 +20,7 @@ void loss_gradients(const PackedBatch& batch, const BatchLoss& loss, std::span<c
                     std::span<const float> entropies, PolicyLossSums& sums, std::span<float> logprob_gradients,
                     std::span<float> entropy_gradients) {
   if (loss.sequences.size() + 1 != batch.sequence_starts.size())
-    throw std::invalid_argument("a loss for each sequence is needed");
+    throw std::invalid_argument("every sequence needs a loss");
   std::size_t begin = 0;
   for (std::size_t i = 0; i < loss.sequences.size(); ++i) {
     const SequenceLoss& sequence = loss.sequences[i];

@@ -8,53 +8,52 @@
 
 namespace starpo {
 
-// One trajectory's part in a micro-batch's loss. Spans: [its targets].
+// Loss inputs of one trajectory. Spans: [targets of the sequence].
 struct SequenceLoss {
   std::span<const float> rollout_logprobs;
   std::span<const double> advantages;
   std::span<const float> reference_logprobs;  // empty without a KL term in the loss
-  double weight = 0;                          // of each of its tokens
+  double weight = 0;                          // weight of each token
 };
 
 enum class Objective {
   policy,      // the clipped surrogate with entropy bonus and KL (algorithm/objectives.h)
-  likelihood,  // -weight * log-probability: supervised
+  likelihood,  // supervised: -weight * log-probability
 };
 
-// What a micro-batch is to learn, sequence by sequence.
+// The loss of a micro-batch, by sequence.
 struct BatchLoss {
   Objective objective = Objective::policy;
   PolicyLossConfig policy;
-  KlConfig kl;  // coefficient 0: none in the loss
+  KlConfig kl;  // coefficient 0: no KL term in the loss
   std::vector<SequenceLoss> sequences;
 };
 
-// Adds the loss of all targets to sums, in order, and writes d(loss)/d(logprob) and d(loss)/d(entropy): [targets].
+// Adds the loss of all targets to `sums` in order. Writes d(loss)/d(logprob) and d(loss)/d(entropy): [targets].
 void loss_gradients(const PackedBatch&, const BatchLoss&, std::span<const float> logprobs,
                     std::span<const float> entropies, PolicyLossSums& sums, std::span<float> logprob_gradients,
                     std::span<float> entropy_gradients);
 
-// Forward and backward of packed micro-batches through a network. The head runs on the target rows only.
+// Forward and backward passes of packed micro-batches. The head runs only on the target rows.
 class NetworkPass {
  public:
   virtual ~NetworkPass() = default;
 
-  // Of each target, from logits / temperature, in nats: [targets].
+  // Writes log-probability and entropy of each target, from logits / temperature, in nats: [targets].
   virtual void forward(const PackedBatch&, float temperature, std::span<float> logprobs,
                        std::span<float> entropies) = 0;
 
-  // The same, and adds d(loss)/d(weights) to the network's gradients, and the loss to sums. Splitting a mini-batch into
-  // micro-batches (in order) changes no bit of the gradients where the network's products are exact.
+  // Also adds d(loss)/d(weights) to the network's gradients and the loss to `sums`. With exact products, splitting a
+  // mini-batch into micro-batches (in order) changes no bit of the gradients.
   virtual void learn(const PackedBatch&, float temperature, const BatchLoss&, std::span<float> logprobs,
                      std::span<float> entropies, PolicyLossSums& sums) = 0;
 
-  // [targets, hidden] what the head read in the last forward() or learn(); gone after the next one.
+  // [targets, hidden] the head's input in the last forward() or learn(), valid until the next call.
   virtual std::span<const float> features() const = 0;
 
-  // The same of a network with a value head. values: [targets], each read where its target is predicted, from what the
-  // policy knew when it chose it.
+  // The forward pass with a value head. values: [targets], each at the position that predicts its target.
   virtual void forward_values(const PackedBatch&, std::span<float> values) = 0;
-  // Of the last forward_values(): adds to the network's gradients.
+  // Adds the gradients of the last forward_values() to the network's gradients.
   virtual void backward_values(std::span<const float> value_gradients) = 0;
 };
 

@@ -6,8 +6,8 @@
 
 namespace starpo {
 
-// Cosines and sines of the rotary embedding, [positions, head_dim / 2]. As in transformers, frequencies and angles are
-// rounded to float.
+// Cosines and sines for rotary embeddings, [positions, head_dim / 2]. Frequencies and angles are rounded to float, as
+// in transformers.
 struct RotaryTable {
   std::vector<float> cosines, sines;
   int positions = 0;

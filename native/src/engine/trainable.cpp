@@ -13,7 +13,7 @@ std::vector<float> read_state(const Trainable& trainable, StateVector which) {
 
 void write_state(Trainable& trainable, StateVector which, std::span<const float> values) {
   if (values.size() != trainable.size())
-    throw std::invalid_argument("a state vector has as many numbers as there are weights");
+    throw std::invalid_argument("a state vector must have the size of the weights");
   trainable.write(which, 0, values);
 }
 

@@ -9,7 +9,7 @@
 
 namespace starpo {
 
-// What a trainable vector of weights carries through its life; a checkpoint holds all three.
+// The state of trainable weights. A checkpoint stores all three.
 enum class StateVector { weights, first_moment, second_moment };
 
 struct AdamWSettings {
@@ -18,54 +18,54 @@ struct AdamWSettings {
   float beta2;
   float epsilon;
   float weight_decay;
-  float gradient_clip;  // largest allowed global norm; 0 = none
+  float gradient_clip;  // maximum global norm; 0 disables clipping
 };
 
-// Weights that learn, on some device: fp32 masters in a flat vector, the gradients that are added up for them, and
-// AdamW's moments. An AdamW step (arXiv 1711.05101) comes in three, so that several replicas can take one together:
-// squared_norm() of each one's gradients, reduced_norm() of them all, and apply() in each.
+// Trainable weights on a device: fp32 master weights in a flat vector, accumulated gradients and AdamW moments. An
+// AdamW step (arXiv 1711.05101) has three parts, so that replicas can step together: squared_norm() on each replica,
+// reduced_norm() over all, then apply() on each.
 class Trainable {
  public:
   virtual ~Trainable() = default;
 
-  // What is trained, by name, in the order of the flat vector; a tensor's offset and size are its range there.
+  // The trained tensors in the order of the flat vector. Offsets and sizes refer to that vector.
   virtual const std::vector<TensorSlot>& tensors() const = 0;
   std::size_t size() const { return tensors().empty() ? 0 : tensors().back().offset + tensors().back().size; }
 
-  // Numbers [first, first + the span's size) of a state vector.
+  // Elements [first, first + the span's size) of a state vector.
   virtual void read(StateVector, std::size_t first, std::span<float>) const = 0;
   virtual void write(StateVector, std::size_t first, std::span<const float>) = 0;
 
   virtual void clear_gradients() = 0;
-  // Sum of the squares of the gradients added since clear_gradients().
+  // Returns the sum of squares of the gradients since clear_gradients().
   virtual double squared_norm() = 0;
-  // One AdamW step with the gradients times `gradient_scale`. Returns whether all weights are finite after it.
-  // settings.gradient_clip isn't read.
+  // Takes an AdamW step with the gradients times `gradient_scale`. Returns whether all weights are finite afterwards.
+  // Ignores settings.gradient_clip.
   virtual bool apply(const AdamWSettings&, float gradient_scale) = 0;
 
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
  protected:
-  std::int64_t steps_ = 0;  // taken so far; AdamW's bias correction needs it
+  std::int64_t steps_ = 0;  // steps taken, for AdamW's bias correction
 };
 
-// Whole state vectors: [size].
+// Reads or writes a whole state vector: [size].
 std::vector<float> read_state(const Trainable&, StateVector);
 void write_state(Trainable&, StateVector, std::span<const float>);
 
-// The global norm of the gradients, from the squared norms of their parts in the order of the replicas that hold them.
+// Returns the global gradient norm from the squared norms of the replicas, in order.
 float reduced_norm(std::span<const double> squared_norms);
 
-// What gradients of this norm are multiplied by so that none is larger than gradient_clip; 0 = no limit.
+// Returns the factor that limits gradients of this norm to gradient_clip. gradient_clip 0 disables clipping.
 float clip_scale(float norm, float gradient_clip);
 
 struct OptimizerStep {
-  float gradient_norm;  // before clipping; not finite: the step changed nothing
+  float gradient_norm;  // before clipping; if not finite, no step was taken
   bool finite_weights;  // after the step
 };
 
-// A whole step of weights that no replica shares.
+// Takes a whole step without replicas.
 OptimizerStep take_step(Trainable&, const AdamWSettings&);
 
 }  // namespace starpo

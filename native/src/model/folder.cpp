@@ -44,12 +44,12 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& index
   return shards;
 }
 
-constexpr auto whole_name = "model.safetensors", index_name = "model.safetensors.index.json";
+constexpr auto kWeightsName = "model.safetensors", kIndexName = "model.safetensors.index.json";
 
 bool is_sharded(const std::filesystem::path& folder) {
   std::error_code ignored;
-  return !std::filesystem::exists(folder / whole_name, ignored) &&
-         std::filesystem::is_regular_file(folder / index_name, ignored);
+  return !std::filesystem::exists(folder / kWeightsName, ignored) &&
+         std::filesystem::is_regular_file(folder / kIndexName, ignored);
 }
 
 // Returns the path of a shard. Errors: model_shard_missing.
@@ -57,7 +57,7 @@ std::filesystem::path find_shard(const std::filesystem::path& folder, const std:
   const std::filesystem::path shard = folder / name;
   std::error_code ignored;
   if (!std::filesystem::exists(shard, ignored))
-    throw Error("model_shard_missing", shard.string() + ", listed in " + index_name + ", was not found",
+    throw Error("model_shard_missing", shard.string() + ", listed in " + kIndexName + ", was not found",
                 "download the whole model folder again");
   return shard;
 }
@@ -66,11 +66,11 @@ std::filesystem::path find_shard(const std::filesystem::path& folder, const std:
 class WeightFiles {
  public:
   WeightFiles(const std::filesystem::path& folder, const ParameterLayout& layout) {
-    const auto index = folder / index_name;
+    const auto index = folder / kIndexName;
     const bool sharded = is_sharded(folder);
     if (sharded) shards_ = read_index(index);
     for (const TensorSlot& tensor : layout.tensors()) {
-      if (!sharded) shards_.emplace(tensor.name, whole_name);
+      if (!sharded) shards_.emplace(tensor.name, kWeightsName);
       const auto found = shards_.find(tensor.name);
       if (found == shards_.end())
         throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing",
@@ -110,9 +110,9 @@ void read_model_folder_weights(const std::filesystem::path& folder, const Parame
 }
 
 std::string model_folder_digest(const std::filesystem::path& folder) {
-  if (!is_sharded(folder)) return sha256_of_file(folder / whole_name);
+  if (!is_sharded(folder)) return sha256_of_file(folder / kWeightsName);
   std::set<std::string> names;
-  for (const auto& [tensor, shard] : read_index(folder / index_name)) names.insert(shard);
+  for (const auto& [tensor, shard] : read_index(folder / kIndexName)) names.insert(shard);
   std::string lines;
   for (const std::string& name : names) lines += sha256_of_file(find_shard(folder, name)) + "  " + name + "\n";
   return sha256(lines);
@@ -128,7 +128,7 @@ void write_model_folder(const std::filesystem::path& folder, const ParameterLayo
   write_file_atomically(folder / "generation_config.json", generation.dump(2) + "\n");
   std::vector<TensorName> names;
   for (const TensorSlot& tensor : layout.tensors()) names.push_back({tensor.name, tensor.shape});
-  SafetensorsWriter writer(folder / whole_name, names, {{"format", "pt"}});
+  SafetensorsWriter writer(folder / kWeightsName, names, {{"format", "pt"}});
   copy_in_pieces(0, layout.size(), weights, [&](std::size_t, std::span<const float> values) { writer.write(values); });
   writer.commit();
 }

@@ -13,16 +13,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t largest_file = 256 << 20;
-constexpr std::array names{"config.json",
-                           "generation_config.json",
-                           "tokenizer.json",
-                           "tokenizer_config.json",
-                           "special_tokens_map.json",
-                           "added_tokens.json",
-                           "vocab.json",
-                           "merges.txt",
-                           "chat_template.jinja"};
+constexpr std::uintmax_t kMaxFileBytes = 256 << 20;
+constexpr std::array kNames{"config.json",
+                            "generation_config.json",
+                            "tokenizer.json",
+                            "tokenizer_config.json",
+                            "special_tokens_map.json",
+                            "added_tokens.json",
+                            "vocab.json",
+                            "merges.txt",
+                            "chat_template.jinja"};
 
 [[noreturn]] void invalid_file(const std::filesystem::path& path, const std::string& what) {
   throw Error("model_config_invalid", path.string() + ": " + what, "download the file again from the model's source");
@@ -53,15 +53,15 @@ std::int32_t stop_id(const std::filesystem::path& path, const Json& id) {
 
 std::map<std::string, std::string> read_published_files(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
-  for (const std::string name : names)
-    if (auto content = read_text_file(folder / name, largest_file))
+  for (const std::string name : kNames)
+    if (auto content = read_text_file(folder / name, kMaxFileBytes))
       files[name] = name == "config.json" ? with_float32(folder / name, *content) : std::move(*content);
   return files;
 }
 
 std::vector<std::int32_t> read_stop_ids(const std::filesystem::path& folder) {
   for (const char* name : {"generation_config.json", "config.json"}) {
-    const auto text = read_text_file(folder / name, largest_file);
+    const auto text = read_text_file(folder / name, kMaxFileBytes);
     if (!text) continue;
     const Json object = parse_object(folder / name, *text);
     const auto found = object.find("eos_token_id");

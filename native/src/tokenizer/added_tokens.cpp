@@ -34,7 +34,7 @@ bool is_white_space(char32_t c) {
 // A word character (UTS 18, \w): Alphabetic, Mark, Decimal_Number, Connector_Punctuation or Join_Control, in the
 // Unicode version of utf8proc.
 bool is_word_character(char32_t c) {
-  if (c >= invalid_byte) return false;
+  if (c >= kInvalidByte) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:

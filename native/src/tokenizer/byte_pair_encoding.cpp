@@ -5,7 +5,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::int32_t none = -1;
+constexpr std::int32_t kNoPart = -1;
 
 // A token of the piece and the positions of its neighbours. Merging removes the right part of a pair.
 struct Part {
@@ -43,11 +43,11 @@ void BytePairEncoding::encode(std::string_view piece, std::vector<std::int32_t>&
   std::vector<Part> parts;
   parts.reserve(piece.size());
   for (std::int32_t i = 0; i < size; ++i)
-    parts.push_back({byte_ids[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < size ? i + 1 : none});
+    parts.push_back({byte_ids[static_cast<unsigned char>(piece[i])], i - 1, i + 1 < size ? i + 1 : kNoPart});
 
   std::priority_queue<Candidate> candidates;
   const auto consider = [&](std::int32_t position) {
-    if (position == none || parts[position].right == none) return;
+    if (position == kNoPart || parts[position].right == kNoPart) return;
     const std::int32_t left = parts[position].id, right = parts[parts[position].right].id;
     if (const Merge* merge = find_merge(left, right)) candidates.push({merge->rank, position, left, right, merge->id});
   };
@@ -56,18 +56,18 @@ void BytePairEncoding::encode(std::string_view piece, std::vector<std::int32_t>&
     const Candidate best = candidates.top();
     candidates.pop();
     Part& part = parts[best.position];
-    const bool stale = part.id != best.left_id || part.right == none || parts[part.right].id != best.right_id;
+    const bool stale = part.id != best.left_id || part.right == kNoPart || parts[part.right].id != best.right_id;
     if (stale) continue;
     Part& removed = parts[part.right];
     part.id = best.merged_id;
     part.right = removed.right;
-    removed.id = none;
-    if (part.right != none) parts[part.right].left = best.position;
+    removed.id = kNoPart;
+    if (part.right != kNoPart) parts[part.right].left = best.position;
     consider(part.left);
     consider(best.position);
   }
   for (const Part& part : parts)
-    if (part.id != none) ids.push_back(part.id);
+    if (part.id != kNoPart) ids.push_back(part.id);
 }
 
 }  // namespace starpo

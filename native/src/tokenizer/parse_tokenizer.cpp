@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int32_t largest_id = 2'000'000;
+constexpr std::int32_t kMaxId = 2'000'000;
 
 [[noreturn]] void invalid(const std::string& what) {
   throw Error("tokenizer_invalid", "tokenizer.json: " + what, "download the file again from the model's source");
@@ -61,7 +61,7 @@ SplitPattern parse_pre_tokenizer(const Json& part) {
     if (value_of(part, "add_prefix_space") != false)
       unsupported("pre_tokenizer.add_prefix_space", value_of(part, "add_prefix_space"));
     if (value_of(part, "use_regex") == false) unsupported("pre_tokenizer.use_regex", part["use_regex"]);
-    return SplitPattern(gpt2_regex);
+    return SplitPattern(kGpt2Regex);
   }
   if (type_of(part) != "Sequence") unsupported("pre_tokenizer", part);
   const Json& steps = value_of(part, "pretokenizers");
@@ -90,14 +90,14 @@ void check_supported(const Json& root) {
 }
 
 // GPT-2 writes bytes as printable characters: printable Latin-1 represents itself, and U+0100 on the other 68 bytes.
-constexpr char32_t first_substitute = 0x100;
+constexpr char32_t kFirstSubstitute = 0x100;
 
 constexpr bool represents_itself(int byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
 // The bytes that U+0100, U+0101, ... represent.
-constexpr auto substituted_bytes = [] {
+constexpr auto kSubstitutedBytes = [] {
   std::array<unsigned char, 68> bytes{};
   std::size_t count = 0;
   for (int byte = 0; byte < 256; ++byte)
@@ -111,10 +111,10 @@ std::optional<std::string> spelled_bytes(std::string_view entry) {
   for (std::size_t i = 0; i < entry.size();) {
     const auto [code_point, length] = code_point_at(entry, i);
     i += length;
-    if (code_point < first_substitute && represents_itself(static_cast<int>(code_point)))
+    if (code_point < kFirstSubstitute && represents_itself(static_cast<int>(code_point)))
       bytes += static_cast<char>(code_point);
-    else if (code_point >= first_substitute && code_point < first_substitute + substituted_bytes.size())
-      bytes += static_cast<char>(substituted_bytes[code_point - first_substitute]);
+    else if (code_point >= kFirstSubstitute && code_point < kFirstSubstitute + kSubstitutedBytes.size())
+      bytes += static_cast<char>(kSubstitutedBytes[code_point - kFirstSubstitute]);
     else
       return std::nullopt;
   }
@@ -136,8 +136,8 @@ class Parser {
 
  private:
   static std::int32_t id_of(const std::string& spelling, const Json& id) {
-    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > largest_id)
-      invalid("the id of " + spelling + " is not an integer from 0 to " + std::to_string(largest_id));
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > kMaxId)
+      invalid("the id of " + spelling + " is not an integer from 0 to " + std::to_string(kMaxId));
     return id.get<std::int32_t>();
   }
 

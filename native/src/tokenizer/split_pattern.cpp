@@ -14,7 +14,7 @@ static_assert(PCRE2_MAJOR > 10 || (PCRE2_MAJOR == 10 && PCRE2_MINOR >= 40),
 
 namespace starpo {
 
-const std::string_view gpt2_regex = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+const std::string_view kGpt2Regex = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 namespace {
 
@@ -26,7 +26,7 @@ namespace {
 }
 
 // Escapes with the same meaning in Oniguruma and PCRE2.
-constexpr std::string_view shared_escapes = "pPdDrntfxAz";
+constexpr std::string_view kSharedEscapes = "pPdDrntfxAz";
 
 constexpr bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -70,7 +70,7 @@ std::string translate_regex(std::string_view regex) {
         translated += "\\p{White_Space}";
       else if (escaped == 'S')
         translated += "\\P{White_Space}";
-      else if (is_letter_or_digit(escaped) && shared_escapes.find(escaped) == std::string_view::npos)
+      else if (is_letter_or_digit(escaped) && kSharedEscapes.find(escaped) == std::string_view::npos)
         refuse_regex(std::string("has \\") + escaped);
       else
         translated += {c, escaped};
@@ -89,8 +89,8 @@ std::string translate_regex(std::string_view regex) {
 
 // Limits catastrophic backtracking to a fraction of a second per match. The patterns of Qwen2 and GPT-2 take a few
 // steps per character.
-constexpr std::uint32_t most_steps = 10'000'000;
-constexpr std::uint32_t most_heap_kibibytes = 64 * 1024;
+constexpr std::uint32_t kMaxSteps = 10'000'000;
+constexpr std::uint32_t kMaxHeapKibibytes = 64 * 1024;
 
 struct FreeMatchData {
   void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
@@ -144,8 +144,8 @@ SplitPattern::SplitPattern(std::string_view regex) {
   if (matches_empty) refuse_regex("can match an empty string");
   compiled->limits = pcre2_match_context_create(nullptr);
   if (!compiled->limits) throw std::bad_alloc();
-  pcre2_set_match_limit(compiled->limits, most_steps);
-  pcre2_set_heap_limit(compiled->limits, most_heap_kibibytes);
+  pcre2_set_match_limit(compiled->limits, kMaxSteps);
+  pcre2_set_heap_limit(compiled->limits, kMaxHeapKibibytes);
   pcre2_jit_compile(compiled->code,
                     PCRE2_JIT_COMPLETE);  // optional: the interpreter gives the same matches
   compiled_ = compiled;

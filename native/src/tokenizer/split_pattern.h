@@ -8,7 +8,7 @@
 namespace starpo {
 
 // The default regular expression of ByteLevel.
-extern const std::string_view gpt2_regex;
+extern const std::string_view kGpt2Regex;
 
 // Splits text into the pieces within which byte pairs merge, by a regular expression of tokenizer.json. The expression
 // uses Oniguruma syntax and is matched by PCRE2; constructs that differ between the two are translated or refused.

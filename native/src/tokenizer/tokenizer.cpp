@@ -9,7 +9,7 @@ namespace starpo {
 namespace {
 
 // Published files have about 10 MB.
-constexpr std::uintmax_t largest_file = 256 << 20;
+constexpr std::uintmax_t kMaxTokenizerBytes = 256 << 20;
 
 // Encodes a text in the order of Hugging Face tokenizers: added tokens in the raw text, normalisation, added tokens in
 // the normalised text, split, byte pairs. Invalid UTF-8 is neither normalised nor merged with its neighbours.
@@ -35,7 +35,7 @@ class Encoder {
       if (valid > 0) encode_valid(text.substr(at, valid));
       at += valid;
       const std::size_t begin = at;
-      while (at < text.size() && code_point_at(text, at).value == invalid_byte) ++at;
+      while (at < text.size() && code_point_at(text, at).value == kInvalidByte) ++at;
       if (at > begin) data_.encoding.encode(text.substr(begin, at - begin), ids_);
     }
   }
@@ -60,10 +60,10 @@ class Encoder {
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
   const auto path = folder / "tokenizer.json";
-  const auto json = read_text_file(path, largest_file);
+  const auto json = read_text_file(path, kMaxTokenizerBytes);
   if (!json) {
     std::error_code error;
-    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > largest_file)
+    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > kMaxTokenizerBytes)
       throw Error("tokenizer_invalid", path.string() + " is too large",
                   "download the file again from the model's source");
     if (!std::filesystem::exists(folder, error))

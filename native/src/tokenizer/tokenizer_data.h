@@ -20,7 +20,7 @@ struct Tokenizer::Data {
   };
 
   Normalizer normalizer = Normalizer::none;
-  SplitPattern pattern{gpt2_regex};
+  SplitPattern pattern{kGpt2Regex};
   BytePairEncoding encoding;
   Added text_tokens;                                  // not special
   Added all_tokens;                                   // including special ones

@@ -17,21 +17,21 @@ using starpo::cuda::GemmLayout;
 namespace {
 
 template <auto ours, auto theirs>
-constexpr bool same = static_cast<long long>(ours) == static_cast<long long>(theirs);
+constexpr bool kSame = static_cast<long long>(ours) == static_cast<long long>(theirs);
 
-static_assert(same<lt::Status::success, CUBLAS_STATUS_SUCCESS>);
-static_assert(same<lt::DataType::fp32, CUDA_R_32F> && same<lt::DataType::bf16, CUDA_R_16BF>);
-static_assert(same<lt::ComputeType::fp32, CUBLAS_COMPUTE_32F>);
-static_assert(same<lt::Operation::none, CUBLAS_OP_N> && same<lt::Operation::transpose, CUBLAS_OP_T>);
-static_assert(same<lt::OperationAttribute::transpose_a, CUBLASLT_MATMUL_DESC_TRANSA> &&
-              same<lt::OperationAttribute::transpose_b, CUBLASLT_MATMUL_DESC_TRANSB>);
-static_assert(same<lt::PreferenceAttribute::workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES>);
-static_assert(same<lt::PreferenceAttribute::reduction_schemes, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK>);
-static_assert(same<lt::PreferenceAttribute::alignment_a, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES>);
-static_assert(same<lt::PreferenceAttribute::alignment_b, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES>);
-static_assert(same<lt::PreferenceAttribute::alignment_c, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES>);
-static_assert(same<lt::PreferenceAttribute::alignment_d, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES>);
-static_assert(same<lt::kReductionInComputeType, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE>);
+static_assert(kSame<lt::Status::success, CUBLAS_STATUS_SUCCESS>);
+static_assert(kSame<lt::DataType::fp32, CUDA_R_32F> && kSame<lt::DataType::bf16, CUDA_R_16BF>);
+static_assert(kSame<lt::ComputeType::fp32, CUBLAS_COMPUTE_32F>);
+static_assert(kSame<lt::Operation::none, CUBLAS_OP_N> && kSame<lt::Operation::transpose, CUBLAS_OP_T>);
+static_assert(kSame<lt::OperationAttribute::transpose_a, CUBLASLT_MATMUL_DESC_TRANSA> &&
+              kSame<lt::OperationAttribute::transpose_b, CUBLASLT_MATMUL_DESC_TRANSB>);
+static_assert(kSame<lt::PreferenceAttribute::workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES>);
+static_assert(kSame<lt::PreferenceAttribute::reduction_schemes, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK>);
+static_assert(kSame<lt::PreferenceAttribute::alignment_a, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES>);
+static_assert(kSame<lt::PreferenceAttribute::alignment_b, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES>);
+static_assert(kSame<lt::PreferenceAttribute::alignment_c, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES>);
+static_assert(kSame<lt::PreferenceAttribute::alignment_d, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES>);
+static_assert(kSame<lt::kReductionInComputeType, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE>);
 
 static_assert(sizeof(lt::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(lt::Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t) &&
@@ -47,14 +47,14 @@ static_assert(sizeof(lt::OperationAttribute) == sizeof(cublasLtMatmulDescAttribu
 
 // Passed the same way: pointers as pointers, numbers of one size as such.
 template <class Ours, class Theirs>
-constexpr bool passed_alike = sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
+constexpr bool kPassedAlike = sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
                               std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
 
 template <class Ours, class Theirs>
 struct CalledAlike : std::false_type {};
 template <class R, class... A, class S, class... B>
   requires(sizeof...(A) == sizeof...(B))
-struct CalledAlike<R (*)(A...), S (*)(B...)> : std::bool_constant<passed_alike<R, S> && (passed_alike<A, B> && ...)> {};
+struct CalledAlike<R (*)(A...), S (*)(B...)> : std::bool_constant<kPassedAlike<R, S> && (kPassedAlike<A, B> && ...)> {};
 #define STARPO_CALLED_ALIKE(member, function) \
   static_assert(CalledAlike<decltype(lt::Functions::member), decltype(&function)>::value, #function)
 STARPO_CALLED_ALIKE(version, cublasLtGetVersion);

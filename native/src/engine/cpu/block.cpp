@@ -6,7 +6,7 @@ namespace starpo {
 
 namespace {
 
-// The calling thread's rounded rows; thread_memory() is the callers'.
+// Scratch of the calling thread for rounded rows. Callers use thread_memory().
 Bf16* rounded_rows(const Bf16Kernels& k, int rows, int depth, const float* x) {
   thread_local AlignedBuffer memory;
   memory.reserve(bf16_rows_size(rows, depth) / 2);

@@ -7,17 +7,17 @@
 
 namespace starpo {
 
-// y [rows, outputs] = start + x W^T and dx [rows, inputs] = dy W, in the model's precision, on the calling thread.
-// `start` as in Kernels::multiply.
+// Compute y [rows, outputs] = start + x W^T and dx [rows, inputs] = dy W in the model's precision, on the calling
+// thread. `start` as in Kernels::multiply.
 void multiply_forward(const CpuModel&, const PackedMatrix&, int rows, const float* x, const float* start,
                       std::ptrdiff_t start_stride, float* y);
 void multiply_backward(const CpuModel&, const PackedMatrix&, int rows, const float* y_gradient, float* x_gradient);
 
-// The forward pass of one Qwen2 block outside attention, for any number of rows (tokens), on the calling thread.
-// Prefill, decode and training all run this, which is why they give the same bits.
+// The forward pass of a Qwen2 block outside attention, for any number of rows (tokens), on the calling thread. Prefill,
+// decode and training share it, so their results are bit-identical.
 
 // qkv [rows, Widths::qkv] = rotated queries, rotated keys and values of norm(x); in bf16 keys and values are rounded,
-// as a cache keeps them. normed [rows, hidden] is scratch; reciprocal_rms [rows] may be null.
+// as in the cache. normed [rows, hidden] is scratch; reciprocal_rms [rows] may be null.
 void project_qkv(const CpuModel&, int layer, int rows, const float* x, const std::int32_t* positions,
                  const RotaryTable&, float* normed, float* qkv, float* reciprocal_rms);
 

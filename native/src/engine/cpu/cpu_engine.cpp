@@ -43,7 +43,7 @@ class CpuPass final : public NetworkPass {
 
  private:
   std::span<float> gradients() {
-    if (trained_ == nullptr) throw std::logic_error("this network doesn't learn");
+    if (trained_ == nullptr) throw std::logic_error("this network is not trained");
     return trained_->gradients();
   }
 
@@ -63,12 +63,12 @@ CpuNetwork::CpuNetwork(const ModelConfig& config, ThreadPool& threads, Precision
 }
 
 Trainable& CpuNetwork::trained() {
-  if (!trained_) throw std::logic_error("this network doesn't learn");
+  if (!trained_) throw std::logic_error("this network is not trained");
   return *trained_;
 }
 
 void CpuNetwork::read_weights(std::size_t first, std::span<float> to) const {
-  if (!trained_) throw std::logic_error("a network that is only read keeps no weights to give back");
+  if (!trained_) throw std::logic_error("weights of a network with NetworkUse::read can't be read back");
   trained_->read(StateVector::weights, first, to);
 }
 
@@ -83,14 +83,14 @@ std::unique_ptr<NetworkPass> CpuNetwork::make_pass() {
 
 std::string CpuEngine::device_name() const { return describe_processor().name; }
 
-// Those of its products: scalar, avx2 or avx512, which give the same bits; in bf16, whose bits depend on it, amx_bf16
-// or avx512_bf16.
+// The instruction set of matrix products: scalar, avx2 or avx512, which are bit-identical, or in bf16 amx_bf16 or
+// avx512_bf16, which are not.
 std::string CpuEngine::instructions() const {
   return precision_ == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa());
 }
 
 int CpuEngine::suitable_pass_tokens(const EngineNeeds& needs) const {
-  // The activations of a small model fit the caches; of a large one fewer may have to do. The number changes no bit.
+  // Chosen so that activations fit the caches. The number changes no bit.
   constexpr int most = 4096, least = 512;
   const std::int64_t available = available_memory_bytes();
   EngineNeeds tried = needs;
@@ -107,7 +107,7 @@ MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
   plan.free_bytes = available_memory_bytes();
   if (plan.total_bytes() > plan.free_bytes)
     throw Error("out_of_memory",
-                "the run needs up to " + gibibytes(plan.total_bytes()) + " of the machine's memory, of which " +
+                "the run needs up to " + gibibytes(plan.total_bytes()) + " of memory, but only " +
                     gibibytes(plan.free_bytes) + " are free",
                 setting_that_fits(needs, plan_memory, plan.free_bytes));
   return plan;
@@ -133,8 +133,8 @@ MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
   if (needs.reads_reference) add("reference", network(ModelHead::language, NetworkUse::read));
   if (needs.reads_start) add("start", network(ModelHead::language, NetworkUse::read));
   if (needs.slots > 0) {
-    // One slot more, where a group's prompt is computed. Tokens that slots share lie outside the cache, and leave as
-    // much of it untouched.
+    // One extra slot computes a group's prompt. Shared tokens are stored outside the cache and leave the same amount of
+    // it untouched.
     add("kv_cache", KeyValueCache::bytes(needs.model, needs.slots + 1, needs.context, precision));
     add("rollout_buffers", static_cast<std::int64_t>(sizeof(float)) * needs.slots * needs.model.vocab_size);
   }

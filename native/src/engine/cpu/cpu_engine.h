@@ -8,8 +8,8 @@
 
 namespace starpo {
 
-// A network on the processor: CpuModel, CpuDecoder and CpuTrainingPass, exact to the bit on every instruction set in
-// fp32.
+// A network on the CPU: CpuModel, CpuDecoder and CpuTrainingPass. In fp32, results are bit-identical on every
+// instruction set.
 class CpuNetwork final : public Network {
  public:
   CpuNetwork(const ModelConfig&, ThreadPool&, Precision, ModelHead, NetworkUse);
@@ -23,7 +23,7 @@ class CpuNetwork final : public Network {
 
  private:
   CpuModel model_;
-  std::optional<CpuTrainable> trained_;  // none where it is only read
+  std::optional<CpuTrainable> trained_;  // empty for NetworkUse::read
 };
 
 class CpuEngine final : public Engine {
@@ -43,8 +43,8 @@ class CpuEngine final : public Engine {
   Precision precision_;
 };
 
-// What every part of a run takes at most on a processor. All of it is kept to the run's end. The machine's bytes are
-// left to the caller.
+// The maximum memory of each part of a run on the CPU, all with lifetime `run`. The caller sets device_bytes and
+// free_bytes.
 MemoryPlan plan_cpu_memory(const EngineNeeds&, Precision);
 
 }  // namespace starpo

@@ -23,7 +23,7 @@ void CpuGenerator::begin(int slot, std::span<const std::int32_t> prompt, int gro
     return;
   }
   share_prefix(group, prompt);
-  // The last token is left to the batched step, whose logits the first choice is drawn from.
+  // The batched step computes the last token, whose logits give the first choice.
   decoder_.copy(prefix_slot_, slot, static_cast<int>(prompt.size()) - 1);
   conversation.pending.assign(prompt.end() - 1, prompt.end());
 }

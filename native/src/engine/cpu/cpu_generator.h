@@ -5,7 +5,7 @@
 
 namespace starpo {
 
-// Draws one id a call for every slot, all at once.
+// Draws one id per call for every slot, in one batch.
 class CpuGenerator final : public Generator {
  public:
   CpuGenerator(const CpuModel&, int slots, int context);
@@ -19,7 +19,7 @@ class CpuGenerator final : public Generator {
   void generate(std::span<const ReplyRequest>, const DrawSettings&, std::vector<std::vector<Choice>>& choices) override;
 
  private:
-  // One slot's episode and the tokens its next step feeds.
+  // A slot's episode and the tokens for its next step.
   struct Conversation {
     std::uint32_t episode = 0;
     std::vector<std::int32_t> pending;
@@ -29,7 +29,7 @@ class CpuGenerator final : public Generator {
   std::int32_t draw(int entry, const Conversation&, int slot, const DrawSettings&, std::vector<float>& scratch) const;
 
   const CpuModel& model_;
-  int prefix_slot_;  // the decoder's last: a group's prompt, but for its last token
+  int prefix_slot_;  // the decoder's last slot: a group's prompt without its last token
   CpuDecoder decoder_;
   std::vector<Conversation> conversations_;
   int prefix_group_ = -1;

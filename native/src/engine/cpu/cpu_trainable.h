@@ -10,17 +10,17 @@
 
 namespace starpo {
 
-// Sum of squares: blocks in float lanes, the blocks' sums in double and in order, so that threads and instruction sets
-// change no bit.
+// Returns the sum of squares. Sums blocks in float lanes, then the block sums in double and in order, so that threads
+// and instruction sets change no bit.
 double sum_of_squares(std::span<const float>, ThreadPool&);
 
 // AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2) over one flat buffer. Weight decay skips tensors of one
-// dimension (norms, biases): `decayed` holds one flag a weight.
+// dimension (norms, biases): `decayed` has one flag per weight.
 class AdamW {
  public:
   explicit AdamW(std::size_t size);
 
-  // One step with the gradients times gradient_scale.
+  // Takes one step with the gradients times gradient_scale.
   void step(std::span<float> weights, std::span<const float> gradients, std::span<const std::uint8_t> decayed,
             const AdamWSettings&, float gradient_scale, ThreadPool&);
 
@@ -29,11 +29,10 @@ class AdamW {
   std::vector<float> second_moment;
 };
 
-// A flat buffer of weights in memory with its gradients and AdamW. Gradients and moments are there once something is
-// learned.
+// A flat buffer of weights in host memory with gradients and AdamW. Gradients and moments are allocated on first use.
 class CpuTrainable final : public Trainable {
  public:
-  // weights: their owner's, read anew by `changed(first, count)` after each write to a range of them.
+  // The weights belong to the caller. `changed(first, count)` is called after each write to a range.
   CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool&,
                std::function<void(std::size_t first, std::size_t count)> changed);
 
@@ -46,7 +45,7 @@ class CpuTrainable final : public Trainable {
 
   std::span<float> gradients() { return gradients_; }  // passes add to them; empty before the first clear_gradients()
 
-  // Of that many weights' gradients, moments and flags.
+  // Bytes of gradients, moments and flags for this many weights.
   static std::int64_t bytes(std::size_t size);
 
  private:
@@ -54,7 +53,7 @@ class CpuTrainable final : public Trainable {
 
   std::vector<TensorSlot> tensors_;
   std::span<float> weights_;
-  std::vector<std::uint8_t> decayed_;  // one flag a weight
+  std::vector<std::uint8_t> decayed_;  // one flag per weight
   ThreadPool& threads_;
   std::function<void(std::size_t, std::size_t)> changed_;
   std::vector<float> gradients_;

@@ -12,22 +12,22 @@ namespace starpo {
 
 namespace {
 
-// Rows of scores held at once where slots share a prefix: enough for whole tiles of a product, few enough for a cache.
-constexpr int most_rows = 64;
+// Rows of scores at a time when slots share a prefix: enough for whole tiles, few enough for a cache.
+constexpr int kMaxScoreRows = 64;
 
-int score_rows(const Widths& width) { return std::max({most_rows, width.group, kAttentionRows}); }
+int score_rows(const Widths& width) { return std::max({kMaxScoreRows, width.group, kAttentionRows}); }
 
-// The longest row of scores of slots of up to `context` tokens: what is shared and what is a slot's own are whole
-// panels each, one more together than all of it would be.
+// Returns the maximum length of a row of scores for `context` tokens. Shared and own tokens are both padded to whole
+// panels, which adds one panel.
 std::size_t longest_score_row(int context) { return score_row(context, 1); }
 
-// Some query rows of each of some entries, all of one key-value head.
+// Query rows of several entries for one key-value head.
 struct Rows {
-  int count;                                   // of each entry
-  std::ptrdiff_t query_stride, output_stride;  // between an entry's rows
-  int token;                                   // of the first row; the next row's is `token_step` later
+  int count;                                   // rows per entry
+  std::ptrdiff_t query_stride, output_stride;  // between rows of an entry
+  int token;                                   // of the first row; `token_step` apart
   int token_step;
-  const float* queries;  // of the first entry's first row; the next entry's is one row of qkv later
+  const float* queries;  // of the first entry; entries are one row of qkv apart
   float* output;
 };
 
@@ -44,13 +44,13 @@ class HeadAttention {
         keys_(reciprocals_ + score_rows(width_)),
         values_(keys_ + packed_size(width_.head_dim, context)) {}
 
-  // The new tokens of entries that have one prefix or are one; if they are several, each has one new token.
+  // The new tokens of one entry, or of several entries with the same prefix and one new token each.
   void attend(std::span<const SlotTokens> entries, const float* qkv, float* attended) {
     const int tokens = static_cast<int>(entries[0].tokens.size());
     const int rows = tokens == 1 ? width_.group : std::min(tokens, kAttentionRows);
     if (expands(rows)) slots_.cache().expand(entries[0].slot, layer_, head_, own_length(entries[0]), keys_, values_);
     const std::ptrdiff_t column = static_cast<std::ptrdiff_t>(head_) * width_.group * width_.head_dim;
-    // One token: the group's heads are the rows. Several: one head's tokens are.
+    // Rows are the heads of the group for one token, or the tokens of one head for several.
     if (tokens == 1)
       return attend(entries, {rows, width_.head_dim, width_.head_dim, 0, 0, qkv + column, attended + column});
     for (int head = 0; head < width_.group; ++head)
@@ -95,7 +95,7 @@ class HeadAttention {
     for (int i = 0; i < count; ++i) kernels().attention_output(tile(i));
   }
 
-  // Rows that lie evenly apart: one entry's, or those of the same place in all entries.
+  // Rows at a constant stride: of one entry, or at the same position in all entries.
   template <class Product>
   void for_products(int count, const Rows& rows, std::ptrdiff_t stride, Product product) {
     if (count == 1)
@@ -140,14 +140,13 @@ class HeadAttention {
   float *scores_, *reciprocals_, *keys_, *values_;
 };
 
-// How many of the first entries are computed together: with one prefix and a new token each, read from the cache as it
-// is.
+// Returns how many of the first entries are computed together: those with the same prefix and one new token each.
 std::size_t together(const CpuModel& model, const DecoderSlots& slots, std::span<const SlotTokens> entries) {
   const Widths width(model.layout().config());
   const SharedPrefix* const prefix = slots.prefix(entries[0].slot);
   const bool expanded = model.precision() == Precision::bf16 && !attention_reads_bf16(width.group, width.head_dim);
   if (prefix == nullptr || expanded) return 1;
-  const std::size_t most = std::max(1, most_rows / width.group);
+  const std::size_t most = std::max(1, kMaxScoreRows / width.group);
   std::size_t count = 0;
   while (count < std::min(most, entries.size()) && entries[count].tokens.size() == 1 &&
          slots.prefix(entries[count].slot) == prefix)
@@ -155,18 +154,17 @@ std::size_t together(const CpuModel& model, const DecoderSlots& slots, std::span
   return std::max<std::size_t>(count, 1);
 }
 
-// Scratch of decode_attention for slots of up to `context` tokens, in floats.
+// Returns the scratch size of decode_attention for `context` tokens, in floats.
 std::size_t decode_attention_scratch(const CpuModel& model, int context) {
   const Widths width(model.layout().config());
-  // Room for keys and values as floats where the cache's are shorter.
+  // Space for keys and values converted to float.
   const std::size_t expanded = model.precision() == Precision::bf16 ? packed_size(width.head_dim, context) : 0;
   return score_rows(width) * (longest_score_row(context) + 1) + 2 * expanded;
 }
 
-// One layer's attention of every entry's new tokens, whose keys and values it stores, over all that the slot holds. qkv
-// [tokens, Widths::qkv] and attended [tokens, Widths::queries] have a row for each new token, in the order of the
-// entries. What entries next to each other begin with alike is read once for all of them; since every sum is a chain
-// over the keys in their order, that changes no bit.
+// Computes a layer's attention for every entry's new tokens and stores their keys and values. qkv [tokens, Widths::qkv]
+// and attended [tokens, Widths::queries] have a row per new token, in the order of the entries. Adjacent entries read a
+// shared prefix once; every sum follows the order of the keys, so that changes no bit.
 void decode_attention(const CpuModel& model, DecoderSlots& slots, std::span<const SlotTokens> entries, int layer,
                       const float* qkv, float* attended, float* scratch, int context) {
   const Widths width(model.layout().config());
@@ -202,7 +200,7 @@ struct CpuDecoder::State {
 };
 
 CpuDecoder::CpuDecoder(const CpuModel& model, int slots, int context) {
-  if (slots < 1 || context < 1) throw std::invalid_argument("a decoder needs a slot and room for a token");
+  if (slots < 1 || context < 1) throw std::invalid_argument("slots and context must be at least 1");
   state_ = std::make_unique<State>(model, slots, context);
 }
 CpuDecoder::~CpuDecoder() = default;
@@ -215,8 +213,8 @@ void CpuDecoder::copy(int from, int to, int length) { state_->slots.copy(from, t
 
 void CpuDecoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
-  // Each task takes some slots through the whole model, so a step has one parallel region. Tasks have about as many
-  // rows: as few as keep all threads at work, down to 64, since every task reads all weights.
+  // Each task runs some slots through the whole model, so a step has one parallel region. Tasks have similar numbers of
+  // rows: few enough to use all threads, but at least 64, since every task reads all weights.
   std::size_t total = 0;
   for (const SlotTokens& entry : entries) total += entry.tokens.size();
   const std::size_t threads = state_->model.threads().size();
@@ -250,7 +248,7 @@ void CpuDecoder::State::check(std::span<const SlotTokens> entries, std::span<con
     if (entry.tokens.empty()) throw std::invalid_argument("no tokens for a slot");
     if (slots.length(entry.slot) + entry.tokens.size() > static_cast<std::size_t>(context))
       throw std::out_of_range("tokens beyond the context");
-    if (taken[entry.slot]) throw std::invalid_argument("a slot twice in one call");
+    if (taken[entry.slot]) throw std::invalid_argument("a slot appears twice in one call");
     taken[entry.slot] = true;
     for (const std::int32_t token : entry.tokens)
       if (token < 0 || token >= config.vocab_size) throw std::out_of_range("token outside the vocabulary");

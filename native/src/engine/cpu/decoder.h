@@ -9,29 +9,29 @@
 
 namespace starpo {
 
-// Tokens to append to one slot's sequence: one sampled token, a prompt, or the next observation.
+// Tokens to append to a slot's sequence: a sampled token, a prompt, or the next observation.
 struct SlotTokens {
   int slot;
   std::span<const std::int32_t> tokens;  // not empty
 };
 
-// KV-cached forward pass for many sequences at once. The cache lives until its slot is cleared: through all turns of an
-// episode. What a slot computes depends on its own tokens alone: not on other slots, their number, or how its tokens
-// were split over calls.
+// A KV-cached forward pass for many sequences. The cache of a slot is kept until it is cleared, for all turns of an
+// episode. A slot's results depend only on its own tokens, not on other slots or on how its tokens are split over
+// calls.
 class CpuDecoder {
  public:
-  CpuDecoder(const CpuModel&, int slots, int context);  // context: most tokens a slot can hold
+  CpuDecoder(const CpuModel&, int slots, int context);  // context: maximum tokens per slot
   ~CpuDecoder();
 
   int slots() const;
   int context() const;
-  int length(int slot) const;  // tokens held
+  int length(int slot) const;  // tokens in the slot
 
   void clear(int slot);
-  // Slot `to` becomes a copy of the first `length` tokens of slot `from`: a group's prompt is computed once.
+  // Makes slot `to` a copy of the first `length` tokens of slot `from`, so that a group's prompt is computed once.
   void copy(int from, int to, int length);
 
-  // Appends each entry's tokens (a slot at most once a call) and writes the logits after its last token: logits
+  // Appends each entry's tokens (each slot at most once per call) and writes the logits after its last token: logits
   // [entries, vocab].
   void extend(std::span<const SlotTokens> entries, std::span<float> logits);
 

@@ -109,7 +109,7 @@ DecoderSlots::DecoderSlots(const ModelConfig& config, int slots, int context, Pr
 void DecoderSlots::copy(int from, int to, int length) {
   Slot& source = slots_.at(from);
   Slot& target = slots_.at(to);
-  if (length < 0 || length > source.length) throw std::out_of_range("slot holds fewer tokens than are to be copied");
+  if (length < 0 || length > source.length) throw std::out_of_range("the slot has fewer tokens than requested");
   if (length == 0) return clear(to);
   const auto prefix = length == shared(from) ? source.prefix : make_prefix(from, length);
   if (length == source.length) source.prefix = prefix;

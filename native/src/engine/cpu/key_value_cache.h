@@ -14,13 +14,13 @@
 namespace starpo {
 
 // Keys and values of every slot, layer and key-value head: keys transposed in panels of 32 tokens
-// [panels][head_dim][32], values [tokens][head_dim]. Floats, or bfloat16 numbers in half the memory: reading them is
-// most of what decode does.
+// [panels][head_dim][32], values [tokens][head_dim]. bf16 halves the memory traffic, which dominates
+// decoding.
 class KeyValueCache {
  public:
   KeyValueCache(const ModelConfig&, int slots, int context, Precision);
 
-  // Of the whole cache.
+  // Bytes of the whole cache.
   static std::int64_t bytes(const ModelConfig&, int slots, int context, Precision);
 
   template <class Number>
@@ -37,7 +37,7 @@ class KeyValueCache {
   // One token's key and value [head_dim] of one key-value head, as floats.
   void load(int slot, int layer, int head, int position, float* key, float* value) const;
 
-  // bf16: the first `length` tokens as floats, in the cache's layout.
+  // bf16: converts the first `length` tokens to floats, in the cache's layout.
   void expand(int slot, int layer, int head, int length, float* keys, float* values) const;
 
  private:
@@ -61,9 +61,9 @@ class KeyValueCache {
   AlignedBuffer memory_;
 };
 
-// Keys and values of tokens that several slots begin with, kept once and read once for all of them: keys
-// [panels][head_dim][32] as in KeyValueCache, values in panels too, [panels of head_dim][tokens][32], so that both are
-// factors of a product whose rows are the slots' queries. Floats in either precision.
+// Keys and values of a prefix that several slots share, stored and read once: keys
+// [panels][head_dim][32] as in KeyValueCache, values [panels of head_dim][tokens][32], so that both are operands of a
+// product whose rows are the slots' queries. Always float.
 class SharedPrefix {
  public:
   SharedPrefix(const ModelConfig&, int length);  // in tokens, from 1
@@ -90,26 +90,25 @@ class SharedPrefix {
   AlignedBuffer memory_;
 };
 
-// The sequences a CpuDecoder holds: a slot's first tokens may be a prefix that it has in common with others, the rest
-// lies in its own part of the cache.
+// The sequences of a CpuDecoder. A slot's first tokens may be a prefix shared with other slots; the rest is in its own
+// part of the cache.
 class DecoderSlots {
  public:
   DecoderSlots(const ModelConfig&, int slots, int context, Precision);
 
   int count() const { return static_cast<int>(slots_.size()); }
   int length(int slot) const { return slots_.at(slot).length; }                     // tokens
-  const SharedPrefix* prefix(int slot) const { return slots_[slot].prefix.get(); }  // null where there is none
+  const SharedPrefix* prefix(int slot) const { return slots_[slot].prefix.get(); }  // null without a prefix
   int shared(int slot) const {
     return slots_[slot].prefix ? slots_[slot].prefix->length() : 0;
   }  // tokens of the prefix
-  const KeyValueCache& cache() const { return cache_; }  // token i lies there at i - shared(slot)
+  const KeyValueCache& cache() const { return cache_; }  // token i is at i - shared(slot)
 
   void clear(int slot) { slots_.at(slot) = {}; }
-  // Slot `to` becomes the first `length` tokens of `from`, which from then on are a prefix of both where they are all
-  // that `from` holds.
+  // Makes slot `to` the first `length` tokens of `from`. If `from` has no other tokens, they become a shared prefix.
   void copy(int from, int to, int length);
 
-  // Stores a layer's keys and values of one token, which may lie behind the slot's last, from its row [queries | keys |
+  // Stores a layer's keys and values of one token, which may be beyond the slot's last, from its row [queries | keys |
   // values].
   void store(int slot, int layer, int position, const float* qkv) {
     cache_.store(slot, layer, position - shared(slot), qkv);

@@ -56,7 +56,8 @@ void pack(const PackedMatrix& matrix, bool forward, const float* weights) {
   }
 }
 
-// Where element (depth, column) of an operand lies in its panels: of 32 columns, and of pairs of depths in bfloat16.
+// Returns the position of element (depth, column) in an operand's panels of 32 columns, with pairs of depths in
+// bfloat16.
 std::size_t place(int depths, int depth, int column) {
   return (static_cast<std::size_t>(column / kPanel) * depths + depth) * kPanel + column % kPanel;
 }
@@ -65,7 +66,7 @@ std::size_t place_of_pair(int depths, int depth, int column) {
          column % kPanel * 2 + depth % 2;
 }
 
-// Packs some weights of one row, [input, input + the span's size), where they belong.
+// Packs the weights [input, input + the span's size) of a row.
 void pack_part(const PackedMatrix& matrix, int output, int input, std::span<const float> weights) {
   const int outputs = matrix.outputs, inputs = matrix.inputs;
   for (const float weight : weights) {
@@ -81,12 +82,12 @@ void pack_part(const PackedMatrix& matrix, int output, int input, std::span<cons
   }
 }
 
-// Weights [first, first + size) of the layout, which lie as they are at `place`.
+// Weights [first, first + size) of the layout, stored unpacked at `place`.
 struct KeptWeights {
   std::size_t first, size, place;
 };
 
-// All of a model that learns; of one that is only read what no product reads.
+// All weights if the model is trained; otherwise those that no matrix product reads.
 std::vector<KeptWeights> kept_weights(const ParameterLayout& layout, NetworkUse use) {
   if (use == NetworkUse::trained) return {{0, layout.size(), 0}};
   std::vector<KeptWeights> kept;
@@ -101,8 +102,7 @@ std::vector<KeptWeights> kept_weights(const ParameterLayout& layout, NetworkUse 
 
 std::size_t size_of(const std::vector<KeptWeights>& kept) { return kept.back().place + kept.back().size; }
 
-// The offsets of what is kept, where it lies; those of matrices that aren't stay the layout's, and nobody asks for
-// them.
+// Offsets of the unpacked weights in memory. Offsets of other matrices are not used.
 ModelOffsets offsets_in(const std::vector<KeptWeights>& kept, ModelOffsets offsets) {
   const auto move = [&](std::size_t& offset) {
     for (const KeptWeights& each : kept)
@@ -117,7 +117,7 @@ ModelOffsets offsets_in(const std::vector<KeptWeights>& kept, ModelOffsets offse
   return offsets;
 }
 
-// Every matrix that products read, with its offset in the layout.
+// Every matrix used in products, with its offset in the layout.
 template <class F>
 void for_each_matrix(const ParameterLayout& layout, F body) {
   const Widths width(layout.config());
@@ -137,12 +137,12 @@ void for_each_matrix(const ParameterLayout& layout, F body) {
        layout.head() == ModelHead::value ? 1 : width.vocab, width.hidden, offsets.head);
 }
 
-// Floats that one pack of a matrix takes.
+// Floats per pack of a matrix.
 std::size_t pack_size(Precision precision, int depth, int columns) {
   return precision == Precision::bf16 ? packed_bf16_size(depth, columns) / 2 : packed_size(depth, columns);
 }
 
-// Floats of a matrix's packs: the forward one, and where the model learns the backward one.
+// Floats of a matrix's packs: forward, and backward if the model is trained.
 std::size_t packs_size(Precision precision, NetworkUse use, int outputs, int inputs) {
   return pack_size(precision, inputs, outputs) +
          (use == NetworkUse::trained ? pack_size(precision, outputs, inputs) : 0);
@@ -185,8 +185,7 @@ CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precis
     packed.bf16 = bf16_kernels();
     if (packed.bf16 == nullptr)
       throw Error("precision_unsupported",
-                  "this processor (or the instruction set chosen with STARPO_ISA) multiplies no bfloat16 numbers: it "
-                  "has neither AVX512-BF16 nor AMX",
+                  "bf16 needs AVX512-BF16 or AMX, which this CPU (or the instruction set in STARPO_ISA) doesn't have",
                   "set precision to fp32");
   }
   packed.layers.resize(packed.offsets.layers.size());
@@ -227,7 +226,7 @@ std::int64_t CpuModel::bytes(const ParameterLayout& layout, Precision precision,
 
 void CpuModel::write(std::size_t first, std::span<const float> values) {
   if (first > state_->layout.size() || values.size() > state_->layout.size() - first)
-    throw std::out_of_range("more weights than the layout has");
+    throw std::out_of_range("the range exceeds the layout");
   for (const KeptWeights& kept : state_->kept) {
     const std::size_t begin = std::max(first, kept.first),
                       end = std::min(first + values.size(), kept.first + kept.size);

@@ -16,7 +16,8 @@
 namespace starpo {
 
 // A weight matrix [outputs, inputs] in panels of 32 columns: `forward` of its transpose (x W^T), `backward` of itself
-// (dy W). In float or in bfloat16, by the model's precision; the others are null.
+// (dy W). In float or bfloat16, depending on the model's precision; the other pointers
+// are null.
 struct PackedMatrix {
   int outputs = 0, inputs = 0;
   float* forward = nullptr;
@@ -29,10 +30,9 @@ struct PackedLayer {
   PackedMatrix qkv, output, gate_up, down;
 };
 
-// A Qwen2 policy's or critic's weights together with whatever packed copies the kernels want of them.
-// CpuDecoder and CpuTrainingPass read it; only who calls write() or weights_changed() writes to it. One copy of the
-// weights serves sampling and training. Of a model that is only read there are no weights but those that are read as
-// they are (embeddings, norms, biases), and packs for the forward pass alone.
+// The weights of a Qwen2 policy or critic, with the packed copies that kernels read. CpuDecoder and CpuTrainingPass
+// share it for sampling and training; only write() and weights_changed() modify it. With NetworkUse::read it has only
+// the weights that are read unpacked (embeddings, norms, biases) and packs for the forward pass.
 class CpuModel {
  public:
   CpuModel(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language,
@@ -47,13 +47,13 @@ class CpuModel {
   // Weights [first, first + the span's size) of the layout, with their packed copies.
   void write(std::size_t first, std::span<const float>);
 
-  std::span<const float> weights() const;  // where packed().offsets say; all of the layout where the model learns
-  // The optimiser writes here, then says which weights have changed so that their packed copies are made anew.
+  std::span<const float> weights() const;  // at packed().offsets; the whole layout if the model is trained
+  // The optimiser writes here, then calls weights_changed() to update the packed copies.
   std::span<float> mutable_weights();
   void weights_changed();
   void weights_changed(std::size_t first, std::size_t count);
 
-  // Of weights and packs.
+  // Bytes of weights and packs.
   static std::int64_t bytes(const ParameterLayout&, Precision, NetworkUse);
 
   struct Packed {
@@ -70,12 +70,12 @@ class CpuModel {
   std::unique_ptr<State> state_;
 };
 
-// Log-probability of each row's target and the entropy of the row's distribution (nats), from logits / temperature over
-// the whole vocabulary. logits [rows, vocab]; the same code serves sampler and update, so both see the same bits.
+// Computes the log-probability of each row's target and the entropy of the row's distribution (nats), from logits /
+// temperature. logits [rows, vocab]. Sampler and update share this code, so their results are bit-identical.
 void logprob_and_entropy(std::span<const float> logits, int vocab, std::span<const std::int32_t> targets,
                          float temperature, std::span<float> logprobs, std::span<float> entropies, ThreadPool&);
 
-// Floats that pieces of these many take together, each on a cache line.
+// Returns the total floats of buffers with these sizes, each aligned to a cache line.
 inline std::size_t carved_size(std::span<const std::size_t> sizes) {
   constexpr std::size_t line = 16;
   std::size_t sum = 0;
@@ -83,7 +83,7 @@ inline std::size_t carved_size(std::span<const std::size_t> sizes) {
   return sum;
 }
 
-// Where they lie, one behind the other.
+// Returns their consecutive positions in memory.
 template <std::size_t N>
 std::array<float*, N> pieces_of(float* memory, const std::array<std::size_t, N>& sizes) {
   std::array<float*, N> pieces;
@@ -91,14 +91,14 @@ std::array<float*, N> pieces_of(float* memory, const std::array<std::size_t, N>&
   return pieces;
 }
 
-// Pieces of one buffer. The content doesn't survive the next call for the same buffer.
+// Splits a buffer into parts. The next call for the same buffer invalidates the content.
 template <std::size_t N>
 std::array<float*, N> carve(AlignedBuffer& memory, const std::size_t (&sizes)[N]) {
   memory.reserve(carved_size(sizes));
   return pieces_of(memory.data(), std::to_array(sizes));
 }
 
-// Scratch of the calling thread, kept until the thread ends.
+// Scratch memory of the calling thread, kept until the thread ends.
 AlignedBuffer& thread_memory();
 
 // Panels of the transpose of matrix [rows, columns] (rows `stride` apart): packed columns are the matrix's rows.

@@ -22,13 +22,13 @@ inline float exp_non_positive(float x) {
   return p * std::bit_cast<float>((static_cast<int>(n) + 127) << 23);
 }
 
-// The smallest probability that the k largest have.
+// Returns the smallest probability among the k largest.
 float kth_largest(std::vector<float> values, int k) {
   std::nth_element(values.begin(), values.begin() + (k - 1), values.end(), std::greater<>());
   return values[k - 1];
 }
 
-// The smallest probability inside the smallest set of largest ones that holds `share` of the total.
+// Returns the smallest probability in the smallest set of largest ones whose sum is `share` of the total.
 float nucleus_threshold(std::vector<float> values, float share, float total) {
   std::sort(values.begin(), values.end(), std::greater<>());
   float sum = 0;
@@ -77,7 +77,7 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingSettings&
     last = static_cast<std::int32_t>(i);
     if (sum > target) return last;
   }
-  return last;  // rounding left the target at the very end
+  return last;  // rounding can leave the target at the end
 }
 
 }  // namespace starpo

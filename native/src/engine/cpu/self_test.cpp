@@ -13,7 +13,7 @@
 namespace starpo {
 namespace {
 
-constexpr int rows = 19, depth = 77, columns = 45;
+constexpr int kRows = 19, kDepth = 77, kColumns = 45;
 
 std::vector<float> random_numbers(std::size_t count, std::uint32_t what) {
   const Philox random{1, RandomStream::initial_weights};
@@ -26,24 +26,24 @@ std::vector<float> random_numbers(std::size_t count, std::uint32_t what) {
 // b[depth, columns] in panels of 32 columns, each panel's inner index in groups of `together`.
 template <class T, class Convert>
 std::vector<T> pack(const std::vector<float>& b, int padded, int together, Convert convert) {
-  std::vector<T> packed(panels(columns) * kPanel * static_cast<std::size_t>(padded), T{});
-  for (int k = 0; k < depth; ++k)
-    for (int column = 0; column < columns; ++column) {
+  std::vector<T> packed(panels(kColumns) * kPanel * static_cast<std::size_t>(padded), T{});
+  for (int k = 0; k < kDepth; ++k)
+    for (int column = 0; column < kColumns; ++column) {
       const int place =
           ((column / kPanel * (padded / together) + k / together) * kPanel + column % kPanel) * together + k % together;
-      packed[static_cast<std::size_t>(place)] = convert(b[static_cast<std::size_t>(k * columns + column)]);
+      packed[static_cast<std::size_t>(place)] = convert(b[static_cast<std::size_t>(k * kColumns + column)]);
     }
   return packed;
 }
 
 std::vector<double> product(const std::vector<float>& a, const std::vector<float>& b) {
   std::vector<double> c;
-  for (int row = 0; row < rows; ++row)
-    for (int column = 0; column < columns; ++column) {
+  for (int row = 0; row < kRows; ++row)
+    for (int column = 0; column < kColumns; ++column) {
       double sum = 0;
-      for (int k = 0; k < depth; ++k)
-        sum += static_cast<double>(a[static_cast<std::size_t>(row * depth + k)]) *
-               static_cast<double>(b[static_cast<std::size_t>(k * columns + column)]);
+      for (int k = 0; k < kDepth; ++k)
+        sum += static_cast<double>(a[static_cast<std::size_t>(row * kDepth + k)]) *
+               static_cast<double>(b[static_cast<std::size_t>(k * kColumns + column)]);
       c.push_back(sum);
     }
   return c;
@@ -56,19 +56,20 @@ struct Outputs {
 
 Outputs outputs(const Kernels& kernels, const std::vector<float>& a, const std::vector<float>& packed_b) {
   Outputs out;
-  out.product.assign(rows * columns, NAN);
-  kernels.multiply(rows, columns, depth, a.data(), depth, packed_b.data(), nullptr, 0, out.product.data(), columns);
+  out.product.assign(kRows * kColumns, NAN);
+  kernels.multiply(kRows, kColumns, kDepth, a.data(), kDepth, packed_b.data(), nullptr, 0, out.product.data(),
+                   kColumns);
   out.normed.assign(a.size(), NAN);
-  const auto weight = random_numbers(depth, 3);
-  kernels.norm(rows, depth, a.data(), weight.data(), 1e-6f, out.normed.data(), nullptr);
-  constexpr int half = depth / 2;
-  out.hidden.assign(rows * half, NAN);
-  kernels.swiglu(rows, half, a.data(), out.hidden.data());
-  std::vector<std::int32_t> targets(rows);
+  const auto weight = random_numbers(kDepth, 3);
+  kernels.norm(kRows, kDepth, a.data(), weight.data(), 1e-6f, out.normed.data(), nullptr);
+  constexpr int half = kDepth / 2;
+  out.hidden.assign(kRows * half, NAN);
+  kernels.swiglu(kRows, half, a.data(), out.hidden.data());
+  std::vector<std::int32_t> targets(kRows);
   std::iota(targets.begin(), targets.end(), 0);
-  out.logprobs.assign(2 * rows, NAN);
-  kernels.logprob_entropy(rows, depth, a.data(), 1.0f, targets.data(), out.logprobs.data(), out.logprobs.data() + rows,
-                          nullptr, nullptr);
+  out.logprobs.assign(2 * kRows, NAN);
+  kernels.logprob_entropy(kRows, kDepth, a.data(), 1.0f, targets.data(), out.logprobs.data(),
+                          out.logprobs.data() + kRows, nullptr, nullptr);
   return out;
 }
 
@@ -78,8 +79,8 @@ void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
   const auto report = [&](const std::string& name, double error, double tolerance) {
     if (name.find(filter) != std::string::npos) on_result({name, error, tolerance, error <= tolerance, ""});
   };
-  const auto a = random_numbers(rows * depth, 1), b = random_numbers(depth * columns, 2);
-  const auto packed = pack<float>(b, depth, 1, [](float x) { return x; });
+  const auto a = random_numbers(kRows * kDepth, 1), b = random_numbers(kDepth * kColumns, 2);
+  const auto packed = pack<float>(b, kDepth, 1, [](float x) { return x; });
   const auto expected = product(a, b);
   const Outputs reference = outputs(scalar::kernels(), a, packed);
   for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
@@ -93,11 +94,11 @@ void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
     report(name + " equals scalar to the bit", found == reference ? 0 : 1, 0);
   }
   if (const Bf16Kernels* const kernels = bf16_kernels()) {
-    std::vector<Bf16> rounded(bf16_rows_size(rows, depth));
-    std::vector<float> c(rows * columns, NAN);
-    const auto pairs = pack<Bf16>(b, padded_depth(depth), 2, to_bf16);
-    kernels->round_rows(rows, depth, a.data(), depth, rounded.data());
-    kernels->multiply(rows, columns, depth, rounded.data(), pairs.data(), nullptr, 0, c.data(), columns);
+    std::vector<Bf16> rounded(bf16_rows_size(kRows, kDepth));
+    std::vector<float> c(kRows * kColumns, NAN);
+    const auto pairs = pack<Bf16>(b, padded_depth(kDepth), 2, to_bf16);
+    kernels->round_rows(kRows, kDepth, a.data(), kDepth, rounded.data());
+    kernels->multiply(kRows, kColumns, kDepth, rounded.data(), pairs.data(), nullptr, 0, c.data(), kColumns);
     report(std::string("cpu ") + bf16_kernels_name() + " product", normalised_mean_square_error(c, expected), 5e-4);
   }
 }

@@ -6,8 +6,8 @@
 
 namespace starpo {
 
-// Runs each instruction set's kernels that this processor has: their products against double, and their bits against
-// the scalar set's. Only checks whose name contains `filter`.
+// Checks the kernels of each supported instruction set: products against double, and bits against the scalar kernels.
+// Runs only checks whose name contains `filter`.
 void cpu_self_test(const std::string& filter, const OnCheckResult& on_result);
 
 }  // namespace starpo

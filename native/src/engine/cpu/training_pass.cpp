@@ -14,12 +14,12 @@ namespace starpo {
 
 namespace {
 
-// Rows of one task: enough for the kernels' tiles, few enough for the caches and an even load.
+// Rows per task: enough for the kernels' tiles, few enough for caches and load balance.
 constexpr int kRowBlock = 96;
 int row_blocks(int rows) { return (rows + kRowBlock - 1) / kRowBlock; }
 
-// What the forward pass of one block leaves for its backward pass. Everything else is computed again from these. All
-// layers of a model that is only read share one.
+// Activations of a block kept for the backward pass, which recomputes everything else. With NetworkUse::read all layers
+// share one.
 struct LayerActivations {
   float* x;                      // [tokens, hidden], the block's input
   float* input_reciprocal_rms;   // [tokens]
@@ -32,9 +32,9 @@ struct LayerActivations {
   float* gate_up;                // [tokens, 2 * intermediate]
 };
 
-// Gradients that live during a backward pass; a layer's, but for `x`, give way to the next one's.
+// Gradients of a backward pass. Layers reuse all buffers except `x`.
 struct BackwardBuffers {
-  float* x;           // [tokens, hidden], of the layer's output and then of its input
+  float* x;           // [tokens, hidden], first of the layer's output, then of its input
   float* middle;      // [tokens, hidden]
   float* mlp_normed;  // [tokens, hidden], with its normed input and hidden units, recomputed
   float* mlp_input;
@@ -47,8 +47,7 @@ struct BackwardBuffers {
   float* head_normed;  // [targets, hidden]
 };
 
-// Floats of each member of LayerActivations, for t tokens; of what the head keeps, for g targets and as many outputs as
-// logits has columns; and of each member of BackwardBuffers.
+// Sizes in floats: of LayerActivations for t tokens, of the head's buffers for g targets, and of BackwardBuffers.
 std::array<std::size_t, 9> layer_sizes(const Widths& w, std::size_t t) {
   return {t * w.hidden, t, t * w.qkv, t * w.heads, t * w.heads, t * w.queries, t * w.hidden, t, t * 2 * w.intermediate};
 }
@@ -81,8 +80,8 @@ struct CpuTrainingPass::State {
   float* head_x;               // [targets, hidden], the rows that predict targets
   float* head_reciprocal_rms;  // [targets]
   float* head_normed;          // [targets, hidden]
-  float* logits;  // [targets, vocab]; backward leaves their gradient. With a value head [targets], the values'
-                  // gradients alone
+  float* logits;  // [targets, vocab]; replaced by their gradient in backward. Value head: [targets], the values'
+                  // gradients
   float *logit_maximum, *log_sum, *entropy;  // [targets]
   BackwardBuffers grad;
 
@@ -143,7 +142,7 @@ void CpuTrainingPass::run_blocks(const PackedBatch& batch) {
   const Widths& width = s.width;
   const int last = static_cast<int>(s.layers.size()) - 1;
 
-  // Between two attentions a row needs no other row: the end of one layer and the beginning of the next are one loop.
+  // Rows are independent between two attentions, so the end of a layer and the start of the next are one loop.
   for (int layer = -1; layer <= last; ++layer) {
     threads.parallel_for(row_blocks(s.tokens), [&](int block) {
       const int first = block * kRowBlock, rows = std::min(kRowBlock, s.tokens - first);
@@ -200,7 +199,7 @@ void CpuTrainingPass::State::prepare(const PackedBatch& next) {
     }
     target_starts.push_back(target);
   }
-  if (target != targets) throw std::invalid_argument("a target lies outside the tokens");
+  if (target != targets) throw std::invalid_argument("a target is outside the tokens");
   const ModelConfig& config = model.layout().config();
   rotary.extend_to(config, longest);
 
@@ -300,7 +299,7 @@ void CpuTrainingPass::State::head(int first, int rows, float* logprobs, float* e
 
 namespace {
 
-// Rows and columns of one task's share of a weight gradient.
+// Rows and columns of a weight gradient per task.
 constexpr int kGradientRows = 48, kGradientColumns = 64;
 
 // gradient[rows, columns] += sum over tokens of output_gradient[token, row] * input[token, column].
@@ -355,7 +354,7 @@ struct Tasks {
 template <class F>
 Tasks(int, F) -> Tasks<F>;
 
-// Independent pieces of work as one parallel loop, in the order in which threads take them up.
+// Runs independent tasks as one parallel loop, in the order in which threads claim them.
 template <class... Parts>
 void run_together(ThreadPool& threads, const Parts&... parts) {
   threads.parallel_for((parts.tasks() + ...), [&](int task) {
@@ -387,19 +386,19 @@ void CpuTrainingPass::backward(std::span<const float> logprob_gradients, std::sp
 
 void CpuTrainingPass::backward_values(std::span<const float> value_gradients, std::span<float> gradients) {
   const State& s = *state_;
-  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
+  if (s.layers.empty()) throw std::logic_error("backward needs its own forward pass");
   if (value_gradients.size() != static_cast<std::size_t>(s.targets))
     throw std::invalid_argument("gradients of values must be [targets]");
   std::copy(value_gradients.begin(), value_gradients.end(), s.logits);
   run_backward(nullptr, nullptr, gradients);
 }
 
-// Without gradients of log-probabilities those of the head's outputs are there already.
+// Without log-probability gradients, the gradients of the head's outputs are already in `logits`.
 void CpuTrainingPass::run_backward(const float* logprob_gradients, const float* entropy_gradients,
                                    std::span<float> gradients) {
   State& s = *state_;
-  if (!s.model.learns()) throw std::logic_error("this network doesn't learn");
-  if (s.layers.empty()) throw std::logic_error("backward needs a forward pass, and one for each");
+  if (!s.model.learns()) throw std::logic_error("this network is not trained");
+  if (s.layers.empty()) throw std::logic_error("backward needs its own forward pass");
   if (gradients.size() != s.model.layout().size()) throw std::invalid_argument("gradients must have the layout's size");
   s.prepare_backward();
   ThreadPool& threads = s.model.threads();
@@ -446,7 +445,7 @@ void CpuTrainingPass::run_backward(const float* logprob_gradients, const float* 
   else
     run_together(threads, embedding, final_norm,
                  WeightGradient{w.vocab, w.hidden, s.targets, s.logits, s.head_normed, sum + offsets.head});
-  s.layers.clear();  // the logits are gone
+  s.layers.clear();  // logits were overwritten
 }
 
 void CpuTrainingPass::State::prepare_backward() {
@@ -477,7 +476,7 @@ void CpuTrainingPass::State::head_backward(int first, int rows) {
                 grad.x + static_cast<std::size_t>(batch.targets[first + i] - 1) * hidden);
 }
 
-// From the gradient of the block's output to those of `middle` and of the attended values.
+// Computes the gradients of `middle` and of the attended values from that of the block's output.
 void CpuTrainingPass::State::mlp_backward(int layer, int first, int rows) {
   const Kernels& k = kernels();
   const LayerActivations& a = layers[layer];
@@ -534,7 +533,7 @@ void CpuTrainingPass::State::attention_backward(int layer, int sequence, int kv_
   }
 }
 
-// From the gradient of queries, keys and values to that of the block's input.
+// Computes the gradient of the block's input from those of queries, keys and values.
 void CpuTrainingPass::State::input_backward(int layer, int first, int rows) {
   const Kernels& k = kernels();
   const LayerActivations& a = layers[layer];
@@ -548,8 +547,8 @@ void CpuTrainingPass::State::input_backward(int layer, int first, int rows) {
                   grad.normed + hidden, grad.middle + hidden, grad.x + hidden, grad.input + hidden);
 }
 
-// Vocabulary rows [first_row, first_row + rows). Tied: sequence by sequence, first as the head's weights and then as
-// embeddings, so that the chain is the same however sequences are split over micro-batches.
+// Adds gradients of vocabulary rows [first_row, first_row + rows). If tied, adds per sequence the head's, then the
+// embedding's gradient, so that splitting into micro-batches changes no bit.
 void CpuTrainingPass::State::embedding_gradient(int first_row, int rows, float* gradients) {
   const Kernels& k = kernels();
   const std::size_t hidden = width.hidden;

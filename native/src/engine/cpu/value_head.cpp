@@ -36,7 +36,7 @@ void CpuValueHead::backward(std::span<const float> value_gradients) {
   if (features_.size() != value_gradients.size() * hidden_)
     throw std::invalid_argument("gradients of values must be [rows] of the last forward");
   const std::span<float> gradients = trained_.gradients();
-  if (gradients.size() != weights_.size()) throw std::logic_error("a backward pass needs gradients that were cleared");
+  if (gradients.size() != weights_.size()) throw std::logic_error("call clear_gradients before backward");
   const int rows = static_cast<int>(value_gradients.size());
   kernels().accumulate_transposed(1, hidden_, rows, value_gradients.data(), 1, features_.data(), hidden_,
                                   gradients.data(), hidden_);

@@ -8,33 +8,32 @@
 namespace starpo {
 namespace {
 
-// N of cuda:N; -1 for anything else.
-int index_of(const std::string& wanted) {
+// Returns N of cuda:N, or -1 for anything else.
+int index_of(const std::string& device) {
   const std::string prefix = "cuda:";
   int index = -1;
-  if (wanted.starts_with(prefix)) std::from_chars(wanted.data() + prefix.size(), wanted.data() + wanted.size(), index);
-  return wanted == prefix + std::to_string(index) ? index : -1;
+  if (device.starts_with(prefix)) std::from_chars(device.data() + prefix.size(), device.data() + device.size(), index);
+  return device == prefix + std::to_string(index) ? index : -1;
 }
 
 }  // namespace
 
-const cuda::Device* choose_gpu(const std::string& wanted, const cuda::DeviceList& list) {
-  if (wanted == "cpu") return nullptr;
-  if (const int index = index_of(wanted); index >= 0) return &cuda::require_device(list, index);
-  if (wanted != "auto" && wanted != "cuda")
-    throw Error("device_unavailable", "there is no device " + wanted,
-                "name auto, cpu, cuda, or cuda:0, cuda:1, ...; starpo-trainer devices lists them");
-  const auto usable =
-      std::ranges::find_if(list.devices, [](const cuda::Device& device) { return !device.unavailable; });
+const cuda::Device* choose_gpu(const std::string& device, const cuda::DeviceList& list) {
+  if (device == "cpu") return nullptr;
+  if (const int index = index_of(device); index >= 0) return &cuda::require_device(list, index);
+  if (device != "auto" && device != "cuda")
+    throw Error("device_unavailable", "unknown device " + device,
+                "use auto, cpu, cuda, or cuda:0, cuda:1, ...; starpo-trainer devices lists them");
+  const auto usable = std::ranges::find_if(list.devices, [](const cuda::Device& gpu) { return !gpu.unavailable; });
   if (usable != list.devices.end()) return &*usable;
-  if (wanted == "auto") return nullptr;
-  return &cuda::require_device(list, 0);  // says why not even the first
+  if (device == "auto") return nullptr;
+  return &cuda::require_device(list, 0);  // throws with the reason
 }
 
-std::optional<cuda::Device> choose_gpu(const std::string& wanted) {
-  if (wanted == "cpu") return {};
+std::optional<cuda::Device> choose_gpu(const std::string& device) {
+  if (device == "cpu") return {};
   const cuda::DeviceList list = cuda::list_devices();
-  const cuda::Device* const chosen = choose_gpu(wanted, list);
+  const cuda::Device* const chosen = choose_gpu(device, list);
   return chosen == nullptr ? std::nullopt : std::optional(*chosen);
 }
 

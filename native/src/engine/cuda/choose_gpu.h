@@ -7,12 +7,11 @@
 
 namespace starpo {
 
-// The GPU that run.json's `device` means: cuda:N that one, cuda the first that can be used, auto the same; null for the
-// processor, which cpu is, and auto where no GPU can be used. Errors: device_unavailable, with the reason and what to
-// do.
-const cuda::Device* choose_gpu(const std::string& wanted, const cuda::DeviceList&);
+// Returns the GPU for `device` of run.json: cuda:N selects GPU N, cuda and auto the first usable GPU. Returns null
+// (CPU) for cpu, and for auto if no GPU is usable. Errors: device_unavailable, with reason and hint.
+const cuda::Device* choose_gpu(const std::string& device, const cuda::DeviceList&);
 
-// Of this machine's. No driver is asked for cpu.
-std::optional<cuda::Device> choose_gpu(const std::string& wanted);
+// The same for the GPUs of this machine. Does not query the driver for cpu.
+std::optional<cuda::Device> choose_gpu(const std::string& device);
 
 }  // namespace starpo

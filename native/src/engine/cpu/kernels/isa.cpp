@@ -52,8 +52,8 @@ Isa selected_isa() { return current(); }
 
 void select_isa(Isa isa) {
   if (!isa_supported(isa))
-    throw Error("isa_unsupported", std::string("this processor has no ") + isa_name(isa),
-                std::string("leave the choice to the program, which takes ") + isa_name(best_isa()) + " here");
+    throw Error("isa_unsupported", std::string("this CPU does not support ") + isa_name(isa),
+                std::string("unset STARPO_ISA to use ") + isa_name(best_isa()));
   current() = isa;
 }
 

@@ -35,7 +35,7 @@ Block::Block(const Launch& launch, Schedule& schedule, uint3 index)
         threads_.push_back(
             {{x, y, z}, static_cast<int>(threads_.size()), this, &launch_.block, &launch_.grid, &index_, {}});
   states_.assign(count, State::ready);
-  warps_.resize((count + warp_size - 1) / warp_size);
+  warps_.resize((count + kWarpSize - 1) / kWarpSize);
   order_ = schedule_.permutation(unfinished_, true);
   while (fibers.size() < count) fibers.push_back(std::make_unique<Fiber>());
 }
@@ -85,8 +85,8 @@ int Block::ready_between(int begin, int end) const {
 int Block::next_position() {
   const int count = static_cast<int>(order_.size());
   if (schedule_.whole_warps() && position_ >= 0) {
-    const int warp = position_ / warp_size * warp_size;
-    const int found = ready_between(warp, std::min(warp + warp_size, count));
+    const int warp = position_ / kWarpSize * kWarpSize;
+    const int found = ready_between(warp, std::min(warp + kWarpSize, count));
     if (found >= 0) return found;
   }
   const int start = schedule_.start(position_ + 1, count);
@@ -106,18 +106,18 @@ void Block::synchronize_block() {
 
 void Block::synchronize_warp(const char* operation, void* operand, void (*perform)(WarpOperands)) {
   const auto thread = static_cast<std::size_t>(current->linear_index);
-  const std::size_t first = thread / warp_size * warp_size;
-  if (first + warp_size > threads_.size()) fail(std::string(operation) + " in a warp of fewer than 32 threads");
-  Warp& warp = warps_[thread / warp_size];
+  const std::size_t first = thread / kWarpSize * kWarpSize;
+  if (first + kWarpSize > threads_.size()) fail(std::string(operation) + " in a warp of fewer than 32 threads");
+  Warp& warp = warps_[thread / kWarpSize];
   if (warp.waiting > 0 && warp.operation != operation && std::strcmp(warp.operation, operation) != 0)
-    fail("the lanes of warp " + std::to_string(thread / warp_size) + " have diverged: some are at " + warp.operation +
+    fail("the lanes of warp " + std::to_string(thread / kWarpSize) + " have diverged: some are at " + warp.operation +
          ", thread " + describe(current->index) + " at " + operation);
   warp.operation = operation;
   warp.operands[thread - first] = operand;
-  if (++warp.waiting == warp_size) {
+  if (++warp.waiting == kWarpSize) {
     warp.waiting = 0;
     if (perform) perform(warp.operands);
-    std::fill_n(states_.begin() + static_cast<std::ptrdiff_t>(first), warp_size, State::ready);
+    std::fill_n(states_.begin() + static_cast<std::ptrdiff_t>(first), kWarpSize, State::ready);
     return;
   }
   states_[thread] = State::in_warp;
@@ -143,7 +143,7 @@ std::string Block::describe_deadlock() const {
   for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
     if (states_[thread] != State::in_warp) continue;
     text += " (the first is thread " + describe(threads_[thread].index) + " at " +
-            warps_[thread / warp_size].operation + ")";
+            warps_[thread / kWarpSize].operation + ")";
     break;
   }
   return text + ", " + std::to_string(count(State::finished)) + " have returned";

@@ -39,7 +39,7 @@ class Block {
   struct Warp {
     const char* operation = nullptr;
     int waiting = 0;
-    void* operands[warp_size] = {};
+    void* operands[kWarpSize] = {};
   };
 
   static void enter(void* thread);

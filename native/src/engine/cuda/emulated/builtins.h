@@ -24,7 +24,7 @@
 #define __expf(x) expf(x)
 #define __logf(x) logf(x)
 
-constexpr unsigned STARPO_EVERY_LANE = 0xffffffffu;
+constexpr unsigned kEveryLane = 0xffffffffu;
 
 namespace starpo::cuda::emulated {
 
@@ -36,7 +36,7 @@ struct Shuffle {
 };
 
 inline void require_every_lane(unsigned mask, const char* operation) {
-  if (mask != STARPO_EVERY_LANE) fail(std::string(operation) + " with a mask of fewer than 32 lanes");
+  if (mask != kEveryLane) fail(std::string(operation) + " with a mask of fewer than 32 lanes");
 }
 
 template <class T>
@@ -67,7 +67,7 @@ inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
   } mine{predicate, 0};
   synchronize_warp(operation, &mine, [](WarpOperands operands) {
     unsigned votes = 0;
-    for (int i = 0; i < warp_size; ++i) votes |= static_cast<unsigned>(static_cast<Vote*>(operands[i])->predicate) << i;
+    for (int i = 0; i < kWarpSize; ++i) votes |= static_cast<unsigned>(static_cast<Vote*>(operands[i])->predicate) << i;
     for (void* operand : operands) static_cast<Vote*>(operand)->result = votes;
   });
   return mine.result;
@@ -76,7 +76,7 @@ inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
 }  // namespace starpo::cuda::emulated
 
 inline void __syncthreads() { starpo::cuda::emulated::synchronize_block(); }
-inline void __syncwarp(unsigned mask = STARPO_EVERY_LANE) {
+inline void __syncwarp(unsigned mask = kEveryLane) {
   starpo::cuda::emulated::require_every_lane(mask, "__syncwarp");
   starpo::cuda::emulated::synchronize_warp("__syncwarp", nullptr, nullptr);
 }
@@ -113,7 +113,7 @@ inline int __any_sync(unsigned mask, int predicate) {
   return starpo::cuda::emulated::ballot("__any_sync", mask, predicate != 0) != 0;
 }
 inline int __all_sync(unsigned mask, int predicate) {
-  return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == STARPO_EVERY_LANE;
+  return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == kEveryLane;
 }
 
 template <class T>

@@ -6,7 +6,7 @@
 // What a test makes of the emulated device, and what it has seen of its callers.
 namespace starpo::cuda::emulated {
 
-inline constexpr std::size_t default_device_memory = std::size_t{8} << 30;
+inline constexpr std::size_t kDefaultDeviceMemory = std::size_t{8} << 30;
 
 // How much memory the emulated device seems to have, for tests of what doesn't fit.
 void set_device_memory(std::size_t bytes);

@@ -51,11 +51,11 @@ extern "C" void starpo_switch_stack(void** save, void* load);
 namespace starpo::cuda::emulated {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t kPageBytes = 4096;
 #ifdef STARPO_ADDRESS_SANITIZER
-constexpr std::size_t stack_bytes = 64 * page_bytes;
+constexpr std::size_t kStackBytes = 64 * kPageBytes;
 #else
-constexpr std::size_t stack_bytes = 24 * page_bytes;
+constexpr std::size_t kStackBytes = 24 * kPageBytes;
 #endif
 
 // The last switch of this thread: from where to where.
@@ -99,37 +99,37 @@ void enter_fiber() {
 }
 
 Fiber::Fiber() {
-  void* const mapping = mmap(nullptr, page_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+  void* const mapping = mmap(nullptr, kPageBytes + kStackBytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
-  mprotect(mapping, page_bytes, PROT_NONE);
+  mprotect(mapping, kPageBytes, PROT_NONE);
   mapping_ = static_cast<std::byte*>(mapping);
   context_.fiber = this;
-  context_.stack_bottom = mapping_ + page_bytes;
-  context_.stack_size = stack_bytes;
+  context_.stack_bottom = mapping_ + kPageBytes;
+  context_.stack_size = kStackBytes;
 }
 
-Fiber::~Fiber() { munmap(mapping_, page_bytes + stack_bytes); }
+Fiber::~Fiber() { munmap(mapping_, kPageBytes + kStackBytes); }
 
 void Fiber::prepare(void (*entry)(void*), void* argument) {
   entry_ = entry;
   argument_ = argument;
   context_.fake_stack = nullptr;
 #ifdef STARPO_ADDRESS_SANITIZER
-  __asan_unpoison_memory_region(mapping_ + page_bytes, stack_bytes);
+  __asan_unpoison_memory_region(mapping_ + kPageBytes, kStackBytes);
 #endif
 #ifdef STARPO_OWN_SWITCH
   // From the top: no caller, the address that the switch returns to, and six registers. A function expects its return
   // address 8 bytes below a multiple of 16.
-  auto* top = reinterpret_cast<std::uintptr_t*>(mapping_ + page_bytes + stack_bytes);
+  auto* top = reinterpret_cast<std::uintptr_t*>(mapping_ + kPageBytes + kStackBytes);
   *--top = 0;
   *--top = reinterpret_cast<std::uintptr_t>(&enter_fiber);
   for (int i = 0; i < 6; ++i) *--top = 0;
   context_.stack_pointer = top;
 #else
   getcontext(&context_.registers);
-  context_.registers.uc_stack.ss_sp = mapping_ + page_bytes;
-  context_.registers.uc_stack.ss_size = stack_bytes;
+  context_.registers.uc_stack.ss_sp = mapping_ + kPageBytes;
+  context_.registers.uc_stack.ss_size = kStackBytes;
   context_.registers.uc_link = nullptr;
   makecontext(&context_.registers, &enter_fiber, 0);
 #endif

@@ -43,12 +43,12 @@ struct CUgraphExec_st {
 namespace starpo::cuda {
 namespace {
 
-constexpr std::size_t alignment = 256;
-std::atomic<std::size_t> memory_bytes{emulated::default_device_memory};
+constexpr std::size_t kAlignment = 256;
+std::atomic<std::size_t> memory_bytes{emulated::kDefaultDeviceMemory};
 std::atomic<std::size_t> used_bytes{0};
 
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-std::atomic<std::int64_t> calls{0}, failing_call{never};
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+std::atomic<std::int64_t> calls{0}, failing_call{kNever};
 std::atomic<emulated::Failure> failure{emulated::Failure::device};
 
 void count_call() {
@@ -86,7 +86,7 @@ FailAfter::FailAfter(std::int64_t more, Failure kind) {
   failure = kind;
   failing_call = calls + more;
 }
-FailAfter::~FailAfter() { failing_call = never; }
+FailAfter::~FailAfter() { failing_call = kNever; }
 
 std::int64_t device_calls() { return calls; }
 std::int64_t staged_copies() { return staged; }
@@ -138,16 +138,16 @@ void* allocate_on_device(std::size_t bytes) {
   count_call();
   if (bytes > device_memory().free_bytes) throw memory_used_up("an allocation of " + std::to_string(bytes) + " bytes");
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, alignment + bytes) != 0) throw std::bad_alloc();
+  if (posix_memalign(&memory, kAlignment, kAlignment + bytes) != 0) throw std::bad_alloc();
   static_cast<Header*>(memory)->bytes = bytes;
   used_bytes += bytes;
-  void* const device = static_cast<std::byte*>(memory) + alignment;
+  void* const device = static_cast<std::byte*>(memory) + kAlignment;
   std::memset(device, 0xff, bytes);
   return device;
 }
 
 void release_on_device(void* device) noexcept {
-  void* const memory = static_cast<std::byte*>(device) - alignment;
+  void* const memory = static_cast<std::byte*>(device) - kAlignment;
   used_bytes -= static_cast<Header*>(memory)->bytes;
   std::free(memory);
 }

@@ -11,38 +11,38 @@ namespace starpo::cuda::emulated {
 namespace {
 
 std::atomic<unsigned> order{0};
-constexpr unsigned first_random_order = 4;
+constexpr unsigned kFirstRandomOrder = 4;
 
 }  // namespace
 
 void set_order(unsigned seed) { order = seed; }
 
 Schedule::Schedule()
-    : seed_(order), whole_warps_(seed_ < first_random_order ? seed_ >= 2 : seed_ % 2 == 1), random_(seed_ + 1) {}
+    : seed_(order), whole_warps_(seed_ < kFirstRandomOrder ? seed_ >= 2 : seed_ % 2 == 1), random_(seed_ + 1) {}
 
 std::vector<int> Schedule::permutation(int count, bool of_threads) {
   std::vector<int> indices(static_cast<std::size_t>(count));
   std::iota(indices.begin(), indices.end(), 0);
-  if (seed_ < first_random_order) {
+  if (seed_ < kFirstRandomOrder) {
     if (seed_ % 2 == 1) std::reverse(indices.begin(), indices.end());
     return indices;
   }
   std::shuffle(indices.begin(), indices.end(), random_);
   if (of_threads && whole_warps_) {
-    std::vector<int> warp_order(static_cast<std::size_t>(count + warp_size - 1) / warp_size);
+    std::vector<int> warp_order(static_cast<std::size_t>(count + kWarpSize - 1) / kWarpSize);
     std::iota(warp_order.begin(), warp_order.end(), 0);
     std::shuffle(warp_order.begin(), warp_order.end(), random_);
     std::stable_sort(indices.begin(), indices.end(), [&](int a, int b) {
-      return warp_order[static_cast<std::size_t>(a / warp_size)] < warp_order[static_cast<std::size_t>(b / warp_size)];
+      return warp_order[static_cast<std::size_t>(a / kWarpSize)] < warp_order[static_cast<std::size_t>(b / kWarpSize)];
     });
   }
   return indices;
 }
 
 int Schedule::start(int after, int count) {
-  return seed_ < first_random_order ? after : static_cast<int>(random_() % static_cast<unsigned>(count));
+  return seed_ < kFirstRandomOrder ? after : static_cast<int>(random_() % static_cast<unsigned>(count));
 }
 
-bool Schedule::copies_at_once() { return seed_ < first_random_order ? seed_ % 2 == 1 : random_() % 2 == 0; }
+bool Schedule::copies_at_once() { return seed_ < kFirstRandomOrder ? seed_ % 2 == 1 : random_() % 2 == 0; }
 
 }  // namespace starpo::cuda::emulated

@@ -20,7 +20,7 @@ float high_half(unsigned pair) { return to_float(Bf16{static_cast<std::uint16_t>
 void multiply(WarpOperands operands) {
   float a[16][16], b[16][8], d[16][8];
   const auto each_lane = [&](auto visit) {
-    for (int lane = 0; lane < warp_size; ++lane)
+    for (int lane = 0; lane < kWarpSize; ++lane)
       visit(*static_cast<Product*>(operands[lane]), lane / 4, 2 * (lane % 4));
   };
   each_lane([&](const Product& lane, int group, int column) {
@@ -55,7 +55,7 @@ void load(WarpOperands operands) {
   for (int matrix = 0; matrix < lane_of(0).matrices; ++matrix) {
     std::uint16_t elements[8][8];
     for (int row = 0; row < 8; ++row) std::memcpy(elements[row], lane_of(matrix * 8 + row).row, sizeof elements[row]);
-    for (int lane = 0; lane < warp_size; ++lane) {
+    for (int lane = 0; lane < kWarpSize; ++lane) {
       const int group = lane / 4, pair = 2 * (lane % 4);
       const bool transposed = lane_of(lane).transposed;
       const unsigned low = transposed ? elements[pair][group] : elements[group][pair];

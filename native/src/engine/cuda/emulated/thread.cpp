@@ -12,19 +12,19 @@
 namespace starpo::cuda::emulated {
 namespace {
 
-constexpr std::size_t copy_bytes = 16;
-constexpr std::size_t shared_alignment = 128;
-constexpr std::size_t most_shared_bytes = 227 * 1024;  // compute capability 9.0
-constexpr unsigned most_threads = 1024;
+constexpr std::size_t kCopyBytes = 16;
+constexpr std::size_t kSharedAlignment = 128;
+constexpr std::size_t kMaxSharedBytes = 227 * 1024;  // compute capability 9.0
+constexpr unsigned kMaxThreads = 1024;
 
 void perform(const AsynchronousCopy& copy) {
   if (copy.global)
-    std::memcpy(copy.shared, copy.global, copy_bytes);
+    std::memcpy(copy.shared, copy.global, kCopyBytes);
   else
-    std::memset(copy.shared, 0, copy_bytes);
+    std::memset(copy.shared, 0, kCopyBytes);
 }
 
-bool is_aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % copy_bytes == 0; }
+bool is_aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kCopyBytes == 0; }
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -70,15 +70,15 @@ void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared
   if (current) throw KernelError(launch_name + "a kernel can't launch another");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535)
     throw KernelError(launch_name + "invalid grid");
-  if (block.x * block.y * block.z == 0 || block.x * block.y * block.z > most_threads)
+  if (block.x * block.y * block.z == 0 || block.x * block.y * block.z > kMaxThreads)
     throw KernelError(launch_name + "a block has 1 to 1024 threads");
-  if (shared_bytes > most_shared_bytes) throw KernelError(launch_name + "more than 227 KiB of dynamic shared memory");
+  if (shared_bytes > kMaxSharedBytes) throw KernelError(launch_name + "more than 227 KiB of dynamic shared memory");
 
   // As large as asked for and no larger, so that AddressSanitizer sees what goes beyond.
   std::unique_ptr<void, Free> shared;
   if (shared_bytes > 0) {
     void* memory = nullptr;
-    if (posix_memalign(&memory, shared_alignment, shared_bytes) != 0) throw std::bad_alloc();
+    if (posix_memalign(&memory, kSharedAlignment, shared_bytes) != 0) throw std::bad_alloc();
     shared.reset(memory);
   }
   const Launch launch{kernel_name, grid, block, kernel, shared.get()};

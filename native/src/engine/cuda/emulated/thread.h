@@ -10,7 +10,7 @@
 // A CUDA thread as the emulation sees it: what the built-in functions of builtins.h stand on.
 namespace starpo::cuda::emulated {
 
-constexpr int warp_size = 32;
+constexpr int kWarpSize = 32;
 
 class Block;
 
@@ -33,14 +33,14 @@ struct Thread {
 
 // The thread that runs now.
 extern constinit thread_local Thread* current;
-inline int lane() { return current->linear_index % warp_size; }
+inline int lane() { return current->linear_index % kWarpSize; }
 
 // Waits for the block's other threads.
 void synchronize_block();
 
 // Waits for the warp's other lanes. The one that comes last calls perform with what each lane gave, and all go on after
 // that.
-using WarpOperands = void* const (&)[warp_size];
+using WarpOperands = void* const (&)[kWarpSize];
 void synchronize_warp(const char* operation, void* operand, void (*perform)(WarpOperands operands));
 
 // Fills a static shared variable with the bytes 0xff (NaN in every floating point type) when the block's first thread

@@ -4,8 +4,8 @@
 
 namespace starpo::cuda {
 
-// Lays tensors of one lifetime end to end into one block of memory. Without memory it only counts, so that the same
-// layout first says what it needs and then takes it.
+// Allocates tensors of the same lifetime from one block of memory. Without memory it only counts bytes, so that the
+// same layout code first plans and then allocates.
 class Arena {
  public:
   Arena() = default;

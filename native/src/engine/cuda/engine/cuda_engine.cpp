@@ -15,8 +15,7 @@
 namespace starpo::cuda {
 namespace {
 
-// One GPU: a stream in whose order everything happens, and the memory that rollout and update take in turn. T: Bf16 or
-// float.
+// An engine for one GPU, with one stream and memory that rollout and update share. T: Bf16 or float.
 template <class T>
 class CudaEngine final : public Engine {
  public:
@@ -33,7 +32,7 @@ class CudaEngine final : public Engine {
   std::optional<std::int64_t> memory_in_use() const override;
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
-  // What its networks share.
+  // Shared by all networks.
   Stream& stream() { return stream_; }
   std::byte* arena() { return arena_.data(); }
   RotaryTables rotary() const { return {cosines_.data(), sines_.data()}; }
@@ -63,13 +62,13 @@ class CudaNetwork final : public Network {
   }
   void write_weights(std::size_t first, std::span<const float> from) override { weights_.write_weights(first, from); }
   Trainable& trained() override {
-    if (!learns_) throw std::logic_error("this network doesn't learn");
+    if (!learns_) throw std::logic_error("this network is not trained");
     return weights_;
   }
 
   std::unique_ptr<Generator> make_generator(int slots, int context) override {
     const EngineNeeds& needs = engine_.needs();
-    if (slots > needs.slots || context > needs.context) throw std::logic_error("a generator larger than planned");
+    if (slots > needs.slots || context > needs.context) throw std::logic_error("the generator is larger than planned");
     GeneratorShape shape = planned_shape(needs);
     shape.slots = slots;
     shape.context = context;
@@ -92,14 +91,14 @@ class CudaNetwork final : public Network {
   bool learns_;
 };
 
-// Kernels, recorded steps and cuBLASLt take some memory of their own.
+// Reserves some memory for kernels, graphs and cuBLASLt.
 std::int64_t usable_bytes(const DeviceMemory& memory) {
   return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64);
 }
 
 void check_shape(const ModelConfig& model) {
   const auto refuse = [](const std::string& what) {
-    throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU: device cpu");
+    throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU (device cpu)");
   };
   if (!attention_supports(model.head_dim))
     refuse("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
@@ -120,7 +119,7 @@ std::string CudaEngine<T>::instructions() const {
 
 template <class T>
 int CudaEngine<T>::suitable_pass_tokens(const EngineNeeds& needs) const {
-  // Beyond this products are no faster, and below it a GPU has little to do at a time.
+  // Larger passes are not faster; smaller ones underuse the GPU.
   constexpr int most = 32768, least = 2048;
   EngineNeeds tried = needs;
   for (tried.pass_tokens = most; tried.pass_tokens > std::max(least, needs.context); tried.pass_tokens /= 2)
@@ -140,7 +139,7 @@ MemoryPlan CudaEngine<T>::reserve(const EngineNeeds& needs) {
   const std::int64_t usable = usable_bytes(memory);
   if (plan.total_bytes() > usable)
     throw Error("gpu_out_of_memory",
-                "the run needs " + gibibytes(plan.total_bytes()) + " of " + device_.name + "'s memory, of which " +
+                "the run needs " + gibibytes(plan.total_bytes()) + " of memory on " + device_.name + ", but only " +
                     gibibytes(plan.free_bytes) + " are free",
                 setting_that_fits(needs_, plan_memory<T>, usable));
 

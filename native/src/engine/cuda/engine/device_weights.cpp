@@ -6,14 +6,14 @@
 
 namespace starpo::cuda {
 
-// All that learns or is read as float; else norms and biases, which no product reads.
+// All weights that are trained or read as float; otherwise norms and biases, which no product reads.
 template <class T>
 std::vector<typename DeviceWeights<T>::Masters> DeviceWeights<T>::masters_of(const ParameterLayout& layout,
                                                                              NetworkUse use) {
   if (use == NetworkUse::trained || std::is_same_v<T, float>) return {{0, layout.size(), 0}};
   std::vector<Masters> kept;
   std::size_t place = 0;
-  // Those next to each other stay so, since a layer's biases are read as one; and a value head is read whole.
+  // Adjacent tensors stay adjacent, because a layer's biases, and a value head, are read as one.
   for (const TensorSlot& tensor : layout.tensors())
     if (tensor.shape.size() == 1 || tensor.name == "score.weight") {
       kept.push_back({tensor.offset, tensor.size, place});
@@ -56,7 +56,7 @@ const float* DeviceWeights<T>::master(std::size_t offset) const {
   for (const Masters& each : kept_)
     if (offset >= each.first && offset < each.first + each.size)
       return masters_.data() + each.place + (offset - each.first);
-  throw std::logic_error("a network that is only read keeps no master of a matrix");
+  throw std::logic_error("a network with NetworkUse::read has no master weights of matrices");
 }
 
 template <class T>
@@ -72,7 +72,7 @@ auto& DeviceWeights<T>::buffer(auto& self, StateVector which) {
   auto& chosen = which == StateVector::weights        ? self.masters_
                  : which == StateVector::first_moment ? self.first_moment_
                                                       : self.second_moment_;
-  if (chosen.size() != self.layout_.size()) throw std::logic_error("this network doesn't learn");
+  if (chosen.size() != self.layout_.size()) throw std::logic_error("this network is not trained");
   return chosen;
 }
 
@@ -80,7 +80,7 @@ template <class T>
 void DeviceWeights<T>::read(StateVector which, std::size_t first, std::span<float> to) const {
   const auto& from = buffer(*this, which);
   if (first > from.size() || to.size() > from.size() - first)
-    throw std::out_of_range("a state vector has as many numbers as there are weights");
+    throw std::out_of_range("a state vector must have the size of the weights");
   download(stream_, from.data() + first, to);
 }
 
@@ -89,14 +89,14 @@ void DeviceWeights<T>::write(StateVector which, std::size_t first, std::span<con
   if (which == StateVector::weights) return write_weights(first, from);
   auto& to = buffer(*this, which);
   if (first > to.size() || from.size() > to.size() - first)
-    throw std::out_of_range("a state vector has as many numbers as there are weights");
+    throw std::out_of_range("a state vector must have the size of the weights");
   upload(stream_, to.data() + first, from);
 }
 
 template <class T>
 void DeviceWeights<T>::write_weights(std::size_t first, std::span<const float> from) {
   if (first > layout_.size() || from.size() > layout_.size() - first)
-    throw std::out_of_range("more weights than the layout has");
+    throw std::out_of_range("the range exceeds the layout");
   for (const Masters& each : kept_) {
     const std::size_t begin = std::max(first, each.first), end = std::min(first + from.size(), each.first + each.size);
     if (begin < end)

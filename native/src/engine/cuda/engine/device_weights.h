@@ -10,9 +10,9 @@
 
 namespace starpo::cuda {
 
-// A network's weights on the device: fp32 masters, the copy in T that products read (the masters themselves where T is
-// float), and what learning needs. Of a network that is only read there are no masters where products read T, but of
-// norms and biases. T: Bf16 or float.
+// A network's weights on the device: fp32 master weights, a copy in T for products (the master weights themselves if T
+// is float), and the training state. With NetworkUse::read and bf16, only norms and biases have master weights. T: Bf16
+// or float.
 template <class T>
 class DeviceWeights final : public Trainable {
  public:
@@ -38,7 +38,7 @@ class DeviceWeights final : public Trainable {
   static std::size_t bytes(const ParameterLayout&, NetworkUse);
 
  private:
-  // Weights [first, first + size) of the layout, whose masters lie at `place`.
+  // Weights [first, first + size) of the layout, whose master weights are at `place`.
   struct Masters {
     std::size_t first, size, place;
   };
@@ -52,7 +52,7 @@ class DeviceWeights final : public Trainable {
   Widths width_;
   std::vector<Masters> kept_;
   DeviceBuffer<float> masters_, gradients_, first_moment_, second_moment_;
-  DeviceBuffer<T> matrices_;  // empty where T is float
+  DeviceBuffer<T> matrices_;  // empty if T is float
   DeviceBuffer<std::uint8_t> decayed_;
   DeviceBuffer<double> norm_partials_;
   DeviceBuffer<StepReport> report_;

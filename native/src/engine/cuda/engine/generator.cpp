@@ -14,24 +14,24 @@ int decode_bucket(int slots) {
 }
 
 GeneratorShape planned_shape(const EngineNeeds& needs) {
-  constexpr int most_prefixes = 64;  // shared prompts that are kept at a time
+  constexpr int most_prefixes = 64;  // shared prompts at a time
   return {needs.slots, std::min(needs.groups, most_prefixes), needs.context};
 }
 
 template <class T>
 GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, const GeneratorShape& shape) {
   const Widths width(model);
-  const std::size_t seats = shape.seats();
+  const std::size_t cache_slots = shape.cache_slots();
   decode_rows = decode_bucket(shape.slots);
-  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, seats * shape.context),
+  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, cache_slots * shape.context),
                     n = std::max<std::size_t>(decode_rows, prefill_rows);
-  prefix_slot = arena.take<std::int32_t>(seats);
-  prefix_length = arena.take<std::int32_t>(seats);
+  prefix_slot = arena.take<std::int32_t>(cache_slots);
+  prefix_length = arena.take<std::int32_t>(cache_slots);
   const std::size_t cache = shape.cache_size(width);
   for (int i = 0; i < model.num_hidden_layers; ++i) {
     T* const keys = arena.take<T>(cache);
     T* const values = arena.take<T>(cache);
-    caches.push_back({keys, values, static_cast<int>(seats), width.kv_heads, shape.cached(), width.head_dim,
+    caches.push_back({keys, values, static_cast<int>(cache_slots), width.kv_heads, shape.cached(), width.head_dim,
                       prefix_slot, prefix_length});
   }
 
@@ -54,8 +54,8 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   }
   choices = {arena.take<std::int32_t>(decode_rows), arena.take<float>(decode_rows), arena.take<float>(decode_rows),
              arena.take<std::int32_t>(decode_rows)};
-  const std::size_t noted = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
-  log = {arena.take<std::int32_t>(noted), arena.take<float>(noted), arena.take<float>(noted), kStepsPerCall};
+  const std::size_t logged = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
+  log = {arena.take<std::int32_t>(logged), arena.take<float>(logged), arena.take<float>(logged), kStepsPerCall};
   sampler = arena.take<SamplerSettings>(1);
   stop_ids = arena.take<std::int32_t>(kMostStopIds);
   const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
@@ -73,7 +73,7 @@ HostBuffers::HostBuffers(int rows)
       logprobs(ids.size()),
       entropies(ids.size()) {}
 
-// In the order in which GeneratorBuffers lays them out.
+// In the order of the arrays in GeneratorBuffers.
 void HostBuffers::set_row(int index, const HostRow& row) {
   std::int32_t* place = row_states.data() + index;
   for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state),
@@ -102,34 +102,34 @@ CudaGenerator<T>::CudaGenerator(Stream& stream, const DeviceWeights<T>& weights,
       buffers_(buffers),
       shape_(shape),
       exact_(exact),
-      seats_(shape.slots + shape.prefixes),
+      sequences_(shape.slots + shape.prefixes),
       prefixes_(shape.prefixes),
       host_(buffers.decode_rows) {}
 
 template <class T>
 void CudaGenerator<T>::reset() {
-  std::fill(seats_.begin(), seats_.end(), CachedSequence{});
+  std::fill(sequences_.begin(), sequences_.end(), CachedSequence{});
   std::fill(prefixes_.begin(), prefixes_.end(), Prefix{});
   prefixes_changed_ = true;
 }
 
 template <class T>
 void CudaGenerator<T>::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
-  if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("no such slot");
-  if (prompt.empty()) throw std::invalid_argument("a prompt has a token at least");
+  if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("unknown slot");
+  if (prompt.empty()) throw std::invalid_argument("a prompt needs at least one token");
   check_tokens(prompt);
   end(slot);
-  CachedSequence& seat = seats_[slot];
-  seat.episode = episode;
+  CachedSequence& sequence = sequences_[slot];
+  sequence.episode = episode;
   check_room(slot, prompt.size());
   const int prefix = group < 0 || prompt.size() < 2 ? -1 : find_prefix(group, prompt);
   if (prefix < 0) {
-    seat.pending.assign(prompt.begin(), prompt.end());
+    sequence.pending.assign(prompt.begin(), prompt.end());
     return;
   }
-  seat.prefix = prefix;
-  seat.length = static_cast<int>(prompt.size()) - 1;
-  seat.pending.assign(1, prompt.back());
+  sequence.prefix = prefix;
+  sequence.length = static_cast<int>(prompt.size()) - 1;
+  sequence.pending.assign(1, prompt.back());
   ++prefixes_[prefix - shape_.slots].users;
   prefixes_changed_ = true;
 }
@@ -143,9 +143,9 @@ int CudaGenerator<T>::find_prefix(int group, std::span<const std::int32_t> promp
   }
   if (free < 0) return -1;
   prefixes_[free] = {group, {prompt.begin(), prompt.end()}, 0};
-  CachedSequence& seat = seats_[shape_.slots + free];
-  seat = {};
-  seat.pending.assign(prompt.begin(), prompt.end() - 1);
+  CachedSequence& sequence = sequences_[shape_.slots + free];
+  sequence = {};
+  sequence.pending.assign(prompt.begin(), prompt.end() - 1);
   return shape_.slots + free;
 }
 
@@ -153,28 +153,28 @@ template <class T>
 void CudaGenerator<T>::append(int slot, std::span<const std::int32_t> tokens) {
   check_room(slot, tokens.size());
   check_tokens(tokens);
-  auto& pending = seats_.at(slot).pending;
+  auto& pending = sequences_.at(slot).pending;
   pending.insert(pending.end(), tokens.begin(), tokens.end());
 }
 
 template <class T>
 void CudaGenerator<T>::end(int slot) {
-  CachedSequence& seat = seats_.at(slot);
-  if (seat.prefix >= 0) {
-    --prefixes_[seat.prefix - shape_.slots].users;
+  CachedSequence& sequence = sequences_.at(slot);
+  if (sequence.prefix >= 0) {
+    --prefixes_[sequence.prefix - shape_.slots].users;
     prefixes_changed_ = true;
   }
-  seat = {};
+  sequence = {};
 }
 
 template <class T>
-void CudaGenerator<T>::check_room(int seat, std::size_t more) const {
-  const CachedSequence& at = seats_.at(seat);
+void CudaGenerator<T>::check_room(int cache_slot, std::size_t more) const {
+  const CachedSequence& at = sequences_.at(cache_slot);
   if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context))
-    throw std::out_of_range("tokens beyond the context");
+    throw std::out_of_range("the tokens exceed the context");
 }
 
-// What isn't in the embedding's table would be read from beyond it.
+// Token ids must be valid, because kernels index the embedding table with them.
 template <class T>
 void CudaGenerator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
   const int vocab = weights_.width().vocab;
@@ -190,7 +190,7 @@ void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const Dr
   int longest = 1;
   for (const ReplyRequest& request : requests) {
     check_room(request.slot, 0);
-    if (seats_[request.slot].pending.empty()) throw std::invalid_argument("a slot has nothing to go on from");
+    if (sequences_[request.slot].pending.empty()) throw std::invalid_argument("the slot has no token to continue from");
     longest = std::max(longest, std::min(request.limit, kStepsPerCall));
   }
   if (prefixes_changed_) upload_prefixes();
@@ -202,7 +202,7 @@ void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const Dr
   Graph& step = steps_[{rows, stop_count}];
   int steps = 0;
   if (!step) {
-    // A kernel's first launch loads it, which a recording can't: the first step runs as it is.
+    // A kernel's first launch loads it, which fails during capture, so run the first step without a graph.
     decode_step(rows, stop_count);
     ++steps;
     step = Graph(stream_, [&] { decode_step(rows, stop_count); });
@@ -213,39 +213,39 @@ void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const Dr
 
 template <class T>
 void CudaGenerator<T>::upload_prefixes() {
-  std::vector<std::int32_t> slot(seats_.size(), 0), length(seats_.size(), 0);
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    if (seats_[i].prefix < 0) continue;
-    slot[i] = seats_[i].prefix;
-    length[i] = static_cast<std::int32_t>(prefixes_[seats_[i].prefix - shape_.slots].prompt.size()) - 1;
+  std::vector<std::int32_t> slot(sequences_.size(), 0), length(sequences_.size(), 0);
+  for (std::size_t i = 0; i < sequences_.size(); ++i) {
+    if (sequences_[i].prefix < 0) continue;
+    slot[i] = sequences_[i].prefix;
+    length[i] = static_cast<std::int32_t>(prefixes_[sequences_[i].prefix - shape_.slots].prompt.size()) - 1;
   }
   upload(stream_, buffers_.prefix_slot, slot);
   upload(stream_, buffers_.prefix_length, length);
   prefixes_changed_ = false;
 }
 
-// Everything pending goes into the cache, but for each slot's last token, whose logits the decode step draws from.
-// Prompts that slots borrow come first.
+// Computes all pending tokens except each slot's last one, which the decode step computes to sample from its logits.
+// Shared prompts come first.
 template <class T>
 void CudaGenerator<T>::prefill() {
-  const std::size_t most = std::min<std::size_t>(kPrefillRows, seats_.size() * shape_.context);
+  const std::size_t most = std::min<std::size_t>(kPrefillRows, sequences_.size() * shape_.context);
   std::vector<std::int32_t> slots, tokens, positions;
   const auto flush = [&] {
     if (!slots.empty()) prefill_rows(slots, tokens, positions);
     for (auto* each : {&slots, &tokens, &positions}) each->clear();
   };
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    const auto index = static_cast<int>((i + shape_.slots) % seats_.size());
-    CachedSequence& seat = seats_[index];
+  for (std::size_t i = 0; i < sequences_.size(); ++i) {
+    const auto index = static_cast<int>((i + shape_.slots) % sequences_.size());
+    CachedSequence& sequence = sequences_[index];
     const std::size_t stays = index < shape_.slots ? 1 : 0,
-                      count = seat.pending.size() > stays ? seat.pending.size() - stays : 0;
+                      count = sequence.pending.size() > stays ? sequence.pending.size() - stays : 0;
     for (std::size_t t = 0; t < count; ++t) {
       slots.push_back(index);
-      tokens.push_back(seat.pending[t]);
-      positions.push_back(seat.length++);
+      tokens.push_back(sequence.pending[t]);
+      positions.push_back(sequence.length++);
       if (slots.size() == most) flush();
     }
-    seat.pending.erase(seat.pending.begin(), seat.pending.begin() + static_cast<std::ptrdiff_t>(count));
+    sequence.pending.erase(sequence.pending.begin(), sequence.pending.begin() + static_cast<std::ptrdiff_t>(count));
   }
   flush();
 }
@@ -277,7 +277,7 @@ void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const st
   }
 }
 
-// What is recorded: from each row's last token to its next.
+// The captured work: from each row's last token to its next.
 template <class T>
 void CudaGenerator<T>::decode_step(int rows, int stop_count) {
   const Widths& width = weights_.width();
@@ -295,15 +295,16 @@ void CudaGenerator<T>::decode_step(int rows, int stop_count) {
   advance(stream_, rows, buffers_.choices, state, buffers_.log);
 }
 
-// From pinned memory, which is free again since the last collect() has waited for the stream.
+// The pinned buffers are free, because the last collect() synchronized the stream.
 template <class T>
 void CudaGenerator<T>::feed(std::span<const ReplyRequest> requests, const DrawSettings& draws) {
   for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const CachedSequence& seat = seats_[requests[i].slot];
-    host_.set_row(static_cast<int>(i),
-                  {seat.pending.front(), seat.length, std::min(requests[i].limit, shape_.context - seat.length),
-                   RowState::running, 0, requests[i].slot, static_cast<std::int32_t>(seat.episode)});
+    const CachedSequence& sequence = sequences_[requests[i].slot];
+    host_.set_row(
+        static_cast<int>(i),
+        {sequence.pending.front(), sequence.length, std::min(requests[i].limit, shape_.context - sequence.length),
+         RowState::running, 0, requests[i].slot, static_cast<std::int32_t>(sequence.episode)});
   }
   host_.sampler[0] = {draws.sampling, draws.random, draws.iteration};
   std::ranges::copy(draws.stop_ids, host_.stop_ids.data());
@@ -318,11 +319,11 @@ void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows,
   const auto fetch = [&](auto& to, const auto* from, std::size_t count) {
     copy_to_host(stream_, to.data(), from, count * sizeof to[0]);
   };
-  const std::size_t noted = static_cast<std::size_t>(rows) * kStepsPerCall;
+  const std::size_t logged = static_cast<std::size_t>(rows) * kStepsPerCall;
   fetch(host_.row_states, buffers_.row_states, host_.row_states.size());
-  fetch(host_.ids, buffers_.log.ids, noted);
-  fetch(host_.logprobs, buffers_.log.logprobs, noted);
-  fetch(host_.entropies, buffers_.log.entropies, noted);
+  fetch(host_.ids, buffers_.log.ids, logged);
+  fetch(host_.logprobs, buffers_.log.logprobs, logged);
+  fetch(host_.entropies, buffers_.log.entropies, logged);
   stream_.synchronize();
   choices.resize(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -331,10 +332,10 @@ void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows,
     for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at)
       choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
     if (row.state == RowState::not_finite) choices[i].push_back({-1, 0, 0});
-    CachedSequence& seat = seats_[requests[i].slot];
-    seat.length += row.logged;
-    seat.pending.assign(1, choices[i].back().id);
-    if (seat.pending.front() < 0) seat.pending.clear();  // there is no such token to go on from
+    CachedSequence& sequence = sequences_[requests[i].slot];
+    sequence.length += row.logged;
+    sequence.pending.assign(1, choices[i].back().id);
+    if (sequence.pending.front() < 0) sequence.pending.clear();  // nothing was sampled
   }
 }
 

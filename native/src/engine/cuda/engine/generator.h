@@ -18,33 +18,32 @@ namespace starpo::cuda {
 
 struct GeneratorShape {
   int slots;
-  int prefixes;  // further slots that hold groups' prompts
-  int context;   // most tokens of a slot
+  int prefixes;  // additional cache slots for shared prompts
+  int context;   // maximum tokens per slot
 
-  int seats() const { return slots + prefixes; }
-  // A row that has ended its reply computes on: its last token may lie one beyond.
+  int cache_slots() const { return slots + prefixes; }
+  // One more, because rows with a finished response still compute.
   int cached() const { return context + 1; }
-  // Numbers of one layer's keys, and of its values.
+  // Elements of one layer's keys, and of its values.
   std::size_t cache_size(const Widths& width) const {
-    return static_cast<std::size_t>(seats()) * cached() * width.keys;
+    return static_cast<std::size_t>(cache_slots()) * cached() * width.keys;
   }
 };
 
-// The most that is planned for.
+// The maximum shape to plan for.
 GeneratorShape planned_shape(const EngineNeeds&);
 
-inline constexpr int kStepsPerCall = 8;    // tokens a slot may choose before the host looks
-inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens computed at a time
+inline constexpr int kStepsPerCall = 8;    // tokens per slot between synchronizations with the host
+inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens per prefill batch
 inline constexpr int kMostStopIds = 64;
-inline constexpr int kRowStates =
-    7;  // numbers that a row is described by: those of DecodeRows, its slot and its episode
-inline constexpr int kKeySplit = 512;  // keys that one block walks while decoding in fast mode
+inline constexpr int kRowStates = 7;   // values per row: those of DecodeRows, slot and episode
+inline constexpr int kKeySplit = 512;  // keys per block when decoding in fast mode
 KeySplits key_splits(int context, float* partials);
 
-// Rows of a decode step for so many busy slots: few sizes, so that few steps are recorded.
+// Returns the rows of a decode step for this many active slots. Few sizes, so that few graphs are captured.
 int decode_bucket(int slots);
 
-// The KV cache of all slots and what a step needs, in one arena.
+// The KV cache of all slots and the buffers of a step, in one arena.
 template <class T>
 struct GeneratorBuffers {
   GeneratorBuffers(Arena&, const ModelConfig&, const GeneratorShape&);
@@ -52,33 +51,31 @@ struct GeneratorBuffers {
   std::vector<KvCache<T>> caches;             // by layer
   std::int32_t *prefix_slot, *prefix_length;  // [slots + prefixes]
 
-  LayerBuffers<T> layer;                                 // of all layers
+  LayerBuffers<T> layer;                                 // shared by all layers
   T* delta;                                              // [rows, hidden]
   float* logits;                                         // [decode rows, vocab]
   std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
 
-  // What the host tells a burst of steps and is told by it: all [decode rows], one behind the other, so that a single
-  // copy brings them.
+  // Exchanged with the host for each burst of steps, in one copy: consecutive arrays [decode rows].
   std::int32_t* row_states;  // [kRowStates, decode rows]
   int decode_rows;
   DecodeRows rows;
-  std::int32_t *slots, *episodes;  // slot -1: an idle row, which computes but stores nothing
+  std::int32_t *slots, *episodes;  // slot -1: an unused row, which computes but stores nothing
   Choices choices;                 // [decode rows]
   DecodeLog log;                   // [decode rows, kStepsPerCall]
   SamplerSettings* sampler;
   std::int32_t* stop_ids;  // [kMostStopIds]
-  float* key_partials;     // of attention in pieces
+  float* key_partials;     // of split attention
 };
 
-// A row of a decode step, as the host sets and reads it.
+// The host's view of a decode row.
 struct HostRow {
   std::int32_t token = 0, position = 0, remaining = 0;
   RowState state = RowState::exhausted;
   std::int32_t logged = 0, slot = -1, episode = 0;
 };
 
-// The host's side of a burst of steps: pinned, so that copies wait for no staging. Like all that is copied on its own,
-// it may be touched once the stream has been waited for.
+// Pinned host buffers of a burst of steps. Synchronize the stream before touching them.
 struct HostBuffers {
   explicit HostBuffers(int decode_rows);
 
@@ -86,17 +83,17 @@ struct HostBuffers {
   HostRow row(int index) const;
 
   int decode_rows;
-  PinnedBuffer<std::int32_t> row_states;  // as on the device
+  PinnedBuffer<std::int32_t> row_states;  // same layout as on the device
   PinnedBuffer<SamplerSettings> sampler;
   PinnedBuffer<std::int32_t> stop_ids;
-  PinnedBuffer<std::int32_t> ids;  // [decode rows, kStepsPerCall], as the other two of the log
+  PinnedBuffer<std::int32_t> ids;  // [decode rows, kStepsPerCall], like logprobs and entropies
   PinnedBuffer<float> logprobs, entropies;
 };
 
 extern template struct GeneratorBuffers<Bf16>;
 extern template struct GeneratorBuffers<float>;
 
-// Decodes with recorded steps: choosing, noting and feeding back happen on the device, several tokens at a time. T:
+// Decodes with CUDA graphs: sampling, logging and feeding tokens back run on the device, several tokens per call. T:
 // Bf16 or float.
 template <class T>
 class CudaGenerator final : public Generator {
@@ -113,22 +110,22 @@ class CudaGenerator final : public Generator {
   void generate(std::span<const ReplyRequest>, const DrawSettings&, std::vector<std::vector<Choice>>& choices) override;
 
  private:
-  // A slot, or a group's prompt: the cache holds `length` tokens, and `pending` follow.
+  // A cache slot of an episode or of a shared prompt: `length` tokens are cached, `pending` tokens follow.
   struct CachedSequence {
     std::uint32_t episode = 0;
     int length = 0;
     std::vector<std::int32_t> pending;
-    int prefix = -1;  // seat whose first tokens it borrows
+    int prefix = -1;  // cache slot of the shared prompt; -1: none
   };
-  // A seat after the slots that holds a prompt but for its last token.
+  // A shared prompt, cached without its last token in one of the additional slots.
   struct Prefix {
     int group = -1;
     std::vector<std::int32_t> prompt;
     int users = 0;
   };
 
-  int find_prefix(int group, std::span<const std::int32_t> prompt);  // seat; -1: all are in use
-  void check_room(int seat, std::size_t more) const;
+  int find_prefix(int group, std::span<const std::int32_t> prompt);  // returns a cache slot; -1: all are in use
+  void check_room(int cache_slot, std::size_t more) const;
   void check_tokens(std::span<const std::int32_t> tokens) const;
   void upload_prefixes();
   void prefill();
@@ -147,7 +144,7 @@ class CudaGenerator final : public Generator {
   GeneratorBuffers<T> buffers_;
   GeneratorShape shape_;
   bool exact_;
-  std::vector<CachedSequence> seats_;
+  std::vector<CachedSequence> sequences_;
   std::vector<Prefix> prefixes_;
   bool prefixes_changed_ = true;
   HostBuffers host_;

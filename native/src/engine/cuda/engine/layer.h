@@ -11,8 +11,8 @@
 
 namespace starpo::cuda {
 
-// The matrix products of one network, all row-major and without padding. `exact`: an element's bits depend on its own
-// operands alone.
+// The matrix products of a network, row-major and without padding. `exact`: the bits of an element depend only on its
+// own operands.
 template <class T>
 class Products {
  public:
@@ -75,12 +75,12 @@ class Products {
   bool exact_;
 };
 
-// What one block of the network computes for `rows` tokens; training keeps it for the backward pass, where buffers may
-// be one for all layers.
+// Activations of a block for `rows` tokens. Training keeps them for the backward pass; otherwise layers may share
+// buffers.
 template <class T>
 struct LayerBuffers {
   float* x;            // [rows, hidden] the block's input
-  float* input_rms;    // [rows] reciprocal; null where no backward pass follows
+  float* input_rms;    // [rows] reciprocal; null without a backward pass
   T* normed;           // [rows, hidden]
   T* qkv;              // [rows, Widths::qkv], rotated
   T* attended;         // [rows, queries]
@@ -88,7 +88,7 @@ struct LayerBuffers {
   float* middle;       // [rows, hidden] between attention and MLP; may be x
   float* middle_rms;   // [rows]
   T* middle_normed;    // [rows, hidden]
-  T* gate_up;          // [rows, 2 * intermediate]; null: the product itself ends with SwiGLU
+  T* gate_up;          // [rows, 2 * intermediate]; null: SwiGLU is fused into the product
   T* hidden;           // [rows, intermediate]
 };
 
@@ -97,9 +97,8 @@ inline AttentionShape attention_shape(const Widths& width) {
   return {width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))};
 }
 
-// One block of Qwen2, the same for prefill, decode and training. x = previous + previous_delta (null: previous is x
-// already); what it adds to `middle` is left in delta [rows, hidden]. attend(bias): adds it to qkv, rotates, and writes
-// attended.
+// Runs a Qwen2 block, for prefill, decode and training. x = previous + previous_delta (null: x = previous). The MLP's
+// output is left in delta [rows, hidden]. attend(bias): adds the bias to qkv, rotates, and writes attended.
 template <class T, class Attend>
 void run_layer(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, int layer, int rows,
                const float* previous, const T* previous_delta, const LayerBuffers<T>& b, T* delta,

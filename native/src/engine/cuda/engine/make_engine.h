@@ -7,7 +7,7 @@
 
 namespace starpo::cuda {
 
-// The engine of a GPU.
+// Creates the engine for a GPU.
 std::unique_ptr<Engine> make_engine(const Device&, const EngineSettings&);
 
 }  // namespace starpo::cuda

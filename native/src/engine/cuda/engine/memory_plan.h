@@ -6,8 +6,7 @@
 
 namespace starpo::cuda {
 
-// What every part of a run needs, by lifetime: rollout and update lie in the same memory. Free and device bytes are
-// left to the caller.
+// Plans the memory of each part of a run. Rollout and update share memory. The caller sets free_bytes and device_bytes.
 template <class T>
 MemoryPlan plan_memory(const EngineNeeds&);
 

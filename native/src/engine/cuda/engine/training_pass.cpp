@@ -28,7 +28,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
   for (const std::int32_t token : batch.tokens)
     if (token < 0 || token >= vocab) throw std::out_of_range("token outside the vocabulary");
 
-  std::vector<std::int32_t> place(batch.tokens.size()), rows, wanted;
+  std::vector<std::int32_t> place(batch.tokens.size()), rows, ids;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
     if (starts[i + 1] <= starts[i] || starts[i + 1] > tokens)
       throw std::invalid_argument("sequence_starts must ascend to the number of tokens");
@@ -43,7 +43,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
     while (target >= starts[sequence + 1]) ++sequence;
     ++target_counts[sequence];
     rows.push_back(target - 1);
-    wanted.push_back(batch.tokens[target]);
+    ids.push_back(batch.tokens[target]);
   }
   const TokenOrder order = order_by_token(batch.tokens);
   unique = static_cast<int>(order.ids.size());
@@ -51,7 +51,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
   cuda::upload(stream, ids, batch.tokens);
   cuda::upload(stream, positions, place);
   cuda::upload(stream, target_rows, rows);
-  cuda::upload(stream, target_ids, wanted);
+  cuda::upload(stream, target_ids, ids);
   cuda::upload(stream, order_ids, order.ids);
   cuda::upload(stream, order_starts, order.starts);
   cuda::upload(stream, order_rows, order.rows);
@@ -61,7 +61,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
 
 namespace {
 
-// Logits of as many targets at a time as fit a gibibyte, which keeps the products large.
+// Computes logits in chunks of up to 1 GiB, which keeps products large.
 template <class T>
 int chunk_rows(int vocab, int tokens) {
   constexpr std::size_t gibibyte = std::size_t{1} << 30;
@@ -80,7 +80,7 @@ TrainingBuffers<T>::TrainingBuffers(Arena& arena, const ModelConfig& model, int 
   const bool keeps_elementwise = backward && recompute == Recompute::none,
              keeps_products = backward && recompute != Recompute::block;
 
-  // What isn't kept for each layer is there once.
+  // Buffers that are not kept per layer are shared.
   const auto shared_or = [&](bool keeps, auto* shared, std::size_t size) {
     return keeps ? arena.take<std::remove_pointer_t<decltype(shared)>>(size) : shared;
   };
@@ -180,7 +180,7 @@ void CudaTrainingPass<T>::forward(const PackedBatch& batch, float temperature, s
 template <class T>
 void CudaTrainingPass<T>::learn(const PackedBatch& batch, float temperature, const BatchLoss& loss,
                                 std::span<float> logprobs, std::span<float> entropies, PolicyLossSums& sums) {
-  if (!backward_) throw std::logic_error("this network doesn't learn");
+  if (!backward_) throw std::logic_error("this network is not trained");
   check_results(batch, logprobs, entropies);
   if (!run_blocks(batch)) return;
   upload_loss(loss);
@@ -202,7 +202,7 @@ void CudaTrainingPass<T>::learn(const PackedBatch& batch, float temperature, con
   blocks_backward();
   download(stream_, b.logprobs, logprobs);
   download(stream_, b.entropies, entropies);
-  // The loss itself is a sum of few numbers, which the host takes in double and in order.
+  // The host sums the loss in double and in order.
   std::vector<float> logprob_gradients(logprobs.size()), entropy_gradients(logprobs.size());
   loss_gradients(batch, loss, logprobs, entropies, sums, logprob_gradients, entropy_gradients);
 }
@@ -228,11 +228,11 @@ void CudaTrainingPass<T>::forward_values(const PackedBatch& batch, std::span<flo
 
 template <class T>
 void CudaTrainingPass<T>::backward_values(std::span<const float> value_gradients) {
-  if (!backward_) throw std::logic_error("this network doesn't learn");
+  if (!backward_) throw std::logic_error("this network is not trained");
   TrainingBuffers<T>& b = buffers_;
   const ModelOffsets& at = weights_.offsets();
   if (value_gradients.size() != static_cast<std::size_t>(b.batch.targets))
-    throw std::invalid_argument("a slope for each value is needed");
+    throw std::invalid_argument("every value needs a gradient");
   if (value_gradients.empty()) return;
   upload(stream_, b.values, value_gradients);
   value_head_backward(stream_, b.batch.targets, weights_.width().hidden, b.head_normed, weights_.master(at.head),
@@ -252,7 +252,7 @@ void CudaTrainingPass<T>::run_one(int layer, const float* previous, const T* del
   });
 }
 
-// False where the batch predicts nothing, so that there is nothing to run.
+// Returns false if the batch has no targets.
 template <class T>
 bool CudaTrainingPass<T>::run_blocks(const PackedBatch& batch) {
   TrainingBuffers<T>& b = buffers_;
@@ -290,7 +290,7 @@ template <class T>
 void CudaTrainingPass<T>::upload_loss(const BatchLoss& loss) {
   for (auto* each : {&loss_weights_, &rollout_logprobs_, &advantages_, &reference_logprobs_}) each->clear();
   const auto& starts = buffers_.batch.target_counts;
-  if (loss.sequences.size() != starts.size()) throw std::invalid_argument("a loss for each sequence is needed");
+  if (loss.sequences.size() != starts.size()) throw std::invalid_argument("every sequence needs a loss");
   for (std::size_t i = 0; i < loss.sequences.size(); ++i) {
     const SequenceLoss& sequence = loss.sequences[i];
     loss_weights_.insert(loss_weights_.end(), starts[i], static_cast<float>(sequence.weight));
@@ -307,14 +307,14 @@ void CudaTrainingPass<T>::upload_loss(const BatchLoss& loss) {
   const bool policy = loss.objective == Objective::policy;
   if (!is_whole(rollout_logprobs_, policy) || !is_whole(advantages_, policy) ||
       !is_whole(reference_logprobs_, policy && loss.kl.coefficient > 0))
-    throw std::invalid_argument("a loss needs numbers for each target");
+    throw std::invalid_argument("the loss inputs must be [targets]");
   upload(stream_, buffers_.loss_weights, loss_weights_);
   upload(stream_, buffers_.rollout_logprobs, rollout_logprobs_);
   upload(stream_, buffers_.advantages, advantages_);
   upload(stream_, buffers_.reference_logprobs, reference_logprobs_);
 }
 
-// From the logits' gradient: the head's own, and that of what it read.
+// Computes the gradients of the head's weights and of its input from the logits' gradient.
 template <class T>
 void CudaTrainingPass<T>::chunk_backward(int first, int rows) {
   const TrainingBuffers<T>& b = buffers_;
@@ -362,7 +362,7 @@ void CudaTrainingPass<T>::layer_backward(int layer) {
   attention_backward(layer);
 }
 
-// The residual stream's gradient, rounded: that of what a half of the layer adds to it.
+// The residual stream's gradient in T, which is also the gradient of each half layer's output.
 template <class T>
 const T* CudaTrainingPass<T>::stream_gradient() {
   convert(stream_, static_cast<std::size_t>(buffers_.batch.tokens) * weights_.width().hidden, buffers_.final_x,
@@ -379,7 +379,7 @@ void CudaTrainingPass<T>::mlp_backward(int layer) {
   const int tokens = b.batch.tokens;
   products_.backward(tokens, width.hidden, width.intermediate, stream_gradient(), own.hidden,
                      weights_.gradient(at.down), weights_.matrix(at.down), b.hidden_gradient);
-  T* const gate_up_gradient = own.gate_up;  // in the place of what isn't read again
+  T* const gate_up_gradient = own.gate_up;  // overwrites values that are not read again
   swiglu_backward(stream_, tokens, width.intermediate, own.gate_up, b.hidden_gradient, gate_up_gradient,
                   static_cast<T*>(nullptr));
   products_.backward(tokens, 2 * width.intermediate, width.hidden, gate_up_gradient, own.middle_normed,

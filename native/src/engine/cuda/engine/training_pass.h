@@ -15,12 +15,12 @@
 
 namespace starpo::cuda {
 
-// A micro-batch as the kernels read it. Room is taken once, for the largest.
+// A micro-batch in device memory, allocated once for the largest.
 class DeviceBatch {
  public:
   DeviceBatch(Arena&, int tokens);
 
-  // Errors: std::invalid_argument for a batch that is no batch, std::out_of_range for a token outside the vocabulary.
+  // Errors: std::invalid_argument for an invalid batch, std::out_of_range for a token outside the vocabulary.
   void upload(Stream&, const PackedBatch&, int vocab);
 
   int tokens = 0, targets = 0, unique = 0;
@@ -30,7 +30,7 @@ class DeviceBatch {
   std::int32_t* positions;         // [tokens]
   std::int32_t* target_rows;       // [targets] the rows that predict them
   std::int32_t* target_ids;        // [targets]
-  std::int32_t* order_ids;         // a TokenOrder's (cuda/kernels/embedding.h)
+  std::int32_t* order_ids;         // of a TokenOrder (cuda/kernels/embedding.h)
   std::int32_t* order_starts;
   std::int32_t* order_rows;
 
@@ -39,17 +39,17 @@ class DeviceBatch {
   int capacity_;
 };
 
-// Everything a pass over `tokens` tokens needs besides the weights, in one arena. Without a backward pass all layers
-// share their buffers.
+// All buffers of a pass over `tokens` tokens, except the weights, in one arena. Without a backward pass all layers
+// share buffers.
 template <class T>
 struct TrainingBuffers {
   TrainingBuffers(Arena&, const ModelConfig&, int tokens, bool backward, Recompute);
 
   DeviceBatch batch;
   std::vector<LayerBuffers<T>> layers;
-  T* delta = nullptr;        // [tokens, hidden] what a layer's halves add to the residual stream
+  T* delta = nullptr;        // [tokens, hidden] output of a half layer, added to the residual stream
   float* final_x = nullptr;  // [tokens, hidden] the last layer's output; then the gradient of the stream
-  T* rounded = nullptr;      // [tokens, hidden] that gradient in T; the stream's last norm before
+  T* rounded = nullptr;      // [tokens, hidden] the final norm's output, then that gradient in T
 
   float* head_x = nullptr;                                             // [tokens, hidden] the target rows
   float* head_rms = nullptr;                                           // [tokens]
@@ -68,13 +68,13 @@ struct TrainingBuffers {
   T* qkv_gradient = nullptr;           // [tokens, Widths::qkv]
   T* normed_gradient = nullptr;        // [tokens, hidden]
   float* attention_scratch = nullptr;  // [heads, tokens]
-  float* partials = nullptr;           // of sums over rows
+  float* partials = nullptr;           // partial sums over rows
 };
 
 extern template struct TrainingBuffers<Bf16>;
 extern template struct TrainingBuffers<float>;
 
-// A network's passes over packed micro-batches, in memory that belongs to the engine: until the next pass of any
+// Passes of a network over packed micro-batches. Results are in the engine's memory, valid until the next pass of any
 // network.
 template <class T>
 class CudaTrainingPass final : public NetworkPass {

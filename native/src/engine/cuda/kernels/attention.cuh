@@ -11,8 +11,7 @@
 #include "engine/cuda/portable/tensor_core.h"
 #include "engine/cuda/portable/warp.h"
 
-// Attention over keys that are walked in blocks of 64, on one page: what a row needs, the walk in fp32 and that on
-// tensor cores.
+// FlashAttention over blocks of 64 keys: running softmax, then the fp32 and the tensor core implementation.
 namespace starpo::cuda {
 
 constexpr float kLog2E = 1.4426950408889634f;
@@ -29,26 +28,26 @@ __device__ __forceinline__ float exp2_approximate(float x) {
 #endif
 }
 
-// The running softmax of a row (Milakov & Gimelshein, arXiv 1805.02867) in powers of two, of scores scaled by scale *
-// log2(e). Products that are added to are written as fmaf, so that every kernel that uses this rounds alike.
+// The online softmax of a row (Milakov & Gimelshein, arXiv 1805.02867) in powers of two, of scores scaled by scale *
+// log2(e). Multiply-adds are explicit fmaf, so that all kernels round alike.
 struct RunningSoftmax {
-  float top = -INFINITY;
+  float running_max = -INFINITY;
   float sum = 0.0f;
 
-  // Takes a block's greatest scaled score; what was summed so far has to shrink by the result. A block that the row
-  // doesn't see (minus infinity) gives exactly 1. The first block must have a key that the row sees.
-  __device__ __forceinline__ float raise(float block_top) {
-    const float raised = fmaxf(top, block_top);
-    const float shrink = exp2_approximate(top - raised);
-    top = raised;
-    return shrink;
+  // Updates the running max with a block's maximum scaled score. Returns the factor that rescales previous sums,
+  // exactly 1 for a fully masked block (minus infinity). The first block must have an unmasked key.
+  __device__ __forceinline__ float update_max(float block_max) {
+    const float updated = fmaxf(running_max, block_max);
+    const float rescale = exp2_approximate(running_max - updated);
+    running_max = updated;
+    return rescale;
   }
   __device__ __forceinline__ float weight(float score, float log2_scale) const {
-    return exp2_approximate(fmaf(score, log2_scale, -top));
+    return exp2_approximate(fmaf(score, log2_scale, -running_max));
   }
 };
 
-// Where the rows of a walk lie: what differs between packed sequences and the cache.
+// Addresses of the rows, which differ between packed sequences and the cache.
 
 // The keys and values of one head of one sequence, by position.
 template <class T>
@@ -88,8 +87,7 @@ struct QueryRows {
   __device__ __forceinline__ T* output(int row) const {
     return attended + row / group * attended_stride + row % group * HeadDim;
   }
-  // The last position that a row sees. Rows past the end see what the last one does: whatever they compute is defined
-  // and goes nowhere.
+  // The last position that a row attends to. Rows past the end copy the last row; their results are unused.
   __device__ __forceinline__ int limit(int row) const {
     const int token = (row < count ? row : count - 1) / group;
     return positions == nullptr ? first_position + token : positions[token];
@@ -112,12 +110,11 @@ struct SharedRows {
     return row * HeadDim + (chunk ^ (row / kRowsOfAllBanks & kMask)) * 8;
   }
 
-  // Starts copying `Rows` rows; those from `valid` on become zeros. `row(i)` gives the address of row i.
+  // Starts copying `Rows` rows; rows from `valid` on become zeros. `row(i)` returns the address of row i.
   template <int Rows, int Threads, class Address>
   static __device__ __forceinline__ void copy(Bf16* tile, int valid, Address row) {
     constexpr int kCopies = Rows * kChunks;
-    [[maybe_unused]] constexpr int kUnrolled =
-        kCopies <= 4 * Threads ? 4 : 2;  // many addresses at a time cost many registers
+    [[maybe_unused]] constexpr int kUnrolled = kCopies <= 4 * Threads ? 4 : 2;  // many addresses need many registers
 #pragma unroll kUnrolled
     for (int first = 0; first < kCopies; first += Threads) {
       const int copy = first + static_cast<int>(threadIdx.x);
@@ -127,7 +124,7 @@ struct SharedRows {
     }
   }
 
-  // The same for rows `stride` numbers apart, which cost fewer instructions.
+  // The same for rows at a constant stride, with fewer instructions.
   template <int Rows, int Threads>
   static __device__ __forceinline__ void copy_spaced(Bf16* tile, int valid, const Bf16* first, std::ptrdiff_t stride) {
     static_assert(Threads % kChunks == 0 && Rows * kChunks % Threads == 0);
@@ -184,12 +181,12 @@ __device__ __forceinline__ void as_left(unsigned (&a)[4], const float (&first)[4
 
 // Sum and maximum over the four lanes that share a row of an accumulator.
 __device__ __forceinline__ float quad_sum(float x) {
-  x += __shfl_xor_sync(every_lane, x, 1);
-  return x + __shfl_xor_sync(every_lane, x, 2);
+  x += __shfl_xor_sync(kAllLanes, x, 1);
+  return x + __shfl_xor_sync(kAllLanes, x, 2);
 }
 __device__ __forceinline__ float quad_max(float x) {
-  x = fmaxf(x, __shfl_xor_sync(every_lane, x, 1));
-  return fmaxf(x, __shfl_xor_sync(every_lane, x, 2));
+  x = fmaxf(x, __shfl_xor_sync(kAllLanes, x, 1));
+  return fmaxf(x, __shfl_xor_sync(kAllLanes, x, 2));
 }
 
 // Plain fp32 products of a warp's four rows with a block of 64 rows in shared memory. Every result is one chain of fmaf
@@ -202,7 +199,8 @@ struct PlainTile {
       HeadDim + 4;  // of the block's rows: reads of neighbouring rows by float4 fall into different banks
   static constexpr int kColumns = (HeadDim + 31) / 32;
 
-  // Copies `count` rows (zeros for those from `valid` on), `stride` floats apart. `row(i)` gives the address of row i.
+  // Copies `count` rows (zeros for those from `valid` on), `stride` floats apart. `row(i)` returns the address of row
+  // i.
   template <class Address>
   static __device__ __forceinline__ void copy(float* tile, int stride, int count, int valid, Address row) {
     for (int i = threadIdx.x; i < count * (HeadDim / 4); i += kThreads) {
@@ -252,8 +250,8 @@ struct PlainTile {
   }
 };
 
-// The walk of 16 query rows over blocks of 64 keys in fp32, four rows a warp: scores with a lane for each key, values
-// with a lane for each column.
+// Attention of 16 query rows over blocks of 64 keys in fp32, four rows per warp: one lane per key for scores, one lane
+// per column for values.
 template <int HeadDim>
 struct PlainAttention {
   using Number = float;
@@ -268,8 +266,8 @@ struct PlainAttention {
   RunningSoftmax softmax[Tile::kWarpRows];
 
   // As TensorAttention's.
-  __device__ __forceinline__ void walk(void* shared, const QueryRows<float>& rows, const KeyRows<float>& source,
-                                       int first_key, int key_end, float scale) {
+  __device__ __forceinline__ void accumulate(void* shared, const QueryRows<float>& rows, const KeyRows<float>& source,
+                                             int first_key, int key_end, float scale) {
     float* const queries = static_cast<float*>(shared);
     float* const keys = queries + kRows * HeadDim;
     float* const values = keys + kKeyBlock * Tile::kStride;
@@ -283,7 +281,7 @@ struct PlainAttention {
     }
     Tile::copy(queries, HeadDim, kRows, rows.count, [&](int i) { return rows.template query<HeadDim>(i); });
     for (int first = first_key; first < key_end; first += kKeyBlock) {
-      __syncthreads();  // all warps are done with the block before
+      __syncthreads();  // all warps have finished the previous block
       Tile::copy(keys, Tile::kStride, kKeyBlock, key_end - first, [&](int i) { return source.key(first + i); });
       Tile::copy(values, Tile::kStride, kKeyBlock, key_end - first, [&](int i) { return source.value(first + i); });
       __syncthreads();
@@ -291,7 +289,7 @@ struct PlainAttention {
       Tile::multiply(scores, queries + first_row() * HeadDim, keys);
 #pragma unroll
       for (int r = 0; r < Tile::kWarpRows; ++r)
-        weigh(r, scores[r], rows.limit(first_row() + r) - first, log2_scale, weights);
+        apply_softmax(r, scores[r], rows.limit(first_row() + r) - first, log2_scale, weights);
       __syncwarp();
       Tile::add_weighted(out, weights, values);
       __syncwarp();
@@ -310,7 +308,7 @@ struct PlainAttention {
 #pragma unroll
     for (int r = 0; r < Tile::kWarpRows; ++r)
       if (first_row() + r < count && lane_index() == 0)
-        log_sum_exp[first_row() + r] = softmax[r].top * kLn2 + logf(softmax[r].sum);
+        log_sum_exp[first_row() + r] = softmax[r].running_max * kLn2 + logf(softmax[r].sum);
   }
 
   __device__ __forceinline__ void write_partials(float* sums, float* softmaxes, int count) {
@@ -318,7 +316,7 @@ struct PlainAttention {
       if (row >= count) return;
       sums[row * HeadDim + column] = out[r][i];
       if (column == 0) {
-        softmaxes[2 * row] = softmax[r].top;
+        softmaxes[2 * row] = softmax[r].running_max;
         softmaxes[2 * row + 1] = softmax[r].sum;
       }
     });
@@ -336,31 +334,31 @@ struct PlainAttention {
         if (lane_index() + 32 * i < HeadDim) use(r, i, first_row() + r, lane_index() + 32 * i);
   }
 
-  // The weights of row r for the block's keys, of which it sees those up to `limit`; what was summed shrinks to the new
-  // top.
-  __device__ __forceinline__ void weigh(int r, float (&scores)[2], int limit, float log2_scale, float* weights) {
+  // Computes the weights of row r for the block's keys up to `limit` and rescales the previous sums to the new max.
+  __device__ __forceinline__ void apply_softmax(int r, float (&scores)[2], int limit, float log2_scale,
+                                                float* weights) {
     if (lane_index() > limit) scores[0] = -INFINITY;
     if (lane_index() + 32 > limit) scores[1] = -INFINITY;
-    const float shrink = softmax[r].raise(warp_max(fmaxf(scores[0], scores[1])) * log2_scale);
+    const float rescale = softmax[r].update_max(warp_max(fmaxf(scores[0], scores[1])) * log2_scale);
     const float low = softmax[r].weight(scores[0], log2_scale), high = softmax[r].weight(scores[1], log2_scale);
     weights[r * kKeyBlock + lane_index()] = low;
     weights[r * kKeyBlock + lane_index() + 32] = high;
-    softmax[r].sum = fmaf(softmax[r].sum, shrink, low + high);
+    softmax[r].sum = fmaf(softmax[r].sum, rescale, low + high);
 #pragma unroll
-    for (int i = 0; i < Tile::kColumns; ++i) out[r][i] *= shrink;
+    for (int i = 0; i < Tile::kColumns; ++i) out[r][i] *= rescale;
   }
 };
 
-// The walk of Warps * Tiles * 16 query rows over blocks of 64 keys on tensor cores. The state of a row is spread over
-// the four lanes of a quad. Halves = 1: only the first 8 rows of each 16 count, which saves their softmax where a
-// token's heads are all there is. What a row gets depends on neither Warps, Tiles, Halves nor Stages.
+// Attention of Warps * Tiles * 16 query rows over blocks of 64 keys on tensor cores. The four lanes of a quad share the
+// state of a row. Halves = 1 uses only the first 8 of each 16 rows, which saves their softmax when decoding. The bits
+// of a row don't depend on Warps, Tiles, Halves or Stages.
 template <int HeadDim, int Warps, int Tiles, int Halves, int Stages>
 struct TensorAttention {
   using Number = Bf16;
   using Rows = SharedRows<HeadDim>;
   static constexpr int kHeadDim = HeadDim;
   static constexpr int kThreads = Warps * 32;
-  static constexpr int kTileRows = Warps * Tiles * 16;  // of them the last 8 of each 16 are unused where Halves is 1
+  static constexpr int kTileRows = Warps * Tiles * 16;  // the last 8 of each 16 are unused if Halves is 1
   static constexpr int kRows = Halves == 1 ? 8 : kTileRows;
   static constexpr int kSharedBytes = (kTileRows + Stages * 2 * kKeyBlock) * HeadDim * static_cast<int>(sizeof(Bf16));
   static_assert(Halves == 2 || Warps * Tiles == 1);
@@ -368,9 +366,10 @@ struct TensorAttention {
   float out[Tiles][HeadDim / 8][4];
   RunningSoftmax softmax[Tiles][Halves];
 
-  // Keys first_key (a multiple of 64) up to key_end, which no row sees beyond; every row sees the first of them.
-  __device__ __forceinline__ void walk(void* shared, const QueryRows<Bf16>& rows, const KeyRows<Bf16>& source,
-                                       int first_key, int key_end, float scale) {
+  // Accumulates keys first_key (a multiple of 64) up to key_end. No row attends beyond key_end; every row attends to
+  // the first key.
+  __device__ __forceinline__ void accumulate(void* shared, const QueryRows<Bf16>& rows, const KeyRows<Bf16>& source,
+                                             int first_key, int key_end, float scale) {
     Bf16* const queries = static_cast<Bf16*>(shared);
     const int row = first_row();
     const int first_block = first_key / kKeyBlock, end_block = (key_end + kKeyBlock - 1) / kKeyBlock;
@@ -396,7 +395,7 @@ struct TensorAttention {
     int stage = 0, free_stage = Stages - 1;
     for (int block = first_block; block < end_block; ++block) {
       cp_async_wait<Stages - 2>();
-      __syncthreads();  // the block has come, and all warps are done with the one before
+      __syncthreads();  // the block has arrived, and all warps have finished the previous one
       if (block + Stages - 1 < end_block) copy_keys(shared, source, block + Stages - 1, free_stage, key_end);
       cp_async_commit();
       const Bf16* const keys = stage_keys(shared, stage);
@@ -411,7 +410,7 @@ struct TensorAttention {
         float scores[Tiles][8][4];
         multiply_keys(scores, queries, keys, row);
         if (block * kKeyBlock + kKeyBlock - 1 > lowest) mask(scores, rows, block * kKeyBlock);
-        weigh(scores, log2_scale);
+        apply_softmax(scores, log2_scale);
         add_values(scores, keys + kKeyBlock * HeadDim);
       }
       stage = stage + 1 == Stages ? 0 : stage + 1;
@@ -424,8 +423,7 @@ struct TensorAttention {
       for (int h = 0; h < Halves; ++h) softmax[t][h].sum = quad_sum(softmax[t][h].sum);
   }
 
-  // Ends the walk: each warp hands its rows through the part of shared memory where its queries were, so that whole
-  // chunks are written.
+  // Writes the result: each warp stages its rows in the shared memory of its queries, so that whole chunks are written.
   __device__ __forceinline__ void write_attended(void* shared, const QueryRows<Bf16>& rows) {
     Bf16* const staging = static_cast<Bf16*>(shared);
     const int row = first_row();
@@ -449,11 +447,12 @@ struct TensorAttention {
 
   __device__ __forceinline__ void write_log_sum_exp(float* log_sum_exp, int count) {
     for_each_row([&](int t, int h, int i) {
-      if (i < count && lane_index() % 4 == 0) log_sum_exp[i] = softmax[t][h].top * kLn2 + logf(softmax[t][h].sum);
+      if (i < count && lane_index() % 4 == 0)
+        log_sum_exp[i] = softmax[t][h].running_max * kLn2 + logf(softmax[t][h].sum);
     });
   }
 
-  // What a later merge needs: sums [count][HeadDim] of values not divided yet, and (top, sum) [count][2].
+  // Writes partial results for a merge: undivided sums [count][HeadDim] and (max, sum) [count][2].
   __device__ __forceinline__ void write_partials(float* sums, float* softmaxes, int count) {
     for_each_row([&](int t, int h, int i) {
       if (i >= count) return;
@@ -462,7 +461,7 @@ struct TensorAttention {
         *reinterpret_cast<float2*>(sums + i * HeadDim + 8 * j + 2 * (lane_index() % 4)) =
             make_float2(out[t][j][2 * h], out[t][j][2 * h + 1]);
       if (lane_index() % 4 == 0)
-        *reinterpret_cast<float2*>(softmaxes + 2 * i) = make_float2(softmax[t][h].top, softmax[t][h].sum);
+        *reinterpret_cast<float2*>(softmaxes + 2 * i) = make_float2(softmax[t][h].running_max, softmax[t][h].sum);
     });
   }
 
@@ -496,12 +495,12 @@ struct TensorAttention {
       for (int h = 0; h < Halves; ++h) use(t, h, first_row() + 16 * t + 8 * h + lane_index() / 4);
   }
 
-  // The highest of sign * limit over the warp's rows.
+  // The maximum of sign * limit over the warp's rows.
   static __device__ __forceinline__ int highest_limit(const QueryRows<Bf16>& rows, int sign) {
     int highest = sign * rows.limit(first_row() + lane_index() % (Halves == 1 ? 8 : Tiles * 16));
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
-      highest = max(highest, __shfl_xor_sync(every_lane, highest, distance));
+      highest = max(highest, __shfl_xor_sync(kAllLanes, highest, distance));
     return highest;
   }
 
@@ -550,17 +549,17 @@ struct TensorAttention {
     });
   }
 
-  // Turns scores into weights, and shrinks what was summed to the new top.
-  __device__ __forceinline__ void weigh(float (&scores)[Tiles][8][4], float log2_scale) {
+  // Replaces scores by softmax weights and rescales the previous sums to the new max.
+  __device__ __forceinline__ void apply_softmax(float (&scores)[Tiles][8][4], float log2_scale) {
 #pragma unroll
     for (int t = 0; t < Tiles; ++t)
 #pragma unroll
       for (int h = 0; h < Halves; ++h) {
-        float top = scores[t][0][2 * h];
+        float row_max = scores[t][0][2 * h];
 #pragma unroll
-        for (int j = 0; j < 8; ++j) top = fmaxf(top, fmaxf(scores[t][j][2 * h], scores[t][j][2 * h + 1]));
+        for (int j = 0; j < 8; ++j) row_max = fmaxf(row_max, fmaxf(scores[t][j][2 * h], scores[t][j][2 * h + 1]));
         RunningSoftmax& state = softmax[t][h];
-        const float shrink = state.raise(quad_max(top) * log2_scale);
+        const float rescale = state.update_max(quad_max(row_max) * log2_scale);
         float sum = 0.0f;
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
@@ -568,11 +567,11 @@ struct TensorAttention {
           scores[t][j][2 * h + 1] = state.weight(scores[t][j][2 * h + 1], log2_scale);
           sum += scores[t][j][2 * h] + scores[t][j][2 * h + 1];
         }
-        state.sum = fmaf(state.sum, shrink, sum);
+        state.sum = fmaf(state.sum, rescale, sum);
 #pragma unroll
         for (int j = 0; j < HeadDim / 8; ++j) {
-          out[t][j][2 * h] *= shrink;
-          out[t][j][2 * h + 1] *= shrink;
+          out[t][j][2 * h] *= rescale;
+          out[t][j][2 * h + 1] *= rescale;
         }
       }
   }
@@ -603,7 +602,7 @@ struct TensorAttention {
   unsigned held_[kHoldQueries ? Tiles : 1][kHoldQueries ? HeadDim / 16 : 1][4];
 };
 
-// Which engine walks what. All of one number type give a row the same bits.
+// The implementation for each case. All implementations of a number type give the same bits.
 
 template <class T, int HeadDim>
 struct Engines {  // float
@@ -614,11 +613,10 @@ struct Engines {  // float
 
 template <int HeadDim>
 struct Engines<Bf16, HeadDim> {
-  // 32 rows a warp read each key from shared memory half as often as 16 would; with 128 columns they do not fit into
-  // registers.
+  // 32 rows per warp halve the shared memory reads of 16, but don't fit into registers with 128 columns.
   using Forward = TensorAttention<HeadDim, 4, (HeadDim <= 64 ? 2 : 1), 2, 2>;
   using Prefill = TensorAttention<HeadDim, 4, 1, 2, 2>;
-  // One warp for a token's heads, with blocks of keys on their way ahead of it.
+  // One warp for a token's heads, with key blocks prefetched.
   using Decode = TensorAttention<HeadDim, 1, 1, 1, 3>;
 };
 

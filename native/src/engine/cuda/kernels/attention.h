@@ -8,10 +8,10 @@
 #include "engine/cuda/kernels/kv_cache.h"
 #include "engine/cuda/runtime/stream.h"
 
-// Causal attention with grouped queries: query head h reads key-value head h / (heads / kv_heads). Scores are kept
-// nowhere: every row walks its keys in blocks of 64 from position 0 with a running softmax (FlashAttention-2, arXiv
-// 2307.08691). T: Bf16 (tensor cores) or float. Pointers are device memory, aligned to 16 bytes. Nothing is added
-// atomically: results have the same bits in every run.
+// Causal attention with grouped queries: query head h reads key-value head h / (heads / kv_heads). Scores are not
+// stored: every row accumulates its keys in blocks of 64 from position 0 with an online softmax (FlashAttention-2,
+// arXiv 2307.08691). T: Bf16 (tensor cores) or float. Pointers are device memory, aligned to 16 bytes. Results are
+// deterministic, because no sum is atomic.
 namespace starpo::cuda {
 
 constexpr int kKeyBlock = 64;
@@ -30,8 +30,8 @@ struct AttentionShape {
 
 bool attention_supports(int head_dim);
 
-// Sequences one after another: sequence i is the tokens from starts[i] up to starts[i + 1]; the last one ends at
-// `tokens`. Empty ones are allowed.
+// Packed sequences: sequence i has the tokens from starts[i] up to starts[i + 1]; the last ends at `tokens`. Sequences
+// may be empty.
 struct PackedSequences {
   int tokens;
   int sequences;
@@ -51,29 +51,29 @@ template <class T>
 void attention_backward(Stream&, const AttentionShape&, const PackedSequences&, const T* qkv, const T* attended,
                         const T* attended_gradient, const float* log_sum_exp, float* delta, T* qkv_gradient);
 
-// Tokens whose keys and values are in the cache already: row i is the token at position[i] of slot[i] and sees that
-// slot's positions 0 to position[i]. Rows of a negative slot get zeros.
+// Tokens whose keys and values are cached: row i is the token at position[i] of slot[i] and attends to positions 0 to
+// position[i] of the slot. Rows with a negative slot get zeros.
 struct CachedRows {
   int rows;
   const std::int32_t* slot;
   const std::int32_t* position;
-  // One token a slot (decode) rather than many neighbouring rows of one slot (prefill). Only the speed depends on it.
+  // One token per slot (decode) or many adjacent rows of a slot (prefill). Affects only the speed.
   bool decoding;
 };
 
-// For decoding few slots: the keys are cut every `length` positions, the pieces walked side by side and merged in
-// order. Bits then differ from attention_forward's where a row sees more than `length` keys, but still depend on that
-// row alone.
+// Split-KV decoding for few slots: the keys are split every `length` positions, the parts computed in parallel and
+// merged in order. For rows with more than `length` keys, bits differ from attention_forward, but still depend only on
+// the row.
 struct KeySplits {
-  int length = 0;             // a multiple of 64, or 0: one walk
-  int longest = 0;            // no row sees more keys
+  int length = 0;             // a multiple of 64, or 0: no split
+  int longest = 0;            // maximum keys of a row
   float* partials = nullptr;  // scratch of key_split_partials floats
 };
 std::size_t key_split_partials(const AttentionShape&, int rows, const KeySplits&);
 
-// qkv: [rows, qkv_width], of which the queries are read; attended: [rows, heads * head_dim]. Without splits a row has
-// the bits that attention_forward gives the same token, however the rows are ordered and divided among calls, and
-// whether its prefix is borrowed or its own.
+// qkv: [rows, qkv_width], only queries are read; attended: [rows, heads * head_dim]. Without splits, a row is
+// bit-identical to attention_forward for the same token, for any order and batching of rows, and with or without a
+// shared prefix.
 template <class T>
 void cached_attention(Stream&, const AttentionShape&, const KvCache<T>&, const CachedRows&, const T* qkv, T* attended,
                       const KeySplits& = {});

@@ -20,7 +20,7 @@ __global__ void attention_delta_kernel(int tokens, int heads, const T* attended,
     for (int i = 0; i < Vector<T>::size; ++i) sum = fmaf(to_float(output[i]), to_float(gradient[i]), sum);
   }
 #pragma unroll
-  for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(every_lane, sum, lanes);
+  for (int lanes = kLanes / 2; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(kAllLanes, sum, lanes);
   if (of < all && column == 0) delta[of % heads * tokens + of / heads] = sum;
 }
 
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(Engine::kThreads, Engine::kHeadDim <= 64 ? 3 :
   const int start = of.sequences.starts[blockIdx.y], length = of.sequences.starts[blockIdx.y + 1] - start;
   const int tile = (length + Engine::kRows - 1) / Engine::kRows - 1 - static_cast<int>(blockIdx.z),
             first = tile * Engine::kRows;
-  if (tile >= 0) Engine::walk(shared, of, blockIdx.x, start, first, min(Engine::kRows, length - first));
+  if (tile >= 0) Engine::accumulate(shared, of, blockIdx.x, start, first, min(Engine::kRows, length - first));
 }
 
 // Grid: (kv_heads, sequences, key tiles of the longest sequence), the keys that most queries see first.
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int start = of.sequences.starts[blockIdx.y], length = of.sequences.starts[blockIdx.y + 1] - start;
   const int first = blockIdx.z * Engine::kRows;
-  if (first < length) Engine::walk(shared, of, blockIdx.x, start, first, length);
+  if (first < length) Engine::accumulate(shared, of, blockIdx.x, start, first, length);
 }
 
 template <class T, int HeadDim>

@@ -6,7 +6,7 @@ namespace starpo::cuda {
 
 namespace {
 
-// Of a key-value head's group so many heads share a block. More than 8 are divided.
+// Number of heads of a key-value head's group per block. Groups above 8 are split.
 constexpr int kHeadsOfBlock = 8;
 
 int head_parts(const AttentionShape& shape) { return (shape.group() + kHeadsOfBlock - 1) / kHeadsOfBlock; }
@@ -17,12 +17,13 @@ __device__ KeyRows<T> cached_keys(const KvCache<T>& cache, int slot, int kv_head
     return (static_cast<std::ptrdiff_t>(of) * cache.kv_heads + kv_head) * cache.context * HeadDim;
   };
   const int prefix = cache.prefix_length[slot];
-  const std::ptrdiff_t own = offset(slot), borrowed = prefix > 0 ? offset(cache.prefix_slot[slot]) : own;
-  return {cache.keys + own, cache.values + own, cache.keys + borrowed, cache.values + borrowed, prefix, HeadDim};
+  const std::ptrdiff_t own = offset(slot), shared_prefix = prefix > 0 ? offset(cache.prefix_slot[slot]) : own;
+  return {cache.keys + own, cache.values + own, cache.keys + shared_prefix, cache.values + shared_prefix, prefix,
+          HeadDim};
 }
 
-// Grid: (tiles of `tokens` rows, kv_heads * head parts, pieces of the keys). Neighbouring rows of one slot are walked
-// together, those of another slot after them.
+// Grid: (tiles of `tokens` rows, kv_heads * head parts, parts of the keys). Adjacent rows of a slot are computed
+// together, then those of the next slot.
 template <class Engine>
 __global__ void __launch_bounds__(Engine::kThreads, 2)
     cached_attention_kernel(AttentionShape shape, KvCache<typename Engine::Number> cache, CachedRows rows, int tokens,
@@ -39,8 +40,8 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
   const int seen_of_lane = lane < end ? rows.position[tile + lane] + 1 : 0;
 
   for (int begin = 0, count; begin < end; begin += count) {
-    const int slot = __shfl_sync(every_lane, slot_of_lane, begin);
-    const unsigned others = __ballot_sync(every_lane, lane >= begin && (lane >= end || slot_of_lane != slot));
+    const int slot = __shfl_sync(kAllLanes, slot_of_lane, begin);
+    const unsigned others = __ballot_sync(kAllLanes, lane >= begin && (lane >= end || slot_of_lane != slot));
     count = (others == 0 ? 32 : __ffs(others) - 1) - begin;
     const std::ptrdiff_t row = tile + begin;
 
@@ -63,14 +64,14 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
     int key_end = lane >= begin && lane < begin + count ? seen_of_lane : 0;
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
-      key_end = max(key_end, __shfl_xor_sync(every_lane, key_end, distance));
+      key_end = max(key_end, __shfl_xor_sync(kAllLanes, key_end, distance));
     const int piece = blockIdx.z, first_key = piece * splits.length;
     if (splits.length > 0) key_end = min(key_end, first_key + splits.length);
     if (first_key >= key_end) continue;
 
     Engine engine;
-    engine.walk(shared, queries, cached_keys<T, Engine::kHeadDim>(cache, slot, kv_head), first_key, key_end,
-                shape.scale);
+    engine.accumulate(shared, queries, cached_keys<T, Engine::kHeadDim>(cache, slot, kv_head), first_key, key_end,
+                      shape.scale);
     if (splits.length == 0) {
       engine.write_attended(shared, queries);
     } else {
@@ -79,12 +80,11 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
       engine.write_partials(splits.partials + partial * Engine::kHeadDim,
                             splits.partials + gridDim.z * all * Engine::kHeadDim + 2 * partial, queries.count);
     }
-    __syncthreads();  // before shared memory is filled again
+    __syncthreads();  // before shared memory is overwritten
   }
 }
 
-// A warp for each row and head: the pieces of its keys in their order. Pieces that the row doesn't reach were never
-// written.
+// One warp per row and head merges the parts of its keys in order. Parts beyond the row's last key were not written.
 template <class T, int HeadDim>
 __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits,
                                         int pieces) {
@@ -98,13 +98,13 @@ __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T
   RunningSoftmax merged;
   for (int piece = 0; piece < reached; ++piece) {
     const std::ptrdiff_t partial = static_cast<std::ptrdiff_t>(piece) * all + of;
-    const float top = softmaxes[2 * partial], sum = softmaxes[2 * partial + 1];
-    const float shrink = merged.raise(top), share = exp2_approximate(top - merged.top);
-    merged.sum = fmaf(sum, share, merged.sum * shrink);
+    const float partial_max = softmaxes[2 * partial], sum = softmaxes[2 * partial + 1];
+    const float rescale = merged.update_max(partial_max), share = exp2_approximate(partial_max - merged.running_max);
+    merged.sum = fmaf(sum, share, merged.sum * rescale);
 #pragma unroll
     for (int i = 0; i < kColumns; ++i)
       if (lane_index() + 32 * i < HeadDim)
-        out[i] = fmaf(splits.partials[partial * HeadDim + lane_index() + 32 * i], share, out[i] * shrink);
+        out[i] = fmaf(splits.partials[partial * HeadDim + lane_index() + 32 * i], share, out[i] * rescale);
   }
 #pragma unroll
   for (int i = 0; i < kColumns; ++i)
@@ -118,10 +118,10 @@ int pieces_of(const KeySplits& splits) {
 }
 
 template <class Engine>
-void launch_walk(Stream& stream, const AttentionShape& shape, const KvCache<typename Engine::Number>& cache,
-                 const CachedRows& rows, const typename Engine::Number* qkv, typename Engine::Number* attended,
-                 const KeySplits& splits) {
-  // A lane looks after each token of a tile.
+void launch_attention(Stream& stream, const AttentionShape& shape, const KvCache<typename Engine::Number>& cache,
+                      const CachedRows& rows, const typename Engine::Number* qkv, typename Engine::Number* attended,
+                      const KeySplits& splits) {
+  // One lane per token of a tile.
   const int tokens = rows.decoding ? 1 : std::min(32, Engine::kRows / std::min(kHeadsOfBlock, shape.group()));
   const dim3 grid((rows.rows + tokens - 1) / tokens, shape.kv_heads * head_parts(shape), pieces_of(splits));
   STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (cached_attention_kernel<Engine>), shape, cache,
@@ -141,8 +141,8 @@ void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache
   if (rows.rows == 0) return;
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
     if (!rows.decoding)
-      return launch_walk<typename Engines<T, HeadDim>::Prefill>(stream, shape, cache, rows, qkv, attended, {});
-    launch_walk<typename Engines<T, HeadDim>::Decode>(stream, shape, cache, rows, qkv, attended, splits);
+      return launch_attention<typename Engines<T, HeadDim>::Prefill>(stream, shape, cache, rows, qkv, attended, {});
+    launch_attention<typename Engines<T, HeadDim>::Decode>(stream, shape, cache, rows, qkv, attended, splits);
     if (splits.length == 0) return;
     constexpr int kWarps = 4;
     STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0,

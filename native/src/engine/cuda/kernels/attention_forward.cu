@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
   keys.stride = stride;
 
   Engine engine;
-  engine.walk(shared, queries, keys, 0, first + count, shape.scale);
+  engine.accumulate(shared, queries, keys, 0, first + count, shape.scale);
   engine.write_log_sum_exp(log_sum_exp + static_cast<std::ptrdiff_t>(head) * sequences.tokens + start + first, count);
   engine.write_attended(shared, queries);
 }

@@ -6,9 +6,9 @@
 
 namespace starpo::cuda {
 
-// What the backward kernels read and write, by head and token. With weights P = softmax(scale * Q K^T) and the output's
-// gradient G (FlashAttention-2, section 2.3): dV = P^T G, dP = G V^T, dS = P * (dP - delta) with delta = sum over
-// columns of G * output, dQ = scale * dS K, dK = scale * dS^T Q.
+// Inputs and outputs of the backward kernels, by head and token. With weights P = softmax(scale * Q K^T) and the
+// output's gradient G (FlashAttention-2, section 2.3): dV = P^T G, dP = G V^T, dS = P * (dP - delta) with delta = sum
+// over columns of G * output, dQ = scale * dS K, dK = scale * dS^T Q.
 template <class T, int HeadDim>
 struct AttentionGradient {
   AttentionShape shape;
@@ -38,13 +38,13 @@ struct AttentionGradient {
   }
 };
 
-// What both backward walks in fp32 share: four rows a warp against blocks of 64 rows, a lane for two of them.
+// Shared by both backward kernels in fp32: four rows per warp times blocks of 64 rows, two per lane.
 template <int HeadDim>
 struct PlainGradientTile : PlainTile<HeadDim> {
   using Tile = PlainTile<HeadDim>;
   using Sums = float[Tile::kWarpRows][Tile::kColumns];
 
-  // Two tiles of the block's own rows and two of the walked ones, and two sets of weights.
+  // Two tiles of the block's own rows, two of the streamed rows, and two sets of weights.
   static constexpr int kSharedBytes =
       (2 * Tile::kRows * HeadDim + 2 * kKeyBlock * Tile::kStride + 2 * Tile::kRows * kKeyBlock) *
       static_cast<int>(sizeof(float));
@@ -93,8 +93,8 @@ struct PlainQueryGradient {
   static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows,
                        kSharedBytes = Tile::kSharedBytes;
 
-  static __device__ __forceinline__ void walk(void* memory, const AttentionGradient<float, HeadDim>& of, int head,
-                                              int start, int first, int count) {
+  static __device__ __forceinline__ void accumulate(void* memory, const AttentionGradient<float, HeadDim>& of, int head,
+                                                    int start, int first, int count) {
     const typename Tile::Shared shared(memory);
     float* const queries = static_cast<float*>(memory);
     const int kv_head = head / of.shape.group(), key_end = first + count, row = Tile::first_row();
@@ -111,7 +111,7 @@ struct PlainQueryGradient {
     typename Tile::Sums sums;
     Tile::clear(sums);
     for (int key = 0; key < key_end; key += kKeyBlock) {
-      __syncthreads();  // all warps are done with the block before
+      __syncthreads();  // all warps have finished the previous block
       Tile::copy(shared.first_block, Tile::kStride, kKeyBlock, key_end - key,
                  [&](int i) { return of.qkv + of.key(kv_head, start + key + i); });
       Tile::copy(shared.second_block, Tile::kStride, kKeyBlock, key_end - key,
@@ -145,8 +145,8 @@ struct PlainKeyGradient {
   static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows,
                        kSharedBytes = Tile::kSharedBytes;
 
-  static __device__ __forceinline__ void walk(void* memory, const AttentionGradient<float, HeadDim>& of, int kv_head,
-                                              int start, int first, int length) {
+  static __device__ __forceinline__ void accumulate(void* memory, const AttentionGradient<float, HeadDim>& of,
+                                                    int kv_head, int start, int first, int length) {
     const typename Tile::Shared shared(memory);
     float* const keys = static_cast<float*>(memory);
     const int group = of.shape.group(), count = min(kRows, length - first), row = Tile::first_row();
@@ -158,7 +158,7 @@ struct PlainKeyGradient {
     Tile::clear(value_sums);
     for (int head = kv_head * group; head < (kv_head + 1) * group; ++head)
       for (int block = first / kKeyBlock * kKeyBlock; block < length; block += kKeyBlock) {
-        __syncthreads();  // all warps are done with the block before
+        __syncthreads();  // all warps have finished the previous block
         Tile::copy(shared.first_block, Tile::kStride, kKeyBlock, length - block,
                    [&](int i) { return of.qkv + of.query(head, start + block + i); });
         Tile::copy(shared.second_block, Tile::kStride, kKeyBlock, length - block,
@@ -191,8 +191,8 @@ struct PlainKeyGradient {
   }
 };
 
-// What both backward walks on tensor cores share: four warps of 16 rows each against blocks of 64 rows, which come in
-// two stages, 32 at a time.
+// Shared by both backward kernels on tensor cores: four warps of 16 rows times blocks of 64 rows, loaded in two stages
+// of 32.
 template <int HeadDim>
 struct TensorGradientTile {
   using Rows = SharedRows<HeadDim>;
@@ -267,7 +267,7 @@ struct TensorGradientTile {
   }
 };
 
-// dQ of 64 queries of one head: walks the keys they see.
+// Computes dQ of 64 queries of a head, over the keys they attend to.
 template <int HeadDim>
 struct TensorQueryGradient {
   using Number = Bf16;
@@ -276,8 +276,8 @@ struct TensorQueryGradient {
   static constexpr int kHeadDim = HeadDim, kThreads = Tile::kThreads, kRows = Tile::kRows,
                        kSharedBytes = Tile::kTileBytes;
 
-  static __device__ __forceinline__ void walk(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int head,
-                                              int start, int first, int count) {
+  static __device__ __forceinline__ void accumulate(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int head,
+                                                    int start, int first, int count) {
     Bf16* const queries = static_cast<Bf16*>(shared);
     Bf16* const gradients = queries + kRows * HeadDim;
     Bf16* const stages = gradients + kRows * HeadDim;
@@ -323,7 +323,7 @@ struct TensorQueryGradient {
 
     for (int block = 0; block < blocks; ++block) {
       cp_async_wait<0>();
-      __syncthreads();  // the block has come, and all warps are done with the one before
+      __syncthreads();  // the block has arrived, and all warps have finished the previous one
       if (block + 1 < blocks) copy_block(block + 1);
       cp_async_commit();
       if (block == 0) {
@@ -359,7 +359,7 @@ struct TensorQueryGradient {
   }
 };
 
-// dK and dV of 64 keys of one key-value head: walks, for each query head of its group, the queries that see them.
+// Computes dK and dV of 64 keys of a key-value head, over the queries of its group that attend to them.
 template <int HeadDim>
 struct TensorKeyGradient {
   using Number = Bf16;
@@ -369,8 +369,8 @@ struct TensorKeyGradient {
   static constexpr int kSharedBytes =
       Tile::kTileBytes + Tile::kStages * 2 * kKeyBlock * static_cast<int>(sizeof(float));
 
-  static __device__ __forceinline__ void walk(void* shared, const AttentionGradient<Bf16, HeadDim>& of, int kv_head,
-                                              int start, int first, int length) {
+  static __device__ __forceinline__ void accumulate(void* shared, const AttentionGradient<Bf16, HeadDim>& of,
+                                                    int kv_head, int start, int first, int length) {
     Bf16* const keys = static_cast<Bf16*>(shared);
     Bf16* const values = keys + kRows * HeadDim;
     Bf16* const stages = values + kRows * HeadDim;
@@ -389,7 +389,7 @@ struct TensorKeyGradient {
       Rows::template copy_spaced<kKeyBlock, kThreads>(queries + kKeyBlock * HeadDim, length - query,
                                                       of.output_gradient(head, start + query), of.output_stride());
     };
-    // One for each thread. Queries past the end add nothing whatever they weigh: their rows are zeros.
+    // One per thread. Queries past the end add nothing, because their rows are zeros.
     const auto statistic = [&](int iteration) {
       const int head = kv_head * group + iteration / blocks,
                 query = (first_block + iteration % blocks) * kKeyBlock + static_cast<int>(threadIdx.x) % kKeyBlock;
@@ -432,7 +432,7 @@ struct TensorKeyGradient {
 
     for (int iteration = 0; iteration < iterations; ++iteration) {
       cp_async_wait<0>();
-      __syncthreads();  // the block has come, and all warps are done with the one before
+      __syncthreads();  // the block has arrived, and all warps have finished the previous one
       const int stage = iteration % Tile::kStages;
       const bool more = iteration + 1 < iterations;
       if (more) copy_block(iteration + 1);

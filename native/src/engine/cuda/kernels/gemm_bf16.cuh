@@ -13,15 +13,15 @@ namespace starpo::cuda {
 // A tile's size and how the warps of a block share it.
 template <int TileM, int TileN, int TileK, int WarpsM, int WarpsN, int Stages, int Blocks>
 struct GemmShape {
-  static constexpr int m = TileM, n = TileN, k = TileK;
-  static constexpr int warps_n = WarpsN;
-  static constexpr int threads = 32 * WarpsM * WarpsN;
-  static constexpr int stages = Stages;           // tiles of a and b on their way or in use
-  static constexpr int resident_blocks = Blocks;  // the registers are to suffice for, on one multiprocessor
-  static constexpr int warp_m = TileM / WarpsM, warp_n = TileN / WarpsN;
-  static constexpr int stage_elements = (TileM + TileN) * TileK;
-  static constexpr int shared_bytes = Stages * stage_elements * static_cast<int>(sizeof(Bf16));
-  static_assert(warp_m % 16 == 0 && warp_n % 16 == 0 && TileK % 16 == 0);
+  static constexpr int kM = TileM, kN = TileN, kK = TileK;
+  static constexpr int kWarpsN = WarpsN;
+  static constexpr int kThreads = 32 * WarpsM * WarpsN;
+  static constexpr int kStages = Stages;          // tiles of a and b on their way or in use
+  static constexpr int kResidentBlocks = Blocks;  // the registers are to suffice for, on one multiprocessor
+  static constexpr int kWarpM = TileM / WarpsM, kWarpN = TileN / WarpsN;
+  static constexpr int kStageElements = (TileM + TileN) * TileK;
+  static constexpr int kSharedBytes = Stages * kStageElements * static_cast<int>(sizeof(Bf16));
+  static_assert(kWarpM % 16 == 0 && kWarpN % 16 == 0 && TileK % 16 == 0);
 };
 
 inline constexpr int kChunk = 8;  // bf16 numbers in the 16 bytes that one thread copies, and one lane gives to ldmatrix
@@ -30,12 +30,12 @@ inline constexpr int kChunk = 8;  // bf16 numbers in the 16 bytes that one threa
 // chunks by its index puts those eight into different banks, without padding.
 template <int Rows, int Columns>
 struct SharedTile {
-  static constexpr int chunks = Columns / kChunk;
-  static constexpr int rows_per_line = chunks >= 8 ? 1 : 8 / chunks;  // a line: 128 bytes, every bank once
-  static constexpr int exchanged = chunks >= 8 ? 8 : chunks;
+  static constexpr int kChunks = Columns / kChunk;
+  static constexpr int kRowsPerLine = kChunks >= 8 ? 1 : 8 / kChunks;  // a line: 128 bytes, every bank once
+  static constexpr int kSwizzledChunks = kChunks >= 8 ? 8 : kChunks;
 
   static __device__ __forceinline__ int offset(int row, int chunk) {
-    return (row * chunks + (chunk ^ (row / rows_per_line % exchanged))) * kChunk;
+    return (row * kChunks + (chunk ^ (row / kRowsPerLine % kSwizzledChunks))) * kChunk;
   }
 };
 
@@ -45,12 +45,12 @@ template <int Rows, int Columns, int Threads, class RowOf>
 __device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld, int rows, int first_column,
                                           int columns, RowOf row_of) {
   using Layout = SharedTile<Rows, Columns>;
-  constexpr int total = Rows * Layout::chunks;
+  constexpr int total = Rows * Layout::kChunks;
   static_assert(total % Threads == 0);
 #pragma unroll
   for (int i = 0; i < total / Threads; ++i) {
     const int index = i * Threads + static_cast<int>(threadIdx.x);
-    const int row = index / Layout::chunks, chunk = index % Layout::chunks;
+    const int row = index / Layout::kChunks, chunk = index % Layout::kChunks;
     const int source_row = row_of(row), source_column = first_column + chunk * kChunk;
     // No branch: the address outside isn't read.
     const bool valid = (source_row < rows) & (source_column < columns);
@@ -186,16 +186,16 @@ __device__ __forceinline__ int swiglu_row(int row, int first_column, int columns
 
 template <class Shape>
 struct WarpTile {
-  static constexpr int fragments_m = Shape::warp_m / 16, fragments_n = Shape::warp_n / 8;
+  static constexpr int kFragmentsM = Shape::kWarpM / 16, kFragmentsN = Shape::kWarpN / 8;
 
-  float sum[fragments_m][fragments_n][4];
-  unsigned a[2][fragments_m][4], b[2][fragments_n / 2][4];
+  float sum[kFragmentsM][kFragmentsN][4];
+  unsigned a[2][kFragmentsM][4], b[2][kFragmentsN / 2][4];
   int row, column;  // of this warp in the block's tile
 
   __device__ __forceinline__ WarpTile() {
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    row = warp / Shape::warps_n * Shape::warp_m;
-    column = warp % Shape::warps_n * Shape::warp_n;
+    row = warp / Shape::kWarpsN * Shape::kWarpM;
+    column = warp % Shape::kWarpsN * Shape::kWarpN;
 #pragma unroll
     for (auto& i : sum)
 #pragma unroll
@@ -208,16 +208,17 @@ struct WarpTile {
   template <class A, class B>
   __device__ __forceinline__ void load(int set, const Bf16* stage, int step) {
 #pragma unroll
-    for (int i = 0; i < fragments_m; ++i) A::load_a(a[set][i], stage, row + i * 16, step);
+    for (int i = 0; i < kFragmentsM; ++i) A::load_a(a[set][i], stage, row + i * 16, step);
 #pragma unroll
-    for (int j = 0; j < fragments_n / 2; ++j) B::load_b(b[set][j], stage + Shape::m * Shape::k, column + j * 16, step);
+    for (int j = 0; j < kFragmentsN / 2; ++j)
+      B::load_b(b[set][j], stage + Shape::kM * Shape::kK, column + j * 16, step);
   }
 
   __device__ __forceinline__ void multiply(int set) {
 #pragma unroll
-    for (int i = 0; i < fragments_m; ++i)
+    for (int i = 0; i < kFragmentsM; ++i)
 #pragma unroll
-      for (int j = 0; j < fragments_n; ++j) {
+      for (int j = 0; j < kFragmentsN; ++j) {
         const unsigned (&both)[4] = b[set][j / 2];
         const unsigned fragment[2] = {both[j % 2 * 2], both[j % 2 * 2 + 1]};
         mma_m16n8k16(sum[i][j], a[set][i], fragment);
@@ -230,7 +231,7 @@ struct WarpTile {
   static __device__ __forceinline__ void for_each_pair(int first_row, Use use) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
-    for (int i = 0; i < fragments_m; ++i)
+    for (int i = 0; i < kFragmentsM; ++i)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
 #pragma unroll
@@ -241,29 +242,29 @@ struct WarpTile {
 // One block computes one tile of c, or its part of the sum where k is split (blockIdx.y). An element is one chain of
 // mma.m16n8k16 over ascending k in every shape, so that tiles are chosen for speed alone.
 template <class Shape, GemmLayout layout, GemmEpilogue epilogue>
-__global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_kernel(const GemmArguments p) {
-  using A = Operand<layout != GemmLayout::tn, Shape::m, Shape::k, Shape::threads>;
-  using B = Operand<layout == GemmLayout::nt, Shape::n, Shape::k, Shape::threads>;
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_kernel(const GemmArguments p) {
+  using A = Operand<layout != GemmLayout::tn, Shape::kM, Shape::kK, Shape::kThreads>;
+  using B = Operand<layout == GemmLayout::nt, Shape::kN, Shape::kK, Shape::kThreads>;
   STARPO_DYNAMIC_SHARED(Bf16, shared);
 
   const GemmResult& result = p.result;
-  constexpr int tile_columns = epilogue == GemmEpilogue::swiglu ? Shape::n / 2 : Shape::n;
-  const TilePosition tile = tile_position(static_cast<int>(blockIdx.x), (result.m + Shape::m - 1) / Shape::m,
+  constexpr int tile_columns = epilogue == GemmEpilogue::swiglu ? Shape::kN / 2 : Shape::kN;
+  const TilePosition tile = tile_position(static_cast<int>(blockIdx.x), (result.m + Shape::kM - 1) / Shape::kM,
                                           (result.n + tile_columns - 1) / tile_columns);
-  const int first_row = tile.m * Shape::m, first_column = tile.n * tile_columns;
+  const int first_row = tile.m * Shape::kM, first_column = tile.n * tile_columns;
   const int k_begin = static_cast<int>(blockIdx.y) * p.k_length, k_end = min(p.k, k_begin + p.k_length);
-  const int tiles = (k_end - k_begin + Shape::k - 1) / Shape::k;
+  const int tiles = (k_end - k_begin + Shape::kK - 1) / Shape::kK;
 
-  const auto stage = [&](int index) { return shared + index % Shape::stages * Shape::stage_elements; };
+  const auto stage = [&](int index) { return shared + index % Shape::kStages * Shape::kStageElements; };
   // Past the last tile: zeros, which nobody uses.
   const auto copy = [&](int index) {
-    const int k = k_begin + index * Shape::k;
+    const int k = k_begin + index * Shape::kK;
     Bf16* const a_tile = stage(index);
-    Bf16* const b_tile = a_tile + Shape::m * Shape::k;
+    Bf16* const b_tile = a_tile + Shape::kM * Shape::kK;
     A::copy(a_tile, p.a, p.lda, first_row, result.m, k, k_end, [&](int row) { return first_row + row; });
     if constexpr (epilogue == GemmEpilogue::swiglu)
       B::copy(b_tile, p.b, p.ldb, 0, 2 * result.n, k, k_end,
-              [&](int row) { return swiglu_row<Shape::warp_n>(row, first_column, result.n); });
+              [&](int row) { return swiglu_row<Shape::kWarpN>(row, first_column, result.n); });
     else
       B::copy(b_tile, p.b, p.ldb, first_column, result.n, k, k_end, [&](int row) { return first_column + row; });
     cp_async_commit();
@@ -271,21 +272,21 @@ __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_k
 
   // Before a tile's last step all fragments of the tile have been read: behind the barrier there the next tile is
   // everybody's, and the place of this one is free for the copies that the next round begins.
-  constexpr int steps = Shape::k / 16;
+  constexpr int steps = Shape::kK / 16;
   static_assert(steps % 2 == 0);
   WarpTile<Shape> warp;
-  for (int i = 0; i < Shape::stages - 1; ++i) copy(i);
-  cp_async_wait<Shape::stages - 2>();
+  for (int i = 0; i < Shape::kStages - 1; ++i) copy(i);
+  cp_async_wait<Shape::kStages - 2>();
   __syncthreads();
   warp.template load<A, B>(0, stage(0), 0);
   for (int i = 0; i < tiles; ++i) {
-    copy(i + Shape::stages - 1);
+    copy(i + Shape::kStages - 1);
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
       if (step + 1 < steps) {
         warp.template load<A, B>((step + 1) % 2, stage(i), step + 1);
       } else {
-        cp_async_wait<Shape::stages - 2>();
+        cp_async_wait<Shape::kStages - 2>();
         __syncthreads();
         warp.template load<A, B>(0, stage(i + 1), 0);
       }
@@ -296,7 +297,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::resident_blocks) gemm_k
 
   // + 0.0f: a sum of zeros may come out as -0 or +0, depending on how far past k's end a shape's steps reach.
   const int pair = static_cast<int>(threadIdx.x) % 4 * 2;
-  constexpr int fragments = WarpTile<Shape>::fragments_n;
+  constexpr int fragments = WarpTile<Shape>::kFragmentsN;
   if constexpr (epilogue == GemmEpilogue::swiglu) {
     const int column = first_column + warp.column / 2 + pair;
     const auto gated = [&](int i, int j, int at) {
@@ -325,10 +326,10 @@ using RowShape = GemmShape<16, 64, 64, 1, 4, 5, 4>;
 
 template <class Shape, GemmLayout layout, GemmEpilogue epilogue>
 void launch_gemm(Stream& stream, const GemmArguments& arguments, int split) {
-  constexpr int tile_columns = epilogue == GemmEpilogue::swiglu ? Shape::n / 2 : Shape::n;
-  const unsigned tiles_m = static_cast<unsigned>((arguments.result.m + Shape::m - 1) / Shape::m);
+  constexpr int tile_columns = epilogue == GemmEpilogue::swiglu ? Shape::kN / 2 : Shape::kN;
+  const unsigned tiles_m = static_cast<unsigned>((arguments.result.m + Shape::kM - 1) / Shape::kM);
   const unsigned tiles_n = static_cast<unsigned>((arguments.result.n + tile_columns - 1) / tile_columns);
-  STARPO_LAUNCH(stream, dim3(tiles_m * tiles_n, static_cast<unsigned>(split)), Shape::threads, Shape::shared_bytes,
+  STARPO_LAUNCH(stream, dim3(tiles_m * tiles_n, static_cast<unsigned>(split)), Shape::kThreads, Shape::kSharedBytes,
                 (gemm_kernel<Shape, layout, epilogue>), arguments);
 }
 

@@ -36,10 +36,10 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
     for (int i = 0; i < kDigits / 2; ++i) {
       if (i >= half) break;
       const float given = upper ? mass[i] : mass[i + half], kept = upper ? mass[i + half] : mass[i];
-      mass[i] = kept + __shfl_xor_sync(every_lane, given, half);
+      mass[i] = kept + __shfl_xor_sync(kAllLanes, given, half);
     }
   }
-  mass[0] += __shfl_xor_sync(every_lane, mass[0], 16);
+  mass[0] += __shfl_xor_sync(kAllLanes, mass[0], 16);
   __syncthreads();
   if (lane < kDigits) scratch[(1 + warp_index()) * kDigits + lane] = mass[0];
   __syncthreads();
@@ -53,15 +53,15 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
 
 enum class Mass { count, weight };
 
-// The largest key such that the kept tokens from it up have the wanted mass: `wanted` tokens, or that share of the kept
-// ones' weight. A radix search from the top digit.
+// The largest key such that the kept tokens from it up have the required mass: `required_mass` tokens, or that share of
+// the kept ones' weight. A radix search from the top digit.
 template <class T>
 __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool aligned, float inverse_temperature,
-                                   float maximum, const Truncation& truncation, float wanted, float* scratch) {
+                                   float maximum, const Truncation& truncation, float required_mass, float* scratch) {
   constexpr int last_shift = sizeof(T) == 2 ? 16 : 0;  // below it bf16's keys don't differ
   const int groups = (vocab + 7) / 8;
   unsigned prefix = 0;
-  float above = 0, target = wanted;
+  float above = 0, target = required_mass;
   for (int shift = 28; shift >= last_shift; shift -= 4) {
     float mass[kDigits] = {};
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
@@ -84,7 +84,7 @@ __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool alig
     if (kind == Mass::weight && shift == 28) {
       float total = 0;
       for (int digit = kDigits - 1; digit >= 0; --digit) total += scratch[digit];
-      target = wanted * total;
+      target = required_mass * total;
     }
     // Where rounding keeps the last digits short of the target, the lowest is the threshold.
     unsigned found = kDigits - 1;
@@ -159,8 +159,8 @@ constexpr int kNobody = 0x7fffffff;
 __device__ __forceinline__ void warp_race(Race& race) {
 #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) {
-    const float value = __shfl_xor_sync(every_lane, race.best, mask);
-    const int id = __shfl_xor_sync(every_lane, race.id, mask);
+    const float value = __shfl_xor_sync(kAllLanes, race.best, mask);
+    const int id = __shfl_xor_sync(kAllLanes, race.id, mask);
     race.enter(value, id);
   }
 }
@@ -206,8 +206,8 @@ __global__ void __launch_bounds__(kMostRowThreads)
 
   if (truncates && sums.valid()) {
     Truncation truncation{0, 0};
-    const auto threshold = [&](Mass kind, float wanted) {
-      return mass_threshold(kind, row, vocab, aligned, inverse_temperature, sums.maximum, truncation, wanted,
+    const auto threshold = [&](Mass kind, float required_mass) {
+      return mass_threshold(kind, row, vocab, aligned, inverse_temperature, sums.maximum, truncation, required_mass,
                             threshold_scratch);
     };
     if (counts) truncation.least_key = threshold(Mass::count, static_cast<float>(sampling.top_k));

@@ -65,9 +65,9 @@ struct RowSums {
 
 __device__ __forceinline__ RowSums shuffle_xor(const RowSums& sums, int mask) {
   RowSums other;
-  other.maximum = __shfl_xor_sync(every_lane, sums.maximum, mask);
-  other.sum = __shfl_xor_sync(every_lane, sums.sum, mask);
-  other.weighted = __shfl_xor_sync(every_lane, sums.weighted, mask);
+  other.maximum = __shfl_xor_sync(kAllLanes, sums.maximum, mask);
+  other.sum = __shfl_xor_sync(kAllLanes, sums.sum, mask);
+  other.weighted = __shfl_xor_sync(kAllLanes, sums.weighted, mask);
   return other;
 }
 

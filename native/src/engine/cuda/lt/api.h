@@ -5,13 +5,13 @@
 
 struct CUstream_st;
 
-// What is used of cuBLASLt, whose library is opened at run time if the machine has one: its headers and its library are
-// no part of the build. Names and numbers are those of its reference; versions 12 and 13 agree in them, and
-// tests/real_cublaslt holds them against its header and its library.
+// The cuBLASLt API used here. The library is opened at run time if installed; the build needs neither its headers nor
+// the library. Names and values follow its reference and are the same in versions 12 and 13. tests/real_cublaslt
+// compares them with the real header and library.
 namespace starpo::cuda::lt {
 
 using Handle = void*;
-using Descriptor = void*;  // of an operation, a matrix's layout or a preference
+using Descriptor = void*;  // of an operation, a matrix layout or a preference
 
 enum class Status : int { success = 0 };
 enum class DataType : int { fp32 = 0, bf16 = 14 };
@@ -26,8 +26,8 @@ enum class PreferenceAttribute : int {
   alignment_c = 7,
   alignment_d = 8
 };
-// Parts of a split sum are added up in order by a second kernel, in fp32: the only kind whose result is the same each
-// time and as precise as no split.
+// A second kernel adds the parts of a split sum in order, in fp32: the only reduction scheme that is deterministic and
+// as precise as without a split.
 inline constexpr std::uint32_t kReductionInComputeType = 2;
 
 struct Algorithm {

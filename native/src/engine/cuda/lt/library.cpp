@@ -18,7 +18,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// The folders in `parent` whose names begin so, newest version (the longest, then the last by name) first.
+// Returns the folders in `parent` with this prefix, newest version first (longest name, then last by name).
 std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path& parent,
                                                      const std::string& beginning) {
   std::vector<std::filesystem::path> folders;
@@ -32,8 +32,8 @@ std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path
   return folders;
 }
 
-// site-packages of the Pythons that a person would have PyTorch in: the activated one, the user's, the system's, and
-// those in /opt or in a folder there.
+// Returns site-packages folders that may contain PyTorch: of the active environment, the user, the system, and Pythons
+// in /opt or its subfolders.
 std::vector<std::filesystem::path> python_package_folders(const std::filesystem::path& root) {
   std::vector<std::filesystem::path> prefixes;
   const std::string home = environment("HOME");
@@ -109,10 +109,10 @@ Search default_search(const std::filesystem::path& root) {
 std::optional<Library> open_library(const Search& search, std::string& reason) {
   reason = "cuBLASLt was not found (" + search.places + ")";
   for (const std::string& candidate : search.candidates) {
-    // Local: its names are to be nobody else's.
+    // RTLD_LOCAL keeps its symbols from other libraries.
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-      // Only a single candidate was named by a person, who wants to know.
+      // A single candidate was chosen by the user, so report its error.
       if (const char* const error = dlerror(); error && search.candidates.size() == 1)
         reason = "cuBLASLt could not be loaded (" + search.places + "): " + error;
       continue;

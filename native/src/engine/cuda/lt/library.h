@@ -10,23 +10,22 @@
 namespace starpo::cuda::lt {
 
 struct Search {
-  std::vector<std::string> candidates;  // as for dlopen, tried in order
-  std::string places;                   // where that looks, for people
+  std::vector<std::string> candidates;  // names for dlopen, in order
+  std::string places;                   // description of the search paths
 };
 
-// STARPO_CUBLASLT names the library, or says `none`; otherwise version 13 before 12, each where the loader looks, in
-// the packages that come with PyTorch, also in a Python that isn't activated in /opt, and in the toolkit's folders.
-// root: what stands for /.
+// Returns where to search. STARPO_CUBLASLT names the library, or `none`. Otherwise searches version 13, then 12: the
+// loader's paths, PyTorch's packages (also of Pythons in /opt), and the toolkit's folders. root: replaces /, for tests.
 Search default_search(const std::filesystem::path& root = "/");
 
 struct Library {
   Functions functions;
-  std::string path;     // of the file that was loaded
-  std::string version;  // as 13.0.2
+  std::string path;     // path of the loaded file
+  std::string version;  // such as 13.0.2
 };
 
-// The first candidate that can be loaded and has every function. Without one: nothing, and why in `reason`, a part of a
-// sentence. A library stays loaded until the program ends.
+// Opens the first candidate that loads and has every function. Otherwise returns nothing and sets `reason` to a clause.
+// The library stays loaded until the process ends.
 std::optional<Library> open_library(const Search& search, std::string& reason);
 
 }  // namespace starpo::cuda::lt

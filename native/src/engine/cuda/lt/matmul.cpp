@@ -13,7 +13,7 @@ namespace starpo::cuda {
 
 namespace {
 
-// Fewer are a decode step's or a test's, and those are the own kernels'.
+// Smaller products, of decode steps or tests, use the own kernels.
 constexpr int kLargeTokens = 512;
 constexpr double kLargeProducts = 1e7;
 
@@ -25,7 +25,7 @@ bool is_large(GemmLayout layout, const Gemm<T, Out>& gemm) {
 
 template <typename Out>
 std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout, const char* name, bool accumulate) {
-  // Three different sizes, so that an operand taken for its transpose shows.
+  // Three different sizes, to detect transposed operands.
   GemmProblem<Bf16, Out> problem(stream, layout, 64, 96, 128, 8);
   Gemm<Bf16, Out> gemm = problem.gemm();
   gemm.accumulate = accumulate;
@@ -33,15 +33,14 @@ std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout
     if (accumulate) problem.device_c.upload(stream, problem.before);
   if (!products.multiply(stream, layout, gemm)) return std::string("it has no algorithm for the product ") + name;
   const double error = normalised_mean_square_error(problem.result(stream), problem.reference(false, accumulate));
-  const double tolerance = std::is_same_v<Out, float> ? fp32_tolerance : bf16_tolerance;
+  const double tolerance = std::is_same_v<Out, float> ? kFp32Tolerance : kBf16Tolerance;
   if (error <= tolerance) return "";
   std::ostringstream text;
   text << "the error of its product " << name << " is " << error << " where " << tolerance << " is allowed";
   return text.str();
 }
 
-// One small product of each kind that the engine asks for, against its value: a library of another make than its name
-// says must not spoil a run. Empty where all are right, else what is wrong, a part of a sentence.
+// Tests the library with a small product of each kind. Returns an empty string, or a clause about the error.
 std::string trial(Stream& stream, lt::Products& products) {
   std::string wrong = try_layout<float>(stream, products, GemmLayout::nt, "nt", false);
   if (wrong.empty()) wrong = try_layout<Bf16>(stream, products, GemmLayout::nt, "nt, rounded,", false);
@@ -57,10 +56,11 @@ Matmul::Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, 
   switch (mode) {
     case MatmulMode::fast: choice_ = open(stream, search); break;
     case MatmulMode::exact:
-      choice_ = "All matrix products run on the trainer's own kernels, since exact mode wants one order of summation.";
+      choice_ =
+          "All matrix products use the trainer's own kernels, because exact mode needs a fixed order of summation.";
       break;
     case MatmulMode::fp32:
-      choice_ = "All matrix products run on the trainer's own kernels, since the precision is fp32.";
+      choice_ = "All matrix products use the trainer's own kernels, because the precision is fp32.";
       break;
   }
 }
@@ -69,7 +69,7 @@ Matmul::~Matmul() = default;
 
 std::string Matmul::open(Stream& stream, const lt::Search& search) {
   const auto without = [](const std::string& reason) {
-    return "All matrix products run on the trainer's own kernels: " + reason + ".";
+    return "All matrix products use the trainer's own kernels: " + reason + ".";
   };
   std::string reason;
   const auto library = lt::open_library(search, reason);
@@ -79,11 +79,11 @@ std::string Matmul::open(Stream& stream, const lt::Search& search) {
     library_ = std::make_unique<lt::Products>(*library, workspace_.partials, workspace_.size * sizeof(float));
     reason = trial(stream, *library_);
   } catch (const Error&) {
-    throw;  // the device's, of which the own kernels would make no better use
+    throw;  // a device error, which the own kernels could not avoid
   } catch (const std::runtime_error& error) {
     reason = error.what();
   }
-  if (reason.empty()) return "Large matrix products run on " + name + ", the others on the trainer's own kernels.";
+  if (reason.empty()) return "Large matrix products use " + name + ", others the trainer's own kernels.";
   library_.reset();
   return without(name + " failed its self-test: " + reason);
 }

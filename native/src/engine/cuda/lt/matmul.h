@@ -14,19 +14,18 @@ class Products;
 }
 
 enum class MatmulMode {
-  fast,   // large products by cuBLASLt where it is there and passes its self-test
-  exact,  // the forward's results depend on no batch: own kernels, nothing split
-  fp32,   // own kernels, which have no narrower numbers inside
+  fast,   // large products by cuBLASLt, if it is installed and passes its self-test
+  exact,  // forward results don't depend on the batch: own kernels without split
+  fp32,   // own kernels, without reduced precision
 };
 
-// The matrix products of a model: chooses between cuBLASLt, which is faster for the update's large ones, and the own
-// kernels. For one stream.
+// The matrix products of a model. Uses cuBLASLt for large products of the update and the trainer's own kernels for
+// others. For one stream.
 class Matmul {
  public:
-  static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLASLt is advised to get on Hopper
+  static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // recommended for cuBLASLt on Hopper
 
-  // Opens and tries the library in fast mode. The workspace, of kWorkspaceBytes and in the device's memory, is the
-  // stream's.
+  // Opens and tests the library in fast mode. The workspace has kWorkspaceBytes in device memory.
   Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace,
          const lt::Search& search = lt::default_search());
   ~Matmul();
@@ -40,13 +39,13 @@ class Matmul {
   template <typename T>
   void gemm_swiglu(Stream& stream, const Gemm<T>& gemm);
 
-  // Which products run where and why, a sentence for the journal.
+  // A sentence for the journal about which library computes which products and why.
   const std::string& choice() const { return choice_; }
   bool uses_library() const { return library_ != nullptr; }
 
   struct Counts {
     std::uint64_t library = 0, own = 0;
-    std::uint64_t refused = 0;  // of own: large ones that the library had no algorithm for
+    std::uint64_t refused = 0;  // large products without an algorithm in the library, included in own
   };
   const Counts& counts() const { return counts_; }
 

@@ -9,7 +9,7 @@ namespace starpo::cuda::lt {
 
 namespace {
 
-constexpr std::size_t kMostPlans = 4096;  // micro-batches have many lengths; each is a few hundred bytes
+constexpr std::size_t kMostPlans = 4096;  // micro-batches have many lengths; a plan has a few hundred bytes
 constexpr std::uintptr_t kBestAlignment = 256;
 
 std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
@@ -21,7 +21,7 @@ std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
 }  // namespace
 
 // Row-major c = a b is column-major c^T = b^T a^T, and a row-major matrix read as column-major is its transpose: so our
-// b is the library's first operand, our a its second, and one is transposed where our layout doesn't transpose it.
+// b is the library's first operand, our a its second, and each is transposed if our layout does not transpose it.
 Description::Description(const Functions& functions, const Shape& s, std::size_t workspace_bytes) : f_(functions) {
   const bool first_transposed = s.layout == GemmLayout::nt, second_transposed = s.layout == GemmLayout::tn;
   const auto layout = [&](const char* name, Descriptor& descriptor, DataType type, int rows, int columns, int ld) {
@@ -34,7 +34,7 @@ Description::Description(const Functions& functions, const Shape& s, std::size_t
   const auto prefer = [&](const char* name, PreferenceAttribute attribute, const auto& value) {
     return taken(name, f_.set_preference(preference_, attribute, &value, sizeof value));
   };
-  // Stops at what isn't taken.
+  // Stops at the first refused attribute.
   (void)(taken("operation", f_.create_operation(&operation_, ComputeType::fp32, DataType::fp32)) &&
          set("transpose_a", OperationAttribute::transpose_a,
              first_transposed ? Operation::transpose : Operation::none) &&
@@ -64,7 +64,7 @@ bool Description::taken(const char* what, Status status) {
   return false;
 }
 
-// A shape's descriptors, and the algorithm that cuBLASLt named for it.
+// The descriptors of a shape and the algorithm chosen by cuBLASLt.
 struct Products::Plan {
   Plan(const Functions& functions, const Shape& shape, std::size_t workspace_bytes)
       : description(functions, shape, workspace_bytes) {}

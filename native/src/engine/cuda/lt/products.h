@@ -12,7 +12,7 @@
 
 namespace starpo::cuda::lt {
 
-// All that a product's algorithm depends on. Factors are bf16, sums fp32.
+// The properties that select an algorithm. Operands are bf16, accumulation fp32.
 struct Shape {
   GemmLayout layout;
   int m, n, k, lda, ldb, ldc;
@@ -21,7 +21,7 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
-// What cuBLASLt is told of a product and of which algorithms will do. Making it needs no GPU.
+// The cuBLASLt descriptors of a product and the algorithm preferences. Creating them needs no GPU.
 class Description {
  public:
   Description(const Functions& functions, const Shape& shape, std::size_t workspace_bytes);
@@ -29,13 +29,13 @@ class Description {
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;
 
-  // Empty, or what the library didn't take, as "alignment_a (status 7)": then there is no such product.
+  // Empty, or the attribute that the library refused, such as "alignment_a (status 7)".
   const std::string& refused() const { return refused_; }
 
   Descriptor operation() const { return operation_; }
-  Descriptor a() const { return a_; }  // the library's first factor, which is our second
+  Descriptor a() const { return a_; }  // the library's first operand, which is our second
   Descriptor b() const { return b_; }
-  Descriptor c() const { return c_; }  // of what is added and of the result
+  Descriptor c() const { return c_; }  // of the addend and the result
   Descriptor preference() const { return preference_; }
 
  private:
@@ -46,18 +46,17 @@ class Description {
   std::string refused_;
 };
 
-// Matrix products by cuBLASLt, with what its heuristic chose remembered for each shape. For one stream at a time, whose
-// workspace it is.
+// Matrix products by cuBLASLt, with the heuristic's choice cached per shape. For one stream at a time, because of the
+// workspace.
 class Products {
  public:
-  // workspace: aligned to 256 bytes. Throws std::runtime_error where the library doesn't start (as without a GPU).
+  // workspace: aligned to 256 bytes. Throws std::runtime_error if the library does not start (such as without a GPU).
   Products(const Library& library, void* workspace, std::size_t workspace_bytes);
   ~Products();
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
 
-  // False for a product with a bias, which is the own kernels', and where the library has no algorithm for it or fails:
-  // then nothing has been done.
+  // Returns false, without doing anything, for a product with a bias, and if the library has no algorithm or fails.
   template <typename Out>
   bool multiply(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm);
 

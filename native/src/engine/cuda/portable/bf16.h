@@ -9,7 +9,7 @@
 
 namespace starpo::cuda {
 
-// The upper half of an fp32 number.
+// bfloat16: the upper half of an fp32 number.
 struct Bf16 {
   std::uint16_t bits;
 };
@@ -31,7 +31,7 @@ STARPO_HOST_DEVICE inline float from_float<float>(float value) {
   return value;
 }
 
-// To the nearest, of two equally near ones to the even; NaN stays NaN.
+// Rounds to nearest, ties to even. NaN stays NaN.
 template <>
 STARPO_HOST_DEVICE inline Bf16 from_float<Bf16>(float value) {
 #ifdef __CUDA_ARCH__
@@ -45,7 +45,7 @@ STARPO_HOST_DEVICE inline Bf16 from_float<Bf16>(float value) {
 #endif
 }
 
-// Two neighbours in one register, as the tensor cores want them: `low` at the lower address.
+// Packs two adjacent values into a register for the tensor cores: `low` at the lower address.
 STARPO_HOST_DEVICE inline unsigned pack_bf16(float low, float high) {
 #ifdef __CUDA_ARCH__
   unsigned result;
@@ -56,7 +56,7 @@ STARPO_HOST_DEVICE inline unsigned pack_bf16(float low, float high) {
 #endif
 }
 
-// 16 bytes of T: what one thread reads or writes at once. Pointers are multiples of 16 bytes.
+// 16 bytes of T, read or written at once. Pointers are aligned to 16 bytes.
 template <class T>
 struct alignas(16) Vector {
   static constexpr int size = 16 / sizeof(T);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a kernel's source includes, and all it may use of CUDA: under nvcc CUDA's own, with STARPO_EMULATED the
-// emulation, which runs the same source on the processor, thread by thread.
+// The CUDA API for kernel sources: CUDA's own under nvcc, or with STARPO_EMULATED the emulation, which runs the same
+// source on the CPU, thread by thread.
 
 #ifdef STARPO_EMULATED
 #include "engine/cuda/emulated/builtins.h"

@@ -81,9 +81,9 @@ __device__ inline void ldmatrix_x2_trans(unsigned (&registers)[2], const void* r
 #endif
 }
 
-// 16 bytes from global to shared memory while the thread goes on; zeros where not valid, and then `global` is never
-// read, but must still be a multiple of 16. What was copied is the thread's own to read after cp_async_wait, and the
-// block's after __syncthreads.
+// Copies 16 bytes from global to shared memory asynchronously, or zeros if not valid; then `global` is not read, but
+// must still be a multiple of 16. The data is visible to the thread after cp_async_wait, and to the block after
+// __syncthreads.
 __device__ inline void cp_async_16(void* shared, const void* global, bool valid) {
 #ifdef STARPO_EMULATED
   emulated::copy_asynchronously(shared, global, valid);
@@ -94,7 +94,7 @@ __device__ inline void cp_async_16(void* shared, const void* global, bool valid)
 #endif
 }
 
-// Closes the group of copies begun since the last commit.
+// Commits the copies since the last commit as a group.
 __device__ inline void cp_async_commit() {
 #ifdef STARPO_EMULATED
   emulated::commit_copies();
@@ -103,7 +103,7 @@ __device__ inline void cp_async_commit() {
 #endif
 }
 
-// Waits until at most the last `pending` of this thread's groups are under way.
+// Waits until at most `pending` of this thread's latest groups are in flight.
 template <int pending>
 __device__ inline void cp_async_wait() {
 #ifdef STARPO_EMULATED

@@ -11,7 +11,7 @@
 #include "engine/cuda/runtime/stream.h"
 #include "engine/cuda/runtime/unavailable.h"
 
-// The runtime's functions for a real device.
+// The runtime functions for a real device.
 namespace starpo::cuda {
 namespace {
 
@@ -27,22 +27,21 @@ DriverFacts::Answer kind_of(cudaError_t error) {
   }
 }
 
-// A GPU that reads the host's own page tables copies ordinary memory in its own time, where others have it staged
-// before the call returns.
+// GPUs that use the host's page tables copy pageable memory asynchronously. Others stage it before the call returns.
 bool copies_ordinary_memory_late(int device) {
   int answer = 0;
   return cudaDeviceGetAttribute(&answer, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) == cudaSuccess &&
          answer != 0;
 }
 
-// Where nothing can be thrown: a destructor's error was already that of the work before it.
+// For destructors, which can't throw: earlier work has already reported the error.
 void ignore(cudaError_t) {}
 
 }  // namespace
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // an error that spoils no context stays until it is read
+  cudaGetLastError();  // clears a non-sticky error
   const std::string message = std::string(what) + ": " + describe(error);
   throw error == cudaErrorMemoryAllocation ? memory_used_up(message) : device_failed(message);
 }
@@ -91,7 +90,7 @@ void* allocate_pinned(std::size_t bytes) {
 }
 void release_pinned(void* memory) noexcept { ignore(cudaFreeHost(memory)); }
 
-// Of nothing, which an empty buffer's null pointer may stand for, the driver isn't asked.
+// Skips copies of size 0, whose pointers may be null.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream.handle()), "copying to the device");
@@ -134,8 +133,7 @@ float Event::milliseconds_since(const Event& earlier) const {
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
   cudaGraph_t graph = nullptr;
-  // Relaxed: a library may load a kernel of its own meanwhile, for which the driver allocates; in other modes that
-  // spoils the recording.
+  // Relaxed: a library may load a kernel during capture, which allocates memory and would invalidate other modes.
   check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   try {
     work();
@@ -184,8 +182,8 @@ DeviceList list_devices() {
     } else {
       cudaGetLastError();
       device.name = "GPU " + std::to_string(index);
-      device.unavailable = Unavailable{"gpu_failed", "it can't be asked: " + describe(error),
-                                       "check nvidia-smi and the kernel's messages (dmesg)"};
+      device.unavailable = Unavailable{"gpu_failed", "querying it failed: " + describe(error),
+                                       "check nvidia-smi and the kernel log (dmesg)"};
     }
     list.devices.push_back(std::move(device));
   }

@@ -7,7 +7,7 @@
 
 namespace starpo::cuda {
 
-// Why something can't be used, for programs and for people.
+// Why a device is not usable.
 struct Unavailable {
   std::string code;  // built_without_cuda, driver_missing, driver_too_old, no_gpu, gpu_too_old or gpu_failed
   std::string message;
@@ -24,16 +24,16 @@ struct Device {
 };
 
 struct DeviceList {
-  int runtime_version = 0;  // of the CUDA this program was built with, as 13000; 0: none
-  int driver_version = 0;   // newest CUDA that the driver knows; 0: no driver
+  int runtime_version = 0;  // CUDA version of this build, such as 13000; 0: built without CUDA
+  int driver_version = 0;   // newest CUDA version that the driver supports; 0: no driver
   std::vector<Device> devices;
-  std::optional<Unavailable> unavailable;  // why there is no device at all
+  std::optional<Unavailable> unavailable;  // why no device is available
 };
 
-// Asks the driver, which takes a moment; never throws for what it answers.
+// Queries the driver, which takes a moment. Never throws.
 DeviceList list_devices();
 
-// The device where it can be used; else throws Error device_unavailable, which says why and what to do.
+// Returns the device if it is usable. Errors: device_unavailable, with reason and hint.
 const Device& require_device(const DeviceList& list, int index);
 
 }  // namespace starpo::cuda

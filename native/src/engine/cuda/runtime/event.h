@@ -18,10 +18,10 @@ class Event {
   }
 
   void record(Stream& stream);
-  bool ready() const;                                    // whether the device has come to the recorded point
+  bool ready() const;                                    // whether the device has reached the recorded point
   void synchronize() const;                              // the host waits for it
-  void hold(Stream& stream) const;                       // the stream's further work waits for it
-  float milliseconds_since(const Event& earlier) const;  // both of them ready
+  void hold(Stream& stream) const;                       // makes later work of the stream wait for it
+  float milliseconds_since(const Event& earlier) const;  // both events must be ready
 
  private:
   CUevent_st* handle_ = nullptr;

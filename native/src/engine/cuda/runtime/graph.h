@@ -8,13 +8,13 @@ struct CUgraphExec_st;
 
 namespace starpo::cuda {
 
-// A sequence of launches, copies and fills, recorded once and then given to a stream in one call. The arguments are the
-// recorded ones: what changes from launch to launch lies in device memory.
+// A CUDA graph: launches, copies and fills, captured once and launched in one call. Arguments are fixed, so values that
+// change between launches must be in device memory.
 class Graph {
  public:
   Graph() = default;
-  // Calls `work`, which gives its work to this very stream and waits for nothing. None of it runs. Its kernels have run
-  // before: a first launch loads a kernel, which not every driver does while it records.
+  // Captures the work that `work` enqueues on this stream, without running it. `work` must not synchronize. Its kernels
+  // must have run before, because some drivers can't load a kernel during capture.
   Graph(Stream& stream, const std::function<void()>& work);
   ~Graph();
   Graph(Graph&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

@@ -2,7 +2,7 @@
 
 #include "engine/cuda/runtime/stream.h"
 
-// What STARPO_LAUNCH stands on; included by portable/cuda.h after CUDA's own names, or the emulation's, are known.
+// Implements STARPO_LAUNCH. portable/cuda.h includes it after the declarations of CUDA or the emulation.
 
 #ifdef STARPO_EMULATED
 
@@ -14,7 +14,7 @@
 namespace starpo::cuda {
 
 void submit(Stream& stream, std::function<void()> work);
-// Throws std::logic_error where a kernel that never ran is recorded into a graph.
+// Throws std::logic_error if a kernel that never ran is captured into a graph.
 void load_kernel(Stream& stream, const void* kernel, const char* name);
 
 template <class... Parameters, class... Arguments>

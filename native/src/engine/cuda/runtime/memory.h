@@ -14,14 +14,14 @@ struct DeviceMemory {
 };
 DeviceMemory device_memory();  // of the calling thread's device
 
-// Aligned to 256 bytes. Throw Error gpu_out_of_memory, or out_of_memory for pinned memory.
+// Allocate memory aligned to 256 bytes. Errors: gpu_out_of_memory, or out_of_memory for pinned memory.
 void* allocate_on_device(std::size_t bytes);
 void release_on_device(void* memory) noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 
-// In the stream's order. From ordinary memory, copy_to_device returns when the source may change; from pinned memory it
-// returns at once, as copy_to_host does, and only waiting for the stream makes the host's side safe to touch.
+// Copy in stream order. From pageable memory, copy_to_device returns when the source may change. From pinned memory it
+// returns at once, like copy_to_host; synchronize the stream before touching host memory.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes);
 void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes);
@@ -39,7 +39,7 @@ void download(Stream& stream, const T* device, std::span<std::type_identity_t<T>
   stream.synchronize();
 }
 
-// Owns memory that a pair of functions takes and gives back; what it holds is uninitialised.
+// Owns uninitialised memory that a pair of functions allocates and frees.
 template <class T, void* (*allocate)(std::size_t), void (*release)(void*) noexcept>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -68,14 +68,14 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-// Device memory: only kernels and copies may touch what data() points to.
+// Device memory: only kernels and copies may access data().
 template <class T>
 class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
  public:
   using Buffer<T, allocate_on_device, release_on_device>::Buffer;
   DeviceBuffer(Stream& stream, std::span<const T> host) : DeviceBuffer(host.size()) { upload(stream, host); }
 
-  // From the buffer's first element on; never more than it holds.
+  // Copies start at the first element and must fit the buffer.
   void upload(Stream& stream, std::span<const T> host) {
     cuda::upload(stream, this->data(), host.first(limited(host.size())));
   }
@@ -83,14 +83,14 @@ class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
     cuda::download(stream, this->data(), host.first(limited(host.size())));
   }
   void fill_zero(Stream& stream) { fill_bytes(stream, this->data(), 0, this->size_bytes()); }
-  // NaN in every floating point type, -1 in integers: what tests put where a kernel must write.
+  // Fills with NaN (floating point) or -1 (integers), for tests of what a kernel writes.
   void fill_poison(Stream& stream) { fill_bytes(stream, this->data(), 0xff, this->size_bytes()); }
 
  private:
   std::size_t limited(std::size_t count) const;
 };
 
-// Host memory that the device copies to and from on its own.
+// Page-locked host memory for asynchronous copies.
 template <class T>
 class PinnedBuffer : public Buffer<T, allocate_pinned, release_pinned> {
  public:
@@ -100,7 +100,7 @@ class PinnedBuffer : public Buffer<T, allocate_pinned, release_pinned> {
   std::span<T> span() { return {this->data(), this->size()}; }
 };
 
-[[noreturn]] void throw_beyond_buffer(std::size_t wanted, std::size_t size);
+[[noreturn]] void throw_beyond_buffer(std::size_t count, std::size_t size);
 
 template <class T>
 std::size_t DeviceBuffer<T>::limited(std::size_t count) const {

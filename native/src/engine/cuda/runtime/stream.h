@@ -6,12 +6,11 @@ struct CUstream_st;
 
 namespace starpo::cuda {
 
-// Makes a device the one that the calling thread allocates and launches on. Throws Error device_unavailable.
+// Sets the calling thread's device for allocations and launches. Errors: device_unavailable.
 void use_device(int index);
 
-// Work in order on one device. Everything given to a stream runs after what was given before; the host goes on at once.
-// Errors of the device, also late ones, are thrown by the next call: gpu_out_of_memory, device_unavailable or
-// gpu_failed.
+// Runs work in order on one device, asynchronously to the host. Later calls throw errors of earlier work:
+// gpu_out_of_memory, device_unavailable or gpu_failed.
 class Stream {
  public:
   explicit Stream(int device = 0);  // also use_device
@@ -23,7 +22,7 @@ class Stream {
     return *this;
   }
 
-  void synchronize();  // returns when everything given so far is done
+  void synchronize();  // waits for all enqueued work
   int device() const { return device_; }
   CUstream_st* handle() const { return handle_; }
 

@@ -7,23 +7,23 @@
 
 namespace starpo::cuda {
 
-// What is known where the driver gave no device.
+// Facts about a driver that reported no device.
 struct DriverFacts {
   enum class Answer { insufficient_driver, no_device, other };
   Answer answer;
-  std::string error;          // the driver's own words
+  std::string error;          // the driver's message
   int runtime_version;        // as 13000
-  int driver_version;         // newest CUDA that the driver knows; 0: the driver's library wasn't found
-  std::string kernel_driver;  // version of the loaded kernel module, as 535.183.01; empty: none is loaded
+  int driver_version;         // newest CUDA version that the driver supports; 0: libcuda was not found
+  std::string kernel_driver;  // version of the loaded kernel module, such as 535.183.01; empty: not loaded
 };
 
 Unavailable explain_no_device(const DriverFacts& facts);
 
-// Of the NVIDIA kernel module, from the text of /proc/driver/nvidia/version; empty where there is none.
+// Returns the version of the NVIDIA kernel module from the text of /proc/driver/nvidia/version, or an empty string.
 std::string parse_kernel_driver(const std::string& text);
 std::string read_kernel_driver();
 
-// Nothing where the kernels run on it.
+// Returns nothing if the kernels support this compute capability.
 std::optional<Unavailable> explain_compute_capability(int major, int minor);
 
 std::string cuda_version_text(int version);  // 13000 -> 13.0

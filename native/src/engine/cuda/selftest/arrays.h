@@ -16,16 +16,16 @@
 namespace starpo::cuda {
 
 // Results that are rounded to bf16 once: the rounding alone has 1.3e-6.
-constexpr double rounding_tolerance = 1e-5;
+constexpr double kRoundingTolerance = 1e-5;
 
 template <class T>
-constexpr bool is_bf16 = sizeof(T) == 2;
+constexpr bool kIsBf16 = sizeof(T) == 2;
 template <class T>
 std::string type_name() {
-  return is_bf16<T> ? " bf16 " : " fp32 ";
+  return kIsBf16<T> ? " bf16 " : " fp32 ";
 }
 template <class T>
-constexpr double elementwise_tolerance = is_bf16<T> ? rounding_tolerance : fp32_tolerance;
+constexpr double kElementwiseTolerance = kIsBf16<T> ? kRoundingTolerance : kFp32Tolerance;
 
 // Uniform in (-scale, scale), as T has them.
 template <class T = float>

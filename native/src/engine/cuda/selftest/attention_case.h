@@ -32,7 +32,7 @@ struct AttentionCase {
   std::size_t attended_size() const { return tokens() * shape.heads * shape.head_dim; }
 
   std::string name() const {
-    return std::string(is_bf16<T> ? "bf16 " : "fp32 ") + std::to_string(shape.heads) + "/" +
+    return std::string(kIsBf16<T> ? "bf16 " : "fp32 ") + std::to_string(shape.heads) + "/" +
            std::to_string(shape.kv_heads) + "x" + std::to_string(shape.head_dim) + ", " + std::to_string(tokens()) +
            " tokens";
   }

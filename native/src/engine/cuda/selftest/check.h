@@ -19,9 +19,9 @@ struct Check {
   std::function<double(Stream&)> error;
 };
 
-constexpr double fp32_tolerance = 1e-7;
-constexpr double bf16_tolerance = 5e-4;
-constexpr double exactly = 0;
+constexpr double kFp32Tolerance = 1e-7;
+constexpr double kBf16Tolerance = 5e-4;
+constexpr double kExact = 0;
 
 using starpo::normalised_mean_square_error;
 

@@ -6,7 +6,7 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr float learning_rate = 1e-2f, beta1 = 0.9f, beta2 = 0.95f, adam_epsilon = 1e-8f, weight_decay = 0.1f;
+constexpr float kLearningRate = 1e-2f, kBeta1 = 0.9f, kBeta2 = 0.95f, kAdamEpsilon = 1e-8f, kWeightDecay = 0.1f;
 
 // Three steps against Loshchilov & Hutter's algorithm 2 in double; gradient_clip 0: none.
 double steps(Stream& stream, int size, float gradient_clip) {
@@ -32,18 +32,18 @@ double steps(Stream& stream, int size, float gradient_clip) {
     const double norm = std::sqrt(squares),
                  scale = gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1;
     for (int i = 0; i < size; ++i) {
-      m[i] = beta1 * m[i] + (1.0f - beta1) * (g[i] * scale);
-      v[i] = beta2 * v[i] + (1.0f - beta2) * (g[i] * scale) * (g[i] * scale);
-      w[i] -= decayed[i] * static_cast<double>(learning_rate) * weight_decay * w[i];
-      w[i] -= learning_rate * (m[i] / (1 - std::pow(beta1, step))) /
-              (std::sqrt(v[i] / (1 - std::pow(beta2, step))) + adam_epsilon);
+      m[i] = kBeta1 * m[i] + (1.0f - kBeta1) * (g[i] * scale);
+      v[i] = kBeta2 * v[i] + (1.0f - kBeta2) * (g[i] * scale) * (g[i] * scale);
+      w[i] -= decayed[i] * static_cast<double>(kLearningRate) * kWeightDecay * w[i];
+      w[i] -= kLearningRate * (m[i] / (1 - std::pow(kBeta1, step))) /
+              (std::sqrt(v[i] / (1 - std::pow(kBeta2, step))) + kAdamEpsilon);
     }
     auto gradients = on_device(stream, g);
     squared_norm(stream, size, gradients.data(), partials.data(), report.data());
     const double squared = on_host(stream, report)[0].squared_norm;
     const float seen_norm = reduced_norm({&squared, 1});
     adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
-          {learning_rate, beta1, beta2, adam_epsilon, weight_decay, gradient_clip},
+          {kLearningRate, kBeta1, kBeta2, kAdamEpsilon, kWeightDecay, gradient_clip},
           clip_scale(seen_norm, gradient_clip), step, report.data());
     error += std::pow(seen_norm / norm - 1, 2) + on_host(stream, report)[0].non_finite_weights;
   }
@@ -74,7 +74,7 @@ double reports_what_is_not_finite(Stream& stream) {
     auto gradients = on_device(stream, g);
     norm(g);
     adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
-          {rate, beta1, beta2, adam_epsilon, weight_decay, 1}, 1, 1, report.data());
+          {rate, kBeta1, kBeta2, kAdamEpsilon, kWeightDecay, 1}, 1, 1, report.data());
     return on_host(stream, report)[0].non_finite_weights;
   };
   auto g = random_numbers(size, 77);
@@ -83,7 +83,7 @@ double reports_what_is_not_finite(Stream& stream) {
   g[19] = std::numeric_limits<float>::infinity();
   right = right && std::isinf(norm(g).squared_norm);
   g[19] = 0;
-  right = right && non_finite_after(g, learning_rate) == 0 &&
+  right = right && non_finite_after(g, kLearningRate) == 0 &&
           non_finite_after(g, std::numeric_limits<float>::infinity()) == 1;
   return right ? 0 : 1;
 }
@@ -91,9 +91,9 @@ double reports_what_is_not_finite(Stream& stream) {
 }  // namespace
 
 std::vector<Check> adamw_checks() {
-  return {{"adamw of 8 weights", fp32_tolerance, [](Stream& stream) { return steps(stream, 8, 0); }},
-          {"adamw of 5003 weights, clipped", fp32_tolerance, [](Stream& stream) { return steps(stream, 5003, 1); }},
-          {"adamw of what is not finite", exactly, reports_what_is_not_finite}};
+  return {{"adamw of 8 weights", kFp32Tolerance, [](Stream& stream) { return steps(stream, 8, 0); }},
+          {"adamw of 5003 weights, clipped", kFp32Tolerance, [](Stream& stream) { return steps(stream, 5003, 1); }},
+          {"adamw of what is not finite", kExact, reports_what_is_not_finite}};
 }
 
 }  // namespace starpo::cuda

@@ -8,13 +8,13 @@ namespace starpo::cuda {
 namespace {
 
 template <class T>
-constexpr double tolerance = fp32_tolerance;
+constexpr double kAttentionTolerance = kFp32Tolerance;
 template <>
-constexpr double tolerance<Bf16> = bf16_tolerance;
+constexpr double kAttentionTolerance<Bf16> = kBf16Tolerance;
 
 template <class T>
 Check forward_check(AttentionCase<T> of) {
-  return {"attention_forward " + of.name(), tolerance<T>, [of](Stream& stream) {
+  return {"attention_forward " + of.name(), kAttentionTolerance<T>, [of](Stream& stream) {
             const AttentionReference reference = attention_reference(of.shape, of.starts, doubles(of.qkv));
             const ForwardResult<T> result(stream, of);
             return normalised_mean_square_error(doubles(result.attended), reference.attended) +
@@ -69,8 +69,8 @@ void add_checks(std::vector<Check>& checks) {
   };
   for (const AttentionCase<T>& of : cases) {
     checks.push_back(forward_check(of));
-    checks.push_back(
-        {"attention_backward " + of.name(), tolerance<T>, [of](Stream& stream) { return backward_error(stream, of); }});
+    checks.push_back({"attention_backward " + of.name(), kAttentionTolerance<T>,
+                      [of](Stream& stream) { return backward_error(stream, of); }});
   }
 }
 

@@ -206,16 +206,16 @@ void add_cached_checks(std::vector<Check>& checks) {
   };
   for (const auto& [of, prefix] : cases)
     checks.push_back(
-        {"cached_attention equals attention_forward, " + of.name() + ", prefix of " + std::to_string(prefix), exactly,
+        {"cached_attention equals attention_forward, " + of.name() + ", prefix of " + std::to_string(prefix), kExact,
          [of = of, prefix = prefix](Stream& stream) { return cached_difference(stream, of, prefix); }});
   const AttentionCase<T> split(7, 1, 32, {0, 150, 225}, 70);
   checks.push_back({"cached_attention in pieces of 64 " + split.name(),
-                    std::is_same_v<T, Bf16> ? bf16_tolerance : fp32_tolerance,
+                    std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance,
                     [split](Stream& stream) { return split_error(stream, split, 70, kKeyBlock); }});
-  checks.push_back({"cached_attention in pieces, row by row, " + split.name(), exactly,
+  checks.push_back({"cached_attention in pieces, row by row, " + split.name(), kExact,
                     [split](Stream& stream) { return split_difference(stream, split, 70, kKeyBlock); }});
   const AttentionCase<T> idle(4, 2, 16, {0, 9});
-  checks.push_back({"cached_attention of idle slots " + idle.name(), exactly,
+  checks.push_back({"cached_attention of idle slots " + idle.name(), kExact,
                     [idle](Stream& stream) { return idle_difference(stream, idle); }});
 }
 

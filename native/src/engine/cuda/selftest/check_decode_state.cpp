@@ -46,6 +46,6 @@ double advances(Stream& stream) {
 
 }  // namespace
 
-std::vector<Check> decode_state_checks() { return {{"advance of a decoding step", exactly, advances}}; }
+std::vector<Check> decode_state_checks() { return {{"advance of a decoding step", kExact, advances}}; }
 
 }  // namespace starpo::cuda

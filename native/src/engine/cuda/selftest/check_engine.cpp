@@ -8,7 +8,7 @@ namespace starpo::cuda {
 namespace {
 
 // A step's rounding errors in bf16 pass through the whole network, and the clipped loss has edges.
-constexpr double bf16_step_tolerance = 1e-2;
+constexpr double kBf16StepTolerance = 1e-2;
 
 EngineSettings on(const Stream& stream, Precision precision, Exactness exactness = Exactness::exact) {
   return {"cuda:" + std::to_string(stream.device()), precision, exactness};
@@ -99,26 +99,26 @@ double resumed(const EngineSettings& settings) {
 
 std::vector<Check> engine_checks() {
   std::vector<Check> checks{
-      {"engine learning fp32", fp32_tolerance,
+      {"engine learning fp32", kFp32Tolerance,
        [](Stream& s) { return learning_error(on(s, Precision::fp32), Recompute::none); }},
-      {"engine learning bf16", bf16_step_tolerance,
+      {"engine learning bf16", kBf16StepTolerance,
        [](Stream& s) { return learning_error(on(s, Precision::bf16), Recompute::none); }},
-      {"engine learning bf16 fast", bf16_step_tolerance,
+      {"engine learning bf16 fast", kBf16StepTolerance,
        [](Stream& s) { return learning_error(on(s, Precision::bf16, Exactness::fast), Recompute::none); }},
-      {"engine critic fp32", fp32_tolerance, [](Stream& s) { return critic_error(on(s, Precision::fp32)); }},
-      {"engine critic bf16", bf16_step_tolerance, [](Stream& s) { return critic_error(on(s, Precision::bf16)); }},
-      {"engine decoding as training, bf16 fast", bf16_step_tolerance,
+      {"engine critic fp32", kFp32Tolerance, [](Stream& s) { return critic_error(on(s, Precision::fp32)); }},
+      {"engine critic bf16", kBf16StepTolerance, [](Stream& s) { return critic_error(on(s, Precision::bf16)); }},
+      {"engine decoding as training, bf16 fast", kBf16StepTolerance,
        [](Stream& s) { return decoded_as_trained(on(s, Precision::bf16, Exactness::fast)); }},
   };
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     const std::string name = precision == Precision::fp32 ? " fp32" : " bf16";
     checks.push_back(
-        {"engine repeated and recomputed" + name, exactly, [=](Stream& s) { return repeated(on(s, precision)); }});
-    checks.push_back({"engine decoding as training" + name, exactly,
+        {"engine repeated and recomputed" + name, kExact, [=](Stream& s) { return repeated(on(s, precision)); }});
+    checks.push_back({"engine decoding as training" + name, kExact,
                       [=](Stream& s) { return decoded_as_trained(on(s, precision)); }});
     checks.push_back(
-        {"engine shared prompts" + name, exactly, [=](Stream& s) { return shared_prompt_as_alone(on(s, precision)); }});
-    checks.push_back({"engine resumed" + name, exactly, [=](Stream& s) { return resumed(on(s, precision)); }});
+        {"engine shared prompts" + name, kExact, [=](Stream& s) { return shared_prompt_as_alone(on(s, precision)); }});
+    checks.push_back({"engine resumed" + name, kExact, [=](Stream& s) { return resumed(on(s, precision)); }});
   }
   return checks;
 }

@@ -172,13 +172,13 @@ void add(std::vector<Check>& checks, const Case& c) {
   if (c.plan) name += " " + plan_name(*c.plan);
   if (c.bias) name += " bias";
   if (c.accumulate) name += " accumulated";
-  checks.push_back({name, rounded ? bf16_tolerance : fp32_tolerance,
+  checks.push_back({name, rounded ? kBf16Tolerance : kFp32Tolerance,
                     [c](Stream& stream) { return product_error<T, Out>(stream, c); }});
 }
 
 void add_swiglu(std::vector<Check>& checks, int m, int n, int k, std::optional<GemmPlan> plan) {
   const std::string name = size_name(m, n, k) + (plan ? " " + plan_name(*plan) : "");
-  checks.push_back({"gemm_swiglu bf16 " + name, bf16_tolerance,
+  checks.push_back({"gemm_swiglu bf16 " + name, kBf16Tolerance,
                     [=](Stream& stream) { return swiglu_error<Bf16>(stream, m, n, k, plan); }});
 }
 
@@ -206,16 +206,16 @@ std::vector<Check> gemm_checks() {
   for (const GemmLayout layout : {nt, nn, tn}) {
     add<float, float>(checks, {layout, 67, 33, 39, {}, layout == nt, layout == tn});
     add<float, float>(checks, {layout, 1, 3, 5, {}, false, true, 0});
-    checks.push_back({std::string(layout_name(layout)) + " bf16, every tile the same bits", exactly,
+    checks.push_back({std::string(layout_name(layout)) + " bf16, every tile the same bits", kExact,
                       [layout](Stream& stream) { return tiles_agree(stream, layout); }});
   }
-  checks.push_back({"gemm_swiglu fp32 5x37x24", fp32_tolerance,
+  checks.push_back({"gemm_swiglu fp32 5x37x24", kFp32Tolerance,
                     [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
-  checks.push_back({"gemm_nt bf16 exact, parts have the whole's bits", exactly, parts_agree<Bf16>});
-  checks.push_back({"gemm_nt fp32 exact, parts have the whole's bits", exactly, parts_agree<float>});
-  checks.push_back({"gemm_swiglu bf16, the bits of gemm_nt and swiglu", exactly, swiglu_agrees<Bf16>});
-  checks.push_back({"gemm_swiglu fp32, the bits of gemm_nt and swiglu", exactly, swiglu_agrees<float>});
-  checks.push_back({"gemm_nt bf16 split, the same bits again", exactly, split_repeats});
+  checks.push_back({"gemm_nt bf16 exact, parts have the whole's bits", kExact, parts_agree<Bf16>});
+  checks.push_back({"gemm_nt fp32 exact, parts have the whole's bits", kExact, parts_agree<float>});
+  checks.push_back({"gemm_swiglu bf16, the bits of gemm_nt and swiglu", kExact, swiglu_agrees<Bf16>});
+  checks.push_back({"gemm_swiglu fp32, the bits of gemm_nt and swiglu", kExact, swiglu_agrees<float>});
+  checks.push_back({"gemm_nt bf16 split, the same bits again", kExact, split_repeats});
   return checks;
 }
 

@@ -148,7 +148,7 @@ double sees_what_is_not_finite(Stream& stream) {
 
 template <class T>
 void append_loss_checks(std::vector<Check>& checks) {
-  const double tolerance = elementwise_tolerance<T>;
+  const double tolerance = kElementwiseTolerance<T>;
   const std::string name = "policy_loss" + type_name<T>();
   checks.push_back({name + "16x37, entropy", tolerance,
                     [](Stream& stream) { return matches<T>(stream, 16, 37, 40, Form::policy); }});
@@ -173,9 +173,9 @@ std::vector<Check> loss_checks() {
   std::vector<Check> checks;
   append_loss_checks<float>(checks);
   append_loss_checks<Bf16>(checks);
-  checks.push_back({"likelihood_loss fp32 1x33003, many warps", fp32_tolerance,
+  checks.push_back({"likelihood_loss fp32 1x33003, many warps", kFp32Tolerance,
                     [](Stream& stream) { return matches<float>(stream, 1, 33003, 33003, Form::likelihood); }});
-  checks.push_back({"logprob_entropy of what is not finite", exactly, sees_what_is_not_finite});
+  checks.push_back({"logprob_entropy of what is not finite", kExact, sees_what_is_not_finite});
   return checks;
 }
 

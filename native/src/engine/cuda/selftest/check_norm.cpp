@@ -5,14 +5,14 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr float epsilon = 1e-6f;
+constexpr float kNormEpsilon = 1e-6f;
 
 std::vector<double> reciprocals(int rows, int columns, const std::vector<double>& x) {
   std::vector<double> result;
   for (int r = 0; r < rows; ++r) {
     double squares = 0;
     for (int c = 0; c < columns; ++c) squares += x[r * columns + c] * x[r * columns + c];
-    result.push_back(1 / std::sqrt(squares / columns + epsilon));
+    result.push_back(1 / std::sqrt(squares / columns + kNormEpsilon));
   }
   return result;
 }
@@ -33,7 +33,7 @@ double forward(Stream& stream, int rows, int columns, bool adds) {
   auto delta_buffer = on_device(stream, delta), normed = poisoned<T>(stream, count);
   auto factor_buffer = poisoned<float>(stream, rows);
   residual_norm<T>(stream, rows, columns, x_buffer.data(), adds ? delta_buffer.data() : nullptr, weight_buffer.data(),
-                   epsilon, normed.data(), adds ? factor_buffer.data() : nullptr);
+                   kNormEpsilon, normed.data(), adds ? factor_buffer.data() : nullptr);
   double error = error_of(stream, normed, expected) + error_of(stream, x_buffer, summed);
   if (adds) error += error_of(stream, factor_buffer, factors);
   return error;
@@ -119,22 +119,22 @@ double sums_columns(Stream& stream, int rows, int columns) {
 
 template <class T>
 void append_norm_checks(std::vector<Check>& checks) {
-  const double tolerance = elementwise_tolerance<T>;
+  const double tolerance = kElementwiseTolerance<T>;
   checks.push_back(
       {"norm" + type_name<T>() + "5x72", tolerance, [](Stream& stream) { return forward<T>(stream, 5, 72, true); }});
   checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance,
                     [](Stream& stream) { return forward<T>(stream, 3, 1096, true); }});
   checks.push_back({"norm" + type_name<T>() + "1x8, nothing added", tolerance,
                     [](Stream& stream) { return forward<T>(stream, 1, 8, false); }});
-  checks.push_back({"norm_backward" + type_name<T>() + "7x72", fp32_tolerance,
+  checks.push_back({"norm_backward" + type_name<T>() + "7x72", kFp32Tolerance,
                     [](Stream& stream) { return backward<T>(stream, 7, 72); }});
-  checks.push_back({"norm_backward" + type_name<T>() + "2x1096", fp32_tolerance,
+  checks.push_back({"norm_backward" + type_name<T>() + "2x1096", kFp32Tolerance,
                     [](Stream& stream) { return backward<T>(stream, 2, 1096); }});
-  checks.push_back({"gather_rows and scatter_rows" + type_name<T>() + "of 1096 columns", exactly,
+  checks.push_back({"gather_rows and scatter_rows" + type_name<T>() + "of 1096 columns", kExact,
                     [](Stream& stream) { return moves_rows<T>(stream, 1096); }});
-  checks.push_back({"column_sums" + type_name<T>() + "131x264", fp32_tolerance,
+  checks.push_back({"column_sums" + type_name<T>() + "131x264", kFp32Tolerance,
                     [](Stream& stream) { return sums_columns<T>(stream, 131, 264); }});
-  checks.push_back({"column_sums" + type_name<T>() + "1x8", fp32_tolerance,
+  checks.push_back({"column_sums" + type_name<T>() + "1x8", kFp32Tolerance,
                     [](Stream& stream) { return sums_columns<T>(stream, 1, 8); }});
 }
 
@@ -146,7 +146,7 @@ std::vector<Check> norm_checks() {
   append_norm_checks<Bf16>(checks);
   // More rows than blocks: some take two.
   checks.push_back(
-      {"norm_backward fp32 1027x8", fp32_tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
+      {"norm_backward fp32 1027x8", kFp32Tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
   return checks;
 }
 

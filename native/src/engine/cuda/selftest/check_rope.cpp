@@ -4,12 +4,12 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int context = 19;
+constexpr int kContext = 19;
 
 struct Tables {
   std::vector<float> cosines, sines;
   explicit Tables(int half) {
-    for (int i = 0; i < context * half; ++i) {
+    for (int i = 0; i < kContext * half; ++i) {
       const double angle = (i / half) * std::pow(1e4, -static_cast<double>(i % half) / half);
       cosines.push_back(static_cast<float>(std::cos(angle)));
       sines.push_back(static_cast<float>(std::sin(angle)));
@@ -38,7 +38,7 @@ template <class T>
 double rotates(Stream& stream, int rows, const QkvShape& shape) {
   const auto qkv = random_numbers<T>(static_cast<std::size_t>(rows) * shape.columns(), 21);
   const auto bias = random_numbers(shape.columns(), 22);
-  const auto positions = random_indices(rows, 23, context);
+  const auto positions = random_indices(rows, 23, kContext);
   const Tables tables(shape.head_dim / 2);
   auto biased = doubles(qkv);
   for (std::size_t i = 0; i < biased.size(); ++i) biased[i] += bias[i % shape.columns()];
@@ -66,10 +66,10 @@ double appends(Stream& stream) {
   auto cosines = on_device(stream, tables.cosines), sines = on_device(stream, tables.sines);
   auto position_buffer = on_device(stream, positions), slot_buffer = on_device(stream, row_slot);
   auto plain = on_device(stream, qkv), stored = on_device(stream, qkv);
-  const std::size_t size = static_cast<std::size_t>(slots) * context * width;
+  const std::size_t size = static_cast<std::size_t>(slots) * kContext * width;
   auto keys = poisoned<T>(stream, size), values = poisoned<T>(stream, size);
   auto keys_expected = on_host(stream, keys), values_expected = keys_expected;
-  const KvCache<T> cache{keys.data(), values.data(), slots, shape.kv_heads, context, shape.head_dim, nullptr, nullptr};
+  const KvCache<T> cache{keys.data(), values.data(), slots, shape.kv_heads, kContext, shape.head_dim, nullptr, nullptr};
   bias_rope<T>(stream, rows, shape, plain.data(), nullptr, position_buffer.data(), {cosines.data(), sines.data()});
   bias_rope_append<T>(stream, rows, shape, stored.data(), nullptr, position_buffer.data(),
                       {cosines.data(), sines.data()}, cache, slot_buffer.data());
@@ -79,7 +79,7 @@ double appends(Stream& stream) {
     for (int i = 0; i < width; ++i) {
       if (row_slot[row] < 0) continue;
       const int head = i / shape.head_dim,
-                at = ((row_slot[row] * shape.kv_heads + head) * context + positions[row]) * shape.head_dim +
+                at = ((row_slot[row] * shape.kv_heads + head) * kContext + positions[row]) * shape.head_dim +
                      i % shape.head_dim;
       keys_expected[at] = expected[row * shape.columns() + shape.heads * shape.head_dim + i];
       values_expected[at] = expected[row * shape.columns() + shape.heads * shape.head_dim + width + i];
@@ -92,11 +92,11 @@ double appends(Stream& stream) {
 
 template <class T>
 void append_rope_checks(std::vector<Check>& checks) {
-  checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", elementwise_tolerance<T>,
+  checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", kElementwiseTolerance<T>,
                     [](Stream& stream) { return rotates<T>(stream, 5, {3, 1, 16}); }});
-  checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", elementwise_tolerance<T>,
+  checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", kElementwiseTolerance<T>,
                     [](Stream& stream) { return rotates<T>(stream, 3, {6, 2, 64}); }});
-  checks.push_back({"rope" + type_name<T>() + "into the cache", exactly, appends<T>});
+  checks.push_back({"rope" + type_name<T>() + "into the cache", kExact, appends<T>});
 }
 
 }  // namespace

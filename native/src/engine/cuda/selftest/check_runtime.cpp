@@ -9,31 +9,31 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int count = 1001;
+constexpr int kCount = 1001;
 
 std::vector<float> counted(float from) {
-  std::vector<float> values(count);
+  std::vector<float> values(kCount);
   std::iota(values.begin(), values.end(), from);
   return values;
 }
 
 double launches_and_copies(Stream& stream) {
-  DeviceBuffer<float> values(stream, counted(0)), copy(count);
+  DeviceBuffer<float> values(stream, counted(0)), copy(kCount);
   copy.fill_poison(stream);
-  increment(stream, values.data(), count, 2);
+  increment(stream, values.data(), kCount, 2);
   copy_on_device(stream, copy.data(), values.data(), values.size_bytes());
-  std::vector<float> result(count);
+  std::vector<float> result(kCount);
   copy.download(stream, result);
   return result == counted(2) ? 0 : 1;
 }
 
 double graph_replays(Stream& stream) {
-  DeviceBuffer<float> values(count);
-  PinnedBuffer<float> result(count);
+  DeviceBuffer<float> values(kCount);
+  PinnedBuffer<float> result(kCount);
   values.fill_poison(stream);
-  increment(stream, values.data(), count, 3);
+  increment(stream, values.data(), kCount, 3);
   Graph graph(stream, [&] {
-    increment(stream, values.data(), count, 3);
+    increment(stream, values.data(), kCount, 3);
     copy_to_host(stream, result.data(), values.data(), values.size_bytes());
   });
   values.upload(stream, counted(0));
@@ -49,8 +49,8 @@ double graph_replays(Stream& stream) {
 }  // namespace
 
 std::vector<Check> runtime_checks() {
-  return {{"runtime launches and copies", exactly, launches_and_copies},
-          {"runtime graph replays", exactly, graph_replays}};
+  return {{"runtime launches and copies", kExact, launches_and_copies},
+          {"runtime graph replays", kExact, graph_replays}};
 }
 
 }  // namespace starpo::cuda

@@ -166,25 +166,25 @@ double independent_rows(Stream& stream) {
 
 std::vector<Check> sampler_checks() {
   const auto frequency_check = [](const char* name, const SamplingSettings& sampling) {
-    return Check{"sample bf16, frequencies " + std::string(name), exactly,
+    return Check{"sample bf16, frequencies " + std::string(name), kExact,
                  [sampling](Stream& stream) { return frequencies<Bf16>(stream, 41, 800, sampling); }};
   };
-  return {{"sample fp32, frequencies", exactly,
+  return {{"sample fp32, frequencies", kExact,
            [](Stream& stream) { return frequencies<float>(stream, 27, 1000, {0.7f, 1, 0, 0}); }},
           frequency_check("at temperature 1.5", {1.5f, 1, 0, 0}),
           frequency_check("of the ten largest", {1, 1, 10, 0}),
           frequency_check("of half the mass", {1, 0.5f, 0, 0}),
           frequency_check("of a tenth of the largest", {1, 1, 0, 0.1f}),
           frequency_check("of all three cuts", {1.2f, 0.8f, 20, 0.05f}),
-          {"sample fp32, frequencies of cuts", exactly,
+          {"sample fp32, frequencies of cuts", kExact,
            [](Stream& stream) { return frequencies<float>(stream, 41, 400, {1.2f, 0.8f, 20, 0.05f}); }},
-          {"sample fp32, with the loss's bits", exactly,
+          {"sample fp32, with the loss's bits", kExact,
            [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
-          {"sample bf16, with the loss's bits", exactly,
+          {"sample bf16, with the loss's bits", kExact,
            [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
-          {"sample of corner cases", exactly, corner_cases},
-          {"sample over many warps", exactly, many_warps},
-          {"sample row by row", exactly, independent_rows}};
+          {"sample of corner cases", kExact, corner_cases},
+          {"sample over many warps", kExact, many_warps},
+          {"sample row by row", kExact, independent_rows}};
 }
 
 }  // namespace starpo::cuda

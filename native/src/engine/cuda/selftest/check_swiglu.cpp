@@ -33,10 +33,10 @@ double matches(Stream& stream, int rows, int columns, bool keeps_hidden) {
 
 std::vector<Check> swiglu_checks() {
   return {
-      {"swiglu fp32 5x72", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 5, 72, true); }},
-      {"swiglu bf16 5x72", rounding_tolerance, [](Stream& stream) { return matches<Bf16>(stream, 5, 72, true); }},
-      {"swiglu fp32 1x8, in place", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 1, 8, false); }},
-      {"swiglu bf16 3x264, in place", rounding_tolerance,
+      {"swiglu fp32 5x72", kFp32Tolerance, [](Stream& stream) { return matches<float>(stream, 5, 72, true); }},
+      {"swiglu bf16 5x72", kRoundingTolerance, [](Stream& stream) { return matches<Bf16>(stream, 5, 72, true); }},
+      {"swiglu fp32 1x8, in place", kFp32Tolerance, [](Stream& stream) { return matches<float>(stream, 1, 8, false); }},
+      {"swiglu bf16 3x264, in place", kRoundingTolerance,
        [](Stream& stream) { return matches<Bf16>(stream, 3, 264, false); }}};
 }
 

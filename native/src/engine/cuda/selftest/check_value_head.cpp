@@ -37,8 +37,8 @@ double matches(Stream& stream, int rows, int columns) {
 
 std::vector<Check> value_head_checks() {
   return {
-      {"value_head fp32 9x72", fp32_tolerance, [](Stream& stream) { return matches<float>(stream, 9, 72); }},
-      {"value_head bf16 67x1096", rounding_tolerance, [](Stream& stream) { return matches<Bf16>(stream, 67, 1096); }}};
+      {"value_head fp32 9x72", kFp32Tolerance, [](Stream& stream) { return matches<float>(stream, 9, 72); }},
+      {"value_head bf16 67x1096", kRoundingTolerance, [](Stream& stream) { return matches<Bf16>(stream, 67, 1096); }}};
 }
 
 }  // namespace starpo::cuda

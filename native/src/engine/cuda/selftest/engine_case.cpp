@@ -7,9 +7,9 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int vocabulary = 88;
-constexpr std::array<std::int32_t, 2> stop_ids{7, 20};
-constexpr int first_turn_limits[] = {11, 3, 20, 9};
+constexpr int kVocabulary = 88;
+constexpr std::array<std::int32_t, 2> kCaseStopIds{7, 20};
+constexpr int kFirstTurnLimits[] = {11, 3, 20, 9};
 
 // Large enough that attention and gates are far from linear; biases and norms are varied too.
 std::vector<float> case_weights(const ParameterLayout& layout) {
@@ -24,11 +24,11 @@ std::vector<float> case_weights(const ParameterLayout& layout) {
 
 std::vector<std::int32_t> prompt() { return case_batch(std::array{33}).tokens; }
 
-bool ends_reply(const Choice& choice) { return std::ranges::find(stop_ids, choice.id) != stop_ids.end(); }
+bool ends_reply(const Choice& choice) { return std::ranges::find(kCaseStopIds, choice.id) != kCaseStopIds.end(); }
 
 void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std::vector<Choice>>& replies) {
   std::array<int, 4> left;
-  std::ranges::copy(first_turn_limits, left.begin());
+  std::ranges::copy(kFirstTurnLimits, left.begin());
   std::vector<std::vector<Choice>> choices;
   for (std::vector<ReplyRequest> requests;; requests.clear()) {
     for (int slot = 0; slot < 4; ++slot)
@@ -54,7 +54,7 @@ float case_value(std::uint32_t what, std::size_t index) {
 
 EngineNeeds EngineCase::needs(Recompute recompute) {
   EngineNeeds needs;
-  needs.model = {vocabulary, 72, 104, 2, 6, 2, 16, 512, 1000, 1e-6f, true};
+  needs.model = {kVocabulary, 72, 104, 2, 6, 2, 16, 512, 1000, 1e-6f, true};
   needs.trains_policy = true;
   needs.slots = 5;
   needs.groups = 2;
@@ -79,7 +79,7 @@ PackedBatch case_batch(std::span<const int> lengths) {
     for (int i = 0; i < length; ++i) {
       const auto index = static_cast<std::int32_t>(batch.tokens.size());
       if (i > 0 && index % 3 != 0) batch.targets.push_back(index);
-      batch.tokens.push_back(static_cast<std::int32_t>((case_value(2, index) + 1) / 2 * vocabulary));
+      batch.tokens.push_back(static_cast<std::int32_t>((case_value(2, index) + 1) / 2 * kVocabulary));
     }
     batch.sequence_starts.push_back(static_cast<std::int32_t>(batch.tokens.size()));
   }
@@ -129,7 +129,7 @@ std::vector<std::vector<Choice>> converse(Network& network, bool grouped) {
   for (std::uint32_t slot = 0; slot < 3; ++slot)
     generator->begin(static_cast<int>(slot), prompt(), grouped ? 4 : -1, 10 + slot);
   generator->begin(3, case_batch(std::array{9}).tokens, -1, 20);
-  const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {kCaseTemperature, 1, 0, 0}, stop_ids};
+  const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {kCaseTemperature, 1, 0, 0}, kCaseStopIds};
   std::vector<std::vector<Choice>> replies(4);
   play_turn(*generator, draws, replies);
   for (int slot = 0; slot < 4; ++slot) generator->append(slot, std::array{1, 2, 3});
@@ -143,7 +143,7 @@ FirstTurns first_turns(std::span<const std::vector<Choice>> replies) {
   for (int slot = 0; slot < 3; ++slot) {
     const auto ids = prompt();
     batch.tokens.insert(batch.tokens.end(), ids.begin(), ids.end());
-    for (int i = 0; i < first_turn_limits[slot]; ++i) {
+    for (int i = 0; i < kFirstTurnLimits[slot]; ++i) {
       const Choice& choice = replies[slot][i];
       batch.targets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
       batch.tokens.push_back(choice.id);

@@ -4,9 +4,9 @@
 namespace starpo::cuda {
 namespace {
 
-constexpr int block_threads = 128;
+constexpr int kBlockThreads = 128;
 
-__global__ void __launch_bounds__(block_threads) increment_kernel(float* values, int count, float by) {
+__global__ void __launch_bounds__(kBlockThreads) increment_kernel(float* values, int count, float by) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) values[i] += by;
 }
@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(block_threads) increment_kernel(float* values,
 }  // namespace
 
 void increment(Stream& stream, float* values, int count, float by) {
-  STARPO_LAUNCH(stream, (count + block_threads - 1) / block_threads, block_threads, 0, increment_kernel, values, count,
+  STARPO_LAUNCH(stream, (count + kBlockThreads - 1) / kBlockThreads, kBlockThreads, 0, increment_kernel, values, count,
                 by);
 }
 
