@@ -3,18 +3,18 @@ import type { RunConfig } from '../run-config/run-config.ts';
 import { groupsByEnvironment, mostTrainedEpisodes } from '../run-config/trained-groups.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
 
-/** What helps in a regime, for one configuration: nothing that the trainer lists among the settings that can't act in it (native/src/config/idle_settings.cpp). */
+/** Advice per regime. It never proposes a setting without effect in the configuration (native/src/config/idle_settings.cpp). */
 
 interface Remedy {
   id: string;
   title: string;
   why: string;
   regimes: readonly TrapRegime[];
-  /** What it sets where the policy is trained; a text where it can't act in this configuration. */
+  /** The setting changes, or the reason why they would have no effect in this configuration. */
   changes: (config: RunConfig) => SettingChange[] | string;
 }
 
-const everywhere: readonly TrapRegime[] = [
+const allRegimes: readonly TrapRegime[] = [
   'template',
   'entropy_collapse',
   'compressed',
@@ -22,77 +22,77 @@ const everywhere: readonly TrapRegime[] = [
   'unknown',
   'healthy',
 ];
-const template: readonly TrapRegime[] = ['template', 'entropy_collapse', 'unknown'];
+const lowVariety: readonly TrapRegime[] = ['template', 'entropy_collapse', 'unknown'];
 
-/** Two digits, so that a third of a rate reads well. */
+/** Rounds to two significant digits. */
 const rounded = (value: number) => Number(value.toPrecision(2));
 
-/** The preferred ones first: in the order of what they did for forks of a run that was about to fall (benchmarks/results/remedies.json), those that weren't tried there after them. */
+/** In order of preference: by the measured effect on forks of a run about to collapse (benchmarks/results/remedies.json), then untested ones. */
 const remedies: readonly Remedy[] = [
   {
     id: 'gentler_rate',
-    title: 'Go back and learn three times slower',
-    why: 'Runs that go on from before the fall with a third of the learning rate keep what they had learned; with the same rate they wander or fall again.',
-    regimes: everywhere,
+    title: 'Roll back and cut the learning rate to a third',
+    why: 'In our tests, runs resumed before the collapse at a third of the learning rate recovered; at the same rate they collapsed again.',
+    regimes: allRegimes,
     changes: ({ optimizer }) => [
       { path: 'optimizer.learning_rate', value: rounded(optimizer.learning_rate / 3) },
     ],
   },
   {
     id: 'no_entropy_bonus',
-    title: 'Go back and drop the entropy bonus',
-    why: 'The bonus pays for chance; where entropy rises by itself it pushes the same way.',
+    title: 'Roll back and remove the entropy bonus',
+    why: 'The entropy bonus adds to the rise in entropy.',
     regimes: ['chaos'],
     changes: ({ policy_loss }) =>
       policy_loss.entropy_coefficient > 0
         ? [{ path: 'policy_loss.entropy_coefficient', value: 0 }]
-        : 'There is no entropy bonus.',
+        : 'The entropy bonus is already 0.',
   },
   {
     id: 'hold_to_start',
-    title: 'Go back and hold the policy to its start',
-    why: 'A penalty for leaving the starting policy pulls replies back to their form. It is for chaos alone: where rewards have no spread it feeds the template.',
+    title: 'Roll back and add a KL penalty',
+    why: 'A KL penalty pulls responses back towards the reference format. Use it only against chaos: with low reward std it favors the template.',
     regimes: ['chaos'],
     changes: ({ kl }) => {
-      if (kl.coefficient > 0) return 'There is such a penalty already.';
-      // The gradient of k1 in the loss is zero on average: it pulls nowhere.
-      const pulls = kl.placement === 'reward' || kl.estimator !== 'k1';
+      if (kl.coefficient > 0) return 'There is a KL penalty already.';
+      // k1 in the loss has an expected gradient of zero.
+      const hasGradient = kl.placement === 'reward' || kl.estimator !== 'k1';
       return [
         { path: 'kl.coefficient', value: 0.01 },
-        ...(pulls ? [] : [{ path: 'kl.estimator', value: 'k3' }]),
+        ...(hasGradient ? [] : [{ path: 'kl.estimator', value: 'k3' }]),
       ];
     },
   },
   {
     id: 'no_kl',
-    title: 'Go back and drop the KL penalty',
-    why: 'Where rewards have little spread, the pull towards the reference outweighs them and wipes out what thoughts say of their boards.',
-    regimes: template,
+    title: 'Roll back and remove the KL penalty',
+    why: 'At low reward std the KL penalty outweighs the reward and erases level-dependent reasoning.',
+    regimes: lowVariety,
     changes: ({ kl }) =>
-      kl.coefficient > 0 ? [{ path: 'kl.coefficient', value: 0 }] : 'There is no KL penalty.',
+      kl.coefficient > 0 ? [{ path: 'kl.coefficient', value: 0 }] : 'The KL penalty is already 0.',
   },
   {
     id: 'entropy_bonus',
-    title: 'Go back and pay for variety',
-    why: 'A small bonus on entropy pays for other words than the usual ones. It has to come early: variety that was gone came back with no setting that was tried.',
-    regimes: [...template, 'compressed'],
+    title: 'Roll back and raise the entropy bonus',
+    why: 'A small entropy bonus keeps responses varied. Add it early: no tested setting restored variety once it was lost.',
+    regimes: [...lowVariety, 'compressed'],
     changes: ({ policy_loss }) =>
       policy_loss.entropy_coefficient >= 0.01
-        ? 'The bonus is large already.'
+        ? 'The entropy bonus is 0.01 or more already.'
         : [{ path: 'policy_loss.entropy_coefficient', value: 0.01 }],
   },
   {
     id: 'varied_groups',
-    title: 'Go back and train on the groups that differ',
-    why: 'StarPO-S learns from the half of the groups whose rewards differ most; twice as many groups keep an update as large as it was. With the rate left as it was it saved no run of ours.',
-    regimes: [...template, 'compressed'],
+    title: 'Roll back and filter groups by reward std',
+    why: 'StarPO-S trains on the half of the groups with the highest reward std. Twice the groups keep the batch size. At the same learning rate it saved none of our test runs.',
+    regimes: [...lowVariety, 'compressed'],
     changes: ({ environments, filter, rollout }) => {
       const groups = 2 * rollout.groups;
-      if (rollout.group_size < 2) return 'Groups of one episode have no spread to choose by.';
-      // Of top_p too: half of the spread lies in half of the groups or fewer.
-      if (filter.strategy !== 'none' && filter.keep <= 0.5) return 'The filter keeps half or less already.';
+      if (rollout.group_size < 2) return 'Groups of one episode have no reward std to filter by.';
+      // Also true for top_p: half of the summed std lies in at most half of the groups.
+      if (filter.strategy !== 'none' && filter.keep <= 0.5) return 'The filter already keeps half or less.';
       if (groupsByEnvironment(environments, groups).every((own) => own < 2))
-        return 'Each environment would have one group, and the filter keeps at least one.';
+        return 'Each environment would have one group, and the filter always keeps one.';
       return [
         { path: 'filter.strategy', value: 'fraction' },
         { path: 'filter.keep', value: 0.5 },
@@ -102,14 +102,14 @@ const remedies: readonly Remedy[] = [
   },
   {
     id: 'clip_higher',
-    title: 'Go back and clip higher',
-    why: 'A higher upper clip lets rare words grow, so that variety lasts longer.',
-    regimes: template,
+    title: 'Roll back and raise the upper clip range',
+    why: 'A higher upper clip range lets unlikely tokens gain probability, which preserves variety.',
+    regimes: lowVariety,
     changes: (config) => {
       const { clip_low, clip_high, epochs, mini_batch } = config.policy_loss;
       if (epochs === 1 && mostTrainedEpisodes(config) <= mini_batch)
-        return 'There is one step an iteration, so the ratio is 1 and nothing is ever clipped.';
-      if (clip_high > clip_low) return 'The upper clip is higher already.';
+        return 'There is one optimizer step per iteration, so nothing is clipped.';
+      if (clip_high > clip_low) return 'The upper clip range is higher already.';
       return [{ path: 'policy_loss.clip_high', value: rounded(1.4 * clip_low) }];
     },
   },
@@ -119,26 +119,26 @@ const commands = [
   {
     command: 'pause',
     title: 'Pause',
-    why: 'Nothing more is lost while you look.',
+    why: 'Pauses training so you can look.',
   },
   {
     command: 'checkpoint',
     title: 'Save a checkpoint now',
-    why: 'What was learned so far is kept, whatever comes.',
+    why: 'Saves the current weights.',
   },
   {
     command: 'stop',
     title: 'Stop',
-    why: 'What was learned lies in the checkpoints; to train on costs time and seldom brings it back.',
+    why: 'Checkpoints are kept. Runs rarely recover from here.',
   },
 ] as const;
 
-/** States in which a checkpoint would keep a policy that has begun to fall. */
-const falling: readonly TrapState[] = ['collapsing', 'collapsed'];
+/** States in which a new checkpoint would save a collapsing policy. */
+const collapseStates: readonly TrapState[] = ['collapsing', 'collapsed'];
 
 /**
- * Advice for a state; none where nothing is wrong. `notAfter`: the newest healthy iteration, null where there was none.
- * Those that wouldn't act say why; the first that acts is the preferred one. Which checkpoints there are isn't known here, so a roll-back is offered where it would act from one of them.
+ * Returns advice for a state; empty if the run is healthy. `notAfter`: the last healthy iteration, or null. Advice without effect has a reason; the
+ * first one with an effect is preferred. The available checkpoints are not known here.
  */
 export function adviceFor(
   state: TrapState,
@@ -152,7 +152,7 @@ export function adviceFor(
   return [
     ...rollbacks.map((each, i) => ({ ...each, preferred: i === preferred })),
     ...commands
-      .filter(({ command }) => command !== 'checkpoint' || !falling.includes(state))
+      .filter(({ command }) => command !== 'checkpoint' || !collapseStates.includes(state))
       .map(({ command, title, why }) => ({
         id: command,
         title,
@@ -170,7 +170,7 @@ function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): A
   return remedies
     .filter(({ regimes }) => regimes.includes(regime))
     .map(({ id, title, why, changes: changesOf }) => {
-      const changes = untrained ?? newIn(config, changesOf(config));
+      const changes = untrained ?? newChanges(config, changesOf(config));
       const acts = typeof changes !== 'string';
       return {
         id,
@@ -184,20 +184,20 @@ function remediesFor(regime: TrapRegime, config: RunConfig, notAfter: number): A
     });
 }
 
-/** Why the policy stays as it is, whatever else is set, in a run that goes on from a checkpoint; null where it is trained. */
+/** Returns why a fork from iteration `from` would not train the policy at all, or null. */
 export function whyUntrained({ optimizer, critic, iterations }: RunConfig, from: number): string | null {
-  if (optimizer.learning_rate === 0) return 'The learning rate is 0: the policy stays as it is.';
-  // A roll-back keeps no optimiser state, so a critic is warmed up again, from there on.
+  if (optimizer.learning_rate === 0) return 'The learning rate is 0, so the policy does not change.';
+  // A roll-back drops the optimizer state, so the critic warms up again.
   const warmup = critic.model === 'none' ? 0 : critic.warmup;
-  return from + warmup >= iterations ? 'No iteration would be left in which the policy is trained.' : null;
+  return from + warmup >= iterations ? 'No iterations would be left to train the policy.' : null;
 }
 
-/** The changes that a configuration doesn't have already; a text where there are none. */
-function newIn(config: RunConfig, changes: SettingChange[] | string): SettingChange[] | string {
+/** Returns the changes that differ from the configuration, or a reason if there are none. */
+function newChanges(config: RunConfig, changes: SettingChange[] | string): SettingChange[] | string {
   if (typeof changes === 'string') return changes;
   const others = changes.filter(({ path, value }) => {
-    const place = locate(config as unknown as Tree, path);
-    return place?.parent[place.key] !== value;
+    const found = locate(config as unknown as Tree, path);
+    return found?.parent[found.key] !== value;
   });
-  return others.length > 0 ? others : 'It is set so already.';
+  return others.length > 0 ? others : 'These settings are already in use.';
 }

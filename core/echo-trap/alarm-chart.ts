@@ -1,13 +1,13 @@
 import { windowOf } from './collapse-rule.ts';
 import type { LabelledRun } from './labelled-runs.ts';
 
-/** Labelled runs with the alarms of several methods, drawn: who warned, and how long before the fall. */
+/** Draws labelled runs with the alarms of several methods. */
 
 export interface ChartedRun {
   run: Pick<LabelledRun, 'name' | 'collapsed' | 'kind' | 'points' | 'config'>;
-  /** Iteration that it reached. */
+  /** Last iteration. */
   last: number;
-  /** By method, in the order of the legend. */
+  /** Alarms by method, in legend order. */
   alarms: Record<string, readonly number[]>;
 }
 
@@ -22,8 +22,8 @@ const colours = ['#1f6feb', '#9a6700', '#8250df', '#57606a'];
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 
 /**
- * An SVG of its own: a row for each run, the collapsed ones first and by their onset; its success as a faint line, the time after the onset shaded, and a lane of
- * alarms for each method. Iterations run from left to right.
+ * Returns a standalone SVG with one row per run, collapsed runs first by onset: success as a faint line, a shaded area after the onset, and a lane of
+ * alarms per method.
  */
 export function alarmChart(runs: readonly ChartedRun[], title: string): string {
   const methods = Object.keys(runs[0]?.alarms ?? {});
@@ -61,7 +61,7 @@ ${drawn.join('\n')}
 
   function drawRow({ run, last, alarms }: ChartedRun, y: number): string {
     const lanes = methods.length * lane;
-    const became = run.collapsed === null ? run.kind : `${run.kind}, from ${run.collapsed}`;
+    const outcome = run.collapsed === null ? run.kind : `${run.kind}, onset ${run.collapsed}`;
     const shade =
       run.collapsed === null
         ? ''
@@ -73,19 +73,19 @@ ${drawn.join('\n')}
       ),
     );
     return `<g>${shade}<rect x="${x(0)}" y="${y}" width="${(Number(x(last)) - left).toFixed(1)}" height="${lanes}" fill="none" stroke="#d0d7de"/>
-${success(run, y, lanes)}${marks.join('')}${text('12', y + 12, shortened(run.name))}${text('12', y + 25, became, 'fill="#57606a"')}</g>`;
+${success(run, y, lanes)}${marks.join('')}${text('12', y + 12, shortened(run.name))}${text('12', y + 25, outcome, 'fill="#57606a"')}</g>`;
   }
 
-  /** Over the collapse rule's window, from 0 at the row's foot to 1 at its head. */
+  /** Draws success averaged over the collapse rule's window, from 0 at the bottom of the row to 1 at the top. */
   function success({ points, config }: ChartedRun['run'], y: number, lanes: number): string {
     const groups = (config as { rollout?: { groups?: number } } | null)?.rollout?.groups ?? 8;
-    const known = points.flatMap(({ iteration, metrics }) => {
+    const values = points.flatMap(({ iteration, metrics }) => {
       const value = metrics['rollout/success_rate'];
       return typeof value === 'number' && Number.isFinite(value) ? { iteration, value } : [];
     });
     const wide = windowOf(groups);
-    const line = known.slice(wide - 1).map(({ iteration }, i) => {
-      const mean = known.slice(i, i + wide).reduce((sum, { value }) => sum + value, 0) / wide;
+    const line = values.slice(wide - 1).map(({ iteration }, i) => {
+      const mean = values.slice(i, i + wide).reduce((sum, { value }) => sum + value, 0) / wide;
       return `${x(iteration)},${(y + lanes * (1 - mean)).toFixed(1)}`;
     });
     return line.length < 2
@@ -94,5 +94,5 @@ ${success(run, y, lanes)}${marks.join('')}${text('12', y + 12, shortened(run.nam
   }
 }
 
-/** What fits beside the plot. */
+/** Shortens a name to fit beside the plot. */
 const shortened = (name: string) => (name.length <= 38 ? name : `${name.slice(0, 37)}…`);

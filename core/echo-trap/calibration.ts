@@ -6,7 +6,7 @@ import { asDiskFull, asFailure, Failure } from '../contract/failure.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
 
-/** Thresholds, and what they were calibrated on. */
+/** Thresholds and their calibration data. */
 export interface Calibration {
   thresholds: Thresholds;
   about: TrapCalibration;
@@ -18,20 +18,20 @@ export const shippedCalibration: Calibration = {
     source: 'shipped',
     models: ['starter policy (1 million parameters) on FrozenLake, Sokoban and Bandit'],
     runs: 82,
-    note: 'Fitted to few runs so far. Other models and environments may need thresholds of their own, which the command line of a checkout fits to labelled runs: `starpo calibrate --fit`.',
+    note: 'Calibrated on 82 starter-model runs. For other models run `starpo calibrate --fit` from a checkout.',
   },
 };
 
-/** In the data folder, where `starpo calibrate --fit` has put thresholds. */
+/** Path of the thresholds that `starpo calibrate --fit` writes to the data folder. */
 export const fittedFile = (home: string) => join(home, 'echo-trap.json');
 
 const fitted = z.object({
-  version: z.literal(3, 'it is of another version of the app'),
+  version: z.literal(3, 'made by another version of the app'),
   calibration: trapCalibration,
   thresholds: z.unknown(),
 });
 
-/** Those of the data folder, else those of the app. Throws `thresholds_invalid` where the file is there and can't be used. */
+/** Reads the thresholds of the data folder, or returns the built-in ones. Throws `thresholds_invalid` if the file is invalid. */
 export function readCalibration(home: string): Calibration {
   let text: string;
   try {
@@ -48,7 +48,7 @@ export function readCalibration(home: string): Calibration {
   }
 }
 
-/** The data folder's; where they can't be used, those of the app, and `log` hears why. */
+/** Like {@link readCalibration}, but logs an invalid file and returns the built-in thresholds. */
 export function usableCalibration(home: string, log: (message: string) => void): Calibration {
   try {
     return readCalibration(home);
@@ -68,12 +68,12 @@ function unusable(error: unknown): Failure {
         : String(error);
   return new Failure(
     'thresholds_invalid',
-    `echo-trap.json can't be read: ${reason}.`,
-    'Delete it from the data folder to go back to the thresholds of the app, or make it again with `starpo calibrate --fit`, from a checkout.',
+    `Cannot read echo-trap.json: ${reason}.`,
+    'Delete it from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
   );
 }
 
-/** The data folder is made where it isn't there yet. Throws `file_not_written` where it can't be, or can't be written to. */
+/** Writes thresholds to the data folder, creating it if needed. Throws `file_not_written` on failure. */
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
   try {
     mkdirSync(home, { recursive: true });
@@ -84,8 +84,8 @@ export function writeCalibration(home: string, { thresholds, about }: Calibratio
       asDiskFull(error) ??
       new Failure(
         'file_not_written',
-        `The thresholds can't be kept: ${reason}.`,
-        'Name a data folder that may be written to, with --home.',
+        `Cannot save the thresholds: ${reason}.`,
+        'Choose a writable data folder with --home.',
       )
     );
   }

@@ -1,10 +1,10 @@
 import { type RunKind, type RunLabel, runKind } from '../contract/echo-trap.ts';
 import { evaluatedSuccess } from '../contract/run-facts.ts';
 
-/** docs/collapse-rule.md as code: what a run's label is. It knows nothing of the detectors, which are measured by it. */
+/** Implements docs/collapse-rule.md, which labels runs. It is independent of the detectors, which are evaluated against it. */
 
 export const kinds = runKind.options;
-/** Those that a run collapses in; the others are of runs that did not. */
+/** The kinds of collapse. */
 export const kindsOfCollapse: readonly RunKind[] = ['template', 'chaos'];
 
 export interface Point {
@@ -12,7 +12,7 @@ export interface Point {
   metrics: Record<string, number>;
 }
 
-/** What it reads besides evaluations' success. */
+/** Metrics that the rule reads, besides evaluation success. */
 export const ruleSeries = [
   'rollout/success_rate',
   'rollout/format_valid_rate',
@@ -21,24 +21,24 @@ export const ruleSeries = [
   'rollout/distinct_first_thoughts',
 ] as const;
 
-/** Of the window's success: lost where it is under half of the peak; the loss begins where it goes under four fifths. */
+/** Success in the window: lost below half of the peak, losing below four fifths. `least`: minimum peak. */
 const lost = 0.5;
 const losing = 0.8;
 const least = 0.15;
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Iterations of a window that holds at least 80 levels. */
+/** Returns the number of iterations that cover at least 80 levels (10 or more). */
 export const windowOf = (groups: number) => Math.max(10, Math.ceil(80 / groups));
 
-/** Evaluations say more than rollouts, whose levels are others each time, where there are as many and no farther apart than this in iterations. */
+/** Evaluations replace rollouts if there are this many, at most `widestGap` iterations apart, because their levels are fixed. */
 const fewestEvaluations = 8;
 const widestGap = 10;
 
 /**
- * The label of a whole run, or null for one that is too short or has no success to read.
+ * Returns the label of a run, or null if it is too short or has no success metric.
  *
- * `points`: ascending, one an iteration; iteration 0 may bring the evaluation before training. `groups`: rollout.groups. `groupSize`: rollout.group_size.
+ * `points`: one per iteration, ascending; iteration 0 may have the evaluation before training. `groups`: rollout.groups. `groupSize`: rollout.group_size.
  */
 export function labelRun(points: readonly Point[], groups: number, groupSize = 16): RunLabel | null {
   const trained = points.filter(
@@ -52,7 +52,7 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   if (trained.length < 4 * window) return null;
   const first = trained[0]!.iteration;
   const last = trained.at(-1)!.iteration;
-  /** Known values of a metric in iterations `from` to `to`. */
+  /** Returns the values of a metric in iterations `from` to `to`. */
   const series: Series = (name, from, to) =>
     within(trained, from, to).flatMap(({ metrics }) => metrics[name] ?? []);
   const success = isPaired
@@ -62,9 +62,9 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
 
   const before = evaluations(points, 0).find(({ iteration }) => iteration < first)?.value ?? 0;
   if (before >= least && successIn(first, first + window - 1) < lost * before)
-    return { collapsed: first, kind: wayOfDying(series, window, first, first, first + window - 1) };
+    return { collapsed: first, kind: kindOfCollapse(series, window, first, first, first + window - 1) };
   let peak = 0;
-  /** The iteration after the last one at which nothing was being lost. */
+  /** The iteration after the last one without a loss. */
   let onset = first;
   let now = 0;
   for (const { iteration } of success) {
@@ -72,7 +72,7 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
     now = successIn(iteration - window + 1, iteration);
     peak = Math.max(peak, now);
     if (peak >= least && now < lost * peak)
-      return { collapsed: onset, kind: wayOfDying(series, window, first, onset, iteration) };
+      return { collapsed: onset, kind: kindOfCollapse(series, window, first, onset, iteration) };
     if (now >= losing * peak) onset = Math.min(iteration + 1, last);
   }
 
@@ -101,7 +101,7 @@ function firstFrom(items: readonly { iteration: number }[], from: number): numbe
   return low;
 }
 
-/** Success on the fixed levels, of each evaluation from an iteration on. */
+/** Returns the success of each evaluation from an iteration on. */
 const evaluations = (points: readonly Point[], from: number): { iteration: number; value: number }[] =>
   points.flatMap(({ iteration, metrics }) => {
     const value = iteration >= from ? evaluatedSuccess(metrics) : undefined;
@@ -110,8 +110,8 @@ const evaluations = (points: readonly Point[], from: number): { iteration: numbe
 
 type Series = (name: (typeof ruleSeries)[number], from: number, to: number) => number[];
 
-/** Over iterations `onset` to `end` of a run that began with `first`. */
-function wayOfDying(series: Series, window: number, first: number, onset: number, end: number): RunKind {
+/** Determines the kind of collapse over iterations `onset` to `end`. */
+function kindOfCollapse(series: Series, window: number, first: number, onset: number, end: number): RunKind {
   const valid = series('rollout/format_valid_rate', onset, end);
   const before = series('rollout/format_valid_rate', first, Math.max(onset, first + window) - 1);
   const best = Math.max(

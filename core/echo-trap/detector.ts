@@ -1,11 +1,11 @@
 import type { TrapRegime, TrapSignal } from '../contract/echo-trap.ts';
+import { adjustForDifficulty, type Difficulty, newDifficulty } from './difficulty.ts';
 import type { Facts } from './facts.ts';
-import { type Luck, newLuck, withoutLuck } from './luck.ts';
 import type { Outcome } from './outcome.ts';
 import type { Thresholds } from './thresholds.ts';
 import { mean, median, type Track, type Watched } from './track.ts';
 
-/** What a detector may look at: the series up to an index, and nothing after it. */
+/** Input of a detector: the series up to an index. */
 export interface View {
   track: Track;
   index: number;
@@ -15,51 +15,51 @@ export interface View {
   outcome: Outcome;
 }
 
-/** What a detector keeps from one iteration to the next; plain, so that it can be written down. */
+/** State of a detector between iterations. It must be serializable as JSON. */
 export type Memory = Record<string, number | number[]>;
 
 export interface Reading {
-  /** Empty where it is of no single metric. */
+  /** Empty if the reading is not of a single metric. */
   series: Watched | '';
   value: number;
   baseline: number;
-  /** The value at which it comes on. */
+  /** The value at which the signal turns on. */
   threshold: number;
-  /** Whether the value is beyond its threshold, and whether it is well on this side of it; neither: between the two. */
+  /** `hot`: beyond the threshold. `cool`: clearly back below it. Neither: within the hysteresis. */
   hot: boolean;
   cool: boolean;
 }
 
-/** A sign of one kind in one series. Pure: the same series and memory give the same reading. */
+/** Checks for one kind of failure. Pure: the same series and memory give the same reading. */
 export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
-  /** What it looks at: detectors of one family see the same thing. */
+  /** Detectors of one family observe the same thing. */
   family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
-  /** The paper didn't have it: it counts in points alone. */
+  /** Not in the paper: it only contributes to the risk score. */
   later?: true;
-  /** It has no points: it is beyond doubt or has happened already, or only some runs measure it, and points would say more of who measured it. */
+  /** Has no weight in the risk score: it is certain or has happened already, or only some runs measure it. */
   uncounted?: true;
-  /** What its value says passes at once or only counts after a while: it has its strength while it is on, whatever its value. */
+  /** Its strength is 1 while it is on and 0 otherwise, whatever its value. */
   allOrNothing?: true;
-  /** Iterations in a row that it takes, where they are others than everyone's. */
+  /** Consecutive iterations to turn on or off, if they differ from the default. */
   onAfter?: (thresholds: Thresholds) => number;
   offAfter?: (thresholds: Thresholds) => number;
-  /** Null where its series isn't there. */
+  /** Returns null if its series has no data. */
   read(view: View, memory: Memory): Reading | null;
 }
 
-/** How far a value may be beyond its threshold and still count more. */
-const strongest = 2;
+/** Upper bound of a strength. */
+const maximumStrength = 2;
 
-/** How far a reading has come on the way from its baseline to its threshold: 0 at the baseline and on the good side of it, 1 at the threshold, {@link strongest} at most. */
+/** Returns how far a reading is between baseline (0) and threshold (1), up to {@link maximumStrength}. */
 export function strengthOf({ value, baseline, threshold, hot }: Reading): number {
-  const way = threshold - baseline;
-  if (!(Math.abs(way) > 0)) return Number(hot);
-  const come = (value - baseline) / way;
-  return Number.isNaN(come) ? 0 : Math.min(strongest, Math.max(0, come));
+  const distance = threshold - baseline;
+  if (!(Math.abs(distance) > 0)) return Number(hot);
+  const strength = (value - baseline) / distance;
+  return Number.isNaN(strength) ? 0 : Math.min(maximumStrength, Math.max(0, strength));
 }
 
-/** Mean of the last values; NaN where there are too few. */
+/** Returns the mean of the last values, or NaN if there are too few. */
 export function smooth(
   { track, index, thresholds }: View,
   name: Watched,
@@ -70,27 +70,27 @@ export function smooth(
 }
 
 /**
- * Mean of the last values as they would have been on levels of average ease, where the run tells how easy they were: which levels came up moves some series as much as the policy does.
- * From the third value on, as others: what a run did before its policy narrowed is often its best, and measured against later means falls were foretold worse.
+ * Returns the difficulty-adjusted mean of the last values, or NaN if there are fewer than three. It starts at the third value because a run's early
+ * values are often its best; later baselines predicted collapse worse.
  */
-export function smoothLevelled(view: View, memory: Memory, name: Watched, window: number): number {
-  memory.luck ??= newLuck();
-  const levelled = withoutLuck(view.track, view.index, name, memory.luck as Luck);
-  const values = view.track.recentIndices(name, view.index, window).map(levelled);
+export function smoothAdjusted(view: View, memory: Memory, name: Watched, window: number): number {
+  memory.luck ??= newDifficulty();
+  const adjusted = adjustForDifficulty(view.track, view.index, name, memory.luck as Difficulty);
+  const values = view.track.recentIndices(name, view.index, window).map(adjusted);
   return values.length < 3 ? Number.NaN : mean(values);
 }
 
-/** The median of a series' first values; NaN until there are three. Once it is settled the values are forgotten. */
+/** Returns the median of a series' first values, or NaN before the third. */
 export function baselineOf({ track, index, thresholds }: View, memory: Memory, name: Watched): number {
-  const known = memory[name] ?? [];
-  if (typeof known === 'number') return known;
+  const first = memory[name] ?? [];
+  if (typeof first === 'number') return first;
   const value = track.at(name, index);
-  if (!Number.isNaN(value)) known.push(value);
-  memory[name] = known.length < thresholds.baseline ? known : median(known);
-  return known.length < 3 ? Number.NaN : median(known);
+  if (!Number.isNaN(value)) first.push(value);
+  memory[name] = first.length < thresholds.baseline ? first : median(first);
+  return first.length < 3 ? Number.NaN : median(first);
 }
 
-/** The largest that a number of the memory has been; NaN counts as nothing. */
+/** Updates and returns the maximum under a key of the memory. NaN is ignored. */
 export function peakOf(memory: Memory, key: string, value: number): number {
   const before = (memory[key] as number | undefined) ?? Number.NEGATIVE_INFINITY;
   const peak = Number.isNaN(value) ? before : Math.max(before, value);
@@ -98,21 +98,21 @@ export function peakOf(memory: Memory, key: string, value: number): number {
   return peak;
 }
 
-/** A value that is bad when it is low: hot under its threshold, cool where it has come back far enough towards its baseline. */
+/** Builds a reading of a value that is bad when low. */
 export function low(view: View, series: Watched, value: number, baseline: number, threshold: number) {
-  const back = threshold + view.thresholds.hysteresis * (baseline - threshold);
-  const cool = value >= Math.max(back, threshold);
+  const recovered = threshold + view.thresholds.hysteresis * (baseline - threshold);
+  const cool = value >= Math.max(recovered, threshold);
   return { series, value, baseline, threshold, hot: value < threshold, cool } satisfies Reading;
 }
 
-/** The same where high is bad. */
+/** Builds a reading of a value that is bad when high. */
 export function high(view: View, series: Watched, value: number, baseline: number, threshold: number) {
-  const back = threshold + view.thresholds.hysteresis * (baseline - threshold);
-  const cool = value <= Math.min(back, threshold);
+  const recovered = threshold + view.thresholds.hysteresis * (baseline - threshold);
+  const cool = value <= Math.min(recovered, threshold);
   return { series, value, baseline, threshold, hot: value > threshold, cool } satisfies Reading;
 }
 
-/** A series against the run's own first values: bad from `factor` times them on, upwards where that is more than 1. `windows`: over how many windows it is averaged. */
+/** Compares a series with its baseline. The threshold is `factor` times the baseline; above 1, high values are bad. `windows`: number of windows to average over. */
 export const againstStart =
   (series: Watched, factor: (thresholds: Thresholds) => number, windows = 1): Detector['read'] =>
   (view, memory) => {

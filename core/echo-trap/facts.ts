@@ -1,21 +1,21 @@
 import { findEnvironment } from '../environments/registry.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 
-/** What detectors need to know of a run beside its metrics. */
+/** Settings of a run that detectors use. */
 export interface Facts {
-  /** Distance of the worst score that an episode can have from the best, in rewards; null where that isn't known. */
+  /** Difference between the best and the worst possible episode reward; null if unknown. */
   rewardRange: number | null;
-  /** Boards of an iteration: what its mean is over. */
+  /** Groups per iteration. */
   groups: number;
-  /** How often an iteration goes over its episodes. */
+  /** Passes over the episodes per iteration. */
   epochs: number;
-  /** Null where that isn't known. */
+  /** Null if unknown. */
   learningRate: number | null;
-  /** Whether an environment is trained on: what is evaluated of another says nothing of how well training may go. */
+  /** Returns whether an environment is trained on. Evaluations of other environments are ignored. */
   isTrained: (label: string) => boolean;
 }
 
-/** Of a configuration of today's form; of one that this version can't read, as far as it says. */
+/** Reads the facts of a configuration; missing parts get defaults. */
 export function factsOf(config: unknown): Facts {
   const { environments, rollout, policy_loss, optimizer } = (config ?? {}) as Partial<RunConfig>;
   const ranges = (Array.isArray(environments) ? environments : []).map(
@@ -31,6 +31,6 @@ export function factsOf(config: unknown): Facts {
   };
 }
 
-/** Nothing is known of a share where another program trained: its evaluations may be of anything. */
+/** Imported runs have no environments, so all their evaluations count. */
 const isTrainedIn = (environments: RunConfig['environments'] | null) => (label: string) =>
   environments === null || environments.some((each) => each.label === label && each.share > 0);

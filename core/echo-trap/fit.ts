@@ -3,29 +3,31 @@ import { Failure } from '../contract/failure.ts';
 import { shippedCalibration } from './calibration.ts';
 import { factsOf } from './facts.ts';
 import type { LabelledRun } from './labelled-runs.ts';
-import { isAlarm, moveOn, newStanding, targetOf } from './machine.ts';
+import { advance, isAlarm, newStanding, targetOf } from './machine.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';
-import { counted, isCounted, strengthsOf } from './risk.ts';
+import { counted, hasRisk, strengthsOf } from './risk.ts';
 import { firstForetold, type Judged, type Score, scoreOf } from './score.ts';
 import { detectors, newLatches, readSignals } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 import { median, Track } from './track.ts';
 
-/** Finds what foretells what became of a set of labelled runs: the points of the signs, and which steps are long for their model. */
+/** Fits the monitor to labelled runs: the weights of the signals, and the step sizes of their model. */
 
-/** When the monitor alarms in a run: each time its state becomes `warning` or above. */
+/** Returns the iterations at which the monitor raises an alarm (`warning` or worse). */
 export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
   const monitor = new Monitor(run.config, { ...shippedCalibration, thresholds });
-  monitor.takeAll(run.points);
+  monitor.addAll(run.points);
   return monitor.alarms;
 }
 
-export const judgeAll = (runs: readonly LabelledRun[], alarmsOf: (run: LabelledRun) => number[]): Judged[] =>
-  runs.map((run) => judgedBy(run, alarmsOf(run)));
+export const evaluateAll = (
+  runs: readonly LabelledRun[],
+  alarmsOf: (run: LabelledRun) => number[],
+): Judged[] => runs.map((run) => evaluateRun(run, alarmsOf(run)));
 
-const judgedBy = (run: LabelledRun, alarms: number[]): Judged => ({
+const evaluateRun = (run: LabelledRun, alarms: number[]): Judged => ({
   run,
   first: firstOf(run),
   last: run.points.at(-1)?.iteration ?? 0,
@@ -35,8 +37,8 @@ const judgedBy = (run: LabelledRun, alarms: number[]): Judged => ({
 const firstOf = ({ points }: LabelledRun) =>
   points.find(({ metrics }) => 'rollout/success_rate' in metrics)?.iteration ?? 1;
 
-/** How good a score is: what is missed counts most, then alarms in runs that need none, then the lead. */
-export function worth(score: Score): number {
+/** Objective of the fit: recall counts most, then false alarms, then lead time. */
+export function objective(score: Score): number {
   const share = (kind: string) => {
     const { alarmed = 0, runs = 0 } = score.alarmed[kind] ?? {};
     return runs > 0 ? alarmed / runs : 0;
@@ -52,12 +54,12 @@ export function worth(score: Score): number {
 }
 
 /**
- * Thresholds with the model's own steps: steady are the shortest of a run that held, long those of the middle run that fell. As they were where these are no longer, or no run
- * tells them. The runs are taken for those of one model; one that wasn't trained at all says nothing.
+ * Returns thresholds with the model's own step sizes: `steady_steps` is the smallest of the runs that did not collapse, `long_steps` the median of those
+ * that did. Unchanged if long is not above steady or the step sizes are unknown. Assumes that all runs train the same model.
  */
-export function withStepsOf(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
-  const stepsWhere = (fell: boolean) =>
-    runs.filter((run) => saysOfPoints(run) && (run.collapsed !== null) === fell).flatMap(stepsIn);
+export function withStepSizes(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
+  const stepsWhere = (collapsed: boolean) =>
+    runs.filter((run) => isUsable(run) && (run.collapsed !== null) === collapsed).flatMap(stepsIn);
   const steady = Math.min(...stepsWhere(false));
   const long = median(stepsWhere(true));
   return long > steady ? { ...start, steady_steps: steady, long_steps: long } : start;
@@ -68,27 +70,27 @@ function stepsIn({ config }: LabelledRun): number[] {
   return learningRate ? [epochs * learningRate] : [];
 }
 
-/** Iterations before an onset that look like a fall to come, and those from which on it is too far off to say. */
+/** Iterations before the onset: up to `near` is a positive example, beyond `far` a negative one. */
 const near = 50;
 const far = 60;
-/** Iterations that a run takes to have a normal. */
+/** Iterations until a run has a baseline. */
 const settled = 8;
-/** Of the weights, beside a loss whose examples weigh 1 together. */
+/** Ridge penalty on the weights. The weights of all examples sum to 1. */
 const penalty = 0.03;
-/** Levels of the score that a warning is tried at. */
+/** Number of score levels tried as the warning threshold. */
 const levels = 80;
 
-/** An iteration as far as points matter; all that it holds is the same whatever they are. */
+/** The part of an iteration that does not depend on the weights. */
 interface Step {
   iteration: number;
-  /** How far each sign that counts has come; null where points say nothing. */
+  /** Strengths of the signals with a weight; null if the weights do not apply. */
   strengths: number[] | null;
-  /** The states that are asked for at no risk, and from 1 on; what lies between differs in `watch` alone, which is no alarm. */
+  /** Target states for a risk of 0 and of 1. Values in between only change `watch`, which is no alarm. */
   below: TrapState;
   above: TrapState;
 }
 
-/** A run whose signs were read once, so that many points can be tried on it. */
+/** A run whose signals were read once, so that many weights can be tried on it. */
 interface ReadRun {
   run: LabelledRun;
   steps: Step[];
@@ -107,16 +109,16 @@ function readRun(run: LabelledRun, thresholds: Thresholds): ReadRun {
     const iteration = track.iterations[index]!;
     const outcome = followOutcome(track, index, thresholds, facts, memory);
     readSignals({ track, index, iteration, facts, thresholds, outcome }, latches);
-    const strengths = isCounted(latches) ? strengthsOf(latches) : null;
+    const strengths = hasRisk(latches) ? strengthsOf(latches) : null;
     const target = (risk: number) => targetOf(latches, outcome, iteration, strengths && risk, thresholds);
     steps.push({ iteration, strengths, below: target(0), above: target(1) });
   }
   return { run, steps, examples: examplesOf(run, steps) };
 }
 
-/** What a run says of points: how far each sign had come by each iteration, and whether a fall was near. A long run counts no more than a short one. */
+/** Returns the training examples of a run: signal strengths, and whether a collapse was near. The weights of each run sum to 1. */
 function examplesOf(run: LabelledRun, steps: readonly Step[]): Example[] {
-  if (!saysOfPoints(run)) return [];
+  if (!isUsable(run)) return [];
   const first = firstOf(run);
   const found = steps.flatMap(({ iteration, strengths }) => {
     const until = run.collapsed === null ? Number.POSITIVE_INFINITY : run.collapsed - iteration;
@@ -126,11 +128,11 @@ function examplesOf(run: LabelledRun, steps: readonly Step[]): Example[] {
   return found.map((each) => ({ ...each, weight: 1 / found.length }));
 }
 
-/** Runs that declined may have been about to fall or not, and those that were lost at once had no time for signs. */
-const saysOfPoints = (run: LabelledRun) =>
+/** Excludes declining runs, whose outcome is unclear, and early collapses, which leave no time for signals. */
+const isUsable = (run: LabelledRun) =>
   run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= firstForetold);
 
-/** The alarms of {@link ourAlarms}, from signs that were read before. */
+/** Returns the same alarms as {@link ourAlarms}, from signals read earlier. */
 function alarmsIn({ steps }: ReadRun, { points, calm_for }: Thresholds): number[] {
   const weights = weightsOf(points);
   const standing = newStanding();
@@ -138,15 +140,15 @@ function alarmsIn({ steps }: ReadRun, { points, calm_for }: Thresholds): number[
   for (const { iteration, strengths, below, above } of steps) {
     const before = isAlarm(standing.state);
     const risk = strengths?.reduce((sum, strength, i) => sum + strength * weights[i]!, 0) ?? 0;
-    moveOn(standing, risk >= 1 ? above : below, iteration, calm_for);
+    advance(standing, risk >= 1 ? above : below, iteration, calm_for);
     if (!before && isAlarm(standing.state)) alarms.push(iteration);
   }
   return alarms;
 }
 
 /**
- * Thresholds whose points are those of a ridge regression on the runs, and whose warning lies where the same runs are told best. Throws `labelled_runs_missing` where no run
- * collapsed, or all did.
+ * Fits the weights by ridge regression and scales them to the warning level that maximizes the objective. Throws `labelled_runs_missing` if no run or
+ * every run collapsed.
  */
 export function fitPoints(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
   const fit = fitTo(
@@ -156,32 +158,32 @@ export function fitPoints(runs: readonly LabelledRun[], start: Thresholds): Thre
   if (fit) return fit;
   throw new Failure(
     'labelled_runs_missing',
-    'Points can only be fitted where some run collapsed and some run did not.',
-    'Add runs of the missing kind, to `tuning` where there is one, each with a label.json or long enough for the rule (docs/collapse-rule.md).',
+    'Fitting needs runs that collapsed and runs that did not.',
+    'Add runs of the missing kind (to `tuning` if it exists). Each needs a label.json or enough iterations for the rule in docs/collapse-rule.md.',
   );
 }
 
 /**
- * What a fit is worth on settings that it hasn't seen: the runs of each setting are judged by points and lengths of steps that were fitted to all the others. Null where a part of the
- * settings is left with runs of one kind.
+ * Leave-one-setting-out cross-validation: scores the runs of each setting with weights and step sizes fitted to all other settings. Returns null if a
+ * fold has runs of only one kind.
  */
 export function crossValidate(
   runs: readonly LabelledRun[],
   start: Thresholds,
   progress: (share: number) => void = () => {},
 ): Score | null {
-  // Signs change with the lengths of steps alone, which are the same without most of the settings.
-  const known = new Map<string, ReadRun[]>();
+  // Signals depend only on the step sizes, which are the same in most folds.
+  const cache = new Map<string, ReadRun[]>();
   const readBy = (thresholds: Thresholds): ReadRun[] => {
     const key = `${thresholds.steady_steps} ${thresholds.long_steps}`;
-    const read = known.get(key) ?? runs.map((run) => readRun(run, thresholds));
-    known.set(key, read);
+    const read = cache.get(key) ?? runs.map((run) => readRun(run, thresholds));
+    cache.set(key, read);
     return read;
   };
-  const judged: Judged[] = [];
+  const evaluated: Judged[] = [];
   for (const settings of new Set(runs.map((run) => run.settings))) {
-    progress(judged.length / runs.length);
-    const others = withStepsOf(
+    progress(evaluated.length / runs.length);
+    const others = withStepSizes(
       runs.filter((run) => run.settings !== settings),
       start,
     );
@@ -192,16 +194,16 @@ export function crossValidate(
     );
     if (!fit) return null;
     const left = read.filter(({ run }) => run.settings === settings);
-    judged.push(...left.map((each) => judgedBy(each.run, alarmsIn(each, fit))));
+    evaluated.push(...left.map((each) => evaluateRun(each.run, alarmsIn(each, fit))));
   }
-  return scoreOf(judged);
+  return scoreOf(evaluated);
 }
 
-/** Both answers together weigh the same; null where no run collapsed, or all did. */
+/** Fits with both classes weighted equally. Returns null if no run or every run collapsed. */
 function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
-  const says = read.filter(({ examples }) => examples.length > 0);
-  if (new Set(says.map(({ run }) => run.collapsed !== null)).size < 2) return null;
-  const examples = says.flatMap((each) => each.examples);
+  const usable = read.filter(({ examples }) => examples.length > 0);
+  if (new Set(usable.map(({ run }) => run.collapsed !== null)).size < 2) return null;
+  const examples = usable.flatMap((each) => each.examples);
   const total = (kind: boolean) =>
     examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
   const totals = { true: total(true), false: total(false) };
@@ -216,18 +218,18 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
     const thresholds = { ...start, points: pointsOf(fit, level) };
     return {
       thresholds,
-      worth: worth(scoreOf(read.map((each) => judgedBy(each.run, alarmsIn(each, thresholds))))),
+      value: objective(scoreOf(read.map((each) => evaluateRun(each.run, alarmsIn(each, thresholds))))),
     };
   });
-  const most = Math.max(...tried.map((each) => each.worth));
-  // The middle of the levels from the first that is best on.
-  const from = tried.findIndex((each) => each.worth === most);
-  const length = tried.slice(from).findIndex((each) => each.worth !== most);
+  const highest = Math.max(...tried.map((each) => each.value));
+  // Takes the middle of the first run of best levels.
+  const from = tried.findIndex((each) => each.value === highest);
+  const length = tried.slice(from).findIndex((each) => each.value !== highest);
   const best = tried.slice(from, length === -1 ? undefined : from + length);
   return best[best.length >> 1]!.thresholds;
 }
 
-/** A score of `level` becomes a risk of one point, that of no sign at all none; rounded, since a third digit says nothing. What a run was given is no warning by itself, however far it goes. */
+/** Scales the weights so that a score of `level` is a risk of 1. Rounded to two digits. Settings are capped so that they cannot trigger a warning alone. */
 function pointsOf({ weights, bias }: Fit, level: number): Thresholds['points'] {
   const scale = 1 / Math.max(0.5, level - bias);
   const named = counted.map((place, i) => {

@@ -14,21 +14,21 @@ import type { Point } from './track.ts';
 
 const label = z
   .looseObject({
-    /** Iteration of the onset; null where it didn't collapse. */
+    /** Iteration of the onset; null if the run did not collapse. */
     collapsed: z.number().int().min(0).nullable(),
-    kind: z.enum(kinds, `is none of ${kinds.join(', ')}`),
+    kind: z.enum(kinds, `must be ${kinds.join(', ')}`),
   })
   .refine(({ collapsed, kind }) => (collapsed !== null) === kindsOfCollapse.includes(kind), {
     path: ['kind'],
     error: ({ input }) => {
       const { collapsed, kind } = input as { collapsed: number | null; kind: string };
       return collapsed === null
-        ? `is ${kind}, which is a way to collapse, where \`collapsed\` is null`
-        : `is ${kind} for a run that collapsed, where it has to be ${kindsOfCollapse.join(' or ')}`;
+        ? `is ${kind}, a kind of collapse, but \`collapsed\` is null`
+        : `is ${kind}, but a collapsed run must have ${kindsOfCollapse.join(' or ')}`;
     },
   });
 
-/** As much of run.json as labels and tables need; a run of another trainer says less. */
+/** The part of run.json that labels and tables need. Runs of other trainers have less. */
 const readable = z.looseObject({
   environments: z.array(z.looseObject({ type: z.string() })).optional(),
   rollout: z
@@ -38,74 +38,72 @@ const readable = z.looseObject({
   filter: z.looseObject({}).optional(),
 });
 
-/** A run with what became of it. */
+/** A run with its outcome. */
 export interface LabelledRun {
   name: string;
   config: unknown;
   points: Point[];
   collapsed: number | null;
-  /** `template` or `chaos` where it collapsed; else `locked`, `healthy`, `solved` or `declining`. */
+  /** `template` or `chaos` if it collapsed; otherwise `locked`, `healthy`, `solved` or `declining`. */
   kind: string;
-  /** What it was trained on and by, for tables. */
+  /** Environment and algorithm, for tables. */
   environment: string;
   algorithm: string;
-  /** The same for runs that learn in the same way from other seeds. */
+  /** Identifies the training settings; equal for runs that differ only in seed. */
   settings: string;
 }
 
-/** What is in a folder of runs, by their names. */
+/** The runs in a folder. */
 export interface LabelledRuns {
   runs: LabelledRun[];
-  /** Those without a label that are too short for one. */
-  leftOut: string[];
-  /** How many whole lines of a run's journal can't be read as events, where there are any. */
-  passedOver: Record<string, number>;
+  /** Runs without a label that are too short for the rule. */
+  skipped: string[];
+  /** Number of unreadable journal lines per run, if any. */
+  unreadableLines: Record<string, number>;
 }
 
 /**
- * Run directories in a folder, each with a label.json or else labelled by the rule (docs/collapse-rule.md). Throws `labelled_runs_missing` where there is no
- * run or all are left out, and `labelled_run_invalid` where one can't be read.
+ * Reads the run directories in a folder. Each has a label.json or is labelled by the rule (docs/collapse-rule.md). Throws `labelled_runs_missing` if no run
+ * can be labelled, and `labelled_run_invalid` if one cannot be read.
  */
 export function readLabelledRuns(folder: string): LabelledRuns {
   const names = foldersIn(folder).filter((name) => isRunFolder(join(folder, name)));
   if (names.length === 0)
     throw new Failure(
       'labelled_runs_missing',
-      `There are no run directories in ${folder}.`,
-      'Name a folder whose subfolders are runs (run.json and events.jsonl, with or without label.json), one with `tuning` and `held-out`, or a data folder.',
+      `No run directories found in ${folder}.`,
+      'Give a folder of runs (each with run.json and events.jsonl, label.json optional), a folder with `tuning` and `held-out`, or a data folder.',
     );
-  const found: LabelledRuns = { runs: [], leftOut: [], passedOver: {} };
+  const found: LabelledRuns = { runs: [], skipped: [], unreadableLines: {} };
   for (const name of names) {
-    const passOver = () => {
-      found.passedOver[name] = (found.passedOver[name] ?? 0) + 1;
+    const onUnreadable = () => {
+      found.unreadableLines[name] = (found.unreadableLines[name] ?? 0) + 1;
     };
-    const run = readLabelledRun(join(folder, name), passOver);
+    const run = readLabelledRun(join(folder, name), onUnreadable);
     if (run) found.runs.push(run);
-    else found.leftOut.push(name);
+    else found.skipped.push(name);
   }
   if (found.runs.length > 0) return found;
   throw new Failure(
     'labelled_runs_missing',
-    `No run in ${folder} can be judged: ${leftOutInWords(found)}`,
-    'The rule needs 40 iterations with success at least, more where an iteration has fewer than 8 groups (docs/collapse-rule.md). Train them further, or give each a label.json.',
+    `No run in ${folder} can be labelled: ${skippedInWords(found)}`,
+    'The rule needs at least 40 iterations with success, more with fewer than 8 groups per iteration (docs/collapse-rule.md). Train longer or add a label.json.',
   );
 }
 
-/** Sentences on what wasn't read; empty where all was. */
-export function leftOutInWords({ leftOut, passedOver }: LabelledRuns): string {
-  const runs = `${leftOut.length} ${leftOut.length === 1 ? 'run' : 'runs'}`;
-  const lines = Object.entries(passedOver).map(([name, count]) => `${count} of ${name}`);
+/** Describes skipped runs and unreadable lines; empty if there are none. */
+export function skippedInWords({ skipped, unreadableLines }: LabelledRuns): string {
+  const runs = `${skipped.length} ${skipped.length === 1 ? 'run' : 'runs'}`;
+  const lines = Object.entries(unreadableLines).map(([name, count]) => `${count} of ${name}`);
   return [
-    ...(leftOut.length > 0
-      ? [`${runs} left out: too short for the rule, and without a label.json (${leftOut.join(', ')}).`]
+    ...(skipped.length > 0
+      ? [`${runs} skipped: too short for the rule and without label.json (${skipped.join(', ')}).`]
       : []),
-    ...(lines.length > 0
-      ? [`Lines of journals that can't be read were passed over: ${lines.join(', ')}.`]
-      : []),
+    ...(lines.length > 0 ? [`Unreadable journal lines skipped: ${lines.join(', ')}.`] : []),
   ].join(' ');
 }
 
-/** A name with a dot in front is a run that is just being made, or the rest of one. */
+/** Lists subfolders. Names with a leading dot are runs being created, or leftovers. */
 export function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder)
@@ -117,23 +115,23 @@ export function foldersIn(folder: string): string[] {
   }
 }
 
-/** Null for a run that has no label and is too short for one. `passOver` hears of each whole line of the journal that can't be read. */
-export function readLabelledRun(folder: string, passOver: () => void = () => {}): LabelledRun | null {
+/** Returns null for a run without a label that is too short for the rule. `onUnreadable` is called per unreadable journal line. */
+export function readLabelledRun(folder: string, onUnreadable: () => void = () => {}): LabelledRun | null {
   const name = basename(folder);
   const config = readConfig(folder);
   const { environments = [], rollout } = checked(folder, runFiles.config, readable, config);
-  const points = pointsIn(folder, passOver);
-  const said = existsSync(join(folder, labelFile))
+  const points = pointsIn(folder, onUnreadable);
+  const given = existsSync(join(folder, labelFile))
     ? checked(folder, labelFile, label, readJson(folder, labelFile))
     : null;
   const last = points.at(-1)?.iteration ?? 0;
-  if (said && (said.collapsed ?? 0) > last)
+  if (given && (given.collapsed ?? 0) > last)
     throw invalid(
       folder,
       labelFile,
-      `collapsed is ${said.collapsed}, and the run ends with iteration ${last}`,
+      `collapsed is ${given.collapsed}, but the run ends at iteration ${last}`,
     );
-  const found = said ?? labelRun(points, rollout?.groups ?? 8, rollout?.group_size);
+  const found = given ?? labelRun(points, rollout?.groups ?? 8, rollout?.group_size);
   if (!found) return null;
   return {
     name,
@@ -164,7 +162,7 @@ function readConfig(folder: string): unknown {
   return upgradeConfig(config).config;
 }
 
-/** What a policy learns from and how; not what is evaluated and kept of it. */
+/** Serializes the settings that affect training; evaluation and storage are not included. */
 function settingsOf(config: Partial<RunConfig>): string {
   const { environments, rollout, reward, filter, advantage, policy_loss, optimizer, critic, kl } = config;
   return JSON.stringify([
@@ -187,12 +185,12 @@ function algorithmOf({ advantage, filter }: Partial<RunConfig>): string {
   return filter && filter.strategy !== 'none' && filter.keep < 1 ? `StarPO-S (${name})` : name;
 }
 
-/** Kept journals are packed: nothing reads them but this. */
+/** Extension of compressed journals. */
 const packed = '.zst';
-/** Far above what a run of weeks has. */
+/** Far above the size of a journal after weeks of training. */
 const journalLimit = 2 ** 30;
 
-/** As far as labels are concerned: it has a journal, packed or not. */
+/** Returns whether a folder has a journal, compressed or not. */
 export const isRunFolder = (folder: string) => journalIn(folder) !== null;
 
 function journalIn(folder: string): string | null {
@@ -200,17 +198,17 @@ function journalIn(folder: string): string | null {
   return [plain, plain + packed].find((path) => existsSync(path)) ?? null;
 }
 
-function pointsIn(folder: string, passOver: () => void): Point[] {
+function pointsIn(folder: string, onUnreadable: () => void): Point[] {
   const journal = journalIn(folder) ?? join(folder, runFiles.journal);
   try {
-    return readPoints(journal, passOver);
+    return readPoints(journal, onUnreadable);
   } catch (error) {
     throw invalid(folder, basename(journal), error instanceof Error ? error.message : String(error));
   }
 }
 
-/** A journal's metrics by iteration, without what a resumed trainer did again. `passOver` hears of each whole line that can't be read. */
-export function readPoints(journal: string, passOver: () => void = () => {}): Point[] {
+/** Reads a journal's metrics by iteration. Iterations repeated after a resume replace earlier ones. `onUnreadable` is called per unreadable line. */
+export function readPoints(journal: string, onUnreadable: () => void = () => {}): Point[] {
   const points = new Map<number, Record<string, number>>();
   const bytes = readFileSync(journal);
   const text = journal.endsWith(packed)
@@ -221,8 +219,8 @@ export function readPoints(journal: string, passOver: () => void = () => {}): Po
     if (line.trim() === '') continue;
     const event = parseEvent(line);
     if (!event) {
-      // What comes after the last end of a line is still being written, or was cut off.
-      if (index < lines.length - 1) passOver();
+      // The last line may be incomplete.
+      if (index < lines.length - 1) onUnreadable();
       continue;
     }
     const { begins, metrics } = meaningOf(event);
@@ -256,14 +254,13 @@ function checked<Schema extends z.ZodType>(
 
 const hints: Record<string, string> = {
   [labelFile]:
-    'A label.json holds {"collapsed": iteration, "kind": "template" or "chaos"}, or {"collapsed": null, "kind": "locked", "healthy", "solved" or "declining"}; without one the run is labelled by the rule.',
-  [runFiles.config]:
-    'A run directory has the run.json that it was trained by. Put it back, or take the run out.',
+    'A label.json contains {"collapsed": iteration, "kind": "template" or "chaos"}, or {"collapsed": null, "kind": "locked", "healthy", "solved" or "declining"}. Without it the run is labelled by the rule.',
+  [runFiles.config]: 'Restore the run.json that the run was trained with, or remove the run.',
 };
 
 const invalid = (folder: string, file: string, reason: string) =>
   new Failure(
     'labelled_run_invalid',
-    `The labelled run ${folder} can't be read: ${file}: ${reason}.`,
-    hints[file] ?? 'Take another copy of the run, or take it out.',
+    `Cannot read the labelled run ${folder}: ${file}: ${reason}.`,
+    hints[file] ?? 'Copy the run again, or remove it.',
   );

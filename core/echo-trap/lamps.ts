@@ -1,7 +1,7 @@
 import type { TrapLamp } from '../contract/echo-trap.ts';
 import { detectors, type Latch } from './signals.ts';
 
-/** The four signs of the paper, each by one or more detectors; the one that is on, or else the first that is known, gives the figures: while it is on, the worst that it saw. */
+/** The four signs of the paper, each with its detectors. Figures come from the detector that is on, else from the first with a reading; while on, the worst value is shown. */
 const lamps: readonly { name: TrapLamp['name']; by: readonly string[] }[] = [
   { name: 'spread', by: ['spread_falls', 'groups_fail'] },
   { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },

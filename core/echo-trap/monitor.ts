@@ -7,15 +7,15 @@ import { type Calibration, shippedCalibration } from './calibration.ts';
 import type { Detector, View } from './detector.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { lampsOf } from './lamps.ts';
-import { isAlarm, moveOn, newStanding, type Standing, targetOf } from './machine.ts';
+import { advance, isAlarm, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { countsOf, riskOf, uneasy } from './risk.ts';
+import { countsOf, riskOf, watchRisk } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { broken, evaluated, type Point, Track, type TrackPoint } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
 
-/** An alert as it is raised; its id follows from what it says and when, so that the same one found again is known. */
+/** An alert when raised. Its id is a hash of kind and iteration, so replaying the metrics gives the same id. */
 export interface TrapAlert extends AlertEvidence {
   id: string;
   kind: string;
@@ -25,40 +25,40 @@ export interface TrapAlert extends AlertEvidence {
   level: TrapLevel;
 }
 
-/** All that goes on from one iteration to the next. */
+/** State carried from one iteration to the next. */
 interface Running {
   latches: Latch[];
   outcome: OutcomeMemory;
   standing: Standing;
 }
 
-/** What was judged of one index. */
+/** Result for one index. */
 interface Verdict {
   iteration: number;
   state: TrapState;
   since: number;
   regime: TrapRegime;
   position: Position | null;
-  /** Whether there were episodes to judge by. */
+  /** Whether the iteration had episodes. */
   played: boolean;
-  /** Whether nothing spoke of a fall: no alarm, a low risk, no chaos, no late sign. */
+  /** Whether there was no sign of collapse: no alarm, low risk, no chaos and no late signal. */
   clear: boolean;
   alert: TrapAlert | null;
 }
 
-/** Whether a metric says how the policy plays, or how long its steps were; others are of its updates, which a fork does by its own settings and with a new optimiser. */
+/** Returns whether a fork inherits a metric: rollout metrics and the learning rate, but no update metrics, because a fork has its own settings and optimizer. */
 const isInherited = (name: string) =>
   name !== broken &&
   name !== evaluated &&
   (!/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate');
 
-/** Iterations between copies of what is running, from which a changed past is judged again. */
-const copyEvery = 64;
+/** Iterations between snapshots of the state, used to re-evaluate changed history. */
+const snapshotEvery = 64;
 const longestTrail = 200;
 
 /**
- * Follows one run: takes its metrics as they come and says where it stands. What it says depends on the series alone, not on when or in which pieces they came:
- * live, after a rebuild of the history and offline are the same.
+ * Monitors one run for collapse. The result depends only on the series, not on when or in which batches they arrive, so it is the same live, after
+ * a rebuild of the run history, and offline.
  */
 export class Monitor {
   private readonly facts: Facts;
@@ -67,20 +67,20 @@ export class Monitor {
   private readonly track: Track;
   private running: Running = newRunning();
   private verdicts: Verdict[] = [];
-  /** By index: what was running before it. */
-  private readonly copies = new Map<number, string>();
+  /** Snapshots of the state before an index. */
+  private readonly snapshots = new Map<number, string>();
   private readonly announced = new Set<string>();
-  /** How many of the first indices are what parents did. */
+  /** Number of leading indices inherited from parents. */
   private readonly inherited: number;
 
-  /** `config`: the run's run.json in today's form, as far as it is known. `normal`: what a fork is measured by, of its parent's {@link normalAt}; only what comes later is told of. */
+  /** `config`: the run's run.json, upgraded. `normal`: for a fork, the baseline from its parent's {@link normalAt}; it is not part of the result. */
   constructor(
     config: unknown,
     calibration: Calibration = shippedCalibration,
     normal: readonly TrackPoint[] = [],
   ) {
     this.facts = factsOf(config);
-    this.config = isWhole(config) ? config : null;
+    this.config = isComplete(config) ? config : null;
     this.calibration = calibration;
     this.track = Track.of(normal);
     this.inherited = this.track.length;
@@ -88,8 +88,8 @@ export class Monitor {
   }
 
   /**
-   * What a fork from an iteration on is measured by: all that led there, of this run and of those that it goes on from. None where something spoke of a fall there already: such a fork is
-   * to show that it recovers, and measured by the best of before it would be alarmed from the start.
+   * Returns the baseline for a fork at an iteration: the series up to it, including those of its parents. Empty if there were signs of collapse: such a
+   * fork has to recover, and compared with the earlier peak it would raise an alarm at once.
    */
   normalAt(iteration: number): TrackPoint[] {
     const last = this.own.findLast((each) => each.played && each.iteration <= iteration);
@@ -106,18 +106,18 @@ export class Monitor {
     return points;
   }
 
-  /** Takes one more point, or one again; gives the alerts that are new. */
-  take(point: Point): TrapAlert[] {
-    return this.takeAll([point]);
+  /** Adds or replaces a point. Returns new alerts. */
+  add(point: Point): TrapAlert[] {
+    return this.addAll([point]);
   }
 
-  takeAll(points: Iterable<Point>): TrapAlert[] {
+  addAll(points: Iterable<Point>): TrapAlert[] {
     let first = Number.POSITIVE_INFINITY;
     for (const point of points) first = Math.min(first, this.track.put(point) ?? first);
     return first < this.track.length ? this.judgeFrom(first) : [];
   }
 
-  /** A trainer began again after this iteration: what came later is taken back, its alerts with it. */
+  /** Drops everything after an iteration, including alerts, when training resumes from there. */
   rewind(iteration: number): void {
     this.track.truncate(Math.max(iteration, this.start ?? iteration));
     for (const { alert } of this.verdicts)
@@ -125,24 +125,24 @@ export class Monitor {
     this.judgeFrom(this.track.length);
   }
 
-  /** All alerts of what was taken so far, oldest first. */
+  /** All alerts so far, oldest first. */
   get alerts(): TrapAlert[] {
     return this.own.flatMap(({ alert }) => alert ?? []);
   }
 
-  /** State by judged iteration. */
+  /** State per iteration. */
   get states(): { iteration: number; state: TrapState }[] {
     return this.own.map(({ iteration, state }) => ({ iteration, state }));
   }
 
-  /** Iterations at which it came to `warning` or above, from below. */
+  /** Iterations at which the state rose to `warning` or worse. */
   get alarms(): number[] {
     const { own } = this;
     const alarming = own.map(({ state }) => isAlarm(state));
     return own.flatMap(({ iteration }, i) => (alarming[i] && !alarming[i - 1] ? iteration : []));
   }
 
-  /** Null before the first iteration with episodes. */
+  /** Returns null before the first iteration with episodes. */
   view(): EchoTrap | null {
     const { own } = this;
     const last = own.at(-1);
@@ -182,14 +182,14 @@ export class Monitor {
     };
   }
 
-  /** Judges again from an index on; what lies before it stands. */
+  /** Evaluates all indices from `index` again. */
   private judgeFrom(index: number): TrapAlert[] {
     let from = index;
-    if (from < this.verdicts.length || this.copies.size === 0) from = this.goBackTo(index);
+    if (from < this.verdicts.length || this.snapshots.size === 0) from = this.goBackTo(index);
     const fresh: TrapAlert[] = [];
     for (let i = from; i < this.track.length; i += 1) {
-      if (i === this.inherited) becalm(this.running);
-      if (i % copyEvery === 0) this.copies.set(i, JSON.stringify(this.running));
+      if (i === this.inherited) resetHysteresis(this.running);
+      if (i % snapshotEvery === 0) this.snapshots.set(i, JSON.stringify(this.running));
       const verdict = this.judge(i);
       this.verdicts.push(verdict);
       if (!verdict.alert || this.announced.has(verdict.alert.id)) continue;
@@ -200,12 +200,12 @@ export class Monitor {
   }
 
   private goBackTo(index: number): number {
-    const from = index - (index % copyEvery);
-    const copy = this.copies.get(from);
-    this.running = copy ? (JSON.parse(copy) as Running) : newRunning();
-    const start = copy ? from : 0;
+    const from = index - (index % snapshotEvery);
+    const snapshot = this.snapshots.get(from);
+    this.running = snapshot ? (JSON.parse(snapshot) as Running) : newRunning();
+    const start = snapshot ? from : 0;
     this.verdicts.length = start;
-    for (const key of this.copies.keys()) if (key > start) this.copies.delete(key);
+    for (const key of this.snapshots.keys()) if (key > start) this.snapshots.delete(key);
     return start;
   }
 
@@ -221,7 +221,7 @@ export class Monitor {
     const view: View = { track, index, iteration, facts, thresholds, outcome };
     readSignals(view, latches);
     const risk = riskOf(latches, thresholds);
-    const level = moveOn(
+    const level = advance(
       standing,
       targetOf(latches, outcome, iteration, risk, thresholds),
       iteration,
@@ -231,8 +231,8 @@ export class Monitor {
     const regime = regimeOf(position?.point ?? null, latches, isAlarm(standing.state));
     const clear =
       !isAlarm(standing.state) &&
-      (risk ?? 0) < uneasy &&
-      !detectors.some((each, i) => isGrave(each) && isLit(latches[i]!));
+      (risk ?? 0) < watchRisk &&
+      !detectors.some((each, i) => isSevere(each) && isActive(latches[i]!));
     const { state, since } = standing;
     const verdict: Verdict = {
       iteration,
@@ -276,12 +276,12 @@ export class Monitor {
     };
   }
 
-  /** The newest iteration from which to go on: before an alarm, and before the signs that come with a fall. */
+  /** The latest iteration to roll back to: without an alarm or signs of collapse. */
   private lastHealthy(): number | null {
     return this.own.findLast(({ clear }) => clear)?.iteration ?? this.start;
   }
 
-  /** The iteration that a fork goes on from, where its parents are known. */
+  /** The iteration a fork starts from, if its parents are known. */
   private get start(): number | null {
     return this.inherited > 0 ? this.track.iterations[this.inherited - 1]! : null;
   }
@@ -291,8 +291,8 @@ export class Monitor {
   }
 }
 
-const isGrave = ({ stage, regime }: Detector) => stage !== 'early' || regime === 'chaos';
-const isLit = ({ on, hot }: Latch) => on || hot > 0;
+const isSevere = ({ stage, regime }: Detector) => stage !== 'early' || regime === 'chaos';
+const isActive = ({ on, hot }: Latch) => on || hot > 0;
 
 const newRunning = (): Running => ({
   latches: newLatches(),
@@ -300,20 +300,20 @@ const newRunning = (): Running => ({
   standing: newStanding(),
 });
 
-/** A fork begins as a healthy run: of its parents it keeps what is normal, not what they stood in. */
-function becalm(running: Running): void {
+/** A fork starts healthy: it inherits its parents' baselines but not their state. */
+function resetHysteresis(running: Running): void {
   for (const [i, latch] of newLatches().entries())
     Object.assign(running.latches[i]!, latch, { memory: running.latches[i]!.memory });
   running.standing = newStanding();
 }
 
-/** Whether it has what advice asks for; a run.json of another version may lack some. */
-export const isWhole = (config: unknown): config is RunConfig =>
+/** Returns whether a configuration has the sections that advice reads. */
+export const isComplete = (config: unknown): config is RunConfig =>
   ['start', 'optimizer', 'policy_loss', 'critic', 'kl', 'filter', 'rollout', 'environments'].every(
     (part) => typeof (config as Record<string, unknown> | null)?.[part] === 'object',
   );
 
-/** At most {@link longestTrail} positions, evenly, the newest among them. */
+/** Returns at most {@link longestTrail} evenly spaced positions, including the latest. */
 function thinned(path: readonly RegimePoint[]): RegimePoint[] {
   const step = Math.ceil(path.length / longestTrail);
   return path.filter((_, i) => (path.length - 1 - i) % step === 0);

@@ -1,38 +1,38 @@
+import { adjustForDifficulty, type Difficulty, newDifficulty } from './difficulty.ts';
 import type { Facts } from './facts.ts';
-import { type Luck, newLuck, withoutLuck } from './luck.ts';
 import type { Thresholds } from './thresholds.ts';
 import { mean, type Track, type Watched } from './track.ts';
 
-/** How well a run does, followed over its iterations; success, or rewards where there is no such thing. */
+/** How well a run does: its success, or its reward if it has no success metric. */
 export interface Outcome {
   series: Watched | null;
-  /** Mean over at least {@link boards} boards, and its standard error by how it scatters. NaN while unknown. */
+  /** Mean over at least {@link minimumLevels} levels, and its standard error. NaN without data. */
   value: number;
   error: number;
-  /** The best that such a mean was; for success at least most of what the first evaluation says. */
+  /** The highest mean so far. For success, at least {@link evaluationScale} times the first evaluation. */
   peak: number;
-  /** How far the value is under the peak, as a share of it (of rewards: of their range, or of what was gained); 0 at the peak. */
+  /** Relative drop below the peak (for rewards, relative to their range or gain); 0 at the peak. */
   fall: number;
-  /** Rise of the mean from one half of the last iterations to the other, in the unit of `fall`; NaN until there are enough. */
+  /** Rise of the mean from the first to the second half of the last iterations, in the unit of `fall`; NaN with too few values. */
   trend: number;
 }
 
 export interface OutcomeMemory {
   peak: number;
   lowest: number;
-  luck: Luck;
+  luck: Difficulty;
 }
 
 export const newOutcomeMemory = (): OutcomeMemory => ({
   peak: -1e308,
   lowest: 1e308,
-  luck: newLuck(),
+  luck: newDifficulty(),
 });
 
-/** Success strays from one choice of boards to the next far more than from one episode to the next; the collapse rule counts over as many. */
-const boards = 80;
-/** Evaluations play at a lower temperature, so they do better than training does. */
-const ofEvaluation = 0.7;
+/** Success varies mostly between levels, so its mean needs this many. The collapse rule uses the same number. */
+const minimumLevels = 80;
+/** Evaluations use a lower temperature and succeed more often than training. */
+const evaluationScale = 0.7;
 
 const unknown: Outcome = {
   series: null,
@@ -53,14 +53,14 @@ export function followOutcome(
   const names: Watched[] = ['rollout/success_rate', 'rollout/reward_mean'];
   const series = names.find((name) => track.recent(name, index, 1).length > 0);
   if (!series) return unknown;
-  const window = Math.max(shortest, Math.ceil(boards / groups));
-  const correct = withoutLuck(track, index, series, memory.luck);
-  const recent = track.recentIndices(series, index, window).map(correct);
+  const window = Math.max(shortest, Math.ceil(minimumLevels / groups));
+  const adjust = adjustForDifficulty(track, index, series, memory.luck);
+  const recent = track.recentIndices(series, index, window).map(adjust);
   const value = mean(recent);
   memory.lowest = Math.min(memory.lowest, value);
   if (recent.length >= window) memory.peak = Math.max(memory.peak, value);
   const isSuccess = series === 'rollout/success_rate';
-  const atFirst = isSuccess ? ofEvaluation * track.firstEvaluation(isTrained) : Number.NaN;
+  const atFirst = isSuccess ? evaluationScale * track.firstEvaluation(isTrained) : Number.NaN;
   const peak = Math.max(memory.peak, Number.isNaN(atFirst) ? memory.peak : atFirst);
   const scale = isSuccess ? peak : (rewardRange ?? peak - memory.lowest);
   const inUnits = (difference: number) => (scale > 0 && peak > -1e308 ? difference / scale : 0);
@@ -70,17 +70,17 @@ export function followOutcome(
     error: Math.sqrt(variance(recent) / recent.length),
     peak,
     fall: Math.max(0, inUnits(peak - value)),
-    trend: inUnits(riseOf(track.recentIndices(series, index, longest).map(correct), longest)),
+    trend: inUnits(riseOf(track.recentIndices(series, index, longest).map(adjust), longest)),
   };
 }
 
-function riseOf(values: readonly number[], wanted: number): number {
-  if (values.length < wanted) return Number.NaN;
+function riseOf(values: readonly number[], count: number): number {
+  if (values.length < count) return Number.NaN;
   const half = values.length >> 1;
   return mean(values.slice(half)) - mean(values.slice(0, half));
 }
 
-/** By differences of neighbours, so that a trend doesn't count as scatter. */
+/** Estimates the variance from differences of neighbors, so that a trend does not count. */
 function variance(values: readonly number[]): number {
   if (values.length < 3) return 0;
   const differences = values.slice(1).map((value, i) => (value - values[i]!) ** 2);

@@ -4,7 +4,7 @@ import { smooth } from './detector.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Watched } from './track.ts';
 
-/** Where the quadrants of RAGEN-2's map meet: half of the first entropy, and a quarter of what thoughts could say of their boards. */
+/** Where the quadrants of RAGEN-2's map meet: half of the baseline entropy, and a quarter of the maximum mutual information. */
 export const cross = { entropy: 0.5, dependence: 0.25 };
 
 export interface Position {
@@ -12,7 +12,7 @@ export interface Position {
   series: { entropy: Watched; dependence: Watched };
 }
 
-/** Mutual information against its ceiling where it is measured, else how many episodes do without the commonest thought, else how many thoughts differ. */
+/** Uses mutual information relative to its ceiling if measured; else the share of episodes without the most common reasoning; else the share of distinct reasoning. */
 function dependenceOf(view: View): { series: Watched; value: number } {
   const information = smooth(view, 'diagnostics/mutual_information', 3);
   const ceiling = smooth(view, 'diagnostics/mutual_information_ceiling', 3);
@@ -26,7 +26,7 @@ function dependenceOf(view: View): { series: Watched; value: number } {
   };
 }
 
-/** Null while entropy or dependence isn't known. */
+/** Returns null without entropy or dependence. */
 export function positionOf(view: View, latches: readonly Latch[]): Position | null {
   const reading = latches[detectors.findIndex(({ name }) => name === 'entropy_falls')]!.reading;
   const { series, value } = dependenceOf(view);
@@ -40,17 +40,17 @@ export function positionOf(view: View, latches: readonly Latch[]): Position | nu
   };
 }
 
-/** Whether anything is known of what thoughts say; else nothing may be said of them. */
-const tellsThoughts = (latches: readonly Latch[]) =>
+/** Returns whether any reasoning metric is available. */
+const hasReasoning = (latches: readonly Latch[]) =>
   detectors.some(({ family }, i) => family === 'thoughts' && latches[i]!.reading !== null);
 
-/** Chaos by its own signals, the rest by the quadrant; what is alarmed about is in no healthy regime. */
+/** Chaos follows from its own signals, other regimes from the quadrant. With an alarm the regime is never `healthy`. */
 export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], alarmed: boolean): TrapRegime {
   const count = (regime: TrapRegime) =>
     detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
   const [chaos, template] = [count('chaos'), count('template')];
   if (chaos > 0 && chaos >= template) return 'chaos';
-  if (!point) return template > 0 && tellsThoughts(latches) ? 'template' : 'unknown';
+  if (!point) return template > 0 && hasReasoning(latches) ? 'template' : 'unknown';
   const [varied, dependent] = [point.entropy >= cross.entropy, point.dependence >= cross.dependence];
   if (varied && dependent) return alarmed ? 'unknown' : 'healthy';
   if (varied) return 'template';

@@ -1,11 +1,11 @@
-/** A logistic regression with a penalty on its weights (ridge), none of which may be below zero. */
+/** Logistic regression with a ridge penalty and non-negative weights. */
 
 export interface Example {
-  /** One number a sign. */
+  /** One number per signal. */
   x: readonly number[];
-  /** Whether it is of a run that is about to fall. */
+  /** Whether a collapse is near. */
   y: boolean;
-  /** Its share of the loss. */
+  /** Weight in the loss. */
   weight: number;
 }
 
@@ -18,15 +18,15 @@ const steps = 400;
 const sigmoid = (z: number) => 1 / (1 + Math.exp(-z));
 
 /**
- * The weights that make `sum of weight * log loss + penalty * sum of (weight of a sign * its spread)²` least, so that a sign's unit doesn't matter. By accelerated projected gradient (FISTA): the loss is
- * convex, so there is one answer, and it depends on nothing but the examples.
+ * Minimizes `sum(weight * log loss) + penalty * sum((w_i * std_i)²)`, so that units do not matter, by accelerated projected gradient (FISTA). The loss is
+ * convex, so the solution is unique.
  */
 export function fitRidge(examples: readonly Example[], penalty: number): Fit {
   const size = examples[0]?.x.length ?? 0;
   const total = examples.reduce((sum, { weight }) => sum + weight, 0);
-  const scales = Array.from({ length: size }, (_, i) => spreadOf(examples, i, total));
+  const scales = Array.from({ length: size }, (_, i) => deviationOf(examples, i, total));
   const scaled = examples.map(({ x, ...rest }) => ({ ...rest, x: x.map((value, i) => value / scales[i]!) }));
-  // The curvature is at most a quarter of the mean squared length of x and 1.
+  // The Lipschitz constant of the gradient is at most a quarter of the mean squared norm of (x, 1).
   const lengths = scaled.map(({ x, weight }) => weight * (1 + x.reduce((sum, value) => sum + value ** 2, 0)));
   const rate = 1 / (0.25 * lengths.reduce((sum, value) => sum + value, 0) + 2 * penalty || 1);
   let now: number[] = Array.from({ length: size + 1 }, () => 0);
@@ -51,11 +51,11 @@ export function fitRidge(examples: readonly Example[], penalty: number): Fit {
   return { weights: now.slice(0, size).map((value, i) => value / scales[i]!), bias: now[size]! };
 }
 
-/** Standard deviation of a sign over the examples; 1 where it never moves. */
-function spreadOf(examples: readonly Example[], sign: number, total: number): number {
+/** Returns the standard deviation of a signal over the examples, or 1 if it is constant. */
+function deviationOf(examples: readonly Example[], signal: number, total: number): number {
   const over = (of: (value: number) => number) =>
-    examples.reduce((sum, { x, weight }) => sum + weight * of(x[sign]!), 0) / total;
+    examples.reduce((sum, { x, weight }) => sum + weight * of(x[signal]!), 0) / total;
   const middle = over((value) => value);
-  const spread = Math.sqrt(over((value) => (value - middle) ** 2));
-  return spread > 1e-9 ? spread : 1;
+  const deviation = Math.sqrt(over((value) => (value - middle) ** 2));
+  return deviation > 1e-9 ? deviation : 1;
 }

@@ -2,13 +2,13 @@ import { evaluatedLabel } from '../contract/run-facts.ts';
 import { mean, type Point } from './track.ts';
 
 /**
- * Two published ways to notice a collapse, written anew from their descriptions, for comparison on the same runs: RAGEN-2's stop rules (its guide to filtering
- * and early stopping) and rlwatch's detectors with their default settings (its pages on detectors and configuration). Each gives the iterations of its alarms.
+ * Two published collapse detectors, reimplemented from their documentation for comparison on the same runs: RAGEN-2's stop rules (guide to filtering and
+ * early stopping) and rlwatch's detectors with default settings. Each returns the iterations of its alarms.
  */
 
 type Values = readonly { iteration: number; value: number }[];
 
-/** The known values of the first of some metrics that a run has. */
+/** Returns the values of the first metric that the run has. */
 function seriesOf(points: readonly Point[], ...names: string[]): Values {
   const known = (name: string) =>
     points.flatMap(({ iteration, metrics }) => {
@@ -18,7 +18,7 @@ function seriesOf(points: readonly Point[], ...names: string[]): Values {
   return names.map(known).find((values) => values.length > 0) ?? [];
 }
 
-/** The first iteration at which `count` values in a row have been so. */
+/** Returns the first iteration that completes `count` consecutive matching values, or null. */
 function firstStretch(values: Values, count: number, is: (value: number) => boolean): number | null {
   let stretch = 0;
   for (const { iteration, value } of values) {
@@ -28,15 +28,15 @@ function firstStretch(values: Values, count: number, is: (value: number) => bool
   return null;
 }
 
-/** RAGEN-2 stops once: on a spread that has died, on validations without success, or on filters that keep nothing. */
+/** RAGEN-2 stops once: if the reward std vanishes, validation success stays near 0, or the filter keeps no groups. */
 export function ragen2Alarms(points: readonly Point[]): number[] {
-  const spread = seriesOf(points, 'rollout/reward_std_in_group');
-  const baseline = mean(spread.slice(0, 10).map(({ value }) => value));
+  const rewardStd = seriesOf(points, 'rollout/reward_std_in_group');
+  const baseline = mean(rewardStd.slice(0, 10).map(({ value }) => value));
   const labels = new Set(
     points.flatMap(({ metrics }) => Object.keys(metrics)).filter((name) => evaluatedLabel(name)),
   );
   const stops = [
-    firstStretch(spread.slice(10), 10, (value) => value < 0.1 * baseline),
+    firstStretch(rewardStd.slice(10), 10, (value) => value < 0.1 * baseline),
     ...[...labels].map((name) => firstStretch(seriesOf(points, name), 5, (value) => value < 0.01)),
     firstStretch(seriesOf(points, 'filter/kept_groups'), 5, (value) => value === 0),
   ].filter((iteration) => iteration !== null);
@@ -48,27 +48,24 @@ interface Raised {
   severity: 'warning' | 'critical';
 }
 
-/** Steps in which a detector says nothing more of the same severity, and the most that one run is told. */
+/** Steps before the same severity can be raised again, and the maximum number of alerts per run. */
 const cooldown = 100;
 const mostAlerts = 50;
 
 export function rlwatchAlarms(points: readonly Point[]): number[] {
-  const spread = seriesOf(points, 'rollout/reward_std_in_group');
+  const rewardStd = seriesOf(points, 'rollout/reward_std_in_group');
   const raised = [
     lowEntropy(seriesOf(points, 'rollout/entropy')),
-    standsOut(
-      seriesOf(points, 'actor/kl_to_reference', 'diagnostics/kl_from_start', 'actor/approximate_kl'),
-      {
-        frozen: false,
-        levels: (known) => [average(known) + 3 * deviation(known), average(known) + 4.5 * deviation(known)],
-      },
-    ),
-    varianceGrows(spread.map(({ iteration, value }) => ({ iteration, value: value ** 2 }))),
-    standsOut(seriesOf(points, 'advantage/std'), {
+    outliers(seriesOf(points, 'actor/kl_to_reference', 'diagnostics/kl_from_start', 'actor/approximate_kl'), {
+      frozen: false,
+      levels: (known) => [average(known) + 3 * deviation(known), average(known) + 4.5 * deviation(known)],
+    }),
+    varianceGrows(rewardStd.map(({ iteration, value }) => ({ iteration, value: value ** 2 }))),
+    outliers(seriesOf(points, 'advantage/std'), {
       frozen: false,
       levels: (known) => [3 * average(known), 6 * average(known)],
     }),
-    standsOut(seriesOf(points, 'actor/grad_norm'), {
+    outliers(seriesOf(points, 'actor/grad_norm'), {
       frozen: true,
       levels: (known) => [average(known) + 3 * deviation(known), average(known) + 4.5 * deviation(known)],
     }),
@@ -92,7 +89,7 @@ function cooledDown(raised: readonly Raised[]): number[] {
   });
 }
 
-/** Under 1 nat for 25 steps in a row, and for 50; ready again once it is above. */
+/** Entropy below 1 nat for 25 (warning) or 50 (critical) consecutive steps. */
 function lowEntropy(entropy: Values): Raised[] {
   let stretch = 0;
   return entropy.slice(20).flatMap(({ iteration, value }): Raised[] => {
@@ -108,38 +105,38 @@ const deviation = (values: readonly number[]) => {
   return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
 };
 
-/** Above levels that the last 100 values say, or the first 100 once they are there; told once an episode. */
-function standsOut(
+/** Values above levels computed from the last 100 values, or from the first 100 if `frozen`. Raised once per excursion. */
+function outliers(
   values: Values,
   { frozen, levels }: { frozen: boolean; levels: (known: number[]) => [number, number] },
 ): Raised[] {
   const known: number[] = [];
-  let told = 0;
+  let raised = 0;
   return values.flatMap(({ iteration, value }, step): Raised[] => {
     const [warning, critical] = known.length >= 2 ? levels(known) : [Number.POSITIVE_INFINITY, 0];
     if (!frozen || known.length < 100) known.push(value);
     if (known.length > 100) known.shift();
     if (step < 20) return [];
     const level = value <= warning ? 0 : value <= critical ? 1 : 2;
-    const fresh = level > told;
-    told = level === 0 ? 0 : Math.max(told, level);
+    const fresh = level > raised;
+    raised = level === 0 ? 0 : Math.max(raised, level);
     return fresh ? [{ iteration, severity: level === 2 ? 'critical' : 'warning' }] : [];
   });
 }
 
-/** Three and six times the mean of the 20 values after the first 50. */
+/** Variance above 3 (warning) or 6 (critical) times the mean of steps 50 to 69. */
 function varianceGrows(variances: Values): Raised[] {
   const baseline = mean(variances.slice(50, 70).map(({ value }) => value));
-  let told = 0;
+  let raised = 0;
   return variances.slice(70).flatMap(({ iteration, value }): Raised[] => {
     const level = value > 6 * baseline ? 2 : value > 3 * baseline ? 1 : 0;
-    const fresh = level > told;
-    told = level === 0 ? 0 : Math.max(told, level);
+    const fresh = level > raised;
+    raised = level === 0 ? 0 : Math.max(raised, level);
     return fresh ? [{ iteration, severity: level === 2 ? 'critical' : 'warning' }] : [];
   });
 }
 
-/** 50 steps in one direction, by more than 0.1 together. */
+/** 50 steps in one direction with a total change above 0.1. */
 function drifts(rewards: Values): Raised[] {
   let direction = 0;
   let stretch = 0;

@@ -1,17 +1,17 @@
 import type { LabelledRun } from './labelled-runs.ts';
 import { median } from './track.ts';
 
-/** How well alarms foretold what became of labelled runs, as docs/collapse-rule.md counts them. */
+/** Scores alarms on labelled runs, as defined in docs/collapse-rule.md. */
 
-/** An alarm counts as a hit up to this many iterations before the onset; an earlier one is false, a later one too late. */
+/** An alarm is a hit up to this many iterations before the onset. Earlier alarms are false, later ones too late. */
 export const longestLead = 100;
-/** A run whose onset is before this one of its iterations was lost by its first updates, and nobody can be warned of it: it is told apart. */
+/** Runs with an earlier onset collapsed in their first updates and cannot be predicted. They are counted separately. */
 export const firstForetold = 10;
 
-/** A run and when a method alarmed in it. */
+/** A run with a method's alarms. */
 export interface Judged {
   run: Pick<LabelledRun, 'collapsed' | 'kind'>;
-  /** Iterations: 1, or that of a fork, and what it reached. */
+  /** First iteration (1, or the start of a fork) and last iteration. */
   first: number;
   last: number;
   alarms: readonly number[];
@@ -19,49 +19,49 @@ export interface Judged {
 
 export interface Score {
   runs: number;
-  /** Those that were lost at once are no part of what follows. */
+  /** Without early collapses, like everything below. */
   collapsed: number;
   lost_at_once: number;
   hits: number;
-  /** Share of the collapsed runs with an alarm in time, and its Wilson 95 % interval; null without such runs. */
+  /** Fraction of collapsed runs with an alarm in time, and its 95 % Wilson interval; null without collapsed runs. */
   recall: number | null;
   recall_low: number | null;
   recall_high: number | null;
-  /** The same share of all that collapsed, where a run that was lost at once counts as missed. */
+  /** Recall over all collapsed runs; early collapses count as missed. */
   recall_with_lost_at_once: number | null;
-  /** Share of the runs that were warned of in time, of all in which there was a hit or a false alarm. */
+  /** Fraction of runs with a hit among runs with a hit or a false alarm. */
   precision: number | null;
   precision_low: number | null;
   precision_high: number | null;
-  /** Of runs that didn't collapse, and of those that did until {@link longestLead} before the onset; runs that declined are left out. */
+  /** Iterations of runs that did not collapse, and of collapsed runs up to {@link longestLead} before the onset. Declining runs are excluded. */
   healthy_iterations: number;
   false_alarms: number;
   false_alarms_per_1000: number | null;
   false_alarms_per_1000_low: number | null;
   false_alarms_per_1000_high: number | null;
-  /** The same with the runs that declined, as if they were healthy. */
+  /** The same, counting declining runs as healthy. */
   false_alarms_per_1000_with_declining: number | null;
   /** Iterations from a run's first hit to its onset. */
   median_lead: number | null;
   worst_lead: number | null;
-  /** The same as a share of the onset: for short runs. */
+  /** Lead as a fraction of the onset, for short runs. */
   median_lead_share: number | null;
-  /** Runs with any alarm, by what they are labelled, of how many. */
+  /** Number of runs with an alarm and of all runs, by label. */
   alarmed: Record<string, { alarmed: number; runs: number }>;
 }
 
-/** Wilson's interval of a share, 95 %. */
+/** Returns the 95 % Wilson interval of a fraction. */
 export function wilson(hits: number, trials: number): { low: number; high: number } {
   if (trials === 0) return { low: 0, high: 1 };
   const z = 1.959964;
   const share = hits / trials;
-  const middle = share + (z * z) / (2 * trials);
-  const spread = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials));
+  const center = share + (z * z) / (2 * trials);
+  const halfWidth = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials));
   const scale = 1 + (z * z) / trials;
-  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
+  return { low: Math.max(0, (center - halfWidth) / scale), high: Math.min(1, (center + halfWidth) / scale) };
 }
 
-/** Lost more than a fifth and not half: neither a hit nor a false alarm can be told there. */
+/** Declining runs lost between a fifth and half of their success, so alarms are neither hits nor false. */
 const unclear = ({ kind }: Judged['run']) => kind === 'declining';
 
 export function scoreOf(all: readonly Judged[]): Score {
@@ -75,13 +75,13 @@ export function scoreOf(all: readonly Judged[]): Score {
   });
   const clear = judged.filter(({ run }) => !unclear(run));
   const healthy = sum(clear.map(healthyIterations));
-  const falses = sum(clear.map(falseAlarms));
-  const warnedWrongly = clear.filter((each) => falseAlarms(each) > 0).length;
-  const told = leads.length + warnedWrongly;
+  const falseAlarmCount = sum(clear.map(falseAlarms));
+  const withFalseAlarm = clear.filter((each) => falseAlarms(each) > 0).length;
+  const alarmedRuns = leads.length + withFalseAlarm;
   const lostAtOnce = all.length - judged.length;
   const recall = wilson(leads.length, collapsed.length);
-  const precision = wilson(leads.length, told);
-  const rate = wilson(Math.min(falses, healthy), healthy);
+  const precision = wilson(leads.length, alarmedRuns);
+  const rate = wilson(Math.min(falseAlarmCount, healthy), healthy);
   const allIterations = sum(judged.map(healthyIterations));
   const kinds = [...new Set(judged.map(({ run }) => run.kind))].sort();
   return {
@@ -94,12 +94,12 @@ export function scoreOf(all: readonly Judged[]): Score {
     recall_high: collapsed.length > 0 ? recall.high : null,
     recall_with_lost_at_once:
       collapsed.length + lostAtOnce > 0 ? leads.length / (collapsed.length + lostAtOnce) : null,
-    precision: told > 0 ? leads.length / told : null,
-    precision_low: told > 0 ? precision.low : null,
-    precision_high: told > 0 ? precision.high : null,
+    precision: alarmedRuns > 0 ? leads.length / alarmedRuns : null,
+    precision_low: alarmedRuns > 0 ? precision.low : null,
+    precision_high: alarmedRuns > 0 ? precision.high : null,
     healthy_iterations: healthy,
-    false_alarms: falses,
-    false_alarms_per_1000: healthy > 0 ? (1000 * falses) / healthy : null,
+    false_alarms: falseAlarmCount,
+    false_alarms_per_1000: healthy > 0 ? (1000 * falseAlarmCount) / healthy : null,
     false_alarms_per_1000_low: healthy > 0 ? 1000 * rate.low : null,
     false_alarms_per_1000_high: healthy > 0 ? 1000 * rate.high : null,
     false_alarms_per_1000_with_declining:
@@ -109,23 +109,23 @@ export function scoreOf(all: readonly Judged[]): Score {
     median_lead_share: leads.length > 0 ? median(leads.map(({ share }) => share)) : null,
     alarmed: Object.fromEntries(
       kinds.map((kind) => {
-        const those = judged.filter(({ run }) => run.kind === kind);
+        const ofKind = judged.filter(({ run }) => run.kind === kind);
         return [
           kind,
-          { alarmed: those.filter(({ alarms }) => alarms.length > 0).length, runs: those.length },
+          { alarmed: ofKind.filter(({ alarms }) => alarms.length > 0).length, runs: ofKind.length },
         ];
       }),
     ),
   };
 }
 
-/** Iterations before the onset; -1 where the alarm is none of it. */
+/** Returns the iterations from alarm to onset, or -1 if the alarm is no hit. */
 function leadOf(alarm: number, onset: number): number {
   const lead = onset - alarm;
   return lead >= 0 && lead <= longestLead ? lead : -1;
 }
 
-/** In a run that didn't collapse every alarm is false; in one that did, those that came too early to be of its fall. */
+/** Counts false alarms: all alarms in runs that did not collapse; in collapsed runs, those too early to be hits. */
 export function falseAlarms({ run, alarms }: Judged): number {
   const { collapsed } = run;
   return collapsed === null

@@ -24,7 +24,7 @@ import {
   thoughtsShorten,
 } from './detectors/thoughts.ts';
 
-/** Every detector, in the order in which the paper saw their signs. */
+/** All detectors, in the order in which the paper observed their signs. */
 export const detectors: readonly Detector[] = [
   spreadFalls,
   groupsFail,
@@ -51,19 +51,19 @@ export const detectors: readonly Detector[] = [
   successLost,
 ];
 
-/** A detector's state: it comes on and goes off only after some iterations in a row, so that noise doesn't make it flicker. */
+/** State of a signal. It turns on and off only after several consecutive iterations, so that noise does not make it flicker. */
 export interface Latch {
   hot: number;
   cool: number;
-  /** Iteration in which the present hot stretch began. */
+  /** First iteration of the current hot stretch. */
   hotSince: number;
   on: boolean;
   since: number | null;
-  /** Newest reading; null where there was none yet. */
+  /** Latest reading; null before the first. */
   reading: Reading | null;
-  /** How far it has come towards its threshold and beyond, 0 to 2: half of the newest iteration, half of what it was. */
+  /** Smoothed strength, 0 to 2: the mean of the latest strength and the previous value. */
   strength: number;
-  /** The value farthest beyond its threshold in the present hot stretch, and in those before it since the signal came on. */
+  /** The value farthest beyond the threshold since the signal turned on. */
   extreme: number | null;
   memory: Memory;
 }
@@ -81,20 +81,19 @@ export const newLatches = (): Latch[] =>
     memory: {},
   }));
 
-/** Lets every detector look at one more iteration. */
+/** Runs all detectors on one more iteration. */
 export function readSignals(view: View, latches: readonly Latch[]): void {
-  for (const [i, detector] of detectors.entries()) take(detector, view, latches[i]!);
+  for (const [i, detector] of detectors.entries()) readSignal(detector, view, latches[i]!);
 }
 
-function take(detector: Detector, view: View, latch: Latch): void {
+function readSignal(detector: Detector, view: View, latch: Latch): void {
   const reading = detector.read(view, latch.memory);
-  if (reading) turn(detector, reading, view, latch);
+  if (reading) switchLatch(detector, reading, view, latch);
   const strength = detector.allOrNothing ? Number(latch.on) : reading ? strengthOf(reading) : 0;
   latch.strength = (latch.strength + strength) / 2;
 }
 
-/** On or off, after some iterations in a row. */
-function turn(detector: Detector, reading: Reading, view: View, latch: Latch): void {
+function switchLatch(detector: Detector, reading: Reading, view: View, latch: Latch): void {
   const { thresholds, iteration } = view;
   latch.reading = reading;
   if (reading.hot && latch.hot === 0) latch.hotSince = iteration;
@@ -117,7 +116,7 @@ function turn(detector: Detector, reading: Reading, view: View, latch: Latch): v
 const farther = (extreme: number | null, { value, baseline }: Reading): number =>
   extreme === null || (value > baseline ? value > extreme : value < extreme) ? value : extreme;
 
-/** What is told of the detectors; `counts`: the points that each gives (risk.ts). */
+/** Returns the signals for the API. `counts`: contribution of each to the risk score (risk.ts). */
 export function shownSignals(latches: readonly Latch[], counts: readonly number[]): TrapSignal[] {
   return detectors.map(({ name, title, meaning, stage, regime }, i) => {
     const { on, since, reading, extreme } = latches[i]!;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
 const point = z.number().min(0).max(2);
-/** What each sign counts for at its threshold, by the names of the detectors. */
+/** Weight of each signal in the risk score, by detector name. */
 const pointsSchema = z.strictObject({
   spread_falls: point,
   groups_fail: point,
@@ -27,83 +27,83 @@ const pointsSchema = z.strictObject({
 });
 
 /**
- * Every number of the detectors, in one place. Shares are of a run's own baseline (the median of its first iterations) or of its peak, so that none depends on
- * an environment's scale of rewards.
+ * All parameters of the detectors. Fractions are relative to a run's own baseline (the median of its first iterations) or peak, so none depends on the scale of
+ * rewards.
  */
 export const thresholdsSchema = z.strictObject({
-  /** Iterations that a value is averaged over. */
+  /** Iterations of the moving average. */
   window: z.number().int().min(1).max(50),
-  /** Known iterations whose median is a baseline. */
+  /** Number of first values whose median is the baseline. */
   baseline: z.number().int().min(3).max(100),
-  /** Iterations in a row until a signal comes on, and until it goes off. */
+  /** Consecutive iterations until a signal turns on, and off. */
   on_after: z.number().int().min(1).max(100),
   off_after: z.number().int().min(1).max(200),
-  /** How much of the way back from its threshold to its baseline a signal must go before it counts as off. */
+  /** Hysteresis: fraction of the distance from threshold to baseline that a value must recover before the signal turns off. */
   hysteresis: z.number().min(0).max(0.9),
 
-  /** Spread in groups: share of the larger of baseline and peak, and of the environment's range of rewards. */
+  /** In-group reward std: fraction of the larger of baseline and peak, and of the reward range. */
   spread_share: z.number().min(0.01).max(0.95),
   spread_floor: z.number().min(0).max(0.2),
-  /** Share of groups with no spread in which nobody succeeds, above its baseline. */
+  /** All-fail groups: increase of their share over the baseline. */
   failed_groups: z.number().min(0.05).max(1),
-  /** Entropy: shares of the baseline. */
+  /** Entropy: multiples of the baseline. */
   entropy_low: z.number().min(0.01).max(0.95),
   entropy_high: z.number().min(1.05).max(20),
-  /** Entropy: how many times its lowest it may rise again. */
+  /** Entropy rebound: multiple of the lowest value. */
   entropy_rebound: z.number().min(1.05).max(20),
-  /** Share of episodes with the commonest thought. */
+  /** Share of episodes with the most common reasoning. */
   template_share: z.number().min(0.3).max(1),
-  /** The same share where only one thought is left, and for how many iterations. */
+  /** The same share for a single remaining reasoning text, and for how many iterations. */
   one_thought: z.number().min(0.5).max(1),
   one_thought_for: z.number().int().min(1).max(200),
-  /** Distinct first thoughts. */
+  /** Share of distinct first reasoning texts. */
   distinct_thoughts: z.number().min(0.01).max(0.9),
-  /** Length of thoughts: share of the baseline. */
+  /** Reasoning length: fraction of the baseline. */
   thought_length: z.number().min(0.05).max(0.95),
-  /** Turns of an episode: how many times the fewest. */
+  /** Turns per episode: multiple of the lowest value. */
   episode_growth: z.number().min(1.05).max(10),
-  /** Share of boards that anybody solves: share of its peak. */
+  /** Share of levels that any episode solves: fraction of its peak. */
   boards: z.number().min(0.05).max(0.95),
-  /** Share of tokens held back by the clip. */
+  /** Clip fraction. */
   clipped: z.number().min(0.001).max(0.9),
-  /** Learning rate times epochs: what is steady, and what is long. They are a model's own: what is long for a small one is far too long for a large one. */
+  /** Step size (learning rate × epochs): steady and too large. Both depend on the model. */
   steady_steps: z.number().min(0).max(1),
   long_steps: z.number().min(0).max(1),
-  /** Dependence of the first move on the board: share of its peak. */
+  /** Mutual information of first action and level: fraction of its peak. */
   move_dependence: z.number().min(0.01).max(0.95),
-  /** Mutual information of thought and board: share of its ceiling. */
+  /** Mutual information of reasoning and level: fraction of its ceiling. */
   mutual_information: z.number().min(0.01).max(0.9),
-  /** Drop of the rate of valid replies under its peak. */
+  /** Drop of the rate of well-formed responses below its peak. */
   format_drop: z.number().min(0.005).max(0.9),
-  /** Length of replies: how many times the baseline, or its inverse. */
+  /** Response length: multiple of the baseline. */
   length_change: z.number().min(1.1).max(20),
-  /** Gradient norm: how many times the baseline its mean may grow. */
+  /** Gradient norm: multiple of the baseline. */
   gradient_growth: z.number().min(1.1).max(100),
-  /** Gradient norm: how many times the running median, and iterations that a spike is remembered. */
+  /** Gradient spike: multiple of the running median, and iterations until the signal can turn off. */
   gradient_spike: z.number().min(1.2).max(100),
   gradient_memory: z.number().int().min(1).max(200),
 
-  /** Success under its own peak, as shares of the peak: where it counts as falling, and as fallen. */
+  /** Success: relative drop below the peak that counts as falling. */
   success_falls: z.number().min(0.02).max(0.9),
-  /** Standard errors that it must be under the peak besides. */
+  /** Minimum drop in standard errors. */
   success_errors: z.number().min(0).max(5),
   success_lost: z.number().min(0.1).max(0.99),
-  /** Iterations that success must stay lost. */
+  /** Iterations that success must stay lost before the run counts as collapsed. */
   lost_for: z.number().int().min(1).max(200),
-  /** Success, and its share of the peak, from which a run is solved. */
+  /** Success from which a run is solved. */
   solved: z.number().min(0.5).max(1),
-  /** Iterations over which success is seen to rise or not, and the rise between their halves, as a share of the peak, from which a run still learns. */
+  /** Iterations of the trend window, and the rise between its halves, relative to the peak, above which a run still learns. */
   stalled_for: z.number().int().min(6).max(500),
   learning: z.number().min(0).max(0.9),
 
-  /** A warning takes a risk of one point. */
+  /** Weights of the risk score. 1 or more triggers a warning. */
   points: pointsSchema,
-  /** Iterations of a lower level until a state is left downwards. */
+  /** Calm iterations before the state moves down. */
   calm_for: z.number().int().min(1).max(200),
 });
 export type Thresholds = z.infer<typeof thresholdsSchema>;
 
-/** As they come with the app. */
+/** Built-in thresholds. */
 export const shippedThresholds: Thresholds = {
   window: 6,
   baseline: 12,
@@ -165,7 +165,7 @@ export const shippedThresholds: Thresholds = {
   calm_for: 25,
 };
 
-/** Throws `thresholds_invalid`, naming the first that is wrong. */
+/** Throws `thresholds_invalid` with the first problem. */
 export function parseThresholds(value: unknown): Thresholds {
   const parsed = thresholdsSchema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -173,7 +173,7 @@ export function parseThresholds(value: unknown): Thresholds {
   const path = issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path.join('.');
   throw new Failure(
     'thresholds_invalid',
-    `The threshold ${path || 'list'} can't be used: ${issue.message}.`,
-    'Delete echo-trap.json from the data folder to go back to the thresholds of the app, or make it again with `starpo calibrate --fit`, from a checkout.',
+    `Invalid threshold ${path || 'list'}: ${issue.message}.`,
+    'Delete echo-trap.json from the data folder to use the built-in thresholds, or run `starpo calibrate --fit` from a checkout.',
   );
 }

@@ -1,18 +1,18 @@
 import { evaluatedLabel } from '../contract/run-facts.ts';
 
-/** A run's metrics after one iteration; those of an evaluation may come by themselves. */
+/** Metrics of one iteration. Evaluation metrics may arrive separately. */
 export interface Point {
   iteration: number;
   metrics: Readonly<Record<string, number>>;
 }
 
-/** What a track holds of an iteration: {@link watched} metrics and a column or two of its own. */
+/** One iteration of a track: {@link watched} metrics plus `evaluated` and `broken`. */
 export interface TrackPoint {
   iteration: number;
   values: Record<string, number>;
 }
 
-/** Metrics that detectors read, by the names of docs/formats/metrics.md. */
+/** Metrics that detectors read (docs/formats/metrics.md). */
 export const watched = [
   'rollout/success_rate',
   'rollout/reward_mean',
@@ -52,24 +52,24 @@ export type Watched = (typeof watched)[number];
 
 const played = watched.filter((name) => name.startsWith('rollout/'));
 
-/** Beside the watched ones: mean success of the evaluation sets, and 1 where a metric wasn't finite. */
+/** Extra columns: mean success over the evaluation sets, and 1 if a metric was not finite. */
 export const evaluated = 'evaluation';
 export const broken = 'broken';
 type Column = Watched | typeof evaluated | typeof broken;
 const columns: readonly Column[] = [...watched, evaluated, broken];
 
-/** The series of one run as detectors see them: by iteration, in order, with gaps. */
+/** The series of one run, ordered by iteration. Missing values are NaN. */
 export class Track {
   readonly iterations: number[] = [];
   private readonly values = new Map<Column, number[]>(columns.map((name) => [name, []]));
-  /** Success of the evaluation sets, by iteration and label: each comes by itself. */
+  /** Success per evaluation set, by iteration and label. */
   private readonly evaluations = new Map<number, Map<string, number>>();
 
   get length(): number {
     return this.iterations.length;
   }
 
-  /** Takes a point in; one of a known iteration replaces what it names. Gives the first index that it changes, null where it says nothing that is watched. */
+  /** Adds a point, or overwrites its metrics if the iteration exists. Returns the first changed index, or null if nothing changed. */
   put({ iteration, metrics }: Point): number | null {
     if (!Number.isFinite(iteration)) return null;
     const found = columnsOf(metrics);
@@ -84,24 +84,24 @@ export class Track {
       for (const values of this.values.values()) insert(values, index, Number.NaN);
     }
     for (const [name, value] of found) this.values.get(name)![index] = value;
-    // Of evaluations only the first is looked at: a later one of an iteration that was judged changes nothing.
+    // Only the first evaluation is used, so later ones change nothing.
     const isIdle = isKnown && index > 0 && found.size === 1 && found.has(evaluated);
     return isIdle ? null : index;
   }
 
-  /** Takes in what a point says of evaluations; gives the mean over all sets of its iteration, null where it says nothing. */
+  /** Adds evaluation results. Returns the mean over all sets of the iteration, or null if there are none. */
   private evaluate(iteration: number, metrics: Point['metrics']): number | null {
-    const told = Object.entries(metrics).flatMap(([name, value]): [string, number][] => {
+    const results = Object.entries(metrics).flatMap(([name, value]): [string, number][] => {
       const label = evaluatedLabel(name);
       return label !== undefined && Number.isFinite(value) ? [[label, value]] : [];
     });
-    if (told.length === 0) return null;
-    const sets = new Map([...(this.evaluations.get(iteration) ?? []), ...told]);
+    if (results.length === 0) return null;
+    const sets = new Map([...(this.evaluations.get(iteration) ?? []), ...results]);
     this.evaluations.set(iteration, sets);
     return mean([...sets.values()]);
   }
 
-  /** Forgets all after an iteration. */
+  /** Removes everything after an iteration. */
   truncate(iteration: number): void {
     let length = this.length;
     while (length > 0 && this.iterations[length - 1]! > iteration) length -= 1;
@@ -110,35 +110,35 @@ export class Track {
     for (const values of this.values.values()) values.length = length;
   }
 
-  /** NaN where it isn't known. */
+  /** Returns NaN if missing. */
   at(name: Watched, index: number): number {
     return this.values.get(name)![index] ?? Number.NaN;
   }
 
-  /** Whether something at an index wasn't a finite number. */
+  /** Returns whether any metric was not finite. */
   isBroken(index: number): boolean {
     return this.values.get(broken)![index] === 1;
   }
 
-  /** Whether episodes were played for training there: not in an evaluation alone, nor in a warm start. Where something wasn't finite there may be no figure of them left. */
+  /** Returns whether the iteration had training episodes. Iterations with non-finite metrics count, because their rollout metrics may be missing. */
   isPlayed(index: number): boolean {
     return this.isBroken(index) || played.some((name) => !Number.isNaN(this.at(name, index)));
   }
 
-  /** Success of the evaluation that the run began with, over the sets that count; NaN where there was none. */
-  firstEvaluation(counts: (label: string) => boolean): number {
+  /** Returns the success of the initial evaluation over the included sets, or NaN. */
+  firstEvaluation(includes: (label: string) => boolean): number {
     const sets = this.evaluations.get(this.iterations[0] ?? Number.NaN);
     if (!sets) return this.values.get(evaluated)![0] ?? Number.NaN;
-    return mean([...sets].flatMap(([label, success]) => (counts(label) ? success : [])));
+    return mean([...sets].flatMap(([label, success]) => (includes(label) ? success : [])));
   }
 
-  /** The last `count` known values up to an index, oldest first; gaps are looked past, but no further than four times as many iterations. */
+  /** Returns the last `count` values up to an index, oldest first. Gaps are skipped, within at most 4 * count iterations. */
   recent(name: Watched, index: number, count: number): number[] {
     const values = this.values.get(name)!;
     return this.recentIndices(name, index, count).map((i) => values[i]!);
   }
 
-  /** Where those values are. */
+  /** Returns the indices of those values. */
   recentIndices(name: Watched, index: number, count: number): number[] {
     const values = this.values.get(name)!;
     const oldest = Math.max(0, index - 4 * count + 1);
@@ -148,7 +148,7 @@ export class Track {
     return found.reverse();
   }
 
-  /** Every point, so that a track made of them is the same. */
+  /** Returns all points; {@link Track.of} restores the same track. */
   points(): TrackPoint[] {
     return this.iterations.map((iteration, index) => {
       const found = columns.filter((name) => !Number.isNaN(this.values.get(name)![index]!));
@@ -177,7 +177,7 @@ function columnsOf(metrics: Point['metrics']): Map<Column, number> {
     if (Number.isFinite(value)) found.set(name, value);
     found.set(broken, Number.isFinite(value) ? (found.get(broken) ?? 0) : 1);
   }
-  // Any metric may be it: the loss isn't watched.
+  // Also checks metrics that are not watched, such as the loss.
   if (Object.values(metrics).some((value) => typeof value === 'number' && !Number.isFinite(value)))
     found.set(broken, 1);
   return found;
@@ -188,7 +188,7 @@ function insert(values: number[], index: number, value: number): void {
   else values.splice(index, 0, value);
 }
 
-/** NaN of nothing, as the median is. */
+/** Returns the mean, or NaN if empty. */
 export function mean(values: readonly number[]): number {
   let sum = 0;
   for (const value of values) sum += value;

@@ -1,66 +1,67 @@
 import type { TrapRegime, TrapSignal, TrapState } from '../contract/echo-trap.ts';
-import { metricTitle } from '../contract/metric-titles.ts';
+import { metricInSentence } from '../contract/metric-titles.ts';
 
-/** What the monitor says to people. */
+/** Texts of alerts and state summaries. */
 
 const states: Record<TrapState, string> = {
-  healthy: 'Nothing points to a collapse.',
+  healthy: 'No sign of collapse.',
   solved:
-    'Success holds at its peak, and little is left to learn. Spread and variety fall with it; that is as it should be.',
-  locked:
-    'Learning has stopped: one line of thought serves every board, and success neither falls nor rises.',
-  watch: 'There are early signs of a fall. They may pass; have an eye on them.',
-  warning: 'The risk of a fall is high: without a change this run is likely to collapse.',
-  collapsing: 'The fall has begun.',
-  collapsed: 'The run has lost most of what it had learned.',
+    'Success is at its peak and little is left to learn. Lower reward std and entropy are expected here.',
+  locked: 'Learning has stopped: reasoning is the same on every level, and success neither rises nor falls.',
+  watch: 'Early warning signs. They may clear up.',
+  warning: 'High risk of collapse unless something changes.',
+  collapsing: 'Collapse in progress.',
+  collapsed: 'The run has collapsed and lost most of what it learned.',
 };
 
-const warnedAtEnd =
-  'The run ended while the risk of a fall was high: more of the same is likely to collapse.';
+const warnedAtEnd = 'The run ended at a high risk of collapse. More iterations are likely to collapse.';
 
 const regimes: Record<TrapRegime, string> = {
   healthy: '',
   unknown: '',
-  template: 'Thoughts are becoming one template that says nothing of the board.',
-  compressed: 'Replies have become sure and short, yet still say which board they are about.',
-  entropy_collapse: 'Replies are sure, alike, and say nothing of the board.',
-  chaos: 'Replies are drawn more and more by chance and lose their form.',
+  template: 'Reasoning is becoming a template that does not depend on the level.',
+  compressed: 'Low entropy, but responses still depend on the level.',
+  entropy_collapse: 'Low entropy; responses are the same on every level.',
+  chaos: 'Responses are becoming random and malformed.',
 };
 
-/** The sign that shows it best: before a fall the one that counts most, else of the last stage that is on the one that began first. */
+/**
+ * Returns the signal that explains a state best. In `watch` and `warning` it is the one with the largest contribution to the risk score,
+ * otherwise the earliest active signal of the last stage.
+ */
 export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): TrapSignal | null {
-  const seen = signals.filter(({ stage }) => stage !== 'setting');
-  const [heaviest] = seen.toSorted((a, b) => b.counts - a.counts);
-  if ((state === 'watch' || state === 'warning') && heaviest && heaviest.counts > 0) return heaviest;
+  const observed = signals.filter(({ stage }) => stage !== 'setting');
+  const [largest] = observed.toSorted((a, b) => b.counts - a.counts);
+  if ((state === 'watch' || state === 'warning') && largest && largest.counts > 0) return largest;
   const order = ['confirming', 'late', 'early'];
-  const lit = signals.filter(({ on }) => on);
-  lit.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || (a.since ?? 0) - (b.since ?? 0));
-  return lit[0] ?? null;
+  const active = signals.filter(({ on }) => on);
+  active.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || (a.since ?? 0) - (b.since ?? 0));
+  return active[0] ?? null;
 }
 
 const number = (value: number | null) => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
 
-/** What a sign that has passed its worst was at its worst: the present value may look healthy beside the baseline. */
-const said = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
-  const normally = baseline === 0 ? '' : `, normally ${number(baseline)}`;
-  const figures = `: ${metricTitle(series)} ${number(extreme ?? value)}${normally}`;
+/** Uses the worst value while the signal is on, because the latest value may be back near the baseline. */
+const describeSignal = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
+  const reference = baseline === 0 ? '' : ` (baseline ${number(baseline)})`;
+  const figures = `: ${metricInSentence(series)} ${number(extreme ?? value)}${reference}`;
   return `${title}${since === null ? '' : ` since iteration ${since}`}${series === '' ? '' : figures}.`;
 };
 
 export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSignal | null): string {
-  return [states[state], state === 'locked' ? '' : regimes[regime], main ? said(main) : '']
+  return [states[state], state === 'locked' ? '' : regimes[regime], main ? describeSignal(main) : '']
     .filter((part) => part !== '')
     .join(' ');
 }
 
-/** `over`: nothing more comes of this run. */
+/** `ended`: the run has completed its last iteration. */
 export function stateSummary(
   state: TrapState,
   regime: TrapRegime,
   signals: readonly TrapSignal[],
-  over: boolean,
+  ended: boolean,
 ): string {
   if (state === 'healthy' || state === 'solved') return states[state];
   const message = alertMessage(state, regime, mainSignal(state, signals));
-  return over && state === 'warning' ? message.replace(states.warning, warnedAtEnd) : message;
+  return ended && state === 'warning' ? message.replace(states.warning, warnedAtEnd) : message;
 }

@@ -184,12 +184,12 @@ function tell(
     told = true;
     if (metrics) points.push({ iteration: metrics.iteration, metrics: measured(metrics) });
     if (!begins) continue;
-    followed.monitor.takeAll(points);
+    followed.monitor.addAll(points);
     points = [];
     followed.monitor.rewind(begins.after);
     rewoundTo = Math.min(rewoundTo, begins.after);
   }
-  followed.monitor.takeAll(points);
+  followed.monitor.addAll(points);
   followed.seq = upTo;
   return told ? { rewoundTo } : null;
 }

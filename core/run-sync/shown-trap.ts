@@ -1,6 +1,6 @@
 import type { Advice, EchoTrap } from '../contract/contract.ts';
 import { whyUntrained } from '../echo-trap/advice.ts';
-import { isWhole } from '../echo-trap/monitor.ts';
+import { isComplete } from '../echo-trap/monitor.ts';
 import { configOf } from '../history/fork-baseline.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { runFolder } from '../run-directory/names.ts';
@@ -14,7 +14,7 @@ export function asThingsAre(trap: EchoTrap, home: string, runId: string, active:
     if (action.kind === 'command') return active ? null : "The run isn't being trained.";
     const checkpoint = checkpoints.findLast((iteration) => iteration <= action.notAfter);
     if (checkpoint === undefined) return `There is no checkpoint of iteration ${action.notAfter} or before.`;
-    return isWhole(config) ? whyUntrained(config, checkpoint) : null;
+    return isComplete(config) ? whyUntrained(config, checkpoint) : null;
   };
   const advice = trap.advice.map((each) => {
     const reason = each.acts ? reasonOf(each) : each.reason;

@@ -80,8 +80,13 @@ function applyEach(
       config = applySettings(config, { [path]: value });
     } catch (error) {
       const { code, message, hint } = asFailure(error);
-      const [, wanted] = / is not (.*)$/.exec(message) ?? [];
-      problems.push({ code, path, message: wanted ? `${names.of(path)} must be ${wanted}` : message, hint });
+      const [, expected] = / must be (.*), not /.exec(message) ?? [];
+      problems.push({
+        code,
+        path,
+        message: expected ? `${names.of(path)} must be ${expected}` : message,
+        hint,
+      });
     }
   }
   return { config, problems };

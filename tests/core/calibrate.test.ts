@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
-import { fitPoints, judgeAll, ourAlarms, withStepsOf } from '../../core/echo-trap/fit.ts';
+import { evaluateAll, fitPoints, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
@@ -218,7 +218,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     );
   });
 
-  test('draws every run with what each method said of it', async () => {
+  test('draws every run with the alarms of each method', async () => {
     put('held-out/a', 'template');
     put('held-out/"b" & <b>', 'healthy');
     const file = join(folder, 'alarms.svg');
@@ -228,7 +228,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       'a',
       '&#34;b&#34; &#38; &#60;b&#62;',
     ]);
-    expect(rows[0]).toContain('template, from 140');
+    expect(rows[0]).toContain('template, onset 140');
     const marks = (row: string) =>
       row
         .split('width="3"')
@@ -293,35 +293,37 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     [
       'an onset after the last iteration',
       { collapsed: 99_999, kind: 'template' },
-      /collapsed is 99999, and the run ends/,
+      /collapsed is 99999, but the run ends/,
     ],
-    ['a kind that there is not', { collapsed: null, kind: 'banana' }, /kind is none of template, chaos/],
+    ['an unknown kind', { collapsed: null, kind: 'banana' }, /kind must be template, chaos/],
     [
-      'a way to collapse without an onset',
+      'a kind of collapse without an onset',
       { collapsed: null, kind: 'template' },
-      /kind is template, which is a way/,
+      /kind is template, a kind of collapse/,
     ],
     [
-      'an onset in a run that held',
+      'an onset in a healthy run',
       { collapsed: 100, kind: 'healthy' },
-      /kind is healthy for a run that collapsed/,
+      /kind is healthy, but a collapsed run/,
     ],
     ['no object', null, /label.json: Invalid input: expected object/],
-  ])('a label with %s is refused', async (_, label, words) => {
+  ])('rejects a label with %s', async (_, label, words) => {
     writeFileSync(join(put('a', 'healthy'), 'label.json'), JSON.stringify(label));
     const { status, errors } = await run(folder);
     expect(status).toBe(2);
     expect(errors).toMatch(words);
-    expect(errors).toMatch(/hint: A label.json holds[\s\S]*labelled_run_invalid/);
+    expect(errors).toMatch(/hint: A label.json contains[\s\S]*labelled_run_invalid/);
   });
 
-  test('a run whose run.json or journal is no such thing is refused', async () => {
+  test('rejects a run with an invalid run.json or journal', async () => {
     const file = join(put('a', 'healthy'), 'run.json');
     for (const text of ['null', '[]', '{"environments":[null]}', '{"rollout":{"groups":"eight"}}']) {
       writeFileSync(file, text);
       expect(await run(folder), text).toMatchObject({
         status: 2,
-        errors: expect.stringMatching(/run\.json: [\s\S]*hint: A run directory[\s\S]*labelled_run_invalid/),
+        errors: expect.stringMatching(
+          /run\.json: [\s\S]*hint: Restore the run.json[\s\S]*labelled_run_invalid/,
+        ),
       });
     }
     rmSync(join(folder, 'a/events.jsonl'));
@@ -334,7 +336,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('says which runs and lines it leaves out', async () => {
+  test('reports skipped runs and lines', async () => {
     const shorten = (path: string) => {
       const file = join(folder, path, 'events.jsonl');
       writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 10).join('\n'));
@@ -349,7 +351,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const { status, errors, output } = await run(folder, '--json');
     expect(status).toBe(0);
     expect(errors.trim()).toBe(
-      "warning: tuning: 1 run left out: too short for the rule, and without a label.json (short). Lines of journals that can't be read were passed over: 2 of long.",
+      'warning: tuning: 1 run skipped: too short for the rule and without label.json (short). Unreadable journal lines skipped: 2 of long.',
     );
     expect(JSON.parse(output)).toMatchObject({
       tuning: { ours: { runs: 1 } },
@@ -362,7 +364,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(await run(folder)).toMatchObject({
       status: 2,
       output: '',
-      errors: expect.stringMatching(/2 runs left out: too short[\s\S]*labelled_runs_missing/),
+      errors: expect.stringMatching(/2 runs skipped: too short[\s\S]*labelled_runs_missing/),
     });
   });
 
@@ -498,7 +500,9 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     // The same by way of monitors, one run after the other.
     const judgedApart = runs.flatMap((run) => {
       const others = runs.filter(({ settings }) => settings !== run.settings);
-      return judgeAll([run], () => ourAlarms(run, fitPoints(others, withStepsOf(others, shippedThresholds))));
+      return evaluateAll([run], () =>
+        ourAlarms(run, fitPoints(others, withStepSizes(others, shippedThresholds))),
+      );
     });
     const { status, output } = await run(folder, '--json', '--cross-validate');
     expect(status).toBe(0);
@@ -622,7 +626,7 @@ describe('the collapse rule', () => {
 test('the kept runs are readable, and their labels are those of the rule', () => {
   for (const part of ['tuning', 'held-out']) {
     const read = readLabelledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part));
-    expect(read).toMatchObject({ leftOut: [], passedOver: {} });
+    expect(read).toMatchObject({ skipped: [], unreadableLines: {} });
     for (const run of read.runs) {
       const { rollout } = run.config as RunConfig;
       const label = labelRun(run.points, rollout.groups, rollout.group_size);

@@ -23,7 +23,7 @@ describe('the monitor of a fork', () => {
         const points = seriesOf(fate, { seed, fall: 140 });
         const fork = forkOf(points);
         expect(fork.view()).toBeNull();
-        const told = fork.takeAll(rest(points));
+        const told = fork.addAll(rest(points));
         expect(fork.alarms, fate).toEqual(monitorOf(points).alarms);
         expect(fork.alarms[0], fate).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
         expect(told).toEqual(fork.alerts);
@@ -35,7 +35,7 @@ describe('the monitor of a fork', () => {
       for (const fate of ['healthy', 'solved', 'locked'] as const) {
         const points = seriesOf(fate, { seed });
         const fork = forkOf(points);
-        fork.takeAll(rest(points));
+        fork.addAll(rest(points));
         expect(fork.alarms, fate).toEqual([]);
       }
     },
@@ -44,7 +44,7 @@ describe('the monitor of a fork', () => {
   test('one that begins where something spoke of a fall already is judged by itself', () => {
     const points = seriesOf('template', { fall: 140 });
     const fork = forkOf(points, 125);
-    fork.takeAll(rest(points, 125));
+    fork.addAll(rest(points, 125));
     const alone = monitorOf(rest(points, 125));
     expect(fork.view()).toEqual(alone.view());
     expect(fork.alerts).toEqual(alone.alerts);
@@ -53,19 +53,19 @@ describe('the monitor of a fork', () => {
   test("goes back to its start where nothing of its own was healthy, and keeps its parents' normal however often it begins again", () => {
     const points = seriesOf('chaos', { fall: 140 });
     const whole = forkOf(points);
-    whole.takeAll(rest(points));
+    whole.addAll(rest(points));
     const fork = forkOf(points);
     fork.rewind(0);
-    fork.takeAll([{ iteration: cut, metrics: { 'evaluation/frozen-lake/success_rate': 0.5 } }]);
-    fork.takeAll(rest(points).slice(0, 50));
+    fork.addAll([{ iteration: cut, metrics: { 'evaluation/frozen-lake/success_rate': 0.5 } }]);
+    fork.addAll(rest(points).slice(0, 50));
     fork.rewind(cut);
     expect(fork.view()).toBeNull();
-    for (const point of rest(points)) fork.take(point);
+    for (const point of rest(points)) fork.add(point);
     // What it evaluated of its own start is known of it besides, and changes nothing that is said.
     expect(fork.states).toEqual(whole.states);
     expect(fork.alerts).toEqual(whole.alerts);
     const broken = forkOf(points);
-    broken.takeAll([
+    broken.addAll([
       {
         iteration: cut + 1,
         metrics: { ...rest(points)[0]!.metrics, 'actor/grad_norm': Number.NaN },
@@ -95,16 +95,16 @@ describe('the monitor of a fork', () => {
   test('a fork of a fork is measured as that one was, from where that one is measured', () => {
     const points = seriesOf('template', { fall: 140 });
     const [middle, young] = [forkOf(points, 40), forkOf(points, 40)];
-    middle.takeAll(rest(points, 40));
+    middle.addAll(rest(points, 40));
     const last = forkFrom(middle, cut);
-    last.takeAll(rest(points));
+    last.addAll(rest(points));
     expect(last.alarms).toEqual(monitorOf(points).alarms);
     // Of one that has done nothing yet, all that it was given.
     expect(young.normalAt(40)).toEqual(forkOf(points, 40).normalAt(40));
     // One that was judged by itself hands on its own alone: how its parent fell is nobody's normal.
     const alone = forkOf(points, 125);
     const recovered = seriesOf('healthy', { iterations: 260 }).filter(({ iteration }) => iteration > 125);
-    alone.takeAll(recovered);
+    alone.addAll(recovered);
     expect(alone.normalAt(200).map(({ iteration }) => iteration)).toEqual(
       Array.from({ length: 75 }, (_, i) => 126 + i),
     );
@@ -117,7 +117,7 @@ describe('the monitor of a fork', () => {
       metrics: { ...metrics, 'actor/grad_norm': 20 * metrics['actor/grad_norm']! },
     }));
     const fork = forkOf(points);
-    fork.takeAll(steeper);
+    fork.addAll(steeper);
     const grown = fork.view()!.signals.filter(({ name, on }) => name.startsWith('gradient') && on);
     expect(grown).toEqual([]);
   });

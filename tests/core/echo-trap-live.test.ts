@@ -124,7 +124,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     play(world, 'chaos');
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8'));
     const monitor = new Monitor(baseConfig);
-    monitor.takeAll(points);
+    monitor.addAll(points);
     const alone = monitor.alerts;
     const folder = world.run('again', [journal.started(0)]);
     const core = await world.core();
@@ -178,9 +178,9 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
         writeFileSync(join(at, file), '{}');
     };
     const whole = new Monitor(baseConfig);
-    whole.takeAll(points);
+    whole.addAll(points);
     const alone = new Monitor(baseConfig);
-    alone.takeAll(part(second, 200));
+    alone.addAll(part(second, 200));
     expect(alone.alarms).not.toEqual(whole.alarms);
     const warnings = (runId: string) =>
       raisedLines(runId)
@@ -237,7 +237,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
       JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
     );
     const monitor = new Monitor(baseConfig);
-    monitor.takeAll(points);
+    monitor.addAll(points);
     const lastHealthy = monitor.view()!.lastHealthy!;
     const before = lastHealthy - 10;
     const iterations = 200;
@@ -263,7 +263,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(await offered('near', before, [0, before, lastHealthy])).toMatchObject({
       acts: false,
       preferred: false,
-      reason: 'No iteration would be left in which the policy is trained.',
+      reason: 'No iterations would be left to train the policy.',
     });
     expect(await offered('none', before, [lastHealthy + 5])).toMatchObject({
       acts: false,

@@ -41,7 +41,7 @@ describe('the risk of a run', () => {
   const all = (fate: Fate, iterations = 200) => {
     const monitor = new Monitor(baseConfig);
     return seriesOf(fate, { iterations }).flatMap((point) => {
-      monitor.take(point);
+      monitor.add(point);
       return monitor.view() ?? [];
     });
   };
@@ -71,19 +71,19 @@ describe('the risk of a run', () => {
       iteration,
       metrics: { 'rollout/success_rate': metrics['rollout/success_rate'] ?? 0, 'rollout/entropy': 1 },
     }));
-    monitor.takeAll(bare);
+    monitor.addAll(bare);
     expect(monitor.view()).toMatchObject({ risk: null });
     const [, first] = seriesOf('healthy');
     const points = { ...shippedThresholds.points, updates_clip: 0.3 };
     const thresholds = { ...shippedThresholds, points };
     const still = new Monitor(baseConfig, { ...shippedCalibration, thresholds });
-    for (let iteration = 1; iteration <= 60; iteration += 1) still.take({ ...first!, iteration });
+    for (let iteration = 1; iteration <= 60; iteration += 1) still.add({ ...first!, iteration });
     const share = first!.metrics['actor/clip_fraction_high']!;
     expect(share).toBeGreaterThan(0);
     expect(still.view()!.risk).toBeCloseTo((points.updates_clip * share) / thresholds.clipped, 10);
     // What is no longer told counts no longer.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
-    for (let iteration = 61; iteration <= 120; iteration += 1) still.take({ iteration, metrics: rest });
+    for (let iteration = 61; iteration <= 120; iteration += 1) still.add({ iteration, metrics: rest });
     expect(still.view()!.risk).toBeCloseTo(0, 4);
   });
 
@@ -98,7 +98,7 @@ describe('the risk of a run', () => {
         optimizer: { ...baseConfig.optimizer, learning_rate: given },
       });
       for (let iteration = 1; iteration <= 60; iteration += 1)
-        monitor.take({ iteration, metrics: { ...calm, 'actor/learning_rate': rate } });
+        monitor.add({ iteration, metrics: { ...calm, 'actor/learning_rate': rate } });
       return monitor;
     };
     expect(points.steps_long).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ describe('the risk of a run', () => {
     // An iteration that trained on nothing tells no rate.
     const { 'actor/learning_rate': rate, ...untrained } = calm;
     expect(rate).toBeGreaterThan(0);
-    longest.take({ iteration: 61, metrics: untrained });
+    longest.add({ iteration: 61, metrics: untrained });
     expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
     const sign = longest.view()!.signals.find(({ name }) => name === 'steps_long')!;
     expect(sign).toMatchObject({ on: false, stage: 'setting', value: 4, baseline: steady_steps });
@@ -126,7 +126,7 @@ describe('the risk of a run', () => {
     const monitor = new Monitor(baseConfig);
     const spread = (iteration: number) => (iteration < 30 ? 0.4 : 0.05);
     for (const { iteration, metrics } of seriesOf('healthy', { iterations: 80 }))
-      monitor.take({ iteration, metrics: { ...metrics, 'rollout/reward_std_in_group': spread(iteration) } });
+      monitor.add({ iteration, metrics: { ...metrics, 'rollout/reward_std_in_group': spread(iteration) } });
     expect(shippedThresholds.points.spread_falls).toBe(0);
     const { state, signals, lamps } = monitor.view()!;
     expect(signals.find(({ name }) => name === 'spread_falls')).toMatchObject({ on: true, counts: 0 });
@@ -156,7 +156,7 @@ describe('the risk of a run', () => {
       const monitor = new Monitor(null);
       return Math.max(
         ...series.map((point) => {
-          monitor.take(point);
+          monitor.add(point);
           return monitor.view()!.risk!;
         }),
       );

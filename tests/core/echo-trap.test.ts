@@ -4,7 +4,7 @@ import { type TrapState, trapRegime, trapState } from '../../core/contract/echo-
 import { metricTitles } from '../../core/contract/metric-titles.ts';
 import { adviceFor } from '../../core/echo-trap/advice.ts';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
-import { moveOn, newStanding } from '../../core/echo-trap/machine.ts';
+import { advance, newStanding } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { type Point, type Watched, watched } from '../../core/echo-trap/track.ts';
@@ -109,7 +109,7 @@ describe("what the Echo Trap's monitor says of a run", () => {
       ['healthy', 'healthy'],
     ];
     for (const [i, [target, state]] of asked.entries()) {
-      moveOn(standing, target, i, 3);
+      advance(standing, target, i, 3);
       expect(standing.state, `after ${i + 1}`).toBe(state);
     }
   });
@@ -167,13 +167,13 @@ describe("what the Echo Trap's monitor says of a run", () => {
     const monitor = new Monitor(baseConfig);
     expect(monitor.view()).toBeNull();
     for (const point of seriesOf(fate)) {
-      monitor.take(point);
+      monitor.add(point);
       if (point.iteration % 10 === 1) echoTrap.parse(monitor.view());
     }
     expect(monitor.view()!.calibration.source).toBe('shipped');
   });
 
-  test('a sign that has passed its worst is told of by its worst, and a warning of a run that is over knows it', () => {
+  test('a summary shows the worst value of a signal, and mentions that a warned run has ended', () => {
     const points = seriesOf('healthy', { seed: 3 }).map((point) =>
       point.iteration === 100
         ? { ...point, metrics: { ...point.metrics, 'actor/grad_norm': 9.5, 'actor/grad_norm_max': 9.5 } }
@@ -184,15 +184,15 @@ describe("what the Echo Trap's monitor says of a run", () => {
     expect(spike).toMatchObject({ on: true, since: 100, extreme: 9.5 });
     expect(spike.value).toBeLessThan(2);
     expect(stateSummary('watch', 'unknown', [spike], false)).toMatch(
-      /Gradient spikes since iteration 100: .* 9\.5, normally/,
+      /Gradient spike since iteration 100: .* 9\.5 \(baseline/,
     );
-    expect(stateSummary('warning', 'unknown', [spike], false)).toContain('without a change');
-    expect(stateSummary('warning', 'unknown', [spike], true)).toMatch(/^The run ended while/);
+    expect(stateSummary('warning', 'unknown', [spike], false)).toContain('High risk of collapse');
+    expect(stateSummary('warning', 'unknown', [spike], true)).toMatch(/^The run ended at a high risk/);
   });
 });
 
 describe('properties of the detectors', () => {
-  test('a constant series above the floor never alarms, whatever its level, with or without thoughts', () => {
+  test('a constant series above the floor never raises an alarm, with or without reasoning metrics', () => {
     const draw = random(7);
     const units: Partial<Record<Watched, number>> = {
       'rollout/entropy': 2,
@@ -252,7 +252,7 @@ describe('properties of the detectors', () => {
         const cut = Math.floor(draw() * points.length);
         const first = monitorOf(points.slice(0, cut));
         const before = first.alerts;
-        const told = first.takeAll(points.slice(cut));
+        const told = first.addAll(points.slice(cut));
         expect(first.view()).toEqual(whole.view());
         expect([...before, ...told]).toEqual(whole.alerts);
       }
@@ -274,7 +274,7 @@ describe('properties of the detectors', () => {
     const apart = Object.entries(sets).map(([name, value]) => ({ ...start!, metrics: { [name]: value } }));
     for (const order of [apart, apart.toReversed()]) {
       const monitor = new Monitor(mixed);
-      for (const point of [...order, ...rest]) monitor.take(point);
+      for (const point of [...order, ...rest]) monitor.add(point);
       expect(monitor.view()).toEqual(monitorOf([start!, ...rest], mixed).view());
       expect(monitor.alerts).toEqual([]);
     }
@@ -287,7 +287,7 @@ describe('properties of the detectors', () => {
     })) as Point[];
     const parent = monitorOf(low, alone);
     const fork = new Monitor(alone, undefined, parent.normalAt(80));
-    fork.takeAll(low.filter(({ iteration }) => iteration > 80));
+    fork.addAll(low.filter(({ iteration }) => iteration > 80));
     expect([...parent.alerts, ...fork.alerts]).toEqual([]);
     // An environment that isn't trained on is played far better from the start; of another program's run nobody knows which are.
     const elsewhere = constant({ 'evaluation/elsewhere/success_rate': 0.98 });
@@ -301,13 +301,12 @@ describe('properties of the detectors', () => {
       const points = seriesOf(fate);
       const offline = monitorOf(points);
       const live = new Monitor(baseConfig);
-      const told = points.flatMap((point) => live.take(point));
+      const told = points.flatMap((point) => live.add(point));
       expect(live.view()).toEqual(offline.view());
       expect(told).toEqual(offline.alerts);
       const shuffled = new Monitor(baseConfig);
       const heap = [...points, ...points.filter(() => draw() < 0.2)];
-      while (heap.length > 0)
-        shuffled.take(heap.splice(Math.floor(draw() * Math.min(4, heap.length)), 1)[0]!);
+      while (heap.length > 0) shuffled.add(heap.splice(Math.floor(draw() * Math.min(4, heap.length)), 1)[0]!);
       expect(shuffled.view()).toEqual(offline.view());
     }
   });
@@ -317,8 +316,8 @@ describe('properties of the detectors', () => {
     const spoiled = new Monitor(baseConfig);
     for (const { iteration, metrics } of points) {
       const dead = Object.fromEntries(Object.keys(metrics).map((name) => [name, 0]));
-      if (iteration > 0) spoiled.take({ iteration, metrics: dead });
-      spoiled.take({ iteration, metrics });
+      if (iteration > 0) spoiled.add({ iteration, metrics: dead });
+      spoiled.add({ iteration, metrics });
     }
     expect(spoiled.view()).toEqual(monitorOf(points).view());
   });
@@ -332,19 +331,19 @@ describe('properties of the detectors', () => {
     monitor.rewind(last.iteration - 1);
     expect(monitor.alerts).toEqual(before.slice(0, -1));
     expect(monitor.view()!.iteration).toBe(last.iteration - 1);
-    expect(monitor.takeAll(points)).toEqual([last]);
+    expect(monitor.addAll(points)).toEqual([last]);
     expect(monitor.view()).toEqual(monitorOf(points).view());
     monitor.rewind(-1);
     expect(monitor.view()).toBeNull();
     const healthy = seriesOf('healthy');
-    monitor.takeAll(healthy);
+    monitor.addAll(healthy);
     expect(monitor.view()).toEqual(monitorOf(healthy).view());
   });
 
   test('no alert comes twice, and ids say nothing of when they were found', () => {
     const points = seriesOf('template');
     const monitor = new Monitor(baseConfig);
-    const told = [...points, ...points, ...points].flatMap((point) => monitor.take(point));
+    const told = [...points, ...points, ...points].flatMap((point) => monitor.add(point));
     expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
     expect(told.map(({ id }) => id)).toEqual(monitorOf(points).alerts.map(({ id }) => id));
     expect(told.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
@@ -372,7 +371,7 @@ describe('properties of the detectors', () => {
     );
     expect(broken.alarms).toEqual([100]);
     expect(broken.alerts[0]).toMatchObject({ level: 'collapsing', severity: 'critical', series: null });
-    expect(broken.alerts[0]!.message).toMatch(/A value is infinite or not a number since iteration 100\.$/);
+    expect(broken.alerts[0]!.message).toMatch(/NaN or infinite value since iteration 100\.$/);
     for (const { message } of monitorOf(seriesOf('template')).alerts) expect(message).not.toMatch(/\w\/\w/);
     for (const only of ['rollout/reward_mean', 'rollout/success_rate', 'rollout/entropy'])
       monitorOf(
@@ -398,7 +397,7 @@ describe('properties of the detectors', () => {
     const fell = (series: Point[]) => {
       const monitor = new Monitor(null);
       return series.some((point) => {
-        monitor.take(point);
+        monitor.add(point);
         return monitor.view()!.signals.some(({ name, on }) => name === 'success_falls' && on);
       });
     };
@@ -424,7 +423,7 @@ describe('properties of the detectors', () => {
     const monitor = new Monitor(baseConfig);
     const points = seriesOf('healthy', { iterations: 10_000 });
     const before = process.threadCpuUsage();
-    for (const point of points) monitor.take(point);
+    for (const point of points) monitor.add(point);
     const { user, system } = process.threadCpuUsage(before);
     expect(monitor.view()!.iteration).toBe(10_000);
     expect(monitor.alarms).toEqual([]);
@@ -452,9 +451,12 @@ describe('advice', () => {
     expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(['pause', 'stop']));
   });
 
-  test('says where it would change nothing', () => {
+  test('gives a reason where advice has no effect', () => {
     const template = byId(adviceFor('warning', 'template', config, 80));
-    expect(template.no_kl).toMatchObject({ acts: false, reason: expect.stringContaining('no KL') });
+    expect(template.no_kl).toMatchObject({
+      acts: false,
+      reason: expect.stringContaining('KL penalty is already 0'),
+    });
     expect(template.varied_groups!.acts).toBe(true);
     // 16 groups of 16 in mini-batches of 64: four steps, so that the clip acts.
     expect(template.clip_higher!.acts).toBe(true);
@@ -467,10 +469,10 @@ describe('advice', () => {
     expect(byId(adviceFor('warning', 'template', single, 80)).varied_groups).toMatchObject({ acts: false });
   });
 
-  test('depends on the regime: a pull to the start is for chaos alone', () => {
+  test('proposes a KL penalty only in chaos', () => {
     expect(byId(adviceFor('warning', 'chaos', config, 80)).hold_to_start).toMatchObject({ acts: true });
     expect(byId(adviceFor('warning', 'template', config, 80)).hold_to_start).toBeUndefined();
-    // In the loss k1 has no pull; the estimator comes with the penalty.
+    // k1 in the loss has no expected gradient, so the estimator changes too.
     const inLoss = { ...config, kl: { ...config.kl, placement: 'loss', estimator: 'k1' } } as RunConfig;
     const { action } = byId(adviceFor('warning', 'chaos', inLoss, 80)).hold_to_start!;
     expect(action).toMatchObject({
@@ -480,7 +482,7 @@ describe('advice', () => {
     expect(adviceFor('solved', 'entropy_collapse', config, 80)).toEqual([]);
   });
 
-  test('a policy that is not trained is helped by no setting', () => {
+  test('no setting helps a policy that is not trained', () => {
     const rollbacks = (changed: RunConfig, notAfter = 80) =>
       trapRegime.options.flatMap((regime) =>
         adviceFor('warning', regime, changed, notAfter).filter(
@@ -574,7 +576,7 @@ describe('thresholds', () => {
     const points = Object.fromEntries(Object.keys(shippedThresholds.points).map((name) => [name, 0]));
     const blunt = { ...shippedThresholds, points: points as typeof shippedThresholds.points };
     const monitor = new Monitor(baseConfig, { ...shippedCalibration, thresholds: blunt });
-    monitor.takeAll(seriesOf('chaos', { iterations: 145 }));
+    monitor.addAll(seriesOf('chaos', { iterations: 145 }));
     expect(monitor.alarms).toEqual([]);
   });
 });

@@ -246,7 +246,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     const { trap, alerts, remarks, summary, metrics } = await judged('verl', text);
     expect(trap).toMatchObject({ state: 'collapsing', since: 61 });
     expect(alerts).toMatchObject([{ level: 'collapsing', severity: 'critical', iteration: 61 }]);
-    expect(alerts[0]!.message).toMatch(/A value is infinite or not a number since iteration 61\.$/);
+    expect(alerts[0]!.message).toMatch(/NaN or infinite value since iteration 61\.$/);
     const column = columns.loss ?? columns.gradient;
     expect(remarks).toContain(`"${column}" is NaN or infinite from step 61 on.`);
     expect(remarks.some((remark) => remark.includes('passed over'))).toBe(broken.reward !== undefined);

@@ -242,7 +242,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   ])('a run that two roll-backs led to is paused: one %s', async (_, here, carried) => {
     const forked = seriesOf('chaos', { iterations }).filter(({ iteration }) => iteration > 5);
     const third = new Monitor(baseConfig);
-    third.takeAll(forked);
+    third.addAll(forked);
     writeFileSync(join(world.folder, 'well.json'), JSON.stringify(forked));
     vi.stubEnv('FAKE_TRAINER_FORK_HOLD', String(third.alarms[0]));
     const line = ['', 'first', 'second', 'third'];

@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   const { config } = await studio.call('runs.get', { runId: run });
   const monitor = new Monitor(config);
-  monitor.takeAll(recorded.points);
+  monitor.addAll(recorded.points);
   alarm = monitor.alerts.find(({ level }) => isAlarm(level))!.iteration;
   const file = (name: string) => join(studio.folder, name);
   writeFileSync(file('recorded.json'), JSON.stringify(recorded.points));

@@ -11,38 +11,36 @@ import {
 } from '../detector.ts';
 import { median, type Watched } from '../track.ts';
 
-/** What the policy's words and its updates show. */
+/** Detectors on entropy, gradients and response format. */
 
 const entropy = 'rollout/entropy';
 
 export const entropyFalls: Detector = {
   name: 'entropy_falls',
   title: 'Entropy falls',
-  meaning: 'The policy is sure of nearly every word: it tries out little that is new.',
+  meaning: 'The policy is nearly deterministic and explores little.',
   stage: 'early',
   regime: 'template',
   family: 'entropy',
   read: againstStart(entropy, ({ entropy_low }) => entropy_low),
 };
 
-/** The other death: words are drawn more and more by chance, until replies lose their form. */
+/** Sampling becomes more and more random, until responses are malformed. */
 export const entropyRises: Detector = {
   name: 'entropy_rises',
   title: 'Entropy rises',
-  meaning:
-    'Replies are drawn more and more by chance: steps of the update are too long, or the bonus on entropy is too high.',
+  meaning: 'Responses are becoming random. The learning rate or the entropy bonus is too high.',
   stage: 'early',
   regime: 'chaos',
   family: 'entropy',
   read: againstStart(entropy, ({ entropy_high }) => entropy_high),
 };
 
-/** The paper: entropy that turns and rises fast is a sign too. Against its own lowest, for a run whose entropy had fallen. */
+/** A fast rise after a fall, compared with the run's lowest entropy. A sign in the RAGEN paper. */
 export const entropyRebounds: Detector = {
   name: 'entropy_rebounds',
-  title: 'Entropy turns and rises',
-  meaning:
-    'A policy that had become sure is losing its way again: the line that it holds to no longer pays everywhere.',
+  title: 'Entropy rebounds',
+  meaning: 'Entropy had fallen and rises again: the learned behavior no longer earns reward everywhere.',
   stage: 'early',
   regime: 'chaos',
   family: 'entropy',
@@ -59,17 +57,17 @@ export const entropyRebounds: Detector = {
 
 const names: readonly Watched[] = ['actor/grad_norm_max', 'actor/grad_norm'];
 
-/** A run whose gradients always leap is not warned of by one more leap: it must also be so many deviations above the rest. */
-const scatters = 6;
-/** The standard deviation by the median distance from the median. */
-const scatterOf = (values: readonly number[], middle: number) =>
+/** A spike must also be this many standard deviations above the median, so that noisy gradients raise no alert. */
+const minimumDeviations = 6;
+/** Estimates the standard deviation from the median absolute deviation. */
+const deviationOf = (values: readonly number[], middle: number) =>
   1.4826 * median(values.map((value) => Math.abs(value - middle)));
 
-/** The paper's point of no return. Against a running median, which a spike doesn't move. */
+/** The paper's point of no return. Compared with a running median, which a spike does not move. */
 export const gradientSpikes: Detector = {
   name: 'gradient_spikes',
-  title: 'Gradient spikes',
-  meaning: 'One update was many times larger than those before it: what the policy had learned may be torn.',
+  title: 'Gradient spike',
+  meaning: 'One gradient was many times larger than usual and may have damaged the policy.',
   stage: 'late',
   regime: null,
   family: 'gradient',
@@ -84,54 +82,54 @@ export const gradientSpikes: Detector = {
     if (before.length < thresholds.baseline || Number.isNaN(value)) return null;
     const baseline = median(before);
     const threshold = thresholds.gradient_spike * baseline;
-    const hot = value > threshold && value > baseline + scatters * scatterOf(before, baseline);
+    const hot = value > threshold && value > baseline + minimumDeviations * deviationOf(before, baseline);
     return { series, value, baseline, threshold, hot, cool: !hot };
   },
 };
 
-/** Before a spike the norm often grows for a while: every step is taken on steeper ground. */
+/** The gradient norm often grows for a while before a spike. */
 export const gradientGrows: Detector = {
   name: 'gradient_grows',
-  title: 'Gradients grow',
+  title: 'Gradient norm grows',
   meaning:
-    'Updates are much larger than at the start, and stay so: steps have become too long for where the policy is.',
+    'Gradients stay much larger than at the start: the learning rate is too high for the current policy.',
   stage: 'early',
   regime: null,
   family: 'gradient',
   read: againstStart('actor/grad_norm', ({ gradient_growth }) => gradient_growth, 2),
 };
 
-/** Steps shorter than this part of what is steady are those of another model, not of a run that was made gentler. */
+/** Step sizes below this fraction of `steady_steps` belong to another model, not to a run with a reduced learning rate. */
 const otherScale = 0.05;
 
-/** Not a sign but what the run was given: at the same signs, a run of long steps is nearer to a fall. Of a model of another scale nobody knows what is long, and it counts half. */
+/** A setting of the run, not an observation. For models of another scale the threshold is unknown, and the setting counts half. */
 export const stepsLong: Detector = {
   name: 'steps_long',
-  title: 'Length of the steps',
+  title: 'Step size (learning rate × epochs)',
   meaning:
-    'The learning rate, times how often an iteration goes over its episodes: at the same signs, a run of longer steps is nearer to a fall. Of rates far below those of any labelled run nobody knows what is long; they count half.',
+    'All else equal, larger steps (learning rate × epochs) make collapse more likely. For learning rates far below our test runs the threshold is a guess, so it counts half.',
   stage: 'setting',
   regime: null,
   family: 'gradient',
   later: true,
   read({ track, index, facts, thresholds }) {
-    // An iteration whose filter keeps nothing tells none.
+    // Missing if the filter kept no group.
     const [rate] = track.recent('actor/learning_rate', index, 1);
     if (rate === undefined) return null;
     const { steady_steps, long_steps } = thresholds;
     const value = facts.epochs * rate;
-    // By what the run was given, since a schedule begins and ends with shorter ones.
+    // Uses the configured rate, because a schedule starts and ends with lower ones.
     const isKnown = facts.epochs * (facts.learningRate ?? rate) >= otherScale * steady_steps;
     const [baseline, threshold] = isKnown ? [steady_steps, long_steps] : [0, 2 * value];
     return { series: '', value, baseline, threshold, hot: false, cool: true };
   },
 };
 
-/** The clip of PPO is a net for steps that are too long; a share of tokens that meets it again and again says that they are. Its normal is none at all, whatever the run began with. */
+/** Frequent PPO clipping means that updates are too large. The baseline is 0 for every run. */
 export const updatesClip: Detector = {
   name: 'updates_clip',
-  title: 'Updates meet the clip',
-  meaning: 'In update after update the clip holds tokens back: each moves the policy farther than it should.',
+  title: 'Clipping often',
+  meaning: 'Many tokens hit the PPO clip range in every update: each update moves the policy too far.',
   stage: 'early',
   regime: null,
   family: 'gradient',
@@ -146,9 +144,8 @@ export const updatesClip: Detector = {
 
 export const notFinite: Detector = {
   name: 'not_finite',
-  title: 'A value is infinite or not a number',
-  meaning:
-    'A loss, a gradient or a reward was infinite or not a number: what comes after it is worth nothing.',
+  title: 'NaN or infinite value',
+  meaning: 'A loss, gradient or reward was NaN or infinite. Later iterations are useless.',
   stage: 'late',
   regime: null,
   family: 'gradient',
@@ -160,7 +157,7 @@ export const notFinite: Detector = {
     memory.count = ((memory.count as number | undefined) ?? 0) + Number(broken);
     if (memory.count === 0) return null;
     return {
-      // Any metric may have been it; the value counts how often.
+      // It may be any metric, so the value is the number of occurrences.
       series: '',
       value: memory.count,
       baseline: 0,
@@ -173,8 +170,8 @@ export const notFinite: Detector = {
 
 export const formatFalls: Detector = {
   name: 'format_falls',
-  title: 'Replies lose their form',
-  meaning: 'More and more replies have no valid thought and answer: what was trained first comes apart.',
+  title: 'Malformed responses',
+  meaning: 'A growing share of responses has no valid reasoning and answer.',
   stage: 'early',
   regime: 'chaos',
   family: 'form',
@@ -189,8 +186,8 @@ export const formatFalls: Detector = {
 
 export const repliesGrow: Detector = {
   name: 'replies_grow',
-  title: 'Replies grow',
-  meaning: 'Replies become much longer than they were, often a ramble that ends at the limit of tokens.',
+  title: 'Responses grow longer',
+  meaning: 'Responses are much longer than at the start and often hit the token limit.',
   stage: 'early',
   regime: 'chaos',
   family: 'form',

@@ -1,36 +1,36 @@
-import { baselineOf, type Detector, high, low, peakOf, smooth, smoothLevelled } from '../detector.ts';
+import { baselineOf, type Detector, high, low, peakOf, smooth, smoothAdjusted } from '../detector.ts';
 
-/** What rewards and success show. */
+/** Detectors on rewards and success. */
 
-const spread = 'rollout/reward_std_in_group';
+const rewardStd = 'rollout/reward_std_in_group';
 
-/** The paper's first sign: rewards within a group stop differing, U(s0) = Std[R] falls, and with it all that can be learned from. */
+/** The paper's first sign: the in-group reward std U(s0) = Std[R] falls, and the learning signal with it. */
 export const spreadFalls: Detector = {
   name: 'spread_falls',
-  title: 'Spread of rewards falls',
-  meaning: 'Episodes of the same board end alike, so there is little left to compare and to learn from.',
+  title: 'Reward std falls',
+  meaning: 'Episodes of the same level get the same reward, so there is little to learn from.',
   stage: 'early',
   regime: 'template',
   family: 'spread',
   read(view, memory) {
     const { thresholds, facts } = view;
-    const value = smooth(view, spread);
-    const first = baselineOf(view, memory, spread);
+    const value = smooth(view, rewardStd);
+    const first = baselineOf(view, memory, rewardStd);
     if (Number.isNaN(value) || Number.isNaN(first)) return null;
-    // A run that dies at once has no baseline of its own: then the floor, a share of the environment's range, is all there is.
-    const baseline = Math.max(first, peakOf(memory, 'peak', smooth(view, spread, 2 * thresholds.window)));
+    // Early collapse leaves no baseline; the floor, a fraction of the reward range, still applies.
+    const baseline = Math.max(first, peakOf(memory, 'peak', smooth(view, rewardStd, 2 * thresholds.window)));
     const range = facts.rewardRange ?? 2 * baseline;
     const threshold = Math.max(thresholds.spread_share * baseline, thresholds.spread_floor * range);
-    return low(view, spread, value, baseline, threshold);
+    return low(view, rewardStd, value, baseline, threshold);
   },
 };
 
-/** Groups without spread are split: solved ones are a success, failed ones are boards that the policy has given up. */
+/** Of the zero-variance groups only the failed ones are a sign; the others are solved levels. */
 export const groupsFail: Detector = {
   name: 'groups_fail',
-  title: 'Whole groups fail',
+  title: 'All-fail groups increase',
   meaning:
-    'On more and more boards every episode fails: the policy does one thing whatever it sees, and nothing tells it of a better one.',
+    'On more and more levels every episode fails: the policy acts the same everywhere and gets no signal to improve.',
   stage: 'early',
   regime: 'template',
   family: 'spread',
@@ -41,40 +41,40 @@ export const groupsFail: Detector = {
     if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
     const start = Math.min(baseline, 0.5);
     const share = Math.min(0.95, start + view.thresholds.failed_groups);
-    // A run that begins with most boards failed can't be judged by that share.
+    // A run that starts with mostly failed levels needs a higher threshold.
     return high(view, series, value, start, Math.max(share, Math.min(1, baseline + 0.1)));
   },
 };
 
-/** Boards that one of a group's episodes still solves: where they grow fewer, whole kinds of boards are being given up. */
+/** Share of levels that at least one episode solves, compared with its peak. */
 export const boardsLost: Detector = {
   name: 'boards_lost',
-  title: 'Fewer boards are solved',
-  meaning: 'On fewer boards than before does any episode succeed: whole kinds of boards are being given up.',
+  title: 'Fewer levels solved',
+  meaning: 'On more levels, no episode succeeds at all.',
   stage: 'early',
   regime: null,
   family: 'success',
   later: true,
   read(view, memory) {
     const series = 'rollout/pass_at_n';
-    // A share, which the correction may carry past 1.
-    const value = Math.min(1, smoothLevelled(view, memory, series, 2 * view.thresholds.window));
+    // The difficulty adjustment can exceed 1.
+    const value = Math.min(1, smoothAdjusted(view, memory, series, 2 * view.thresholds.window));
     const peak = peakOf(memory, 'peak', value);
     if (Number.isNaN(value) || !(peak > 0)) return null;
     return low(view, series, value, peak, view.thresholds.boards * peak);
   },
 };
 
-/** As far under the peak as a share of it says, and by more than luck with the boards makes. */
-const fallen =
+/** Reads how far success is below its peak: by at least a fraction of the peak, and by more than sampling noise. */
+const belowPeak =
   (share: (thresholds: Parameters<Detector['read']>[0]['thresholds']) => number): Detector['read'] =>
   (view) => {
     const { series, value, peak, fall, error } = view.outcome;
     if (!series || Number.isNaN(value) || !(fall >= 0)) return null;
-    const wanted = share(view.thresholds);
-    // Where a fall is measured in shares, the threshold is as far under the peak as they say.
+    const minimum = share(view.thresholds);
+    // `fall` is relative; the scale converts it to the metric's unit.
     const scale = fall > 0 ? (peak - value) / fall : 0;
-    const threshold = peak - Math.max(wanted * scale, view.thresholds.success_errors * error);
+    const threshold = peak - Math.max(minimum * scale, view.thresholds.success_errors * error);
     const reading = low(view, series, value, peak, threshold);
     return scale > 0 ? reading : { ...reading, hot: false, cool: true };
   };
@@ -82,20 +82,20 @@ const fallen =
 export const successFalls: Detector = {
   name: 'success_falls',
   title: 'Success falls',
-  meaning: 'Success is well under its own peak, by more than luck with the boards explains.',
+  meaning: 'Success is well below its peak, by more than sampling noise.',
   stage: 'late',
   regime: null,
   family: 'success',
-  read: fallen(({ success_falls }) => success_falls),
+  read: belowPeak(({ success_falls }) => success_falls),
 };
 
 export const successLost: Detector = {
   name: 'success_lost',
-  title: 'Success is lost',
-  meaning: 'Most of what the run had reached is gone, and stays gone.',
+  title: 'Success lost',
+  meaning: 'Most of the success is lost and does not return.',
   stage: 'confirming',
   regime: null,
   family: 'success',
   uncounted: true,
-  read: fallen(({ success_lost }) => success_lost),
+  read: belowPeak(({ success_lost }) => success_lost),
 };

@@ -6,17 +6,16 @@ import {
   low,
   peakOf,
   smooth,
-  smoothLevelled,
+  smoothAdjusted,
 } from '../detector.ts';
 
-/** What thoughts and first moves say of their boards. */
+/** Detectors on how reasoning and first actions depend on the level. */
 
-/** One line of thought for every board: RAGEN's Echo Trap in its plainest form, and RAGEN-2's template collapse. */
+/** The same reasoning on every level: RAGEN's Echo Trap and RAGEN-2's template collapse. */
 export const templateSpreads: Detector = {
   name: 'template_spreads',
-  title: 'One thought for every board',
-  meaning:
-    'Nearly all episodes begin with the same thought, whatever the board: thinking no longer helps to choose.',
+  title: 'Template reasoning spreads',
+  meaning: 'Nearly all episodes start with the same reasoning, whatever the level.',
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
@@ -25,18 +24,17 @@ export const templateSpreads: Detector = {
     const value = smooth(view, series);
     const baseline = baselineOf(view, memory, series);
     if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
-    // A run that begins with a template can't be judged by it.
+    // A run that starts with a template needs a higher threshold.
     const threshold = Math.max(view.thresholds.template_share, Math.min(1, baseline + 0.1));
     return high(view, series, value, Math.min(baseline, threshold), threshold);
   },
 };
 
-/** The end of it: from here no setting is known to bring variety back. */
+/** The final stage: no known setting restores variety from here. */
 export const oneThought: Detector = {
   name: 'one_thought',
-  title: 'Only one thought is left',
-  meaning:
-    'For many iterations all episodes have begun with one and the same thought: variety is gone, and it hardly ever returns.',
+  title: 'Only one reasoning text left',
+  meaning: 'All episodes have started with the same reasoning for many iterations. Variety rarely returns.',
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
@@ -51,12 +49,11 @@ export const oneThought: Detector = {
   },
 };
 
-/** For runs whose episodes aren't at hand: the share of different thoughts within a group. */
+/** For runs without episodes: the share of distinct reasoning texts within a group. */
 export const thoughtsAlike: Detector = {
   name: 'thoughts_alike',
-  title: 'Thoughts become alike',
-  meaning:
-    'The episodes of a group begin with the same few thoughts: the variety that learning feeds on is going.',
+  title: 'Reasoning becomes uniform',
+  meaning: 'Episodes of a group start with the same few reasoning texts, which leaves little to learn from.',
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
@@ -69,11 +66,11 @@ export const thoughtsAlike: Detector = {
   },
 };
 
-/** RAGEN-2: I(X;Z) falls while H(Z|X) may look healthy. */
+/** RAGEN-2: the mutual information I(X;Z) falls, while the entropy H(Z|X) may look healthy. */
 export const thoughtsLoseBoard: Detector = {
   name: 'thoughts_lose_board',
-  title: 'Thoughts say nothing of their board',
-  meaning: 'From a thought one can no longer tell which board it is about, however varied it reads.',
+  title: 'Reasoning ignores the level',
+  meaning: 'Reasoning no longer depends on the level, however varied it reads.',
   stage: 'early',
   regime: 'template',
   family: 'thoughts',
@@ -89,11 +86,11 @@ export const thoughtsLoseBoard: Detector = {
   },
 };
 
-/** I(a; board) of the first move, in nats: it falls where even the moves stop looking. */
+/** Mutual information of the first action and the level, in nats. */
 export const movesLoseBoard: Detector = {
   name: 'moves_lose_board',
-  title: 'Moves stop looking at the board',
-  meaning: 'The first move depends less and less on the board: the policy plays one plan everywhere.',
+  title: 'Actions ignore the level',
+  meaning: 'The first action depends less and less on the level: the policy follows one plan everywhere.',
   stage: 'early',
   regime: 'template',
   family: 'moves',
@@ -101,7 +98,7 @@ export const movesLoseBoard: Detector = {
     const series = 'rollout/first_action_dependence';
     const value = smooth(view, series, 2 * view.thresholds.window);
     const baseline = peakOf(memory, 'peak', value);
-    // Below 0.1 nats there was nothing to lose.
+    // Below 0.1 nats the first action never depended on the level.
     if (Number.isNaN(value) || !(baseline > 0.1)) return null;
     return low(view, series, value, baseline, view.thresholds.move_dependence * baseline);
   },
@@ -109,8 +106,8 @@ export const movesLoseBoard: Detector = {
 
 export const thoughtsShorten: Detector = {
   name: 'thoughts_shorten',
-  title: 'Thoughts shorten',
-  meaning: 'Thoughts are much shorter than they were: what they said of the board is being left out.',
+  title: 'Reasoning shortens',
+  meaning: 'Reasoning is much shorter than at the start and leaves out details of the level.',
   stage: 'early',
   regime: 'template',
   family: 'form',
@@ -118,11 +115,11 @@ export const thoughtsShorten: Detector = {
   read: againstStart('rollout/think_tokens', ({ thought_length }) => thought_length),
 };
 
-/** Of the tokens after the thought, where the move is chosen: it may rise while thoughts become sure, and then the thought no longer decides. */
+/** Entropy of the answer tokens. If it rises while reasoning entropy falls, reasoning no longer determines the action. */
 export const movesScatter: Detector = {
   name: 'moves_scatter',
-  title: 'Moves are drawn by chance',
-  meaning: 'Behind the same thought the policy chooses its moves more and more by chance.',
+  title: 'Actions become random',
+  meaning: 'Reasoning repeats while actions become random.',
   stage: 'early',
   regime: null,
   family: 'moves',
@@ -130,19 +127,18 @@ export const movesScatter: Detector = {
   read: againstStart('rollout/answer_entropy', ({ entropy_high }) => entropy_high),
 };
 
-/** Against the run's own shortest: a run that learns needs fewer turns, and one that is about to fall wanders first. */
+/** Compared with the run's lowest value: a run that learns needs fewer turns, and one about to collapse needs more. */
 export const episodesGrow: Detector = {
   name: 'episodes_grow',
-  title: 'Episodes take more turns',
-  meaning:
-    'The policy needs more turns than it once did: it wanders before it gets there, while it still does.',
+  title: 'Episodes grow longer',
+  meaning: 'Episodes need more turns than before: the policy wanders before it succeeds.',
   stage: 'early',
   regime: null,
   family: 'moves',
   later: true,
   read(view, memory) {
     const series = 'rollout/turns';
-    const value = smoothLevelled(view, memory, series, 2 * view.thresholds.window);
+    const value = smoothAdjusted(view, memory, series, 2 * view.thresholds.window);
     const fewest = -peakOf(memory, 'fewest', -value);
     if (Number.isNaN(value) || !(fewest > 0)) return null;
     return high(view, series, value, fewest, view.thresholds.episode_growth * fewest);

@@ -55,7 +55,7 @@ function describeAlert({
   return [
     `\niteration ${iteration}  ${level ?? severity}, ${state}`,
     `  ${message}`,
-    ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)}, normally ${number(baseline)}`]),
+    ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)} (baseline ${number(baseline)})`]),
     ...(reaction === null
       ? []
       : [`  ${reaction.message}${reaction.fork === null ? '' : ` It goes on as ${reaction.fork}.`}`]),

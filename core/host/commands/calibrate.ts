@@ -9,14 +9,14 @@ import {
   readCalibration,
   writeCalibration,
 } from '../../echo-trap/calibration.ts';
-import { crossValidate, fitPoints, judgeAll, ourAlarms, withStepsOf } from '../../echo-trap/fit.ts';
+import { crossValidate, evaluateAll, fitPoints, ourAlarms, withStepSizes } from '../../echo-trap/fit.ts';
 import {
   foldersIn,
   isRunFolder,
   type LabelledRun,
   type LabelledRuns,
-  leftOutInWords,
   readLabelledRuns,
+  skippedInWords,
 } from '../../echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
@@ -113,7 +113,7 @@ function readParts(folder: string): Parts {
 
 function tellOfLeftOut(parts: Parts): void {
   for (const [name, part] of Object.entries(parts)) {
-    const words = leftOutInWords(part);
+    const words = skippedInWords(part);
     if (words !== '')
       process.stderr.write(`warning: ${name === 'all' ? '' : `${folderOf[name]}: `}${words}\n`);
   }
@@ -126,10 +126,10 @@ function unread(parts: Parts) {
   const called = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
   const all = Object.entries(parts);
   return {
-    left_out_runs: all.flatMap(([part, { leftOut }]) => leftOut.map((run) => called(part, run))),
+    left_out_runs: all.flatMap(([part, { skipped }]) => skipped.map((run) => called(part, run))),
     passed_over_lines: Object.fromEntries(
-      all.flatMap(([part, { passedOver }]) =>
-        Object.entries(passedOver).map(([run, count]) => [called(part, run), count]),
+      all.flatMap(([part, { unreadableLines }]) =>
+        Object.entries(unreadableLines).map(([run, count]) => [called(part, run), count]),
       ),
     ),
   };
@@ -137,7 +137,7 @@ function unread(parts: Parts) {
 
 /** From the thresholds of the app, so that what was fitted before leaves no trace. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
-  const thresholds = fitPoints(runs, withStepsOf(runs, shippedThresholds));
+  const thresholds = fitPoints(runs, withStepSizes(runs, shippedThresholds));
   const models = modelsOf(runs);
   return {
     thresholds,
@@ -195,9 +195,9 @@ function modelOf(config: unknown): string | null {
 }
 
 const judgeBy = (runs: readonly LabelledRun[], { thresholds }: Calibration) => ({
-  ours: judgeAll(runs, (run) => ourAlarms(run, thresholds)),
-  ragen2: judgeAll(runs, ({ points }) => ragen2Alarms(points)),
-  rlwatch: judgeAll(runs, ({ points }) => rlwatchAlarms(points)),
+  ours: evaluateAll(runs, (run) => ourAlarms(run, thresholds)),
+  ragen2: evaluateAll(runs, ({ points }) => ragen2Alarms(points)),
+  rlwatch: evaluateAll(runs, ({ points }) => rlwatchAlarms(points)),
 });
 
 function writeChart(file: string, runs: readonly LabelledRun[], calibration: Calibration): void {

@@ -36,7 +36,7 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
           )}
           {since !== null && <span>since {since}</span>}
         </p>
-        {series !== '' && metricTitle(series) !== words.name.toLowerCase() && (
+        {series !== '' && metricTitle(series) !== words.name && (
           <p className={styles.series}>{metricTitle(series)}</p>
         )}
       </div>

@@ -1,5 +1,5 @@
 import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../core/contract/contract.ts';
-import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { metricInSentence } from '../../../../core/contract/metric-titles.ts';
 import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { inOrder } from '../../../components/in-order.ts';
 import { regimeWords } from '../../../components/trap-words.ts';
@@ -63,8 +63,8 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {!series.dependence.startsWith(measured) && (
           <span className={styles.source}>
             {' '}
-            Dependence is judged by the {metricTitle(series.dependence)}. Set “{diagnosticsEvery}” to 5 to
-            measure it.
+            Dependence is judged by the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}” to 5
+            to measure it.
           </span>
         )}
       </figcaption>
