@@ -5,16 +5,16 @@ import { asFailure, Failure } from '../core/contract/failure.ts';
 import { News, type NotificationText } from '../core/contract/notification.ts';
 import { isLive } from '../core/contract/run-facts.ts';
 
-/** Milliseconds until core is looked for again where it can't be had. */
+/** Reconnection delay in ms. */
 const pause = 1000;
 
 const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
-/** What trains and what is news of it, as the shell shows it; goes on over the next core where one goes. */
+/** Follows active runs and notifications for the desktop shell. Reconnects when the server is replaced. */
 export class Activity {
   private readonly open: () => Promise<ClosableChannel>;
   private readonly changed: (active: RunSummary[]) => void;
-  private readonly told: (text: NotificationText) => void;
+  private readonly notify: (text: NotificationText) => void;
   private readonly news = new News();
   private readonly runs = new Map<string, RunSummary>();
   private readonly waiting = new Set<() => void>();
@@ -26,14 +26,14 @@ export class Activity {
   constructor(
     open: () => Promise<ClosableChannel>,
     changed: (active: RunSummary[]) => void,
-    told: (text: NotificationText) => void,
+    notify: (text: NotificationText) => void,
   ) {
     this.open = open;
     this.changed = changed;
-    this.told = told;
+    this.notify = notify;
   }
 
-  /** Running and paused ones, newest first. */
+  /** Running and paused runs, newest first. */
   active(): RunSummary[] {
     return [...this.runs.values()].filter(isActive).sort((a, b) => b.createdAt - a.createdAt);
   }
@@ -42,12 +42,12 @@ export class Activity {
     this.connect().catch(() => this.again());
   }
 
-  /** Every trainer was asked to stop, and there is nothing left but to wait for their ends. */
+  /** Whether `stopAll` is waiting for trainers to end. */
   get stopping(): boolean {
     return this.waiting.size > 0;
   }
 
-  /** Asks every active trainer to stop after a checkpoint; settles when they have. Throws `not_connected`, and what a trainer can't be asked for, such as `trainer_not_responding`. */
+  /** Stops all active runs after a checkpoint and waits for their end. Throws `not_connected` and errors of the stop command, such as `trainer_not_responding`. */
   async stopAll(): Promise<void> {
     const { client } = this;
     if (!client) throw notConnected();
@@ -66,13 +66,13 @@ export class Activity {
   private async untilEnded(runs: readonly RunSummary[]): Promise<void> {
     const ended = () => runs.every(({ id }) => !isActive(this.runs.get(id) ?? { status: 'stopped' }));
     await new Promise<void>((resolve) => {
-      const look = () => {
+      const check = () => {
         if (!ended()) return;
-        this.waiting.delete(look);
+        this.waiting.delete(check);
         resolve();
       };
-      this.waiting.add(look);
-      look();
+      this.waiting.add(check);
+      check();
     });
   }
 
@@ -92,7 +92,7 @@ export class Activity {
     client.on('alerts', ({ runId, alerts }) => this.pass(this.news.ofAlerts(this.runs.get(runId), alerts)));
     client.on('removed', ({ runId }) => {
       this.runs.delete(runId);
-      this.tell();
+      this.publish();
     });
     const refresh = async () => {
       const runs = await client.call('runs.list', {});
@@ -101,7 +101,7 @@ export class Activity {
         this.runs.set(run.id, run);
         this.pass(this.news.ofRun(run));
       }
-      this.tell();
+      this.publish();
     };
     client.on('missed', () => void refresh().catch(() => {}));
     await refresh();
@@ -117,18 +117,18 @@ export class Activity {
   private take(run: RunSummary): void {
     const before = this.runs.get(run.id);
     this.runs.set(run.id, run);
-    // What has long ended is no concern of the shell's.
-    if (isActive(run) || (before && isActive(before))) this.tell();
+    // Ignore updates of ended runs.
+    if (isActive(run) || (before && isActive(before))) this.publish();
     this.pass(this.news.ofRun(run));
   }
 
   private pass(text: NotificationText | null): void {
-    if (text) this.told(text);
+    if (text) this.notify(text);
   }
 
-  private tell(): void {
+  private publish(): void {
     this.changed(this.active());
-    for (const look of [...this.waiting]) look();
+    for (const check of [...this.waiting]) check();
   }
 }
 
@@ -144,11 +144,11 @@ async function stop(client: Client, runId: string): Promise<void> {
 const notConnected = () =>
   new Failure(
     'not_connected',
-    'The app is not connected to its core at the moment, so nothing was stopped.',
-    'Training goes on by itself. Wait a moment, then try again.',
+    'Not connected, so nothing was stopped.',
+    'Training continues. Wait a moment, then try again.',
   );
 
-/** Share that is done of everything active, 0 to 1, and whether all of it waits; null where nothing is. */
+/** Mean progress of active runs in [0, 1], and whether all are paused; null without active runs. */
 export function overall(active: readonly RunSummary[]): { share: number; paused: boolean } | null {
   if (active.length === 0) return null;
   const shares = active.map(({ iteration, iterations }) => iteration / Math.max(1, iterations));

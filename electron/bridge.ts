@@ -6,10 +6,9 @@ interface Connection {
   deliver(text: string): void;
 }
 
-/**
- * Carries core's API over Electron's IPC: every page that speaks gets a channel of its own, which ends when the page
- * is left, reloaded, crashes or is closed. Messages from anything but the app's own page are dropped. A page is told
- * when core's side ends its channel, and its next message begins another.
+/** Carries the API over Electron's IPC. Each page gets its own channel, which closes when the page navigates, reloads,
+ * crashes or closes. Messages from other pages are dropped. When the server closes a channel the page is notified, and its
+ * next message opens a new one.
  */
 export function bridgeToCore(ipc: IpcMain, serve: (channel: ClosableChannel) => void): void {
   const connections = new Map<number, Connection>();

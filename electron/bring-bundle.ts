@@ -12,12 +12,11 @@ interface Brought {
   problem: string | null;
 }
 
-/** Lets the person choose a run's bundle and copies it to where core expects it. The page knows neither place. */
+/** Opens a file dialog for a run bundle and copies the file to where the server expects it. The page learns neither path. */
 export function bringBundles(ipc: IpcMain, dialog: Dialog, home: string): void {
   ipc.handle('starpo-bring', async (event, wanted: unknown): Promise<Brought> => {
     const file = fileId.safeParse(wanted);
-    if (!isOwnFrame(event.senderFrame) || !file.success)
-      return { name: null, problem: 'It was not asked for.' };
+    if (!isOwnFrame(event.senderFrame) || !file.success) return { name: null, problem: 'Request rejected.' };
     try {
       const { canceled, filePaths } = await dialog.showOpenDialog({
         title: 'Choose an exported run',

@@ -3,22 +3,22 @@ import type { RunSummary } from '../core/contract/contract.ts';
 import type { Preferences } from './preferences.ts';
 import { runLine } from './tray.ts';
 
-/** `background`: the window goes and the app stays in the tray; `quit`: both go; `stay`: nothing happens. */
+/** `background`: close the window, stay in the tray; `quit`: quit the app; `stay`: cancel. */
 export type Closing = 'background' | 'quit' | 'stay';
 
 interface Parts {
   active(): RunSummary[];
-  /** Settles once every trainer has written a checkpoint and ended; fails where one can't be asked. */
+  /** Resolves when every trainer has saved a checkpoint and ended; rejects if one can't be stopped. */
   stopAll(): Promise<void>;
   ask(options: MessageBoxOptions): Promise<Pick<MessageBoxReturnValue, 'response' | 'checkboxChecked'>>;
   preferences: Preferences;
-  /** Whether there is a tray to stay in. */
+  /** Whether the desktop has a tray. */
   hasTray: boolean;
 }
 
 const choices = ['keep', 'stop', 'stay'] as const;
 
-/** What closing the window means while something trains: asked, unless the person has said so once and for all. */
+/** Decides what closing the window does during training: the remembered choice, else asks the user. */
 export async function decideClosing(parts: Parts, quitting: boolean): Promise<Closing> {
   const active = parts.active();
   if (active.length === 0) return 'quit';
@@ -28,7 +28,7 @@ export async function decideClosing(parts: Parts, quitting: boolean): Promise<Cl
     try {
       await parts.stopAll();
     } catch (error) {
-      // Where it can't be done, one must be able to choose something else the next time.
+      // If stopping fails, ask again the next time.
       parts.preferences.closing = null;
       throw error;
     }
@@ -48,8 +48,8 @@ async function ask(
     message: active.length === 1 ? 'A run is training.' : `${active.length} runs are training.`,
     detail: `${active.map(runLine).join('\n')}\n\n${
       stays
-        ? 'In the background StarPO Studio stays in the tray: it warns of collapse and starts what waits.'
-        : 'Training needs no app to go on. Without one nobody warns of collapse, and what waits stays waiting.'
+        ? 'In the background, StarPO Studio stays in the tray, warns of collapse and starts queued runs.'
+        : 'Training continues without the app, but there are no collapse warnings and queued runs don’t start.'
     }`,
     buttons: [
       stays ? 'Keep training in the background' : 'Keep training',

@@ -3,7 +3,7 @@ import { type CommandFacts, commandIds, factsOf } from '../core/contract/command
 
 const titles: Record<CommandFacts['menu'], string> = { Go: 'Go', Run: 'Run', App: 'Tools' };
 
-/** The app's own commands as menus. The page does what is chosen, where it can be done at present, and hears the keys itself. */
+/** Menus of the app's commands. The page runs a chosen command if available, and handles shortcuts itself. */
 export function commandMenus(perform: (id: string) => void): MenuItemConstructorOptions[] {
   return (['Go', 'Run', 'App'] as const).map((menu) => ({
     label: titles[menu],
@@ -13,7 +13,7 @@ export function commandMenus(perform: (id: string) => void): MenuItemConstructor
   }));
 }
 
-/** Shown beside the title, and left to the page; a sign alone can't be shown. */
+/** Shows the shortcut without registering it, because the page handles it. Electron can't show keys without a modifier. */
 function keysOf({ keys }: CommandFacts): MenuItemConstructorOptions {
   if (!keys?.includes('Mod')) return {};
   return { accelerator: keys.replace('Mod', 'CommandOrControl'), registerAccelerator: false };

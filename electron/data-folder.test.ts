@@ -168,7 +168,7 @@ describe('at the start', () => {
     expect(asked[0]).toMatchObject({
       message: `The data folder ${disk} isn't there.`,
       detail: expect.stringContaining(usual),
-      buttons: ['Try again', 'Use the usual folder this time', 'Quit'],
+      buttons: ['Try again', 'Use the default folder this time', 'Quit'],
       cancelId: quit,
     });
   });

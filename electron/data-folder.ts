@@ -12,10 +12,10 @@ import type { Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
 
 const wishes = z.enum(['look', 'choose', 'usual'] satisfies FolderWish[]);
-/** What a press of each button of the question at the start means. */
+/** The answers of the startup dialog, by button. */
 const answers = ['again', 'usual', 'quit'] as const;
 
-/** What whoever started the app has named, by `--home FOLDER` or STARPO_HOME. */
+/** The folder set with `--home FOLDER` or STARPO_HOME. */
 function namedFolder(): string | undefined {
   const options = { home: { type: 'string' } } as const;
   const { home } = parseArgs({ args: process.argv.slice(1), options, strict: false }).values;
@@ -27,9 +27,8 @@ interface Opening<T> {
   open(home: string): Promise<T>;
 }
 
-/**
- * Opens the data folder: the one that was named at the start, else the one that was chosen, else the usual one. Where a chosen one can't be had, such as one on a disk that isn't
- * connected, the person says what is to be done: an empty history in another place would look like the loss of every run. Null where they rather quit.
+/** Opens the data folder: the one set at startup, else the chosen one, else the default. If the chosen one is unavailable, for
+ * example on a disconnected disk, asks the user, because an empty history elsewhere would look like lost runs. Null: quit.
  */
 export async function openDataFolder<T>(
   preferences: Preferences,
@@ -55,8 +54,8 @@ function question({ message, hint }: Failure): MessageBoxOptions {
   return {
     type: 'warning',
     message,
-    detail: `${hint}\n\nThe usual folder, ${dataFolder()}, has runs of its own. What you have chosen stays: the next start looks for it again.`,
-    buttons: ['Try again', 'Use the usual folder this time', 'Quit'],
+    detail: `${hint}\n\nThe default folder, ${dataFolder()}, has its own runs. Your choice is kept: the next start tries the chosen folder again.`,
+    buttons: ['Try again', 'Use the default folder this time', 'Quit'],
     defaultId: 0,
     cancelId: 2,
     noLink: true,
@@ -64,13 +63,13 @@ function question({ message, hint }: Failure): MessageBoxOptions {
 }
 
 interface Choosing {
-  /** The data folder that is in use. */
+  /** The current data folder. */
   home: string;
   preferences: Preferences;
   restart(): void;
 }
 
-/** Lets the person choose the data folder of later starts. The page says what is wished for and never names a place; nothing is moved. */
+/** Lets the user choose the data folder for later starts. The page sends only the kind of request, never a path. Nothing is moved. */
 export function chooseDataFolder(
   ipc: IpcMain,
   dialog: Dialog,
@@ -86,7 +85,7 @@ export function chooseDataFolder(
       problem,
     };
   };
-  const fulfil = async (wish: FolderWish) => {
+  const apply = async (wish: FolderWish) => {
     if (wish === 'look' || namedFolder()) return;
     if (wish === 'usual') {
       preferences.dataFolder = null;
@@ -104,9 +103,9 @@ export function chooseDataFolder(
   };
   ipc.handle('starpo-data-folder', async (event, wanted: unknown): Promise<FolderChoice> => {
     const wish = wishes.safeParse(wanted);
-    if (!isOwnFrame(event.senderFrame) || !wish.success) throw new Error('It was not asked for.');
+    if (!isOwnFrame(event.senderFrame) || !wish.success) throw new Error('Request rejected.');
     try {
-      await fulfil(wish.data);
+      await apply(wish.data);
       return choice();
     } catch (error) {
       return choice(asFailure(error).toApiError());
@@ -117,24 +116,24 @@ export function chooseDataFolder(
   });
 }
 
-/** Makes a data folder of the one that was picked, or within it where it has files of others, and gives its place. Throws where that can't be. */
+/** Creates a data folder in the picked folder, or in a subfolder if it contains other files. Returns its path. Throws if that fails. */
 function prepare(picked: string, home: string): string {
   if (isWithin(picked, home))
     throw new Failure(
       'data_folder_unusable',
-      `${picked} is inside the data folder that is in use.`,
+      `${picked} is inside the current data folder.`,
       'Choose a folder outside it.',
     );
   const folder = isFree(picked) ? picked : join(picked, 'starpo-studio');
   if (!isFree(folder))
     throw new Failure(
       'data_folder_unusable',
-      `${folder} has other files, and no data of StarPO Studio.`,
-      'Choose another folder, or a new one.',
+      `${folder} contains other files and isn't a StarPO Studio data folder.`,
+      'Choose another folder or create a new one.',
     );
   make(folder);
   try {
-    // As every start takes it: a folder where this fails would fail then. The lock that it leaves is what the start looks for.
+    // Lock the folder as every start does, to detect errors now. The lock file also marks it as a data folder.
     lockFolder(folder).release();
   } catch (error) {
     if (asFailure(error).code !== 'data_folder_in_use') throw error;
@@ -143,7 +142,7 @@ function prepare(picked: string, home: string): string {
   return folder;
 }
 
-/** Makes one folder, with nothing above it: Node never ends where a system such as /proc says that a parent isn't there which is. */
+/** Creates one folder but no parents: a recursive mkdir never returns in file systems such as /proc. */
 function make(folder: string): void {
   try {
     if (!existsSync(folder)) mkdirSync(folder);
@@ -152,12 +151,12 @@ function make(folder: string): void {
   }
 }
 
-/** Throws where a folder isn't there, which making it would hide, or can't be written. */
+/** Throws if the folder is missing or not writable. Doesn't create it, which would hide a missing disk. */
 function check(folder: string): void {
   if (!isDataFolder(folder))
     throw new Failure(
       'data_folder_missing',
-      `The data folder ${folder} isn't there.`,
+      `The data folder ${folder} was not found.`,
       'If it is on a disk that is not connected, connect it and try again.',
     );
   try {
@@ -171,10 +170,10 @@ const unusable = (folder: string, error: unknown) =>
   new Failure(
     'data_folder_unusable',
     `The folder ${folder} can't be used: ${error instanceof Error ? error.message : String(error)}`,
-    'Check its permissions, and whether its disk is mounted for reading alone.',
+    'Check its permissions and whether its disk is mounted read-only.',
   );
 
-/** Whether a folder is a data folder, or may become one: it is empty or not there yet. */
+/** Whether a folder is a data folder or can become one: it is empty or doesn't exist. */
 function isFree(folder: string): boolean {
   if (isDataFolder(folder) || !existsSync(folder)) return true;
   try {
@@ -184,7 +183,7 @@ function isFree(folder: string): boolean {
   }
 }
 
-/** Where a folder really is, whatever links lead to it. */
+/** The folder's path without symbolic links. */
 const real = (folder: string) => (existsSync(folder) ? realpathSync(folder) : resolve(folder));
 
 const isSame = (one: string, other: string) => real(one) === real(other);

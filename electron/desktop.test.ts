@@ -68,10 +68,10 @@ describe('the tray', () => {
     click(template.find(({ label }) => label === runLine(run())));
     expect(desk.show).toHaveBeenCalledWith('#/run/a-run');
     click(template.at(-1));
-    expect(template.at(-1)?.label).toBe('Quit, training goes on');
+    expect(template.at(-1)?.label).toBe('Quit (training continues)');
     expect(desk.quit).toHaveBeenCalled();
     expect(trayTemplate([], desk).map(({ label }) => label)).toEqual(
-      expect.arrayContaining(['Nothing trains', 'Quit']),
+      expect.arrayContaining(['No active runs', 'Quit']),
     );
   });
 

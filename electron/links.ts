@@ -1,23 +1,23 @@
-/** Links to places in the app, as other programs open them: `starpo://run/ID/replay` is `#/run/ID/replay`. */
+/** Links that open pages of the app: `starpo://run/ID/replay` is `#/run/ID/replay`. */
 
 export const linkScheme = 'starpo';
 
-/** Longest link that any page has. */
+/** Maximum length of a link. */
 const longest = 2048;
-/** What the app's own addresses are made of; nothing of it means anything outside the fragment that it becomes. */
+/** Characters of the app's addresses, all harmless in a URL fragment. */
 const place = /^[\w.~%-]+(\/[\w.~%-]+)*$/;
 
-/** The page that a link means, as the hash of an address; null for what is none. */
+/** The page for a link, as a URL hash; null if invalid. */
 export function pageOfLink(link: string): string | null {
   if (link.length > longest || !link.startsWith(`${linkScheme}://`)) return null;
   const path = link.slice(linkScheme.length + 3).replace(/\/+$/, '');
   return place.test(path) && !path.split('/').includes('..') ? `#/${path}` : null;
 }
 
-/** The page that the last link among a program's arguments means; null where there is none. */
+/** The page for the last link in command-line arguments; null if none. */
 export const pageOfArguments = (args: readonly string[]): string | null =>
   args.reduce<string | null>((found, argument) => pageOfLink(argument) ?? found, null);
 
-/** Arguments for a restart: the page that a link asked for was shown, and isn't asked for again. */
+/** Arguments for a restart, without links that were already opened. */
 export const withoutLinks = (args: readonly string[]): string[] =>
   args.filter((argument) => !argument.startsWith(`${linkScheme}:`));

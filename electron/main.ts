@@ -197,7 +197,7 @@ async function start(): Promise<void> {
   activity = new Activity(
     () => joined.open(),
     follow,
-    (text) => notifications.tell(text),
+    (text) => notifications.notify(text),
   );
   activity.follow();
   // Links open the app that is there; a packaged one is what the system starts for them.

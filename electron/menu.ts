@@ -4,15 +4,15 @@ import { commandMenus } from './commands-menu.ts';
 interface MenuParts {
   development: boolean;
   macOS: boolean;
-  /** Asks the page to do a command of the app. */
+  /** Runs an app command in the page. */
   perform(command: string): void;
   /** Brings the window to the front, at a page. */
   show(page: string): void;
-  /** Forgets what is to happen where the window is closed while something trains. */
+  /** Resets the remembered choice for closing during training. */
   askAgain(): void;
 }
 
-/** The menu bar. Roles bring the platform's own labels and keys. */
+/** Installs the menu bar. Roles use the platform's labels and shortcuts. */
 export function installMenu({ development, macOS, perform, show, askAgain }: MenuParts): void {
   const view: MenuItemConstructorOptions[] = [
     { role: 'resetZoom' },
@@ -33,7 +33,7 @@ export function installMenu({ development, macOS, perform, show, askAgain }: Men
         { role: 'minimize' },
         { role: 'close' },
         { type: 'separator' },
-        { label: 'Ask again when closing while training', click: askAgain },
+        { label: 'Ask before closing during training', click: askAgain },
       ],
     },
     {

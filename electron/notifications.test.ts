@@ -43,7 +43,7 @@ const choose = (choice: unknown, senderFrame: object | null = own) =>
   ipc.emit('starpo-notifications', { senderFrame }, choice);
 
 test('an alarm is shown, and a click opens its run', () => {
-  notifications.tell(text);
+  notifications.notify(text);
   expect(Shown.all).toHaveLength(1);
   expect(Shown.all[0]!.options).toEqual({ title: text.title, body: text.body });
   expect(Shown.all[0]!.show).toHaveBeenCalled();
@@ -54,18 +54,18 @@ test('an alarm is shown, and a click opens its run', () => {
 
 test('nothing is shown to someone who looks at the app', () => {
   desk.inFront.mockReturnValueOnce(true);
-  notifications.tell(text);
+  notifications.notify(text);
   expect(Shown.all).toEqual([]);
 });
 
 test('nothing is shown to someone who has turned it off, until they turn it on; that is kept beside other choices', () => {
   writeFileSync(file, '{"closing":"keep"}');
   choose('off');
-  notifications.tell(text);
+  notifications.notify(text);
   expect(Shown.all).toEqual([]);
   expect(new Preferences(file)).toMatchObject({ notifications: 'off', closing: 'keep' });
   choose('on');
-  notifications.tell(text);
+  notifications.notify(text);
   expect(Shown.all).toHaveLength(1);
 });
 

@@ -4,18 +4,18 @@ import { notificationChoice, type Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
 
 interface Desk {
-  /** Whether the person looks at the app. */
+  /** Whether the window has focus. */
   inFront(): boolean;
   /** Brings the app to the front, at a page. */
   show(page: string): void;
 }
 
-/** Tells of news while no window is in front, whether there is one or not, unless the person has turned that off. A click opens the run. */
+/** Shows notifications while no window has focus, unless turned off. A click opens the run. */
 export class Notifications {
   private readonly Shown: typeof Notification;
   private readonly preferences: Preferences;
   private readonly desk: Desk;
-  /** Kept until they are gone: one that is collected hears no click. */
+  /** Referenced until closed: a garbage-collected notification gets no click events. */
   private readonly shown = new Set<Notification>();
 
   constructor(Shown: typeof Notification, preferences: Preferences, desk: Desk) {
@@ -24,7 +24,7 @@ export class Notifications {
     this.desk = desk;
   }
 
-  tell({ runId, title, body }: NotificationText): void {
+  notify({ runId, title, body }: NotificationText): void {
     if (this.preferences.notifications === 'off' || this.desk.inFront() || !this.Shown.isSupported()) return;
     const notification = new this.Shown({ title, body });
     this.shown.add(notification);
@@ -37,10 +37,10 @@ export class Notifications {
   }
 }
 
-/** Keeps what the app's own page says that the person has chosen, for when there is no page. */
+/** Saves the page's choice, for use without a window. */
 export function keepNotificationChoice(ipc: IpcMain, preferences: Preferences): void {
-  ipc.on('starpo-notifications', (event, said: unknown) => {
-    const choice = isOwnFrame(event.senderFrame) ? notificationChoice.safeParse(said).data : undefined;
+  ipc.on('starpo-notifications', (event, value: unknown) => {
+    const choice = isOwnFrame(event.senderFrame) ? notificationChoice.safeParse(value).data : undefined;
     if (choice && choice !== preferences.notifications) preferences.notifications = choice;
   });
 }

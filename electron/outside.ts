@@ -1,8 +1,8 @@
 import type { MessageBoxOptions, MessageBoxReturnValue } from 'electron';
 
-/** Hosts that the app itself links to. */
+/** Hosts that the app links to. */
 const knownHosts = new Set(['huggingface.co', 'arxiv.org']);
-/** Longest address that a dialog shows whole. */
+/** Maximum address length that a dialog shows in full. */
 const longest = 2048;
 
 interface Desk {
@@ -10,16 +10,16 @@ interface Desk {
   open(address: string): void;
 }
 
-/** Whether the system's browser may open an address: at once, after the person was asked, or never. */
+/** Whether the browser may open an address: at once, after confirmation, or never. */
 export function outside(address: string): 'at once' | 'asked' | 'never' {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.href.length > longest) return 'never';
-  // What stands before an @ looks like a host and is none.
+  // User info before an @ can imitate a host.
   if (url.username !== '' || url.password !== '') return 'never';
   return knownHosts.has(url.host) ? 'at once' : 'asked';
 }
 
-/** Opens links in the system's browser. Licences and mirrors are anywhere: what the app doesn't know is shown whole, and opened where the person agrees. */
+/** Opens links in the system browser. Unknown hosts, such as licence pages and mirrors, need confirmation. */
 export class OutsideLinks {
   private readonly desk: Desk;
   private asking = false;
@@ -31,13 +31,13 @@ export class OutsideLinks {
   async open(address: string): Promise<void> {
     const way = outside(address);
     if (way === 'never') return;
-    // As the browser understands it: without letters that look like others.
+    // Normalized, so look-alike letters appear as punycode.
     const { href } = new URL(address);
-    if (way === 'at once' || (await this.agreed(href))) this.desk.open(href);
+    if (way === 'at once' || (await this.confirmed(href))) this.desk.open(href);
   }
 
-  /** One question at a time, however often a link is clicked. */
-  private async agreed(address: string): Promise<boolean> {
+  /** Asks for confirmation, one dialog at a time. */
+  private async confirmed(address: string): Promise<boolean> {
     if (this.asking) return false;
     this.asking = true;
     try {

@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** What to do where the window is closed while something trains. */
+/** What to do when the window closes during training. */
 export const closingChoice = z.enum(['keep', 'stop']);
 export type ClosingChoice = z.infer<typeof closingChoice>;
 
-/** Whether news is told of while no window is in front. */
+/** Whether to show desktop notifications. */
 export const notificationChoice = z.enum(['on', 'off']);
 export type NotificationChoice = z.infer<typeof notificationChoice>;
 
@@ -17,7 +17,7 @@ const content = z.object({
 });
 type Content = z.infer<typeof content>;
 
-/** What a person has decided about the window, what is told without it and where the data is, in a file of this desktop's own. One that can't be read is as if nothing were decided. */
+/** The user's choices for closing, notifications and the data folder, in a file of the desktop app. An unreadable file means defaults. */
 export class Preferences {
   private readonly path: string;
 
@@ -29,7 +29,7 @@ export class Preferences {
     return this.read().closing;
   }
 
-  /** Null: asks again. */
+  /** Null asks again. */
   set closing(closing: ClosingChoice | null) {
     this.write({ ...this.read(), closing });
   }
@@ -46,7 +46,7 @@ export class Preferences {
     return this.read().dataFolder;
   }
 
-  /** Null: the usual one. */
+  /** Null uses the default folder. */
   set dataFolder(dataFolder: string | null) {
     this.write({ ...this.read(), dataFolder });
   }

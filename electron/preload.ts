@@ -1,6 +1,6 @@
 import { contextBridge, ipcRenderer } from 'electron';
 
-/** Calls back with what comes in on an IPC channel; returns a function that ends it. */
+/** Listens on an IPC channel; returns a function that stops listening. */
 function listen(name: string, callback: (message: string) => void): () => void {
   const listener = (_event: unknown, message: string) => callback(message);
   ipcRenderer.on(name, listener);
@@ -9,7 +9,7 @@ function listen(name: string, callback: (message: string) => void): () => void {
   };
 }
 
-// The page gets functions that carry strings, the same frames as over the WebSocket among them, and nothing of Electron's.
+// The page gets functions that pass strings, and no Electron objects. API messages have the same format as over the WebSocket.
 contextBridge.exposeInMainWorld('starpo', {
   send: (message: string) => ipcRenderer.send('starpo', message),
   receive: (callback: (message: string) => void) => listen('starpo', callback),

@@ -12,17 +12,15 @@ interface Saved {
   problem: string | null;
 }
 
-const nowhere: Saved = { place: null, problem: null };
+const cancelled: Saved = { place: null, problem: null };
 
-/**
- * Lets the person choose where the files of an export go, and copies them there: one under a name, several into a folder. The page names the export alone; a file that
- * is there already is never replaced but where the system's own dialog has asked.
+/** Opens a save dialog and copies an export's files: a single file to the chosen name, several into a folder. The page sends only
+ * the export id. An existing file is replaced only after the system dialog has confirmed it.
  */
 export function saveExports(ipc: IpcMain, dialog: Dialog, home: string): void {
   ipc.handle('starpo-save', async (event, wanted: unknown): Promise<Saved> => {
     const id = exportId.safeParse(wanted);
-    if (!isOwnFrame(event.senderFrame) || !id.success)
-      return { place: null, problem: 'It was not asked for.' };
+    if (!isOwnFrame(event.senderFrame) || !id.success) return { place: null, problem: 'Request rejected.' };
     try {
       return await save(dialog, exportFolder(home, id.data));
     } catch (error) {
@@ -39,7 +37,7 @@ async function save(dialog: Dialog, folder: string): Promise<Saved> {
       defaultPath: only!,
       title: 'Save the export',
     });
-    if (canceled || !filePath) return nowhere;
+    if (canceled || !filePath) return cancelled;
     await copyFile(join(folder, only!), filePath);
     return { place: filePath, problem: null };
   }
@@ -49,7 +47,7 @@ async function save(dialog: Dialog, folder: string): Promise<Saved> {
     properties: ['openDirectory', 'createDirectory'],
   });
   const target = filePaths[0];
-  if (canceled || target === undefined) return nowhere;
+  if (canceled || target === undefined) return cancelled;
   for (const name of names)
     await copyFile(
       join(folder, name),

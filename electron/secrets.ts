@@ -5,9 +5,8 @@ import type { SecretStore } from '../core/models/hub-settings.ts';
 type Keys = Pick<SafeStorage, 'isEncryptionAvailable' | 'encryptString' | 'decryptString'> &
   Partial<Pick<SafeStorage, 'getSelectedStorageBackend'>>;
 
-/**
- * Keeps a secret encrypted by the system's key store, in a file; undefined where the system has none, or one that encrypts with a key that everybody knows. To be asked once the
- * app is ready.
+/** Stores a secret in a file, encrypted by the system's key store. Undefined if there is none, or if it uses a hard-coded key.
+ * Call after the app is ready.
  */
 export function systemSecrets(keys: Keys, path: string): SecretStore | undefined {
   if (!keys.isEncryptionAvailable()) return undefined;

@@ -1,23 +1,23 @@
 import type { App, Session, WebContents } from 'electron';
 
-/** Where the app's own page lives. A scheme of our own, since file:// gives a page more rights than it needs. */
+/** Origin of the app's page. A custom scheme, because file:// grants more rights than needed. */
 export const appScheme = 'app';
 export const appOrigin = `${appScheme}://studio`;
 
 const grantedPermissions = new Set(['notifications', 'clipboard-sanitized-write']);
 
-/** Whether an address is one of the app's own pages. */
+/** Whether an address is a page of the app. */
 export function isOwnPage(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && `${url.protocol}//${url.host}` === appOrigin;
 }
 
-/** Whether a message comes from the app's own page, from its main frame and not one embedded in it. */
+/** Whether a message comes from the main frame of the app's page. */
 export function isOwnFrame(frame: { url: string; parent: unknown } | null): boolean {
   return frame !== null && frame.parent === null && isOwnPage(frame.url);
 }
 
-/** Lets no page of the app leave it, open a window, or embed a web view; links go outside (outside.ts). */
+/** Prevents pages from navigating away, opening windows and embedding web views. Links open in the browser (outside.ts). */
 export function guardContents(app: App, openOutside: (address: string) => void): void {
   app.on('web-contents-created', (_event, contents: WebContents) => {
     contents.on('will-navigate', (event) => {
@@ -34,7 +34,7 @@ export function guardContents(app: App, openOutside: (address: string) => void):
   });
 }
 
-/** Denies every permission that the app doesn't need, and all of them to pages that aren't its own. */
+/** Grants only the permissions that the app needs, and only to its own pages. */
 export function guardPermissions(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, answer, details) => {
     answer(grantedPermissions.has(permission) && isOwnPage(details.requestingUrl));

@@ -2,12 +2,12 @@ import type { Menu, MenuItemConstructorOptions, Tray } from 'electron';
 import type { RunSummary } from '../core/contract/contract.ts';
 
 interface Desk {
-  /** Brings the window to the front, at a page where one is named. */
+  /** Focuses the window, optionally at a page. */
   show(page?: string): void;
   quit(): void;
 }
 
-/** Most runs that the menu lists. */
+/** Maximum number of runs in the menu. */
 const listed = 8;
 
 /** `FrozenLake a16c: 45 of 120, about 5 min left`. */
@@ -23,7 +23,7 @@ function minutes(seconds: number): string {
   return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
 }
 
-/** What the tray's menu offers: the app, what trains, the end. */
+/** The tray menu: open the app, active runs, quit. */
 export function trayTemplate(active: readonly RunSummary[], desk: Desk): MenuItemConstructorOptions[] {
   const runs = active.slice(0, listed).map((run) => ({
     label: runLine(run),
@@ -33,14 +33,14 @@ export function trayTemplate(active: readonly RunSummary[], desk: Desk): MenuIte
   return [
     { label: 'Open StarPO Studio', click: () => desk.show() },
     { type: 'separator' },
-    ...(runs.length > 0 ? runs : [{ label: 'Nothing trains', enabled: false }]),
+    ...(runs.length > 0 ? runs : [{ label: 'No active runs', enabled: false }]),
     ...(more > 0 ? [{ label: `and ${more} more`, click: () => desk.show() }] : []),
     { type: 'separator' },
-    { label: active.length > 0 ? 'Quit, training goes on' : 'Quit', click: () => desk.quit() },
+    { label: active.length > 0 ? 'Quit (training continues)' : 'Quit', click: () => desk.quit() },
   ];
 }
 
-/** Keeps the tray at what trains. */
+/** Shows active runs in the tray. */
 export class TrayMenu {
   private readonly tray: Tray;
   private readonly menus: typeof Menu;
@@ -55,12 +55,12 @@ export class TrayMenu {
     this.update([]);
   }
 
-  /** Made anew only where it says something else: an open menu closes by that. */
+  /** Rebuilds the menu only if its text changes, because rebuilding closes an open menu. */
   update(active: readonly RunSummary[]): void {
-    const says = active.map(runLine).join('\n');
-    if (says === this.shown && active.length > 0) return;
-    this.shown = says;
-    this.tray.setToolTip(says === '' ? 'StarPO Studio' : `StarPO Studio\n${says}`);
+    const text = active.map(runLine).join('\n');
+    if (text === this.shown && active.length > 0) return;
+    this.shown = text;
+    this.tray.setToolTip(text === '' ? 'StarPO Studio' : `StarPO Studio\n${text}`);
     this.tray.setContextMenu(this.menus.buildFromTemplate(trayTemplate(active, this.desk)));
   }
 }

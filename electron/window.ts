@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BrowserWindow, nativeTheme } from 'electron';
 import { appOrigin } from './security.ts';
 
-/** Opens the one window, at a page where one is named (`#/run/...`). It shows itself when its first picture is ready, so that nothing flashes. */
+/** Opens the window, optionally at a page (`#/run/...`). Shows it once the first frame is ready, to avoid a flash. */
 export function openWindow(page = ''): BrowserWindow {
   const window = new BrowserWindow({
     title: 'StarPO Studio',
@@ -26,7 +26,7 @@ export function openWindow(page = ''): BrowserWindow {
   return window;
 }
 
-/** Brings the window to the front, as a second start of the app asks for. */
+/** Focuses the window, for example when the app is started again. */
 export function focusWindow(window: BrowserWindow): void {
   if (window.isMinimized()) window.restore();
   window.show();

@@ -40,7 +40,7 @@ export function App() {
   useEffect(followLinks, []);
   const place = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
   useScrollMemory(main, place);
-  // What went wrong on one page is of no use on the next.
+  // Dismiss errors when the page changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: leaving the place is the reason
   useEffect(() => () => useApp.getState().dismissAll(), [place]);
   return (
@@ -91,7 +91,7 @@ function Page({ route }: { route: Route }) {
     );
   if (route.page === 'unknown') return <UnknownPage hash={route.hash} />;
   return (
-    // A run stays followed from its page to its replay and back.
+    // Keep the run's subscriptions while switching between its pages.
     <RunView key={route.runId} runId={route.runId}>
       <TrapBanner away={route.page !== 'run'} />
       {route.page === 'run' && <RunPage />}
@@ -112,35 +112,35 @@ function Page({ route }: { route: Route }) {
   );
 }
 
-/** Nothing is on its way here, so nothing says that it loads. */
+/** Shown instead of a page before sign-in. */
 const LockedPage = () => (
   <div className="page">
     <h1>Not signed in</h1>
-    <p className="muted">What this address leads to is shown once the tab is signed in, above.</p>
+    <p className="muted">Sign in above to continue.</p>
   </div>
 );
 
 function UnknownPage({ hash }: { hash: string }) {
   useEffect(() => {
-    document.title = 'No such page · StarPO Studio';
+    document.title = 'Page not found · StarPO Studio';
   }, []);
   return (
     <div className="page">
-      <h1>No such page</h1>
+      <h1>Page not found</h1>
       <p className="muted">
-        Nothing is at <code>{hash}</code>. <a href={formatRoute({ page: 'start' })}>Go to Start</a>
+        There is no page at <code>{hash}</code>. <a href={formatRoute({ page: 'start' })}>Go to Start</a>
       </p>
     </div>
   );
 }
 
-/** Of a data folder that core only shows. */
+/** Explains why the data folder is read-only. */
 function ReadOnlyNote() {
   const readOnly = useApp(({ system }) => system?.readOnly ?? null);
   if (!readOnly) return null;
   return (
     <div className="banner" role="status">
-      <strong>Nothing can be changed here.</strong> {readOnly.message} {readOnly.hint}
+      <strong>Read-only data folder.</strong> {readOnly.message} {readOnly.hint}
     </div>
   );
 }
@@ -150,25 +150,23 @@ function ConnectionNote() {
   if (connection === 'lost') {
     return (
       <div className="banner" role="status">
-        <strong>Connection lost.</strong> Training goes on by itself; this page catches up as soon as StarPO
-        Studio answers again. If <code>starpo serve</code> was started on another port, open the address that
-        it printed.
+        <strong>Connection lost.</strong> Training continues, and this page updates when the server is back.
+        If <code>starpo serve</code> now runs on another port, open the address it printed.
       </div>
     );
   }
   if (connection === 'refused') {
     return (
       <div className="banner" role="alert">
-        <strong>StarPO Studio doesn’t answer.</strong> What trains goes on; trying again by itself.
+        <strong>StarPO Studio isn’t responding.</strong> Training continues. Reconnecting…
       </div>
     );
   }
   if (connection === 'untrusted') {
     return (
       <div className="banner" role="alert">
-        <strong>Another program answers here.</strong> It is not the StarPO Studio that this page belongs to,
-        and nothing was told to it. If you have started <code>starpo serve</code> anew, open the address that
-        it printed.
+        <strong>A different server is running at this address.</strong> No data was sent to it. If you
+        restarted <code>starpo serve</code>, open the address it printed.
       </div>
     );
   }

@@ -1,6 +1,6 @@
 /**
- * What can be done from anywhere in the app: one list for the palette, the keys and the menu bar. The page says which of them can be done at present, and does them.
- * `keys`: `Mod` is Ctrl, on a Mac Cmd.
+ * The app's commands, for the palette, shortcuts and menu bar. The page decides which are available and runs them.
+ * In `keys`, `Mod` is Ctrl, or Cmd on a Mac.
  */
 export interface CommandFacts {
   title: string;
@@ -11,23 +11,23 @@ export interface CommandFacts {
 export const commands = {
   'go.start': { title: 'Start a run', menu: 'Go', keys: 'Mod+1' },
   'go.history': { title: 'History', menu: 'Go', keys: 'Mod+2' },
-  'go.studies': { title: 'Studies', menu: 'Go', keys: 'Mod+3' },
+  'go.studies': { title: 'Sweeps', menu: 'Go', keys: 'Mod+3' },
   'go.compare': { title: 'Compare runs', menu: 'Go', keys: 'Mod+4' },
-  'go.play': { title: 'Play against a policy', menu: 'Go', keys: 'Mod+5' },
+  'go.play': { title: 'Play against an agent', menu: 'Go', keys: 'Mod+5' },
   'go.models': { title: 'Models', menu: 'Go', keys: 'Mod+6' },
   'go.system': { title: 'System and checks', menu: 'Go', keys: 'Mod+7' },
-  'go.episodes': { title: 'Search what episodes say', menu: 'Go', keys: 'Mod+Shift+F' },
+  'go.episodes': { title: 'Search episode text', menu: 'Go', keys: 'Mod+Shift+F' },
   'go.trash': { title: 'Deleted runs', menu: 'Go' },
   'run.start': { title: 'Start or resume', menu: 'Run', keys: 'Mod+Enter' },
   'run.pause': { title: 'Pause', menu: 'Run' },
-  'run.checkpoint': { title: 'Write a checkpoint', menu: 'Run' },
+  'run.checkpoint': { title: 'Save a checkpoint', menu: 'Run' },
   'run.stop': { title: 'Stop…', menu: 'Run', keys: 'Mod+.' },
   'run.page': { title: 'Charts and log', menu: 'Run' },
   'run.replay': { title: 'Replay episodes', menu: 'Run' },
   'run.thoughts': { title: 'Thought tree', menu: 'Run' },
-  'run.play': { title: 'Play against its policy', menu: 'Run' },
+  'run.play': { title: 'Play against this agent', menu: 'Run' },
   'run.exports': { title: 'Export for other programs', menu: 'Run' },
-  'run.star': { title: 'Star, or take the star away', menu: 'Run' },
+  'run.star': { title: 'Star / unstar', menu: 'Run' },
   'run.rename': { title: 'Rename…', menu: 'Run' },
   'run.tag': { title: 'Tag…', menu: 'Run' },
   'run.more': { title: 'Train more…', menu: 'Run' },
@@ -37,16 +37,16 @@ export const commands = {
   'run.change': { title: 'Duplicate with changes…', menu: 'Run' },
   'run.export': { title: 'Export as one file…', menu: 'Run' },
   'run.clean': { title: 'Free disk space…', menu: 'Run' },
-  'run.archive': { title: 'Archive, or take out of the archive', menu: 'Run' },
+  'run.archive': { title: 'Archive / unarchive', menu: 'Run' },
   'run.delete': { title: 'Delete…', menu: 'Run' },
   'app.import': { title: 'Import a run…', menu: 'App' },
-  'app.theme': { title: 'Switch between light and dark', menu: 'App' },
+  'app.theme': { title: 'Switch light and dark theme', menu: 'App' },
   'app.palette': { title: 'Find a command or a run', menu: 'App', keys: 'Mod+K' },
-  'app.keys': { title: 'Keys', menu: 'App', keys: '?' },
+  'app.keys': { title: 'Keyboard shortcuts', menu: 'App', keys: '?' },
 } as const satisfies Record<string, CommandFacts>;
 
 export type CommandId = keyof typeof commands;
 export const commandIds = Object.keys(commands) as CommandId[];
 
-/** As an object of one shape, for whoever lists them. */
+/** A command's facts, typed for lists. */
 export const factsOf = (id: CommandId): CommandFacts => commands[id];

@@ -6,7 +6,7 @@ import type { Api, ConnectionState } from './api.ts';
 const firstDelay = 500;
 const longestDelay = 8000;
 
-/** What an answer that is no connection means, by its code. */
+/** The connection state for an error code. */
 const refusals: Record<string, ConnectionState> = {
   not_signed_in: 'signed-out',
   host_untrusted: 'untrusted',
@@ -14,7 +14,7 @@ const refusals: Record<string, ConnectionState> = {
 
 type Handler = (notice: never) => void;
 
-/** What somebody wants to hear of; `end` stops hearing it on the present connection. */
+/** A subscription to notices. `end` cancels it on the current connection. */
 interface Subscription {
   name: NoticeName;
   handler: Handler;
@@ -23,16 +23,16 @@ interface Subscription {
 }
 
 /**
- * Keeps a client connected: opens a channel, and another with growing pauses whenever that fails or closes.
- * Handlers of notices outlive the channels; calls made while there is none fail with `not_connected`.
+ * Keeps a client connected: reopens the channel with exponential backoff when it fails or closes.
+ * Subscriptions outlive channels; calls without a connection fail with `not_connected`.
  */
 export function connect(open: () => Promise<Channel>, wait: (ms: number) => Promise<unknown> = pause): Api {
   const subscriptions = new Set<Subscription>();
   const stateHandlers = new Set<(state: ConnectionState) => void>();
   let state: ConnectionState = 'connecting';
   let client: Client | null = null;
-  /** What it is called that nobody answers. */
-  let silence: ConnectionState = 'refused';
+  /** The state if no server answers. */
+  let unanswered: ConnectionState = 'refused';
   let delay = firstDelay;
 
   function become(next: ConnectionState): void {
@@ -47,14 +47,14 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
 
   function adopt(channel: Channel): void {
     client = createClient(channel);
-    silence = 'lost';
+    unanswered = 'lost';
     delay = firstDelay;
     for (const subscription of subscriptions) begin(subscription);
-    // What was left out is asked for again, as after a connection that was lost.
+    // After missed notices, reload everything as after a lost connection.
     client.on('missed', () => become('open'));
     client.onClose(() => {
       client = null;
-      become(silence);
+      become(unanswered);
       void retry();
     });
     become('open');
@@ -65,9 +65,9 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
     try {
       channel = await open();
     } catch (error) {
-      const next = refusals[error instanceof Failure ? error.code : ''] ?? silence;
-      // Who is about to sign in isn't disturbed by a core that is away for a while.
-      const stays = next === state || (state === 'signed-out' && next === silence);
+      const next = refusals[error instanceof Failure ? error.code : ''] ?? unanswered;
+      // Keep the sign-in form open while the server is away.
+      const stays = next === state || (state === 'signed-out' && next === unanswered);
       if (!stays) become(next);
       return retry();
     }
@@ -104,8 +104,8 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
 function notConnected(): Failure {
   return new Failure(
     'not_connected',
-    'The app is not connected to its core at the moment.',
-    'Training goes on by itself. Wait until the connection is back, then try again.',
+    'Not connected. Training continues.',
+    'Wait for the connection to return, then try again.',
   );
 }
 

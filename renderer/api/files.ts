@@ -5,26 +5,26 @@ import { linkTo } from '../../core/contract/handshake.ts';
 import type { Api } from './api.ts';
 import { signInCode } from './transport.ts';
 
-/** How files leave the app and come into it: by the system's dialogs in the desktop app, else as the browser's downloads and uploads. Large ones pass by the page's memory. */
+/** Saves and opens files: with system dialogs in the desktop app, else as browser downloads and uploads. Large files don't go through the page's memory. */
 
 const desktop = () => (window as { starpo?: Saver & Bringer }).starpo;
 
-/** Whether the system's dialogs choose files and places, for however many files at once. */
+/** Whether the app runs on the desktop, with system file dialogs. */
 export const inDesktop = () => desktop() !== undefined;
 
-/** Gives the person something that the page has made itself. */
+/** Saves a file that the page has created. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   download(name, address);
-  // The browser has begun by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Gives the person the files of an export, which core then forgets; null where they thought better of it, else a sentence on where they are. */
+/** Saves the files of an export, which the server then deletes. Returns a message with their location, or null if the user cancelled. */
 export async function saveExport(api: Api, { exportId, files }: MadeExport): Promise<string | null> {
   const saver = desktop();
   if (!saver) {
-    // Following a link, the browser takes as long as it likes; core forgets the export after it.
+    // The server deletes the export after the download, however long that takes.
     const path = (name: string) => `/api/exports/${exportId}/${encodeURIComponent(name)}`;
     for (const { name } of files) download(name, await linkTo(signInCode(), path(name)));
     return files.length === 1 ? `Downloaded ${files[0]!.name}` : `Downloaded ${files.length} files`;
@@ -38,13 +38,13 @@ export async function saveExport(api: Api, { exportId, files }: MadeExport): Pro
 }
 
 interface Bringing {
-  /** Aborted where the person gives it up. */
+  /** Aborted when the user cancels. */
   signal: AbortSignal;
-  /** Hears the share that has come, in [0, 1]. */
+  /** Called with the uploaded share, in [0, 1]. */
   progress: (share: number) => void;
 }
 
-/** Brings a bundle to core: of a file that was chosen in the page, else of one that the person chooses now. Gives core's name of it; null where they thought better of it or gave it up. */
+/** Uploads a bundle: `chosen`, or a file from the system's dialog. Returns the server's id for it, or null if the user cancelled. */
 export async function bringBundle(
   api: Api,
   chosen: File | null,
@@ -64,14 +64,14 @@ export async function bringBundle(
   return null;
 }
 
-/** In the desktop app. Gives whether a file was chosen. */
+/** Opens the desktop app's file dialog. Returns whether the user chose a file. */
 async function choose(file: string): Promise<boolean> {
   const { name, problem } = await desktop()!.bring(file);
   if (problem !== null) throw unread(problem);
   return name !== null;
 }
 
-/** By a request that tells how far it is, which `fetch` can't. */
+/** Uses XMLHttpRequest, because `fetch` doesn't report upload progress. */
 function upload(path: string, content: File, { signal, progress }: Bringing): Promise<true> {
   const request = new XMLHttpRequest();
   const abort = () => request.abort();

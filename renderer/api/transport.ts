@@ -4,29 +4,29 @@ import { Failure } from '../../core/contract/failure.ts';
 import type { ClientKey } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 
-/** Where the sign-in code lies for the other tabs of this browser; it is worth nothing once the process that printed it has ended. */
+/** Local storage key of the sign-in code, shared with other tabs. The code expires with the server process. */
 const codeKey = 'starpo-sign-in';
 
-/** What files are asked for with, beside the channel; a page that is served by Electron has none. */
+/** The code that authorizes file requests; empty in Electron. */
 export const signInCode = () => localStorage.getItem(codeKey) ?? '';
 
-/** How this window reaches core: through Electron's bridge where there is one, else through a WebSocket to the page's own host. */
+/** Connects through Electron's bridge if available, else through a WebSocket to the page's host. */
 export function chooseTransport(): () => Promise<Channel> {
   const bridge = (window as { starpo?: Bridge }).starpo;
   if (bridge) return () => Promise.resolve(bridgeChannel(bridge));
-  // A new address may be opened in a tab that is there already, which then doesn't load anew.
+  // A new address opened in an existing tab doesn't reload the page.
   addEventListener('hashchange', takeCode);
   takeCode();
   return signedInChannel();
 }
 
 /**
- * Opens channels for a page, which signs in at first and keeps the key that it gets in memory alone. With it, it also finds a later process on the same port,
- * and tells it from whoever else may be there.
+ * Opens channels for a page. The page signs in once and keeps its key in memory only. The key also identifies a later
+ * server process on the same port and rejects any other program there.
  */
 function signedInChannel(): () => Promise<Channel> {
   let key: ClientKey | null = null;
-  /** The code of the process that the key is known to belong to. */
+  /** The code of the server process that issued the key. */
   let known: string | null = null;
   return async () => {
     if (!key) {
@@ -39,7 +39,7 @@ function signedInChannel(): () => Promise<Channel> {
       localStorage.setItem(codeKey, known);
       return channel;
     } catch (error) {
-      // Another tab, or the person, has brought the code of another data folder's process, which is signed in to anew.
+      // The code has changed to that of another data folder's server: sign in again.
       const untrusted = error instanceof Failure && error.code === 'host_untrusted';
       if (untrusted && localStorage.getItem(codeKey) !== known) key = null;
       throw error;
@@ -47,13 +47,13 @@ function signedInChannel(): () => Promise<Channel> {
   };
 }
 
-/** Throws `not_signed_in` where the code is none of the process that answers, `connection_refused` where none does. */
+/** Throws `not_signed_in` if the server rejects the code, `connection_refused` if it doesn't respond properly. */
 async function signIn(code: string | null): Promise<ClientKey> {
   if (!code) throw notSignedIn();
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch('/api/sign-in', { method: 'POST', headers, body: JSON.stringify({ code }) });
   if (response.status === 401) throw notSignedIn();
-  if (!response.ok) throw new Failure('connection_refused', 'StarPO Studio doesn’t answer.', 'Try again.');
+  if (!response.ok) throw new Failure('connection_refused', 'StarPO Studio isn’t responding.', 'Try again.');
   const { id, key } = (await response.json()) as ClientKey;
   return { id, key };
 }
@@ -73,13 +73,13 @@ export function takeCode(): void {
   history.replaceState(null, '', `${location.pathname}${location.search}#${match[2] ?? '/start'}`);
 }
 
-/** Goes to an address that a person pasted, of this host or another. Gives whether it is one. */
+/** Opens a pasted sign-in address. Returns whether it is valid. */
 export function openAddress(text: string): boolean {
   const address = URL.parse(text.trim());
   if (address?.protocol !== 'http:' || !address.hash.startsWith('#sign-in=')) return false;
   const here = address.origin === location.origin;
   location.assign(address);
-  // Only the fragment differs: nothing loads by itself.
+  // Only the fragment differs, so the page needs a reload.
   if (here) location.reload();
   return true;
 }

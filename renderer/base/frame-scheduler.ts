@@ -1,14 +1,14 @@
 type Task = () => void;
 
 export interface FrameScheduler {
-  /** Runs the task once in the next animation frame that has time for it, however often it is asked for before that. */
+  /** Runs the task once in the next animation frame with time left. Further requests before that have no effect. */
   schedule(task: Task): void;
   cancel(task: Task): void;
 }
 
 export interface FrameClock {
   requestFrame: (callback: () => void) => unknown;
-  /** Calls back once the browser has painted the frame that this is called in. */
+  /** Calls back after the browser has painted the current frame. */
   afterFrame: (callback: () => void) => unknown;
   /** Milliseconds. */
   now: () => number;
@@ -16,25 +16,24 @@ export interface FrameClock {
 
 const windowClock: FrameClock = {
   requestFrame: (callback) => requestAnimationFrame(callback),
-  // A frame's callbacks and its painting are one task of the browser's.
+  // The browser runs a frame's callbacks and its painting as one task.
   afterFrame: (callback) => setTimeout(callback),
   now: () => performance.now(),
 };
 
-/** Milliseconds of a frame that tasks and the painting of what they drew may take; the rest is for the pointer and the keyboard. */
+/** Time budget per frame for tasks and painting, in ms. The rest is for input events. */
 const budget = 8;
-/** Tasks shorter than this, in milliseconds, say nothing about what painting takes: a frame has its own cost. */
-const telling = 1;
+/** Minimum task time in ms for an estimate of the painting cost. Shorter tasks are dominated by the fixed cost of a frame. */
+const minTaskTime = 1;
 
-/**
- * One animation frame for the whole window: what is dirty is drawn together, as far as a frame has time for it, and nothing is asked of an idle page. What is drawn on
- * a canvas is painted afterwards, and where no GPU does that it takes longer than the drawing: how much longer is told by the frames before.
+/** Shares one animation frame among all drawing tasks of the window, within a time budget. An idle page requests no frames.
+ * Without a GPU, painting a canvas takes longer than drawing on it; earlier frames give the ratio.
  */
 export function createFrameScheduler({ requestFrame, afterFrame, now } = windowClock): FrameScheduler {
   let tasks = new Set<Task>();
   let due = new Set<Task>();
   let requested = false;
-  /** How many times as long as its tasks the newest frame took. */
+  /** Ratio of the last frame's total time to its task time. */
   let stretch = 1;
 
   function run(): void {
@@ -44,18 +43,18 @@ export function createFrameScheduler({ requestFrame, afterFrame, now } = windowC
     const begin = now();
     let ran = 0;
     for (const task of due) {
-      // One more like those before it.
+      // Assume that the next task takes the average time.
       if (ran > 0 && (now() - begin) * (1 + 1 / ran) * stretch > budget) break;
       due.delete(task);
       task();
       ran++;
     }
     const drawn = now() - begin;
-    if (drawn >= telling)
+    if (drawn >= minTaskTime)
       afterFrame(() => {
         stretch = (now() - begin) / drawn;
       });
-    // They come first then, so that none is passed over for ever.
+    // Postponed tasks run first in the next frame.
     const asked = [...tasks];
     tasks = due;
     for (const task of asked) tasks.add(task);

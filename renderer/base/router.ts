@@ -3,54 +3,54 @@ import type { Guide } from '../../core/contract/bridge.ts';
 
 export type Route =
   | { page: 'start' }
-  /** The form of a new run, or of a study's runs. `set`: settings that differ from what it is made from; `importing`: it asks for a configuration first. */
+  /** The form for a new run or sweep. `set`: edits of the base configuration; `importing`: opens the import dialog first. */
   | { page: 'new'; from: NewFrom; set?: Record<string, string>; study?: true; importing?: true }
   | { page: 'studies' }
   | { page: 'system' }
   | { page: 'study'; studyId: string }
   | { page: 'history'; part: HistoryPart }
-  /** Runs over one another; none: to be chosen there. */
+  /** Overlaid runs; an empty list lets the user choose. */
   | { page: 'compare'; runIds: readonly string[] }
-  /** `repository`: a model of the hub that is looked up there, as OWNER/NAME. */
+  /** `repository`: a hub model to find, as OWNER/NAME. */
   | { page: 'models'; repository?: string }
-  /** Whose checkpoint plays is chosen there. */
+  /** The user chooses a run on the page. */
   | { page: 'play'; runId?: undefined }
-  /** Null: the newest checkpoint. */
+  /** `checkpoint`: null for the newest. */
   | { page: 'play'; runId: string; checkpoint: number | null }
-  /** An address that means no page. */
+  /** An invalid address. */
   | { page: 'unknown'; hash: string }
   | { page: 'run'; runId: string }
   | { page: 'export'; runId: string }
-  /** The first thoughts of an iteration; null: of the newest. */
+  /** Thought tree of an iteration; null for the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
-  /** A level of an evaluation set (from 1 on) at an early and at a late checkpoint; null: the first that was learned. */
+  /** A level (from 1) of an evaluation set at an early and a late checkpoint; null for the first learned level. */
   | { page: 'then-and-now'; runId: string; set: string | null; level: number | null }
   | {
       page: 'replay';
       runId: string;
       episodeId: string | null;
-      /** Of an evaluation that was asked for; else the episode is of the run's own rollouts. */
+      /** The evaluation that contains the episode; otherwise it is in the run's rollouts. */
       evaluation?: string | null;
-      /** Where the player begins, from 1 on; at the start where there is none. */
+      /** First turn to play, from 1; defaults to the start. */
       turn?: number | null;
-      /** Only episodes whose first thought begins with these words, or is made of them alone. */
+      /** Only episodes whose first reasoning starts with, or (`whole`) equals, this text. */
       thought?: { text: string; whole: boolean } | null;
     };
 
-/** What a new run is made from; `preset: null` leaves the choice to the page. */
+/** The base of a new run; `preset: null` uses the default preset. */
 export type NewFrom =
   | { preset: string | null }
-  /** A run's configuration alone, or one of its checkpoints. */
+  /** A run's configuration (null) or one of its checkpoints. */
   | { run: string; checkpoint: number | null };
 
-/** All runs, what their episodes say, or those that were deleted. */
+/** All runs, episode search, or deleted runs. */
 export type HistoryPart = 'runs' | 'episodes' | 'trash';
 const historyParts: readonly string[] = ['runs', 'episodes', 'trash'] satisfies HistoryPart[];
 
 /**
  * The addresses of the pages:
- * - `#/start`; nothing means it too.
- * - `#/new[/PRESET]`, `#/new/import`, `#/new/run/ID[/ITERATION]`, each with `?rollout.groups=8&...`; the same after `#/studies` for a study.
+ * - `#/start`, or an empty hash.
+ * - `#/new[/PRESET]`, `#/new/import`, `#/new/run/ID[/ITERATION]`, each with `?rollout.groups=8&...`; the same under `#/studies` for a sweep.
  * - `#/studies`, `#/study/ID`
  * - `#/history[/episodes]`, or `/trash`
  * - `#/compare/ID,ID,...`
@@ -180,7 +180,7 @@ export function formatRoute(route: Route): string {
   return `${episode}/${route.thought.whole ? 'thought' : 'opening'}/${encodeURIComponent(route.thought.text)}`;
 }
 
-/** `replace` leaves no entry in the history, for what follows from a page rather than from a click. */
+/** `replace` adds no history entry, for navigation without a click. */
 export function navigate(route: Route, replace = false): void {
   const hash = formatRoute(route);
   if (location.hash === hash) return;
@@ -200,13 +200,13 @@ function subscribe(onChange: () => void): () => void {
   return () => removeEventListener('hashchange', onChange);
 }
 
-/** A text before and after the first `mark`. */
+/** Splits a text at the first `mark`. */
 function cut(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A hand-typed address may hold a lone percent sign. */
+/** Decodes a URL part; a manually entered one may contain a lone percent sign. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -215,7 +215,7 @@ function decode(part: string): string {
   }
 }
 
-/** Goes where links into the desktop app lead, until the returned function is called; a browser has an address bar for that. */
+/** Follows links that open the desktop app, until the returned function is called. */
 export function followLinks(): () => void {
   const guide = (window as { starpo?: Partial<Guide> }).starpo;
   return guide?.onGo?.((page) => navigate(parseRoute(page))) ?? (() => {});

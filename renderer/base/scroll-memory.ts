@@ -1,19 +1,19 @@
 import { type RefObject, useEffect, useLayoutEffect } from 'react';
 
-/** How long (ms) a page may take to be as long as it was. */
+/** Time in ms to wait for a page to reach its earlier length. */
 const patience = 2000;
 
-/** Of an entry of the browser's history, the key that it keeps; browsers without one begin every page at its top. */
+/** Stable key of the current history entry; null in browsers without the Navigation API. */
 const entryKey = (): string | null =>
   (window as { navigation?: { currentEntry?: { key: string } | null } }).navigation?.currentEntry?.key ??
   null;
 
-/** What a person scrolls by. */
+/** Events that mean the user is scrolling. */
 const kinds = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
 const places = new Map<string, number>();
 
-/** Every page begins at its top, and is found again where it was left: a browser remembers its own scroll bar, but not that of an element. `place`: what is another page. */
+/** Restores an element's scroll position on back and forward; browsers only do so for the document. A new `place` is a new page. */
 export function useScrollMemory(element: RefObject<HTMLElement | null>, place: string): void {
   useEffect(() => {
     const scrolled = element.current;
@@ -33,18 +33,18 @@ export function useScrollMemory(element: RefObject<HTMLElement | null>, place: s
     };
   }, [element]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `place`; another one only makes it look again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `place` reruns the effect.
   useLayoutEffect(() => {
     const scrolled = element.current;
     if (!scrolled) return;
-    const wanted = places.get(entryKey() ?? '') ?? 0;
-    scrolled.scrollTop = wanted;
-    if (wanted === 0) return;
-    // What the page shows comes piece by piece, above that place too; a person who scrolls meanwhile is left alone.
+    const target = places.get(entryKey() ?? '') ?? 0;
+    scrolled.scrollTop = target;
+    if (target === 0) return;
+    // Content loads in parts, also above that position. Stop restoring when the user scrolls.
     const until = performance.now() + patience;
     let frame = 0;
     const hold = () => {
-      if (scrolled.scrollTop !== wanted) scrolled.scrollTop = wanted;
+      if (scrolled.scrollTop !== target) scrolled.scrollTop = target;
       if (performance.now() < until) frame = requestAnimationFrame(hold);
       else end();
     };

@@ -13,7 +13,7 @@ function stored(): ThemeChoice {
 }
 
 interface ThemeState {
-  /** What is shown. */
+  /** The theme in use. */
   theme: Theme;
   choice: ThemeChoice;
   choose: (choice: ThemeChoice) => void;
@@ -30,12 +30,12 @@ export const useTheme = create<ThemeState>()((set, get) => ({
   },
   toggle: () => {
     const theme = get().theme === 'dark' ? 'light' : 'dark';
-    // A choice that equals the system's is no choice: the page goes on following the system.
+    // If the choice equals the system theme, keep following the system.
     get().choose(theme === systemTheme() ? 'system' : theme);
   },
 }));
 
-/** Applies the theme to the document and follows the system while the person has chosen none. */
+/** Applies the theme to the document and follows the system theme unless the user has chosen one. */
 export function startTheme(): void {
   const follow = () => {
     const choice = stored();

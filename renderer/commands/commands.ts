@@ -8,7 +8,7 @@ import { findRun, useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 import { type Actions, runActions } from './run-commands.ts';
 
-/** Everything that can be done where the person is. */
+/** All actions available on the current page. */
 export function actionsAt(api: Api, route: Route): Actions {
   const { ask } = useDialogs.getState();
   const runId = 'runId' in route ? route.runId : null;
@@ -36,20 +36,20 @@ export function actionsAt(api: Api, route: Route): Actions {
   };
 }
 
-/** On Start: what its first preset's button does, where it can be pressed. */
+/** On the Start page: clicks the main Start button if enabled. */
 function beginning(): Actions {
   const button = document.querySelector<HTMLButtonElement>('form[data-begins] [type="submit"]:enabled');
   return button ? { 'run.start': () => button.click() } : {};
 }
 
-/** To a part of the run's page, where it has that. */
+/** Links to a section of the run's page, if present. */
 function leadTo(command: CommandId, runId: string, part: RunPart): Actions {
   return document.getElementById(partId(runId, part)) ? { [command]: () => showPart(runId, part) } : {};
 }
 
 const onMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The command whose keys were pressed. */
+/** The command for a key event. */
 export function commandOf(event: KeyboardEvent): CommandId | null {
   const mod = onMac() ? event.metaKey : event.ctrlKey;
   if (event.altKey || (onMac() ? event.ctrlKey : event.metaKey)) return null;
@@ -60,21 +60,21 @@ export function commandOf(event: KeyboardEvent): CommandId | null {
       const parts = keys.split('+');
       const key = parts.at(-1)!;
       if (parts.includes('Mod') !== mod) return false;
-      // A sign such as ? may need Shift on this keyboard.
+      // Symbols such as ? may need Shift, depending on the keyboard.
       if (/^[a-z0-9]|^Enter$/i.test(key) && parts.includes('Shift') !== event.shiftKey) return false;
       return event.key.toLowerCase() === key.toLowerCase();
     }) ?? null
   );
 }
 
-/** `Ctrl K`, on a Mac `⌘K`. */
+/** Key labels: `Ctrl K`, on a Mac `⌘ K`. */
 export function keyWords(keys: string): string[] {
   return keys
     .split('+')
     .map((key) => (key === 'Mod' ? (onMac() ? '⌘' : 'Ctrl') : key === 'Shift' && onMac() ? '⇧' : key));
 }
 
-/** Listens to keys, and to the menu bar, until the returned function is called. */
+/** Handles shortcuts and the menu bar until the returned function is called. */
 export function listenForCommands(api: Api, route: () => Route): () => void {
   const perform = (id: CommandId) => {
     const action = actionsAt(api, route())[id];
@@ -85,14 +85,14 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
     const id = event.defaultPrevented || event.repeat ? null : commandOf(event);
     if (!id) return;
     const { question, close } = useDialogs.getState();
-    // A question waits for its answer; the palette's own keys put it away.
+    // An open dialog blocks shortcuts; the palette's own shortcut closes it.
     if (question) {
       if (question.kind !== 'palette' || id !== 'app.palette') return;
       event.preventDefault();
       return close();
     }
     if (!factsOf(id).keys!.includes('Mod') && isWriting(event.target)) return;
-    // In a form, Mod+Enter is the form's.
+    // In a form, Mod+Enter submits the form.
     if (id === 'run.start' && isWriting(event.target)) return;
     if (perform(id)) event.preventDefault();
   };

@@ -4,19 +4,19 @@ import { Dialog } from '../components/dialog.tsx';
 import styles from './commands.module.css';
 import { keyWords } from './commands.ts';
 
-/** Keys that belong to a page rather than to a command. */
+/** Shortcuts of single pages. */
 const ofPages: [keys: string, title: string][] = [
   ['Space', 'Replay: play or pause'],
-  ['←', 'Replay: a step back'],
-  ['→', 'Replay: a step on'],
-  ['Home', 'Replay: to the start'],
-  ['End', 'Replay: to the end'],
-  ['P', 'Play: the agent plays, or stops'],
-  ['N', 'Play: the next level'],
-  ['R', 'Play: the level from its start'],
+  ['←', 'Replay: step back'],
+  ['→', 'Replay: step forward'],
+  ['Home', 'Replay: go to start'],
+  ['End', 'Replay: go to end'],
+  ['P', 'Play: start or stop the agent'],
+  ['N', 'Play: next level'],
+  ['R', 'Play: restart the level'],
   ['/', 'New run: search all settings'],
-  ['Alt ↑', 'Queue: sooner'],
-  ['Alt ↓', 'Queue: later'],
+  ['Alt ↑', 'Queue: move up'],
+  ['Alt ↓', 'Queue: move down'],
   ['Esc', 'Close a dialog or a menu'],
 ];
 
@@ -27,7 +27,7 @@ export function KeysDialog({ close }: { close: () => void }) {
   });
   const all = [...own, ...ofPages.map(([key, title]) => ({ keys: key.split(' '), title }))];
   return (
-    <Dialog open onClose={close} title="Keys" actions={<Button onClick={close}>Close</Button>}>
+    <Dialog open onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
       <dl className={styles.keys}>
         {all.map(({ keys, title }) => (
           <div key={title}>

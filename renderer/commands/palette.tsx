@@ -17,7 +17,7 @@ import { Keys } from './keys-dialog.tsx';
 
 interface Item {
   id: string;
-  /** What is searched, and what it is called. */
+  /** Text to search and display. */
   label: string;
   act: () => void;
   command?: CommandId;
@@ -29,18 +29,18 @@ interface Group {
   items: Item[];
 }
 
-/** Commands and runs by a few letters of their names. */
+/** Finds commands and runs by name. */
 export function Palette({ route, close }: { route: Route; close: () => void }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
-  // Once there are runs of one's own, nothing else leads to it.
+  // The palette is the only link to the sample once there are other runs.
   const sample = useSample(true);
   const groups = useMemo(
     () => groupsOf(actionsAt(api, route), [...(runs ?? []), ...(sample ? [sample.summary] : [])], route),
     [api, route, runs, sample],
   );
   const [opened] = useState(route);
-  // What it offers is of the page that it was opened on.
+  // The actions belong to the page where the palette was opened.
   useEffect(() => {
     if (route !== opened) close();
   }, [route, opened, close]);
@@ -69,7 +69,7 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
                 aria-label="Find a command or a run"
               />
             </div>
-            <Autocomplete.Empty className={styles.empty}>Nothing is called that.</Autocomplete.Empty>
+            <Autocomplete.Empty className={styles.empty}>No results.</Autocomplete.Empty>
             <Autocomplete.List className={styles.list}>
               {(group: Group) => (
                 <Autocomplete.Group key={group.value} items={group.items} className={styles.group}>

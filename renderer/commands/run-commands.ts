@@ -7,10 +7,10 @@ import { isStartable } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 
-/** Does what is meant now; what can't be done at present isn't there. */
+/** Available actions by command. */
 export type Actions = Partial<Record<CommandId, () => void>>;
 
-/** What can be done with a run as it stands. */
+/** The actions available for a run in its current state. */
 export function runActions(api: Api, run: RunSummary): Actions {
   const { report, tell } = useApp.getState();
   const { ask } = useDialogs.getState();
@@ -21,7 +21,7 @@ export function runActions(api: Api, run: RunSummary): Actions {
       if (!accepted) tell(`Not done: ${message}.`);
       else if (name === 'checkpoint') {
         tell(status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointWords(run));
-        tellWhenWritten(api, run);
+        notifyWhenSaved(api, run);
       }
     }, report);
   const annotate = (change: { starred?: boolean; archived?: boolean }) =>
@@ -66,61 +66,57 @@ export function runActions(api: Api, run: RunSummary): Actions {
   };
 }
 
-/** When a checkpoint that was asked for is written, where the run isn't paused: of that the trainer says more. */
+/** Confirms a checkpoint request of a run that isn't paused; for a paused run the trainer's answer is shown. */
 export function checkpointWords({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
-  return `The checkpoint is written at the end of iteration ${Math.max(phase?.iteration ?? 0, iteration + 1)}.`;
+  return `The checkpoint will be saved at the end of iteration ${Math.max(phase?.iteration ?? 0, iteration + 1)}.`;
 }
 
-/** The next checkpoint is what was asked for. */
-function tellWhenWritten(api: Api, { id, name }: RunSummary): void {
+/** Confirms the next checkpoint that the run saves. */
+function notifyWhenSaved(api: Api, { id, name }: RunSummary): void {
   const stop = api.on(
     'checkpoints',
     ({ written }) => {
       if (written === null) return;
       stop();
-      useApp.getState().tell(`${name}: the checkpoint of iteration ${written} is written.`);
+      useApp.getState().tell(`${name}: checkpoint ${written} saved.`);
     },
     id,
   );
 }
 
-/** A run with the same settings, which isn't started. */
+/** Creates a run with the same settings without starting it. */
 function duplicate(api: Api, runId: string): void {
   const { report, tell } = useApp.getState();
   api.call('runs.create', { run: runId, start: false }).then((made) => {
-    tell('A run with the same settings is here.');
+    tell('Run duplicated.');
     navigate({ page: 'run', runId: made.runId });
   }, report);
 }
 
-/** Goes on from a checkpoint in a run of its own, which isn't started. */
+/** Forks a run at a checkpoint without starting the fork. */
 export function forkRun(api: Api, runId: string, checkpoint: number, keepOptimizer: boolean): void {
   const { report, tell } = useApp.getState();
   api.call('runs.create', { run: runId, checkpoint, keepOptimizer, start: false }).then((made) => {
-    tell(`A run that goes on from iteration ${checkpoint} is here.`);
+    tell(`Forked at iteration ${checkpoint}.`);
     navigate({ page: 'run', runId: made.runId });
   }, report);
 }
 
-/** Into the archive or out of it; the other way round by Undo. Runs that are trained stay. */
+/** Archives or unarchives runs, with Undo. Skips runs in training. */
 export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boolean): void {
   const { report, tell } = useApp.getState();
   const changed = runs.filter(
     ({ status, marks }) => marks.archived !== archived && !(archived && isLive(status)),
   );
   if (changed.length === 0) {
-    tell('Nothing to archive: runs that are being trained stay.');
+    tell('Nothing archived: runs in training can’t be archived.');
     return;
   }
   const all = (on: boolean) =>
     Promise.all(changed.map(({ id }) => api.call('runs.annotate', { runId: id, archived: on })));
   const what = changed.length === 1 ? changed[0]!.name : `${changed.length} runs`;
   all(archived).then(
-    () =>
-      tell(
-        `${what} ${archived ? 'archived' : 'taken out of the archive'}.`,
-        () => void all(!archived).catch(report),
-      ),
+    () => tell(`${what} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
     report,
   );
 }

@@ -9,7 +9,7 @@ import { runActions } from './run-commands.ts';
 
 type Entry = { id: CommandId; icon: IconName; title: string };
 
-/** In groups, what is used most first and what takes something away last. */
+/** Menu entries in groups: most used first, destructive last. */
 const entries = ({ marks, status }: RunSummary): Entry[][] => [
   [
     { id: 'run.page', icon: 'study', title: 'Open' },
@@ -27,7 +27,7 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
   [
     { id: 'run.rename', icon: 'rename', title: 'Rename…' },
     { id: 'run.tag', icon: 'tag', title: 'Tag…' },
-    { id: 'run.star', icon: 'star', title: marks.starred ? 'Take the star away' : 'Star' },
+    { id: 'run.star', icon: 'star', title: marks.starred ? 'Unstar' : 'Star' },
     { id: 'run.duplicate', icon: 'copy', title: 'Duplicate' },
   ],
   [
@@ -35,19 +35,19 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
     { id: 'run.export', icon: 'download', title: 'Export as one file…' },
     { id: 'run.exports', icon: 'export', title: 'Export for other programs' },
     { id: 'run.clean', icon: 'disk', title: 'Free disk space…' },
-    { id: 'run.archive', icon: 'archive', title: marks.archived ? 'Take out of the archive' : 'Archive' },
+    { id: 'run.archive', icon: 'archive', title: marks.archived ? 'Unarchive' : 'Archive' },
     { id: 'run.delete', icon: 'trash', title: 'Delete…' },
   ],
 ];
 
 interface RunMenuProps {
   run: RunSummary;
-  /** Commands that stand beside the menu as buttons. */
+  /** Commands to leave out because they have their own buttons. */
   without?: readonly CommandId[];
   children?: ReactNode;
 }
 
-/** Everything that can be done with a run, behind one button. `children`: more items, before what takes something away. */
+/** The menu of a run. `children` are further items before the last group. */
 export function RunMenu({ run, without = [], children }: RunMenuProps) {
   const api = useApi();
   const actions = runActions(api, run);
@@ -86,7 +86,7 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
   );
 }
 
-/** One more item of such a menu. */
+/** A further item of the run menu. */
 export function RunMenuItem({
   icon,
   onClick,

@@ -1,7 +1,7 @@
 import type { TimeEstimate } from '../../core/contract/contract.ts';
 import { useApp } from '../stores/app-store.ts';
 
-/** `about 4 min`, `about 2.5 h`: an estimate has no seconds. */
+/** A rounded duration: `about 4 min`, `about 2.5 h`. */
 export function roughly(seconds: number): string {
   if (seconds < 55) return `about ${Math.max(5, Math.round(seconds / 5) * 5)} s`;
   if (seconds < 90 * 60) return `about ${Math.max(1, Math.round(seconds / 60))} min`;
@@ -11,15 +11,15 @@ export function roughly(seconds: number): string {
     : `about ${Math.round(hours / 24)} d`;
 }
 
-/** What an estimate rests on, in a sentence. */
+/** Explains the basis of an estimate. */
 export function basisWords({ basis, runs }: TimeEstimate, cores: number | null): string {
   if (basis === 'measured')
     return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} on this machine.`;
   const of = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;
-  return `A typical figure${of}; measured once a run has been trained here.`;
+  return `Typical time${of}. Measured after the first run on this machine.`;
 }
 
-/** How long a run takes on this machine, and by what that is known. */
+/** Estimated duration of a run on this machine, with the basis of the estimate. */
 export function AboutTime({
   time,
   words = 'on this machine',
@@ -28,7 +28,7 @@ export function AboutTime({
   words?: string;
 }) {
   const cores = useApp(({ system }) => system?.cores ?? null);
-  if (!time) return <span className="faint">time not known here yet</span>;
+  if (!time) return <span className="faint">time unknown</span>;
   const basis = basisWords(time, cores);
   return (
     <span title={basis}>

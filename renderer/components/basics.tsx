@@ -15,10 +15,10 @@ const statusWords: Record<KnownRunStatus, string> = {
   interrupted: 'Interrupted',
 };
 
-/** A status that this version doesn't know is called by its name. */
+/** An unknown status, from a newer version, is shown by its name. */
 export const statusWord = (status: RunStatus): string => knownWord(statusWords, status) ?? status;
 
-/** A trainer that hangs looks like one that was interrupted: somebody has to do something. */
+/** A stalled trainer looks like an interrupted one, because the user has to act. */
 const lookOf = (status: RunStatus, stalled: boolean): RunStatus => (stalled ? 'interrupted' : status);
 
 export function StatusDot({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
@@ -29,7 +29,7 @@ export function StatusBadge({ status, stalled = false }: { status: RunStatus; st
   return (
     <span className="status-badge" data-status={lookOf(status, stalled)}>
       <StatusDot status={status} stalled={stalled} />
-      {stalled ? 'Hangs' : statusWord(status)}
+      {stalled ? 'Not responding' : statusWord(status)}
     </span>
   );
 }
@@ -107,11 +107,11 @@ export function Progress({ value, label, status }: { value: number; label: strin
   );
 }
 
-/** Says runs by the names that people know them by: core calls them by their ids, as the command line does. */
+/** Replaces run ids in a message by run names. */
 const named = (text: string, runs: readonly RunSummary[] | null): string =>
   text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 
-/** What a person needs who reports a failure, and nobody else. */
+/** The error code, for bug reports. */
 export const CodeDetails = ({ code }: { code: string }) => (
   <details className="note-details">
     <summary>Details</summary>
@@ -119,7 +119,7 @@ export const CodeDetails = ({ code }: { code: string }) => (
   </details>
 );
 
-/** `kind`: a warning is about what may go wrong, and announced with less haste. */
+/** `kind`: screen readers announce a warning less urgently than an error. */
 export function ErrorNote({
   error,
   kind = 'error',
@@ -153,7 +153,7 @@ export function Panel({
   open,
   children,
 }: {
-  /** Where others lead to it. */
+  /** For links to the panel. */
   id?: string;
   title: string;
   note?: ReactNode;

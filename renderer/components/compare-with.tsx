@@ -9,7 +9,7 @@ import styles from './compare-with.module.css';
 import { ago } from './format.ts';
 import { Icon } from './icon.tsx';
 
-/** Chooses a run to lay over this one. */
+/** Chooses a run to compare with this one. */
 export const CompareWith = ({ runId }: { runId: string }) => (
   <RunChoice
     label="Compare with…"
@@ -20,16 +20,16 @@ export const CompareWith = ({ runId }: { runId: string }) => (
 
 interface ChoiceProps {
   label: string;
-  /** Runs that aren't offered. */
+  /** Runs to leave out. */
   without: readonly string[];
   onChoose: (runId: string) => void;
 }
 
-/** A button that opens a list of runs to search in: newest first, and last the sample. */
+/** A button that opens a searchable list of runs, newest first, then the sample. */
 export function RunChoice({ label, without, onChoose }: ChoiceProps) {
   const runs = useApp((state) => state.runs);
   const [opened, setOpened] = useState(false);
-  // It is read where somebody may want it.
+  // Load the sample when the list opens.
   const sample = useSample(opened);
   const offered = [...(runs ?? []), ...(sample ? [sample.summary] : [])].filter(
     ({ id, iteration }) => !without.includes(id) && iteration > 0,
@@ -58,7 +58,7 @@ export function RunChoice({ label, without, onChoose }: ChoiceProps) {
               aria-label="Search runs by name, preset or tag"
             />
             <Combobox.Empty>
-              <p className={styles.empty}>No run of that name</p>
+              <p className={styles.empty}>No matching runs</p>
             </Combobox.Empty>
             <Combobox.List className={styles.list}>
               {(run: RunSummary) => (

@@ -9,14 +9,14 @@ interface DialogProps {
   /** A sentence under the title. */
   description?: ReactNode;
   children?: ReactNode;
-  /** Buttons; the one that is meant stands last. */
+  /** Buttons; the primary one is last. */
   actions?: ReactNode;
 }
 
-/** A question or a small form before the page, which waits meanwhile; Escape and a click beside it close it. */
+/** A modal dialog. Escape and a click outside close it. */
 export function Dialog({ open, onClose, title, description, children, actions }: DialogProps) {
   return (
-    <Base.Root open={open} onOpenChange={(wanted) => !wanted && onClose()}>
+    <Base.Root open={open} onOpenChange={(shown) => !shown && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup className={styles.dialog}>

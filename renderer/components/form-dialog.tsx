@@ -6,18 +6,18 @@ interface FormDialogProps {
   title: string;
   /** A sentence under the title. */
   description?: string;
-  /** What the button that sends the form says; Enter in a field does the same. */
+  /** Label of the submit button. */
   submit: string;
   disabled?: boolean;
   onSubmit: () => void;
   onClose: () => void;
-  /** Another button, before the rest. */
+  /** Another button, before Cancel. */
   other?: ReactNode;
   /** The fields. */
   children: ReactNode;
 }
 
-/** A small form before the page, with Cancel and the button that sends it. */
+/** A dialog with a form, Cancel and a submit button. */
 export function FormDialog({
   title,
   description,

@@ -1,4 +1,4 @@
-/** Three significant digits or so, without exponents for the magnitudes that occur here. */
+/** Formats a number with about three significant digits. */
 export function number(value: number): string {
   return digits(value).replace(/^-/, '−');
 }
@@ -18,13 +18,13 @@ export function percent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %`.replace(/^-/, '−') : '–';
 }
 
-/** `0.35 GB`, `36.2 GB`; of 10^9 bytes. */
+/** `0.35 GB`, `36.2 GB`; 1 GB is 10^9 bytes. */
 export function gigabytes(bytes: number): string {
   const count = bytes / 1e9;
   return `${count.toFixed(count >= 10 ? 1 : 2)} GB`;
 }
 
-/** A reward: sign, and no more digits than it needs. */
+/** Formats a reward with its sign and up to three decimals. */
 export function signed(value: number): string {
   const rounded = Math.round(value * 1000) / 1000;
   return rounded > 0 ? `+${rounded}` : `${rounded}`.replace('-', '−');
@@ -41,14 +41,14 @@ export function duration(seconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-// Made once: making one takes longer than a row of a table.
+// Created once, because creation is slow.
 const day = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
 const dateTime = new Intl.DateTimeFormat(undefined, {
   ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
   ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
 });
 
-/** As the person's language writes a date and a time of day. */
+/** Date and time in the user's locale. */
 export const dayAndClock = (time: number): string => dateTime.format(time);
 
 /** `just now`, `5 min ago`, `3 h ago`, then the date. */
@@ -64,6 +64,6 @@ export function clock(time: number): string {
   return new Date(time).toLocaleTimeString(undefined, { hour12: false });
 }
 
-/** `22 November 2026`, as the reader's language has it. */
+/** Long date in the user's locale: `22 November 2026`. */
 export const dateWords = (time: number) =>
   new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });

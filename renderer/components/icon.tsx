@@ -70,8 +70,8 @@ const paths = {
   model: 'M8 1.8l5.6 3v6.4L8 14.2l-5.6-3V4.8zM2.4 4.8L8 8l5.6-3.2M8 8v6.2',
 } as const;
 
-/** Of the set that new icons come from. */
-const ofSet = {
+/** Icons from Lucide; use these for new icons. */
+const lucideIcons = {
   check: Check,
   download: Download,
   more: Ellipsis,
@@ -95,7 +95,7 @@ const ofSet = {
   upload: Upload,
 } satisfies Record<string, LucideIcon>;
 
-export type IconName = keyof typeof paths | keyof typeof ofSet;
+export type IconName = keyof typeof paths | keyof typeof lucideIcons;
 
 const outlined: ReadonlySet<IconName> = new Set([
   'start',
@@ -135,10 +135,10 @@ const outlined: ReadonlySet<IconName> = new Set([
   'model',
 ]);
 
-/** Decoration only: the control it stands in carries the words. */
+/** A decorative icon; the control around it has the label. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
-  if (name in ofSet) {
-    const Drawn = ofSet[name as keyof typeof ofSet];
+  if (name in lucideIcons) {
+    const Drawn = lucideIcons[name as keyof typeof lucideIcons];
     return <Drawn className="icon" size={size} aria-hidden="true" />;
   }
   const line = outlined.has(name);

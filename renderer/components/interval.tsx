@@ -8,7 +8,7 @@ interface IntervalProps {
   color?: string;
 }
 
-/** A 95 % interval of a share as a bar on the axis from 0 to 1, and in numbers. */
+/** A 95 % interval of a share, as a bar from 0 to 1 and as numbers. */
 export function Interval({ value, low, high, color = 'accent' }: IntervalProps) {
   const place = (share: number) => `${Math.min(100, Math.max(0, share * 100))}%`;
   return (

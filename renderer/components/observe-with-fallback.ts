@@ -1,9 +1,9 @@
 import { observeElementRect, type Rect, type Virtualizer } from '@tanstack/react-virtual';
 
-/** For a list of which only what is in view is drawn: a page without a layout, as in a test, shows what a window would. */
+/** Size observer for virtualized lists. Without a layout, as in tests, it assumes a height of 900 px. */
 export function observeWithFallback(
   virtual: Virtualizer<HTMLElement, Element>,
-  hear: (rect: Rect) => void,
+  onRect: (rect: Rect) => void,
 ): (() => void) | undefined {
-  return observeElementRect(virtual, ({ width, height }) => hear({ width, height: height || 900 }));
+  return observeElementRect(virtual, ({ width, height }) => onRect({ width, height: height || 900 }));
 }

@@ -1,12 +1,12 @@
 import type { PresetCard } from '../../core/contract/contract.ts';
 
-/** The presets of one task, at least one: baselines last. */
+/** The presets of one task, baselines last. */
 export type TaskPresets = [PresetCard, ...PresetCard[]];
 
-/** Made to collapse, so that one sees the Echo Trap. */
+/** Whether the preset collapses on purpose, to show the Echo Trap. */
 export const isTrap = ({ id }: Pick<PresetCard, 'id'>): boolean => id.endsWith('-trap');
 
-/** The presets by task, in the order of their first one. */
+/** Groups presets by task, in order of appearance. */
 export function groupByTask(cards: readonly PresetCard[]): TaskPresets[] {
   return Array.from(
     Map.groupBy(cards, ({ task }) => task).values(),
@@ -14,11 +14,11 @@ export function groupByTask(cards: readonly PresetCard[]): TaskPresets[] {
   );
 }
 
-/** The preset that the task's short name means. */
+/** The task's default preset. */
 export const defaultOf = (presets: TaskPresets): PresetCard =>
   presets.find(({ alias }) => alias !== null) ?? presets[0];
 
-/** The preset of a task that has the algorithm chosen for the page; else its default. */
+/** The task's preset with the given algorithm, else its default. */
 export const presetOf = (presets: TaskPresets, algorithm: string | null): PresetCard =>
   presets.find((preset) => preset.algorithm === algorithm) ?? defaultOf(presets);
 

@@ -3,7 +3,7 @@ import { evaluatedSuccess, isLive, mayShareDevice, phaseTitle } from '../../core
 
 export { isLive };
 
-/** Newest success rates, in [0, 1]; of several evaluation sets the mean. */
+/** Latest success rates in [0, 1]; the mean over several evaluation sets. */
 export function successOf({ latest }: RunSummary): {
   evaluation: number | undefined;
   rollout: number | undefined;
@@ -11,7 +11,7 @@ export function successOf({ latest }: RunSummary): {
   return { evaluation: evaluatedSuccess(latest), rollout: latest['rollout/success_rate'] };
 }
 
-/** What is counted in a phase. */
+/** Unit of progress per phase. */
 const phaseUnits: Record<string, string> = {
   evaluate: 'episodes',
   rollout: 'episodes',
@@ -19,22 +19,22 @@ const phaseUnits: Record<string, string> = {
   update: 'steps',
 };
 
-/** `Playing episodes, 34 of 128`; a phase that this version doesn't know is called by its name. */
+/** `Playing episodes, 34 of 128`. An unknown phase is shown by its name. */
 export function describePhase({ name, done, total }: Phase): string {
   const unit = phaseUnits[name] ?? '';
   return total > 1 ? `${phaseTitle(name)}, ${done} of ${total}${unit && ` ${unit}`}` : phaseTitle(name);
 }
 
-/** A trainer can be started on it: for the first time, or from its last checkpoint. */
+/** Whether the run can be started or resumed. */
 export const isStartable = (status: RunStatus) =>
   ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(status);
 
-/** Share done in [0, 1], the present iteration's phase not counted. */
+/** Share of completed iterations, in [0, 1]. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
   return iterations > 0 ? iteration / iterations : 0;
 }
 
-/** Runs that another one, which asks for this device, would have to share it with, or to wait for. */
+/** Live and queued runs on the same device. */
 export const runsOnDevice = (runs: readonly RunSummary[] | null, device: string) =>
   runs?.filter((run) => {
     if (isLive(run.status)) return mayShareDevice(device, run.machine?.device ?? run.device);
@@ -44,19 +44,19 @@ export const runsOnDevice = (runs: readonly RunSummary[] | null, device: string)
 export const isDeviceTaken = (runs: readonly RunSummary[] | null, device: string) =>
   runsOnDevice(runs, device).length > 0;
 
-/** Runs that wait, next first. */
+/** Queued runs, next first. */
 export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {
   const waiting = runs?.filter(({ queuePosition }) => queuePosition !== null) ?? [];
   return waiting.sort((a, b) => a.queuePosition! - b.queuePosition!);
 }
 
-/** A run's name and what tells it from others of the same name: the random end of its id. */
+/** A run's name and the random suffix of its id, which distinguishes runs with the same name. */
 export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem: string; hash: string } {
   const hash = /-([0-9a-f]{4})$/.exec(id)?.[1] ?? '';
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
-/** A name's parts where there is little room: of a study's run its point and its seed, unless a person has called it otherwise, with the study to be said beside them. */
+/** Short name parts. For a sweep's run: its settings and seed, unless the user has renamed it, and the sweep's name separately. */
 export function shortParts({ study, ...run }: Pick<RunSummary, 'id' | 'name' | 'study'>): {
   stem: string;
   hash: string;
@@ -67,7 +67,7 @@ export function shortParts({ study, ...run }: Pick<RunSummary, 'id' | 'name' | '
   return { stem: study.point, hash: `s${study.seed}`, study: study.name };
 }
 
-/** A name that fits where there is little room, whole words of it. */
+/** Shortens a name at a word boundary. */
 export function shortened(name: string, letters: number): string {
   if (name.length <= letters) return name;
   const cut = name.slice(0, letters);
@@ -75,13 +75,13 @@ export function shortened(name: string, letters: number): string {
   return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
 }
 
-/** Seconds that a run has been trained for, or where that isn't known from its first start to its end or until now; null before it. */
+/** Training time in seconds, else the time from the first start to the end or now; null before the start. */
 export function tookSeconds({ startedAt, endedAt, takenSeconds }: RunSummary, now: number): number | null {
   if (startedAt === null) return null;
   return takenSeconds ?? ((endedAt ?? now) - startedAt) / 1000;
 }
 
-/** `cpu, 2 threads` or a GPU's name; as configured where no trainer has begun. */
+/** `CPU, 2 threads` or a GPU's name; empty before the first start. */
 export function machineWords({ machine }: RunSummary): string {
   if (!machine) return '';
   const { device, name, threads } = machine;

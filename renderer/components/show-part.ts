@@ -1,10 +1,10 @@
-/** Parts of a run's page that others lead to. */
+/** Sections of a run's page that commands link to. */
 export type RunPart = 'checkpoints' | 'evaluations';
 
-/** The id of a part's element; several runs may be open side by side. */
+/** Element id of a section; unique per run. */
 export const partId = (runId: string, part: RunPart) => `${part}-${runId}`;
 
-/** Brings a part into view, unfolded, and the keyboard with it. */
+/** Opens a section, scrolls to it and focuses its first control. */
 export function showPart(runId: string, part: RunPart): void {
   const element = document.getElementById(partId(runId, part));
   if (!element) return;

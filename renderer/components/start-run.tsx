@@ -9,36 +9,36 @@ import { Dialog } from './dialog.tsx';
 import { duration } from './format.ts';
 import { isDeviceTaken, runsOnDevice } from './run-facts.ts';
 
-/** A run that is to be made. */
+/** A run to create. */
 export interface RunWish {
   source: RunSource;
   set: Settings;
-  /** What it asks for, its `set` taken in. */
+  /** The device setting after applying `set`. */
   device: string;
-  /** For people. */
+  /** Title for messages. */
   title: string;
 }
 
 export interface StartRun {
-  /** Makes and starts it, and opens its page; where another run is trained on its device, or waits for it, it asks first. */
+  /** Creates and starts a run and opens its page. Asks first if the device is in use. */
   start: (wish: RunWish) => void;
-  /** Adds it to the queue; the page stays, since whoever queues wants to queue more, perhaps. */
+  /** Creates a run and queues it. Stays on the page. */
   queue: (wish: RunWish) => void;
   busy: { how: 'start' | 'queue'; title: string } | null;
-  /** Of the last one that was queued. */
+  /** Confirmation of the last queued run. */
   said: string;
-  /** To be rendered once on the page. */
+  /** The dialog; render it once per page. */
   question: ReactNode;
 }
 
-/** Makes runs for the buttons of a page. */
+/** Creates and starts runs for a page's buttons. */
 export function useStartRun(): StartRun {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState<StartRun['busy']>(null);
   const [asked, setAsked] = useState<RunWish | null>(null);
   const [said, setSaid] = useState('');
-  /** As `busy`, known before the page is drawn again: a key that is pressed twice makes one run. */
+  /** Like `busy` but without waiting for a render, so a double key press creates one run. */
   const making = useRef(false);
 
   async function make(wish: RunWish, how: 'start' | 'queue'): Promise<void> {
@@ -80,13 +80,13 @@ export function useStartRun(): StartRun {
 }
 
 interface QueueOrStartProps {
-  /** Of the run that is asked about; null while none is. */
+  /** Device of the run in question; null closes the dialog. */
   device: string | null;
   onClose: () => void;
   choose: (how: 'start' | 'queue') => void;
 }
 
-/** The question before a run is started beside others: two on one device are slower than one after the other, so that nobody wants it by mistake. */
+/** Asks whether to queue a run or start it in parallel, which slows all runs on the device. */
 function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
   const all = useApp((state) => state.runs);
   const runs = device === null ? [] : runsOnDevice(all, device);
@@ -96,21 +96,21 @@ function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
     <Dialog
       open={device !== null}
       onClose={onClose}
-      title="Queue it, or start it now?"
+      title="Queue or start now?"
       description={
         <>
           {live.map((run) => (
             <p key={run.id}>{besides(run)}</p>
           ))}
-          {waiting > 0 && <p>{waiting === 1 ? 'One run waits' : `${waiting} runs wait`} in the queue.</p>}
-          <p>Side by side, all of them take longer. From the queue it starts by itself.</p>
+          {waiting > 0 && <p>{waiting === 1 ? '1 run is' : `${waiting} runs are`} queued.</p>}
+          <p>Running in parallel slows all runs. Queued runs start automatically.</p>
         </>
       }
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button icon="play" onClick={() => choose('start')}>
-            Start it now
+            Start now
           </Button>
           <Button kind="primary" icon="queue" onClick={() => choose('queue')}>
             Add to queue
@@ -124,6 +124,6 @@ function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
 function besides({ name, status, iteration, iterations, etaSeconds }: RunSummary): string {
   const place = `iteration ${iteration} of ${iterations}`;
   if (status === 'paused') return `${name} is paused at ${place}.`;
-  const rest = etaSeconds === null ? '' : `, ${duration(etaSeconds)} to go`;
-  return `${name} is being trained: ${place}${rest}.`;
+  const rest = etaSeconds === null ? '' : `, ${duration(etaSeconds)} left`;
+  return `${name} is training: ${place}${rest}.`;
 }

@@ -1,18 +1,18 @@
 interface Column {
   title: string;
-  /** Numbers stand to the right, one below the other. */
+  /** Whether to right-align numbers. */
   numeric?: boolean;
-  /** The title is for the ear alone: what stands below speaks for itself. */
+  /** Whether to show the title to screen readers only. */
   hidden?: boolean;
 }
 
 /** A column of numbers. */
 export const numeric = (title: string): Column => ({ title, numeric: true });
 
-/** The column of what can be done with each row. */
-export const actions: Column = { title: 'What can be done', hidden: true };
+/** The column of row actions. */
+export const actions: Column = { title: 'Actions', hidden: true };
 
-/** The titles of a table's columns, in order. */
+/** The header row of a table. */
 export function TableHead({ columns }: { columns: readonly (string | Column)[] }) {
   return (
     <thead>

@@ -1,17 +1,17 @@
 import type { ModelEntry, PresetCard } from '../../core/contract/contract.ts';
 import type { Route } from '../base/router.ts';
 
-/** Parameters below which a processor trains a model in minutes. */
+/** Parameter count below which a CPU trains a model in minutes. */
 export const smallModel = 2e7;
 
 export const modelSources: Record<ModelEntry['source'], string> = {
-  starter: 'comes with the app',
+  starter: 'included with the app',
   downloaded: 'downloaded',
-  added: 'your folder',
+  added: 'local folder',
   cache: 'Hugging Face cache',
 };
 
-/** The form of a run that begins from a model: with the settings of its own presets, or of models of its size. Null where none can. */
+/** The form for a run with this model, using a preset for it or for its size; null if it can't be trained. */
 export function trainFrom(
   { name, folder, source, parameters, problem }: ModelEntry,
   presets: readonly PresetCard[],

@@ -3,14 +3,14 @@ import { ErrorNote } from './basics.tsx';
 
 type TrainerState = SystemInfo['trainer'];
 
-/** What a trainer that the set-up is still building is waited for with; null where it isn't built just now. */
+/** Build progress of the trainer; null if it isn't being built. */
 export function buildingText(trainer: TrainerState | undefined): string | null {
   if (!trainer?.building) return null;
   const { done, total } = trainer.building;
-  return total === 0 ? 'The trainer is being built' : `The trainer is being built: ${done} of ${total} files`;
+  return total === 0 ? 'Building the trainer' : `Building the trainer: ${done} of ${total} files`;
 }
 
-/** Why nothing can be started, where that is so. */
+/** Explains why runs can't be started. */
 export function TrainerNotice({ trainer }: { trainer: TrainerState | undefined }) {
   if (!trainer?.problem) return null;
   const building = buildingText(trainer);
@@ -20,11 +20,11 @@ export function TrainerNotice({ trainer }: { trainer: TrainerState | undefined }
         <div className="note-body">
           <p className="note-title">{building}</p>
           <progress
-            aria-label="Files of the trainer compiled"
+            aria-label="Trainer files compiled"
             value={trainer.building?.done}
             max={trainer.building?.total || 1}
           />
-          <p>Runs can be started as soon as it is there. What is listed here can be looked at meanwhile.</p>
+          <p>You can start runs when the build is complete.</p>
         </div>
       </div>
     );
@@ -32,7 +32,7 @@ export function TrainerNotice({ trainer }: { trainer: TrainerState | undefined }
     <ErrorNote
       error={{
         code: 'trainer_unavailable',
-        message: 'The trainer can’t be started.',
+        message: 'The trainer can’t start.',
         hint: trainer.problem,
       }}
     />

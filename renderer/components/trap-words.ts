@@ -2,7 +2,7 @@ import type { TrapBrief, TrapLamp, TrapLevel, TrapRegime, TrapState } from '../.
 import { knownWord, type OpenWord } from '../../core/contract/open-words.ts';
 import type { IconName } from './icon.tsx';
 
-/** How loud something is; each has a colour and, since colour alone says nothing, a shape. */
+/** Severity; shown by colour and shape. */
 export type Tone = 'calm' | 'watch' | 'warning' | 'critical';
 
 export const toneIcons: Record<Tone, IconName> = {
@@ -34,7 +34,7 @@ const levelWords: Record<TrapLevel, Wording> = {
   collapsed: stateWords.collapsed,
 };
 
-/** A level that this version doesn't know is called by its name, and taken for neither the least nor the worst. */
+/** An unknown level is shown by its name, as a warning. */
 export const levelWording = (level: OpenWord<TrapLevel>): Wording =>
   knownWord(levelWords, level) ?? { word: level, tone: 'warning' };
 
@@ -46,34 +46,34 @@ interface RegimeWording {
 }
 
 export const regimeWords: Record<TrapRegime, RegimeWording> = {
-  healthy: { word: 'Healthy', meaning: 'replies vary, and thoughts depend on their board' },
-  template: { word: 'Template', meaning: 'replies vary, but thoughts are much the same for every board' },
+  healthy: { word: 'Healthy', meaning: 'responses vary, and reasoning depends on the level' },
+  template: { word: 'Template', meaning: 'responses vary, but reasoning is nearly the same on every level' },
   compressed: {
     word: 'Compressed',
-    meaning: 'replies vary little, but thoughts still depend on their board',
+    meaning: 'responses vary little, but reasoning still depends on the level',
   },
   entropy_collapse: {
     word: 'Entropy collapse',
-    meaning: 'replies vary little, and thoughts are the same for every board',
+    meaning: 'responses vary little, and reasoning is the same on every level',
   },
-  chaos: { word: 'Chaos', meaning: 'entropy rises, and replies lose their form' },
-  unknown: { word: 'Not known', meaning: 'one of the two is not measured' },
+  chaos: { word: 'Chaos', meaning: 'responses lose their format' },
+  unknown: { word: 'Not measured', meaning: 'not enough data' },
 };
 
-/** A regime that this version doesn't know is called by its name. */
+/** An unknown regime is shown by its name. */
 export const regimeWording = (regime: OpenWord<TrapRegime>): RegimeWording =>
-  knownWord(regimeWords, regime) ?? { word: regime, meaning: 'not known to this version' };
+  knownWord(regimeWords, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
 export const lampWords: Record<TrapLamp['name'], { name: string; sign: string }> = {
-  spread: { name: 'Reward spread', sign: 'Rewards within a group become equal' },
-  entropy: { name: 'Entropy', sign: 'Replies lose their variety, or lose all order' },
-  gradient: { name: 'Gradient norm', sign: 'The gradient spikes' },
-  diversity: { name: 'Diversity', sign: 'First thoughts become one line' },
+  spread: { name: 'Reward std in group', sign: 'Rewards within a group become equal' },
+  entropy: { name: 'Entropy', sign: 'Responses lose variety or become random' },
+  gradient: { name: 'Gradient norm', sign: 'Gradient spikes' },
+  diversity: { name: 'Diversity', sign: 'Reasoning becomes the same on every level' },
 };
 
 export const lightWords: Record<TrapLamp['light'], string> = {
-  on: 'on',
-  off: 'off',
+  on: 'raised',
+  off: 'OK',
   unknown: 'no data',
 };
 

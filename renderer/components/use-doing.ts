@@ -2,7 +2,7 @@ import { useCallback, useState } from 'react';
 import { isConnectionLost } from '../api/api.ts';
 import { useApp } from '../stores/app-store.ts';
 
-/** Does something that may fail, one thing at a time; what goes wrong is reported. */
+/** Runs an async action with a busy flag and reports its errors. */
 export function useDoing(): [boolean, (work: () => Promise<unknown>) => void] {
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState(false);

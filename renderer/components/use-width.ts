@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
-/** Width of an element as it is laid out, in pixels; 0 before. `E`: the element that `ref` is given to. */
+/** Layout width of an element in pixels; 0 before the first layout. `E` is the element type of `ref`. */
 export function useWidth<E extends HTMLElement = HTMLDivElement>(): {
   ref: RefObject<E | null>;
   width: number;

@@ -10,17 +10,17 @@ import styles from '../components/dialog-content.module.css';
 import { useApp } from '../stores/app-store.ts';
 import { type Step, StepLine, useTaskShare } from './task-share.tsx';
 
-/** Packs a run into one file and lets the person save it. */
+/** Exports a run as one file. */
 export function ExportRun({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const { report, tell } = useApp.getState();
   const [choice, setChoice] = useState<BundleChoice>({ checkpoints: 'newest', episodes: 'all' });
   const [step, setStep] = useState<Step | null>(null);
   const packing = useTaskShare('export_bundle', run.id);
-  const given = useGivenUp();
+  const controller = useAbortOnClose();
 
   async function go(): Promise<void> {
-    const { signal } = given.current;
+    const { signal } = controller.current;
     setStep({ words: 'Packing', share: null });
     try {
       const made = await api.call('bundles.export', { runId: run.id, ...choice });
@@ -35,7 +35,7 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
     }
   }
   const cancel = () => {
-    given.current.abort();
+    controller.current.abort();
     if (packing) void api.call('tasks.cancel', { taskId: packing.id }).catch(() => {});
     close();
   };
@@ -44,7 +44,7 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
       open
       onClose={cancel}
       title={`Export ${run.name}`}
-      description="One file with its configuration, metrics, log, notes and evaluations, to be kept or taken to another machine."
+      description="One file with the configuration, metrics, log, notes and evaluations, for backup or another machine."
       actions={
         <>
           <Button onClick={cancel}>Cancel</Button>
@@ -66,7 +66,7 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
                 setChoice({ ...choice, checkpoints: target.value as BundleChoice['checkpoints'] })
               }
             >
-              <option value="newest">The newest</option>
+              <option value="newest">Newest</option>
               <option value="all">All</option>
               <option value="none">None</option>
             </select>
@@ -79,8 +79,8 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
                 setChoice({ ...choice, episodes: target.value as BundleChoice['episodes'] })
               }
             >
-              <option value="all">Of training and of evaluations</option>
-              <option value="evaluations">Of evaluations</option>
+              <option value="all">Training and evaluation</option>
+              <option value="evaluations">Evaluation only</option>
               <option value="none">None</option>
             </select>
           </label>
@@ -90,17 +90,17 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
   );
 }
 
-/** Takes in a run that was exported, here or elsewhere. */
+/** Imports an exported run. */
 export function ImportRun({ close }: { close: () => void }) {
   const api = useApi();
   const { report, tell } = useApp.getState();
   const [file, setFile] = useState<File | null>(null);
   const [step, setStep] = useState<Step | null>(null);
   const unpacking = useTaskShare('import_bundle', null);
-  const given = useGivenUp();
+  const controller = useAbortOnClose();
 
   async function go(): Promise<void> {
-    const { signal } = given.current;
+    const { signal } = controller.current;
     const progress = (share: number) => setStep({ words: 'Reading', share });
     try {
       setStep({ words: 'Reading', share: null });
@@ -108,7 +108,7 @@ export function ImportRun({ close }: { close: () => void }) {
       if (held === null) return setStep(null);
       setStep({ words: 'Unpacking', share: null });
       const { runId } = await api.call('bundles.import', { file: held });
-      tell('The run is here.');
+      tell('Run imported.');
       close();
       navigate({ page: 'run', runId });
     } catch (cause) {
@@ -117,7 +117,7 @@ export function ImportRun({ close }: { close: () => void }) {
     }
   }
   const cancel = () => {
-    given.current.abort();
+    controller.current.abort();
     if (unpacking) void api.call('tasks.cancel', { taskId: unpacking.id }).catch(() => {});
     close();
   };
@@ -126,7 +126,7 @@ export function ImportRun({ close }: { close: () => void }) {
       open
       onClose={cancel}
       title="Import a run"
-      description="A .zip that StarPO Studio exported. Taking it in starts nothing."
+      description="A .zip exported by StarPO Studio. Importing doesn't start training."
       actions={
         <>
           <Button onClick={cancel}>Cancel</Button>
@@ -159,13 +159,13 @@ export function ImportRun({ close }: { close: () => void }) {
   );
 }
 
-/** Is aborted where the person closes the question before its end. */
-function useGivenUp() {
-  const given = useRef(new AbortController());
+/** A controller that is aborted when the dialog closes early. */
+function useAbortOnClose() {
+  const controller = useRef(new AbortController());
   useEffect(() => {
-    const controller = new AbortController();
-    given.current = controller;
-    return () => controller.abort();
+    const current = new AbortController();
+    controller.current = current;
+    return () => current.abort();
   }, []);
-  return given;
+  return controller;
 }

@@ -19,7 +19,7 @@ interface QuestionProps {
 
 const count = (runs: readonly unknown[]) => (runs.length === 1 ? '1 run' : `${runs.length} runs`);
 
-/** Asks, moves runs to the trash, and offers to take them back. */
+/** Moves runs to the trash after confirmation, with Undo. */
 export function DeleteRuns({ runs, close }: QuestionProps) {
   const api = useApi();
   const { report, tell } = useApp.getState();
@@ -45,7 +45,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
       title={named ? `Delete ${named.name}?` : `Delete ${count(goes)}?`}
       description={`${
         size === null ? '' : `${bytes(size)} on disk. `
-      }For seven days ${goes.length === 1 ? 'it' : 'they'} can be taken back from the trash in History; emptying the trash frees the space at once.`}
+      }Moves to Trash for 7 days. Empty the trash to free the space now.`}
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
@@ -64,22 +64,22 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
       {live.length > 0 && (
         <p className={styles.warning}>
           {runs.length === 1
-            ? 'This run is being trained. Stop it first.'
-            : `${count(live)} of the chosen ${live.length === 1 ? 'is' : 'are'} being trained and stay.`}
+            ? 'This run is training. Stop it first.'
+            : `${count(live)} ${live.length === 1 ? 'is' : 'are'} training and won’t be deleted.`}
         </p>
       )}
     </Dialog>
   );
 }
 
-/** The page of a run that is gone shows nothing any more. */
+/** Leaves the page of a deleted run. */
 function leaveGone(runIds: readonly string[]): void {
   const route = parseRoute(location.hash);
   if ('runId' in route && route.runId && runIds.includes(route.runId))
     navigate({ page: 'history', part: 'runs' }, true);
 }
 
-/** Asks what of some runs is to go, and says what that frees. Closed meanwhile, it goes no further; what is gone by then stays so, and its size is told. */
+/** Deletes episodes and checkpoints of runs. Closing cancels the rest; deleted files stay deleted, and a message shows the freed size. */
 export function CleanRuns({ runs, close }: QuestionProps) {
   const api = useApi();
   const { tell } = useApp.getState();
@@ -111,7 +111,7 @@ export function CleanRuns({ runs, close }: QuestionProps) {
       open
       onClose={cancel}
       title="Free disk space"
-      description={`In ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can’t be undone. Metrics, logs and notes stay.`}
+      description={`For ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can’t be undone. Metrics, logs and notes are kept.`}
       actions={
         <>
           <Button onClick={cancel}>Cancel</Button>
@@ -128,25 +128,20 @@ export function CleanRuns({ runs, close }: QuestionProps) {
           <label className={styles.choice}>
             <input type="checkbox" checked={episodes} onChange={() => setEpisodes(!episodes)} />
             <span>
-              Episodes of training {found && <span className="faint">{bytes(found.episodes)}</span>}
-              <small>They can’t be replayed or searched any more. Episodes of evaluations stay.</small>
+              Training episodes {found && <span className="faint">{bytes(found.episodes)}</span>}
+              <small>You can no longer replay or search them. Evaluation episodes are kept.</small>
             </span>
           </label>
           <label className={styles.choice}>
             <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
             <span>
-              Checkpoints in between {found && <span className="faint">{bytes(found.checkpoints)}</span>}
-              <small>
-                The first, the newest, the best evaluated and pinned ones stay, and those that other runs go
-                on from.
-              </small>
+              Intermediate checkpoints {found && <span className="faint">{bytes(found.checkpoints)}</span>}
+              <small>Keeps the first, newest, best and pinned checkpoints, and those that have forks.</small>
             </span>
           </label>
         </>
       )}
-      {ended.length < runs.length && (
-        <p className={styles.warning}>Runs that are being trained are left alone.</p>
-      )}
+      {ended.length < runs.length && <p className={styles.warning}>Runs in training are skipped.</p>}
     </Dialog>
   );
 }
@@ -163,12 +158,12 @@ export function EmptyTrash({ close }: { close: () => void }) {
       open
       onClose={close}
       title="Empty the trash?"
-      description="The runs in it are deleted for good, and their disk space is free."
+      description="Permanently deletes its runs and frees their disk space."
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
           <Button kind="danger" icon="trash" onClick={empty}>
-            Empty the trash
+            Empty trash
           </Button>
         </>
       }

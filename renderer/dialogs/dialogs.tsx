@@ -7,7 +7,7 @@ import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
 import { RenameRun, StopRun, TagRuns } from './run-questions.tsx';
 import { TrainMore } from './train-more.tsx';
 
-/** The one question that stands before the page. */
+/** The open dialog. */
 export function Dialogs({ route }: { route: Route }) {
   const { question, close } = useDialogs();
   if (!question) return null;

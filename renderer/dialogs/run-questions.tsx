@@ -14,7 +14,7 @@ interface OneProps {
 
 const longestName = 80;
 
-/** A run's id stays; without a name of the person's it goes by its own. */
+/** Sets a run's display name; an empty name resets it. */
 export function RenameRun({ run, close }: OneProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -33,7 +33,7 @@ export function RenameRun({ run, close }: OneProps) {
       other={
         run.marks.name && (
           <Button kind="quiet" onClick={() => save('')}>
-            Use its own name
+            Reset name
           </Button>
         )
       }
@@ -49,8 +49,8 @@ export function RenameRun({ run, close }: OneProps) {
         />
         <small>
           {name.length === longestName
-            ? `${longestName} characters at most.`
-            : 'Only you see it: the run’s folder and id stay.'}
+            ? `Up to ${longestName} characters.`
+            : 'Display name only; folder and ID don’t change.'}
         </small>
       </label>
     </FormDialog>
@@ -77,8 +77,8 @@ export function StopRun({ run, close }: OneProps) {
       title={`Stop ${run.name}?`}
       description={
         paused
-          ? 'It writes a checkpoint and ends. It can be resumed later.'
-          : 'The iteration under way may be given up. It writes a checkpoint and ends, and can be resumed later.'
+          ? 'Saves a checkpoint and stops. You can resume later.'
+          : 'Saves a checkpoint and stops. The current iteration may be discarded. You can resume later.'
       }
       actions={
         <>
@@ -92,7 +92,7 @@ export function StopRun({ run, close }: OneProps) {
   );
 }
 
-/** Gives tags to several runs, or takes them away. */
+/** Adds a tag to runs or removes it. */
 export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: () => void }) {
   const api = useApi();
   const { report, tell } = useApp.getState();
@@ -112,7 +112,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
   return (
     <FormDialog
       title={`Tag ${what}`}
-      submit="Add the tag"
+      submit="Add tag"
       disabled={chosen === '' || wrong || having === runs.length}
       onClose={close}
       onSubmit={() => apply({ addTags: [chosen] }, `${what} tagged “${chosen}”.`)}
@@ -144,13 +144,15 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
   );
 }
 
-/** What a tag may be, where it matters. */
+/** Explains invalid tags. */
 export function TagHint({ tag }: { tag: string }) {
   const wrong = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
   if (wrong)
     return (
-      <small className={styles.wrong}>Letters, digits, spaces and . _ : / + - only, a letter first.</small>
+      <small className={styles.wrong}>
+        Use letters, digits, spaces and . _ : / + -, starting with a letter.
+      </small>
     );
-  if (tag.length >= 40) return <small>40 characters at most.</small>;
+  if (tag.length >= 40) return <small>Up to 40 characters.</small>;
   return null;
 }

@@ -9,7 +9,7 @@ export interface Step {
   share: number | null;
 }
 
-/** How far what a question asked for is. */
+/** Progress of a dialog's task. */
 export function StepLine({ step: { words, share } }: { step: Step }) {
   return (
     <div role="status" className={styles.field}>
@@ -19,7 +19,7 @@ export function StepLine({ step: { words, share } }: { step: Step }) {
   );
 }
 
-/** The task of a kind that is under way. */
+/** The active task of a kind. */
 export function useTaskShare(
   kind: string,
   runId: string | null,
@@ -28,10 +28,10 @@ export function useTaskShare(
   const [task, setTask] = useState<{ id: string; share: number | null } | null>(null);
   useEffect(
     () =>
-      api.on('task', (told) => {
-        if (told.kind !== kind || told.runId !== runId) return;
-        const share = told.total > 0 ? told.done / told.total : null;
-        setTask(told.state === 'running' ? { id: told.id, share } : null);
+      api.on('task', (notice) => {
+        if (notice.kind !== kind || notice.runId !== runId) return;
+        const share = notice.total > 0 ? notice.done / notice.total : null;
+        setTask(notice.state === 'running' ? { id: notice.id, share } : null);
       }),
     [api, kind, runId],
   );

@@ -9,7 +9,7 @@ import { useApp } from '../stores/app-store.ts';
 import { useAnswer } from '../stores/use-answer.ts';
 import styles from './train-more.module.css';
 
-/** Asks how many iterations more, and opens the run that goes on. */
+/** Extends a run: asks for the number of iterations and opens the new run. */
 export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -46,8 +46,8 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
       title="Train more"
       description={
         <>
-          A new run goes on from the last checkpoint of {run.name}. The run itself stays as it is, and its
-          curves are shown behind the new ones.
+          Starts a new run from the last checkpoint of {run.name}, which doesn’t change. Its curves are shown
+          behind the new ones.
         </>
       }
       actions={
@@ -84,7 +84,7 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
         <span id={`${id}-sum`} className={valid ? 'faint' : styles.wrong}>
           {valid
             ? `${run.iterations} + ${more} = ${run.iterations + more} iterations`
-            : 'Give a whole number of 1 or more.'}
+            : 'Enter a whole number of 1 or more.'}
         </span>
       </div>
       {warnings.map((warning) => (
@@ -92,22 +92,18 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
           {warning}
         </p>
       ))}
-      {taken && (
-        <p className="muted">
-          Another run is being trained on this device, or waits for it. Side by side, both take longer.
-        </p>
-      )}
+      {taken && <p className="muted">Another run is using this device. Running in parallel slows both.</p>}
     </Dialog>
   );
 }
 
-/** What is to be said of the run with so many iterations in all, going on from the newest checkpoint; `iterations: null` asks nothing. */
+/** Warnings for a fork of the newest checkpoint with this many iterations in total; `iterations: null` makes no call. */
 function useWarnings({ id }: RunSummary, iterations: number | null): readonly string[] {
   const api = useApi();
   const [checkpoint, setCheckpoint] = useState<number | null>(null);
   useEffect(() => {
     let wanted = true;
-    // Where there is none, starting says so.
+    // Without a checkpoint, starting reports the error.
     api.call('checkpoints.list', { runId: id }).then(
       ([newest]) => wanted && setCheckpoint(newest?.iteration ?? null),
       () => {},

@@ -9,16 +9,16 @@ import type { Exporting } from './use-export.ts';
 
 interface FormatRowProps {
   format: Format;
-  /** Must stay the same object while it means the same. */
+  /** Must be referentially stable. */
   of: ExportSource;
   exporting: Exporting;
-  /** Why there is nothing to export. */
+  /** Why export is disabled. */
   nothing?: string | null;
-  /** What is to be chosen first, or known beside. */
+  /** Options or notes. */
   children?: ReactNode;
 }
 
-/** One format: what is in it, what it is made by, and what became of that. */
+/** One export format with its description, buttons and result. */
 export function FormatRow({ format, of, exporting, nothing = null, children }: FormatRowProps) {
   const { format: as, title, text, isText } = format;
   const [open, setOpen] = useState(false);
@@ -39,8 +39,8 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
           </Button>
         )}
         {busy ? (
-          <Button icon="close" onClick={exporting.cancel} label={`Give up ${title}`}>
-            Give up
+          <Button icon="close" onClick={exporting.cancel} label={`Cancel ${title}`}>
+            Cancel
           </Button>
         ) : (
           <Button
@@ -57,7 +57,7 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
         {busy && exporting.task !== null && exporting.task.total > 0 && (
           <Progress value={exporting.task.done / exporting.task.total} label={`Exporting ${title}`} />
         )}
-        {busy && 'Making the files…'}
+        {busy && 'Creating files…'}
         {exporting.said?.format === as && exporting.said.text}
       </div>
       {exporting.problem?.format === as && (

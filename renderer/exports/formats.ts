@@ -3,11 +3,11 @@ import type { ExportFormat } from '../../core/contract/contract.ts';
 interface Format {
   format: ExportFormat;
   title: string;
-  /** What is in it. */
+  /** Description of the content. */
   text: string;
-  /** Shown on the page, to be copied. */
+  /** Whether the page can show and copy it. */
   isText?: boolean;
-  /** It is about one checkpoint. */
+  /** Whether it exports a single checkpoint. */
   ofCheckpoint?: boolean;
 }
 
@@ -16,16 +16,20 @@ interface FormatGroup {
   formats: Format[];
 }
 
-/** What a run can be exported as, for whom. */
+/** Export formats of a run. */
 export const formatGroups: readonly FormatGroup[] = [
   {
     title: 'Metrics',
     formats: [
-      { format: 'csv', title: 'CSV', text: 'A row an iteration, a column a metric. For spreadsheets.' },
+      {
+        format: 'csv',
+        title: 'CSV',
+        text: 'One row per iteration, one column per metric. For spreadsheets.',
+      },
       {
         format: 'jsonl',
         title: 'JSON lines',
-        text: 'A line an iteration with all its metrics. For scripts.',
+        text: 'One line per iteration with all metrics. For scripts.',
       },
       {
         format: 'tensorboard',
@@ -50,7 +54,7 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'hugging-face',
         title: 'Hugging Face folder',
-        text: 'The weights, the tokenizer and a model card with what it was trained on, its results and their intervals, licence and limits. transformers loads it.',
+        text: 'Weights, tokenizer and a model card with training data, results, intervals, licence and limits. Loads in transformers.',
         ofCheckpoint: true,
       },
     ],
@@ -61,19 +65,19 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'methods',
         title: 'Methods paragraph',
-        text: 'How it was trained, in sentences with references.',
+        text: 'The training method in sentences with references.',
         isText: true,
       },
       {
         format: 'markdown',
         title: 'Results, Markdown',
-        text: 'Success of every evaluation with its interval.',
+        text: 'Success of every evaluation with intervals.',
         isText: true,
       },
       {
         format: 'latex',
         title: 'Results, LaTeX',
-        text: 'The same table, for booktabs.',
+        text: 'The same table for booktabs.',
         isText: true,
       },
     ],

@@ -8,7 +8,7 @@ import styles from './exports.module.css';
 
 type TextFormat = 'methods' | 'markdown' | 'latex';
 
-/** What a text export says, to be read and copied. */
+/** Shows a text export and copies it. */
 export function TextPreview({ of, format, title }: { of: ExportSource; format: TextFormat; title: string }) {
   const api = useApi();
   const [text, setText] = useState<string | null>(null);
@@ -25,7 +25,7 @@ export function TextPreview({ of, format, title }: { of: ExportSource; format: T
     };
   }, [api, of, format]);
   if (problem) return <ErrorNote error={problem} kind="warning" />;
-  if (text === null) return <p className="faint">Writing…</p>;
+  if (text === null) return <p className="faint">Loading…</p>;
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
   return (
     <div className={styles.preview}>

@@ -5,10 +5,10 @@ import { useApi } from '../api/context.ts';
 import { inDesktop, saveExport } from '../api/files.ts';
 
 export interface ExportState {
-  /** What is being made. */
+  /** The format being exported. */
   format: ExportFormat | null;
   task: Task | null;
-  /** What became of the last one. */
+  /** Result of the last export. */
   said: { format: ExportFormat; text: string } | null;
   problem: { format: ExportFormat; error: ApiError } | null;
 }
@@ -20,7 +20,7 @@ export interface Exporting extends ExportState {
   cancel(): void;
 }
 
-/** Makes exports of a run, or of a study (null), one at a time, and gives the person their files. */
+/** Exports a run, or a sweep (`runId` null), one format at a time, and saves the files. */
 export function useExport(runId: string | null): Exporting {
   const api = useApi();
   const [state, setState] = useState(idle);
@@ -50,7 +50,7 @@ export function useExport(runId: string | null): Exporting {
         const cancelled = error.code === 'task_cancelled';
         setState(
           cancelled
-            ? { ...idle, said: { format, text: 'Given up' } }
+            ? { ...idle, said: { format, text: 'Cancelled' } }
             : { ...idle, problem: { format, error } },
         );
       }

@@ -5,12 +5,12 @@ import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
 import { useApp } from '../stores/app-store.ts';
 
-/** `unsupported`: this browser has none; `blocked`: the person, or the browser for them, said no. */
+/** `unsupported`: the browser has no notifications; `blocked`: the user or the browser denied permission. */
 export type Permission = 'unsupported' | 'blocked' | 'off' | 'on';
 
 const storageKey = 'starpo-notifications';
 
-/** The desktop app tells of everything itself, without a window too; a browser has the Notification API instead. */
+/** The desktop app sends notifications itself, also without a window; a browser uses the Notification API. */
 const desktop = (): Notifier | undefined => (window as { starpo?: Notifier }).starpo;
 
 function present(): Permission {
@@ -23,7 +23,7 @@ function present(): Permission {
 
 interface Notifications {
   permission: Permission;
-  /** As a person asks for it: only then is a browser asked whether it may. */
+  /** Turns notifications on or off. Requests the browser's permission, so call it from a user action. */
   turn: (on: boolean) => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export const useNotifications = create<Notifications>()((set) => ({
   },
 }));
 
-/** Tells of alarms and of runs that have ended while the window isn't in front, until the returned function is called. */
+/** Sends notifications of warnings and ended runs while the window is in the background, until the returned function is called. */
 export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
   const permission = present();
   useNotifications.setState({ permission });
@@ -49,8 +49,8 @@ export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
   const news = new News();
   const runOf = (runId: string) => useApp.getState().runs?.find(({ id }) => id === runId);
   const stops = [
-    api.on('run', (run) => tell(news.ofRun(run))),
-    api.on('alerts', ({ runId, alerts }) => tell(news.ofAlerts(runOf(runId), alerts))),
+    api.on('run', (run) => notify(news.ofRun(run))),
+    api.on('alerts', ({ runId, alerts }) => notify(news.ofAlerts(runOf(runId), alerts))),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -59,8 +59,8 @@ export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
 
 const inFront = () => document.visibilityState === 'visible' && document.hasFocus();
 
-/** Of several tabs with the same news, one notification stays. */
-function tell(text: NotificationText | null): void {
+/** Sends a notification. The tag merges those of several tabs. */
+function notify(text: NotificationText | null): void {
   if (!text || inFront() || useNotifications.getState().permission !== 'on') return;
   const { runId, tag, title, body } = text;
   const notification = new Notification(title, { body, tag });

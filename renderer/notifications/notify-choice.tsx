@@ -2,13 +2,13 @@ import { Icon } from '../components/icon.tsx';
 import { useNotifications } from './notifications.ts';
 import styles from './notify-choice.module.css';
 
-/** Whether alarms are told of while the window isn't in front. */
+/** Turns desktop notifications on or off. */
 export function NotifyChoice() {
   const { permission, turn } = useNotifications();
   if (permission === 'unsupported') return null;
   if (permission === 'blocked')
     return (
-      <p className={styles.blocked}>Notifications are blocked: allow them for this page in the browser.</p>
+      <p className={styles.blocked}>Notifications are blocked. Allow them for this page in the browser.</p>
     );
   const on = permission === 'on';
   return (
@@ -17,7 +17,7 @@ export function NotifyChoice() {
       className={`toggle ${styles.choice}`}
       aria-pressed={on}
       onClick={() => void turn(!on)}
-      title="Tells of warnings while this window isn't in front"
+      title="Show a desktop notification when the window is in the background"
     >
       <Icon name="bell" size={13} />
       {on ? 'Notifications on' : 'Notify me of warnings'}

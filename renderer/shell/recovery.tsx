@@ -8,12 +8,12 @@ import { useApp } from '../stores/app-store.ts';
 import styles from './recovery.module.css';
 
 const storageKey = 'starpo-recovery';
-/** What was answered last, at most. */
+/** Maximum number of remembered answers. */
 const kept = 100;
-/** Milliseconds: who didn't miss a run for a week doesn't want to be asked. */
+/** Only runs interrupted within this time (ms) are offered. */
 const recent = 7 * 24 * 3600_000;
 
-/** A run that is interrupted again is offered again. */
+/** Includes the end time, so a run that is interrupted again is offered again. */
 const keyOf = ({ id, endedAt }: RunSummary) => `${id} ${endedAt}`;
 
 function answered(): string[] {
@@ -25,7 +25,7 @@ function answered(): string[] {
   }
 }
 
-/** Offers to go on with runs whose trainer ended by a crash or a power cut, once for each time. `here`: the run whose own page says so. */
+/** Offers to resume interrupted runs, once per interruption. `here` is the run on the current page, which has its own offer. */
 export function Recovery({ here }: { here: string | null }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
@@ -48,7 +48,7 @@ export function Recovery({ here }: { here: string | null }) {
     localStorage.setItem(storageKey, JSON.stringify(keys));
     setKnown(keys);
   }
-  async function goOn(): Promise<void> {
+  async function resume(): Promise<void> {
     answer();
     const busy = (runs ?? []).some(({ status }) => isLive(status));
     try {
@@ -73,8 +73,8 @@ export function Recovery({ here }: { here: string | null }) {
         {several ? 'Their last checkpoints are' : 'Its last checkpoint is'} kept.
       </p>
       <div className={styles.actions}>
-        <Button kind="primary" icon="play" onClick={() => void goOn()}>
-          {several ? 'Go on, one after the other' : 'Go on from the last checkpoint'}
+        <Button kind="primary" icon="play" onClick={() => void resume()}>
+          {several ? 'Resume one by one' : 'Resume from the last checkpoint'}
         </Button>
         <Button kind="quiet" onClick={answer}>
           Not now

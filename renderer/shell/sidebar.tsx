@@ -26,22 +26,22 @@ const connectionWords = {
 const places: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
   { page: 'start', title: 'Start', icon: 'start', route: { page: 'start' } },
   { page: 'history', title: 'History', icon: 'history', route: { page: 'history', part: 'runs' } },
-  { page: 'studies', title: 'Studies', icon: 'study', route: { page: 'studies' } },
+  { page: 'studies', title: 'Sweeps', icon: 'study', route: { page: 'studies' } },
   { page: 'compare', title: 'Compare', icon: 'compare', route: { page: 'compare', runIds: [] } },
   { page: 'play', title: 'Play', icon: 'game', route: { page: 'play' } },
   { page: 'models', title: 'Models', icon: 'model', route: { page: 'models' } },
 ];
 
-/** A page that isn't listed belongs to the one that leads to it. */
+/** Whether a route belongs to a sidebar entry. */
 function belongsTo(route: Route, page: Route['page']): boolean {
   if (route.page === 'new') return page === (route.study ? 'studies' : 'start');
   return route.page === page || (page === 'studies' && route.page === 'study');
 }
 
-/** Beyond that many, a list is no overview: History has them all. */
+/** Maximum number of runs in the sidebar; History lists all. */
 const mostListed = 60;
 
-/** The newest, and whichever is trained, starred or open. */
+/** The newest runs, and those that are active, starred or open. */
 function shortList(runs: readonly RunSummary[], open: string | null): readonly RunSummary[] {
   const matters = ({ id, status, marks }: RunSummary) =>
     id === open || marks.starred || isLive(status) || status === 'queued';
@@ -141,7 +141,7 @@ export function Sidebar({ route }: { route: Route }) {
   );
 }
 
-/** Of a run that is in the Echo Trap, or near it. */
+/** Marks a run with an active Echo Trap warning. */
 function TrapMark({ run: { trap } }: { run: RunSummary }) {
   if (!trap || !isAlarm(trap.state)) return null;
   const { word, tone } = levelWording(trap.state);
@@ -154,7 +154,7 @@ function TrapMark({ run: { trap } }: { run: RunSummary }) {
   );
 }
 
-/** Letters of a name that two lines hold. */
+/** Maximum number of characters on two lines. */
 const fitting = 34;
 
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
@@ -198,7 +198,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
               ? statusWord(run.status)
               : percent(success, 0)}
         {success !== undefined && !active && run.queuePosition === null && (
-          <span className="visually-hidden"> success by its newest evaluation</span>
+          <span className="visually-hidden"> success in the latest evaluation</span>
         )}
       </span>
       {active && (

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { openAddress } from '../api/transport.ts';
 
-/** A tab of a browser that nobody has signed in yet: the address that `starpo serve` printed does. */
+/** Signs a browser tab in with the address from `starpo serve`. */
 export function SignIn() {
   const [wrong, setWrong] = useState(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -19,8 +19,8 @@ export function SignIn() {
       </button>
       {wrong && (
         <p role="alert">
-          That isn't an address that <code>starpo serve</code> prints: it begins with http:// and has
-          #sign-in= in it.
+          Not a sign-in address. The address from <code>starpo serve</code> starts with http:// and contains
+          #sign-in=.
         </p>
       )}
     </form>

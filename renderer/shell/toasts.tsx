@@ -5,14 +5,14 @@ import { Icon } from '../components/icon.tsx';
 import { type Told, useApp } from '../stores/app-store.ts';
 import styles from './toasts.module.css';
 
-/** How long (ms) something is shown that needs no answer. */
+/** Display times in ms. */
 const toldFor = 6000;
 const undoFor = 12_000;
 const errorFor = 20_000;
-/** Somebody has to do something about these: they stay until they are put away. */
+/** Codes of errors that stay until dismissed, because the user has to act. */
 const needsAnswer = /^(internal|disk_|history_|data_folder_|trainer_|storage_)/;
 
-/** What was done and what went wrong, in a strip of its own below the page: it covers nothing. */
+/** Confirmations and errors, in a strip below the page that covers nothing. */
 export function Toasts() {
   const errors = useApp((state) => state.errors);
   const told = useApp((state) => state.told);
@@ -65,7 +65,7 @@ function Wrong({ id, error }: { id: number; error: ApiError }) {
   );
 }
 
-/** Puts a message away after a while, in which nobody points at it or is in it. `null`: never. */
+/** Dismisses a message after a time without hover or focus. `null`: never. */
 function useTimed(key: number, milliseconds: number | null) {
   const dismiss = useApp((state) => state.dismiss);
   const [held, setHeld] = useState(false);

@@ -15,23 +15,23 @@ import { createGathering } from './gather.ts';
 
 interface AppState {
   connection: ConnectionState;
-  /** Newest first; null until first heard of. */
+  /** Newest first; null while loading. */
   runs: RunSummary[] | null;
-  /** The run that ships with the app, in none of the lists; null where nobody has asked for it. */
+  /** The included sample run, in no list; null until requested. */
   sample: Sample | null;
   presets: PresetCard[] | null;
   system: SystemInfo | null;
-  /** What the data folder has of TensorBoard. */
+  /** TensorBoard logging of the data folder. */
   tensorBoard: TensorBoardState | null;
-  /** Errors the person hasn't put away yet, newest last. */
+  /** Errors not yet dismissed, newest last. */
   errors: { key: number; error: ApiError }[];
-  /** What was done, newest last. */
+  /** Confirmations, newest last. */
   told: Told[];
   /** Whether archived runs are listed too. */
   showArchived: boolean;
   toggleArchived: () => void;
   report: (cause: unknown) => void;
-  /** Says that something was done; `undo`: takes it back. */
+  /** Shows a confirmation; `undo` adds an Undo button. */
   tell: (text: string, undo?: () => void) => void;
   dismiss: (key: number) => void;
   dismissAll: () => void;
@@ -43,9 +43,9 @@ export interface Told {
   undo: (() => void) | null;
 }
 
-/** More at once is a pile that nobody reads. */
+/** Maximum number of messages of each kind. */
 const mostShown = 3;
-/** Errors of a connection that is there again say nothing any more. */
+/** Errors to dismiss after a reconnection. */
 const ofConnection = ['not_connected', 'connection_lost', 'connection_refused'];
 
 /** Milliseconds. */
@@ -66,7 +66,7 @@ export const useApp = create<AppState>()((set) => ({
   toggleArchived: () => set(({ showArchived }) => ({ showArchived: !showArchived })),
   report: (cause) => {
     const error = asFailure(cause).toApiError();
-    // The same thing going wrong again is one notice, not a pile.
+    // Show repeated errors once.
     set(({ errors }) => ({
       errors: [
         ...errors.filter((shown) => shown.error.code !== error.code || shown.error.message !== error.message),
@@ -84,7 +84,7 @@ export const useApp = create<AppState>()((set) => ({
   dismissAll: () => set(({ errors }) => (errors.length > 0 ? { errors: [] } : {})),
 }));
 
-/** One of the listed, or the sample. */
+/** Finds a listed run or the sample. */
 export function findRun(
   { runs, sample }: Pick<AppState, 'runs' | 'sample'>,
   runId: string | null | undefined,
@@ -96,7 +96,7 @@ export function useRunSummary(runId: string): RunSummary | undefined {
   return useApp((state) => findRun(state, runId));
 }
 
-/** Runs that are to be listed, and how many of the archived are hidden. */
+/** The listed runs, and the number of archived runs. */
 export function useListedRuns(): { runs: RunSummary[] | null; archived: number } {
   const runs = useApp((state) => state.runs);
   const showArchived = useApp((state) => state.showArchived);
@@ -104,7 +104,7 @@ export function useListedRuns(): { runs: RunSummary[] | null; archived: number }
   return { runs: showArchived ? runs : (runs?.filter(({ marks }) => !marks.archived) ?? null), archived };
 }
 
-/** Puts summaries into the list, newest run first; null takes a run out of it. */
+/** Updates the list with new summaries, newest run first; null removes a run. */
 export function withRuns(
   runs: readonly RunSummary[],
   changes: ReadonlyMap<string, RunSummary | null>,
@@ -115,7 +115,7 @@ export function withRuns(
   );
 }
 
-/** Keeps the store in step with core; after every reconnection all is asked for again, since notices may have been missed. */
+/** Synchronizes the store with the server. Reloads everything after a reconnection, because notices may have been missed. */
 export function followCore(api: Api): () => void {
   const fail = (cause: unknown) => {
     if (!isConnectionLost(cause)) useApp.getState().report(cause);
@@ -125,7 +125,7 @@ export function followCore(api: Api): () => void {
   const changes = createGathering<RunSummary | null>((changed) =>
     useApp.setState(({ runs }) => ({ runs: withRuns(runs ?? [], changed) })),
   );
-  // Each by itself: what the machine has takes longer to find out than which runs there are.
+  // Separate requests: system information takes longer than the list of runs.
   function refresh(): void {
     const askRuns = () => api.call('runs.list', {});
     changes.flush();
@@ -144,7 +144,7 @@ export function followCore(api: Api): () => void {
     askSystem();
   }
   let asking: ReturnType<typeof setTimeout> | undefined;
-  // Asked again while the set-up builds the trainer: what it says changes by itself then alone.
+  // Poll while the trainer is being built.
   function askSystem(): void {
     clearTimeout(asking);
     api
@@ -155,7 +155,7 @@ export function followCore(api: Api): () => void {
       })
       .catch(fail);
   }
-  /** Nobody may be on the page that says so. */
+  /** Reports the problem on every page. */
   function showTensorBoard(tensorBoard: TensorBoardState): void {
     useApp.setState({ tensorBoard });
     const { problem } = tensorBoard;

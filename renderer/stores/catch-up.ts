@@ -1,13 +1,13 @@
 export interface CatchUp {
-  /** Applies a notice now, and once more on top of the snapshot that is under way. */
+  /** Applies a notice now, and again on top of a pending snapshot. */
   notice(apply: () => void): void;
-  /** Asks for a snapshot and applies it, unless another was asked for in the meantime. Rejects as `ask` does. */
+  /** Requests a snapshot and applies it, unless a newer one was requested. Rejects if `ask` does. */
   snapshot<T>(ask: () => Promise<T>, apply: (value: T) => void): Promise<void>;
 }
 
 /**
- * Keeps what core tells together with what it is asked for: an answer may be older than notices that came before it, which must not be lost.
- * Applying a notice twice must do the same as once.
+ * Merges notices with snapshots: a snapshot may be older than notices that arrived before it, and these must not be lost.
+ * Applying a notice must be idempotent.
  */
 export function createCatchUp(): CatchUp {
   let sinceAsked: (() => void)[] | null = null;

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import type { RunSummary } from '../../core/contract/contract.ts';
 
-/** What a person is asked before something is done; whoever offers it, the question is the same. */
+/** A dialog to open, shared by all buttons, menus and shortcuts. */
 export type Question =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
   | { kind: 'rename' | 'stop' | 'export' | 'train-more'; run: RunSummary }

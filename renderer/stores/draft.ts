@@ -7,21 +7,21 @@ import type {
   SettingValue,
 } from '../../core/contract/contract.ts';
 
-/** A configuration in the making: what it is made from, and what is changed of it. Everything here is pure. */
+/** Pure functions for an edited configuration: a base and its edits. */
 
 export type Config = Record<string, unknown>;
 
 export interface Draft {
   source: RunSource;
-  /** What it is made from, whole. */
+  /** The complete base configuration. */
   base: Config;
-  /** What is changed, as it was typed; core says what is wrong with it. */
+  /** Edits as typed; the server validates them. */
   edits: Settings;
 }
 
 /** A field at its place in the configuration: `environments[].config.size` at `environments.0.config.size`. */
 export interface PlacedField extends FormField {
-  /** As settings name it. */
+  /** Path of the setting. */
   at: string;
 }
 
@@ -41,7 +41,7 @@ export function flatten(config: Config, prefix = ''): Map<string, SettingValue> 
   return leaves;
 }
 
-/** A copy with its changes; what isn't of the setting's type stays the text that it is. */
+/** A copy with the edits applied. A value of the wrong type stays text. */
 export function applied({ base, edits }: Pick<Draft, 'base' | 'edits'>): Config {
   const copy = structuredClone(base);
   const leaves = flatten(base);
@@ -70,7 +70,7 @@ function typed(value: SettingValue, model: SettingValue | undefined): SettingVal
 export const isSame = (a: SettingValue | undefined, b: SettingValue | undefined): boolean =>
   a !== undefined && b !== undefined && (String(a) === String(b) || typed(a, b) === b);
 
-/** The changes with one more, or without it where it says what is there anyway. */
+/** Adds an edit, or removes it if it equals the base value. */
 export function edited(
   { base, edits }: Pick<Draft, 'base' | 'edits'>,
   path: string,
@@ -80,7 +80,7 @@ export function edited(
   return isSame(value, flatten(base).get(path)) ? others : { ...others, [path]: value };
 }
 
-/** Where two configurations have the same settings: what differs in the second; else null. */
+/** The values of `other` that differ from `base`; null if they don't have the same settings. */
 export function differences(base: Config, other: Config): Settings | null {
   const ours = flatten(base);
   const theirs = flatten(other);
@@ -95,7 +95,7 @@ interface EnvironmentOf {
 
 export const environmentsOf = (config: Config): EnvironmentOf[] => config.environments as EnvironmentOf[];
 
-/** The form's sections for a configuration: one for each environment after those that are always there. */
+/** The form's sections for a configuration, with one section per environment. */
 export function placeSections(form: ConfigForm, config: Config): PlacedSection[] {
   const own = form.sections.map((section) => ({
     ...section,
@@ -118,7 +118,7 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
 
 export const isPrompt = ({ at }: Pick<PlacedField, 'at'>): boolean => /^environments\.\d+\.prompt\./.test(at);
 
-/** Fields that a search finds: by title, path, help and choices, all of its words. */
+/** Fields whose title, path, help and choices contain all words of the query. */
 export function findFields(sections: readonly PlacedSection[], query: string): PlacedSection[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...sections];
@@ -133,11 +133,11 @@ export function findFields(sections: readonly PlacedSection[], query: string): P
   });
 }
 
-/** A value as a field begins with it: `1e-6`, where its zeros would have to be counted. */
+/** A value as text for a field; small numbers in exponential notation, such as `1e-6`. */
 export const asText = (value: SettingValue): string =>
   typeof value === 'number' && value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
 
-/** A value as people read it. */
+/** A value for display. */
 export function inWords(value: SettingValue | undefined, { choices }: Pick<FormField, 'choices'>): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'boolean') return value ? 'on' : 'off';

@@ -1,18 +1,17 @@
-/** Milliseconds within which no more than a few changes are applied one by one. */
+/** Interval in ms, and the number of changes per interval that are applied immediately. */
 const span = 500;
 const few = 8;
 
 export interface Gathering<T> {
   add(id: string, change: T): void;
-  /** Applies what waits. */
+  /** Applies pending changes. */
   flush(): void;
-  /** Forgets what waits. */
+  /** Drops pending changes. */
   stop(): void;
 }
 
-/**
- * Applies changes of things that have an id: each at once as long as they are few, and where there are many, as when years of runs are taken in, all together twice a
- * second, of each thing the newest. Whatever is drawn from them is drawn as often.
+/** Batches changes by id. A few changes are applied immediately. Many, for example while runs are being indexed, are applied
+ * together twice a second, keeping the newest per id. This limits how often the page redraws.
  */
 export function createGathering<T>(apply: (changes: ReadonlyMap<string, T>) => void): Gathering<T> {
   let waiting = new Map<string, T>();
@@ -26,7 +25,7 @@ export function createGathering<T>(apply: (changes: ReadonlyMap<string, T>) => v
     apply(changes);
   }
 
-  /** A span without changes is the last one. */
+  /** Starts an interval. An interval without changes is the last. */
   function begin(): void {
     applied = 0;
     timer = setTimeout(() => {

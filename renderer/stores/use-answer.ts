@@ -6,16 +6,15 @@ import { useApi } from '../api/context.ts';
 import { useApp } from './app-store.ts';
 
 export interface Answer<T> {
-  /** The last one; it stays while a newer one is waited for. */
+  /** The latest answer; kept while a newer one is pending. */
   value: T | null;
   error: ApiError | null;
-  /** Whether it belongs to what was asked last. */
+  /** Whether it answers the latest question. */
   fresh: boolean;
 }
 
-/**
- * What core says of something that is being typed: asked once it has stayed the same for `delay` milliseconds, and again when the connection is back. `input: null` asks
- * nothing.
+/** Calls a method with debounced input: after `delay` ms without a change, and again after a reconnection. `input: null`
+ * makes no call.
  */
 export function useAnswer<P extends ProcedureName>(
   name: P,

@@ -33,14 +33,14 @@ test('the desktop shows what trains, keeps the machine awake, opens links, saves
   const { page, heard, does, ended } = shell;
   page.setDefaultTimeout(120_000);
   const complaints = hearComplaints(page);
-  await heard(/desk: {"tray":\["Open StarPO Studio","Nothing trains","Quit"\]}/);
+  await heard(/desk: {"tray":\["Open StarPO Studio","No active runs","Quit"\]}/);
   await page
     .getByRole('button', { name: /^Start FrozenLake/ })
     .first()
     .click();
   await heard(/desk: {"awake":true}/);
   await heard(
-    /desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of \d+[^"]*","Quit, training goes on"\]}/,
+    /desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of \d+[^"]*","Quit \(training continues\)"\]}/,
   );
   await heard(/desk: {"progress":0\.0[12]}/);
   const [folder] = globSync(join(home, 'runs/*'));
@@ -123,7 +123,7 @@ test('another data folder is chosen; the restart asks about what trains and can 
   later.page.setDefaultTimeout(120_000);
   await later.page.getByText(`Data in ${join(disk, 'starpo-studio')}`).waitFor();
   later.does({ second: ['starpo-studio', 'starpo://system'] });
-  await later.page.getByRole('button', { name: 'Use the usual folder' }).click();
+  await later.page.getByRole('button', { name: 'Use the default folder' }).click();
   await later.page.getByRole('status').getByText(join(home, 'starpo-studio'), { exact: true }).waitFor();
   await later.page.getByRole('button', { name: 'Restart now' }).click();
   expect(await later.ended).toBe(restarts);
@@ -134,7 +134,7 @@ test('another data folder is chosen; the restart asks about what trains and can 
     JSON.stringify({ dataFolder: join(home, 'gone') }),
   );
   shell = await desktop.open(home, { ...environment, STAND_IN_ANSWERS: '{"message":1}' });
-  await shell.heard(/"buttons":\["Try again","Use the usual folder this time","Quit"\]/);
+  await shell.heard(/"buttons":\["Try again","Use the default folder this time","Quit"\]/);
   await shell.page.getByText(`Data in ${join(home, 'starpo-studio')}`).waitFor();
   expect(existsSync(join(home, 'gone'))).toBe(false);
 });

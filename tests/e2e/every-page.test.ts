@@ -262,7 +262,7 @@ describe('with runs', () => {
       ['/history/episodes', within('input[type="search"]')],
       ['/studies', within('a[href*="/studies/new"], button')],
       ['/compare', within('button[aria-label="Add a run…"]')],
-      ['/models', page.getByLabel('Name at the hub')],
+      ['/models', page.getByLabel('Hugging Face repo')],
       ['/play', within('a[href^="#/play/"]')],
       [run!, within('a[href$="/replay"]')],
       [`/run/${served.runs.created}`, button('Start')],
@@ -333,7 +333,7 @@ describe('with runs', () => {
     await go(`/study/${study}`);
     await button('Delete…').focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Delete the study?' }).waitFor();
+    await page.getByRole('dialog', { name: 'Delete sweep?' }).waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(() => isFocused(button('Delete…'))).toBe(true);
     expect(complaints).toEqual([]);

@@ -89,7 +89,7 @@ test('a run goes out as one file, and comes in again', async () => {
   const file = { name: bundle.name, mimeType: 'application/zip', buffer: bundle.bytes };
   await page.getByLabel('File').setInputFiles(file);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('The run is here.').waitFor();
+  await page.getByText('Run imported.').waitFor();
   expect(page.url()).toMatch(/#\/run\/a-real-run-[0-9a-f]{4}$/);
   expect(complaints).toEqual([]);
   await page.close();
@@ -111,15 +111,15 @@ test('what a run has none of is said where it was asked for', async () => {
 test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme) => {
   const page = await visit('/system', colorScheme);
   const complaints = hearComplaints(page);
-  await page.getByRole('figure', { name: /^Processor: \d+ % now/ }).waitFor();
+  await page.getByRole('figure', { name: /^CPU: \d+ % now/ }).waitFor();
   await page.getByRole('region', { name: 'Checks' }).getByText(home).waitFor();
   expect(await violations(page)).toEqual([]);
   const other = colorScheme === 'light' ? 'Dark' : 'Light';
   await page.getByRole('button', { name: other, exact: true }).click();
   expect(await page.locator('html').getAttribute('data-theme')).toBe(other.toLowerCase());
-  await page.getByRole('button', { name: 'As the system' }).click();
+  await page.getByRole('button', { name: 'System', exact: true }).click();
   expect(await page.locator('html').getAttribute('data-theme')).toBe(colorScheme);
-  await page.getByRole('checkbox', { name: 'Write TensorBoard files while runs train' }).focus();
+  await page.getByRole('checkbox', { name: 'Write TensorBoard files during training' }).focus();
   await page.keyboard.press('Space');
   const command = page.getByText(`tensorboard --logdir ${home}/tensorboard`);
   await command.waitFor();

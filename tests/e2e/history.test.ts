@@ -79,7 +79,7 @@ test('the keyboard alone finds a run, asks to stop it, thinks better of it, and 
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).getByText('Start or resume').waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Start or resume').waitFor();
   await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Add a note' }).focus();
@@ -113,7 +113,7 @@ test.each(['light', 'dark'] as const)(
   async (colorScheme) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await open('/history');
-    await page.getByRole('checkbox', { name: 'Choose walk-299' }).check();
+    await page.getByRole('checkbox', { name: 'Select walk-299' }).check();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'More for walk-299' }).click();
     await page.getByRole('menuitem', { name: 'Rename…' }).waitFor();

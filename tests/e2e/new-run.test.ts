@@ -23,7 +23,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'New run' }).waitFor();
   // The trainer itself says what the policy would read, and what that takes.
-  const prompts = page.getByRole('region', { name: 'What the model reads' });
+  const prompts = page.getByRole('region', { name: 'Prompt preview' });
   await prompts.getByText(/^(Phoenix or Dragon|Dragon or Phoenix)\?$/).waitFor();
   await page.getByRole('meter', { name: /^Memory: / }).waitFor();
 
@@ -71,8 +71,8 @@ test('at 200 % of 1440 nothing of the form or of Start lies beside the page', as
   await page.getByRole('heading', { name: /^Watch it learn/ }).waitFor();
   expect(await beside()).toBe(0);
   await page.goto(`${new URL(page.url()).origin}/#/studies/new/starter-mixed`);
-  await page.getByRole('heading', { name: 'New study' }).waitFor();
-  await page.getByRole('button', { name: 'Vary Learning rate in a study' }).click();
+  await page.getByRole('heading', { name: 'New sweep' }).waitFor();
+  await page.getByRole('button', { name: 'Vary Learning rate in a sweep' }).click();
   for (const name of [/^Environment: FrozenLake/, /^Policy loss/, /^Evaluation and files/])
     await page.getByRole('button', { name }).click();
   expect(await beside()).toBe(0);

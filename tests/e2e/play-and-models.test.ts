@@ -71,7 +71,7 @@ test('a level is played beside the agent by the keyboard alone', async () => {
   await expectNoOverflow();
   await page.keyboard.press('ArrowUp');
   await you.getByText('9 of 10 moves left').waitFor();
-  await agent.getByRole('button', { name: 'Play it again' }).waitFor();
+  await agent.getByRole('button', { name: 'Play again' }).waitFor();
   await agent.getByText(/^(Solved in \d+ moves?|Failed: .*|Out of (moves|turns))$/).waitFor();
   expect(await agent.getByRole('heading', { name: 'Turn 1' }).count()).toBe(1);
   await expectAccessible();
@@ -93,11 +93,11 @@ test('a model is downloaded from a hub of one’s own', async () => {
   await hub.start();
   try {
     await page.getByRole('link', { name: 'Models' }).click();
-    await page.getByText('Hub and token').click();
+    await page.getByText('Hub address and token').click();
     await page.getByLabel('Address').fill(hub.host);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(`${hub.host}, no token`).waitFor();
-    await page.getByLabel('Name at the hub').fill(hub.repository);
+    await page.getByLabel('Hugging Face repo').fill(hub.repository);
     await page.keyboard.press('Enter');
     await page.getByText('apache-2.0', { exact: true }).waitFor();
     await expectAccessible();

@@ -99,7 +99,7 @@ test('what sleeps catches up, nothing starts twice, and training is undisturbed'
   const without = await goesOn(folder);
   process.kill(core, 'SIGCONT');
   await catchesUp(first, without);
-  for (const page of pages) await page.getByRole('button', { name: 'Take the star away' }).waitFor();
+  for (const page of pages) await page.getByRole('button', { name: 'Unstar' }).waitFor();
 
   // A window's page stands still, as browsers do with those that nobody sees.
   const thaw = await freeze(second);
@@ -115,7 +115,7 @@ test('what sleeps catches up, nothing starts twice, and training is undisturbed'
   const awake = await goesOn(folder);
   for (const page of pages) {
     await catchesUp(page, awake);
-    expect(await page.getByText('Hangs').count()).toBe(0);
+    expect(await page.getByText('Not responding').count()).toBe(0);
   }
 
   await first.getByRole('button', { name: /^Stop/ }).click();

@@ -66,7 +66,7 @@ test('runs are found by words and chips, and stand in the order that is asked fo
   await page.shown(() => rows().length === 1 && rowOf(ids.bandit)());
   await page.shown(page.saying('[role="status"]', '1 of 3'));
   page.write(search, 'nothing like that');
-  await page.click(page.saying('button', 'Clear the filter'));
+  await page.click(page.saying('button', 'Clear filters'));
   await page.click(page.saying('.toggle', /^FrozenLake/));
   await page.shown(() => rows().length === 2 && !rowOf(ids.bandit)());
   await page.click(page.saying('.toggle', /^FrozenLake/));
@@ -91,7 +91,7 @@ test('several are deleted after a question, and taken back', async () => {
 
   await page.core.trash.delete([ids.stopped]);
   await page.click(page.saying('a', 'Trash'));
-  await page.click(page.saying('button', 'Take back'));
+  await page.click(page.saying('button', 'Restore'));
   await page.shown(page.saying('p', 'The trash is empty'));
   expect(page.core.runs.list()).toHaveLength(3);
 });
@@ -171,7 +171,7 @@ test('what episodes say leads to their replay', async () => {
   const found = await page.shown(page.saying('a', /player 0 goal 3 3.*iteration 5, training, FrozenLake/s));
   expect([...found.querySelectorAll('mark')].map(({ textContent }) => textContent)).toContain('goal');
   page.write(search, 'nobody says this');
-  await page.shown(page.saying('p', 'No episode says that'));
+  await page.shown(page.saying('p', 'No matching episodes'));
   page.write(search, 'goal');
   await page.click(page.saying('a', /player 0 goal 3 3/));
   await page.shown(() => location.hash.startsWith(`#/run/${ids.lake}/replay/000005-train-`));
@@ -235,6 +235,6 @@ test('a run goes out as one file and comes in again', async () => {
   expect(readdirSync(join(home, 'exchange'))).toEqual([]);
   writeFileSync(kept, whole);
   await page.click(inDialog(/^Choose a file…$/));
-  await page.shown(page.saying('.errors', 'The run is here.'));
+  await page.shown(page.saying('.errors', 'Run imported.'));
   await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));
 });

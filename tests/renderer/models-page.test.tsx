@@ -31,7 +31,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     page.all('main button').find(({ textContent }) => textContent === name);
   const lookUp = async (name: string) => {
     page.write(page.find<HTMLInputElement>('#models-name')!, name);
-    await page.click(button('Look it up'));
+    await page.click(button('Find'));
   };
 
   test('downloads what was looked up, once its licence was shown', async () => {
@@ -41,11 +41,11 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.click(button('Accept apache-2.0 and download'));
     // It was refused, and goes on from what is there.
     await page.shown(page.saying('[role=alert]', /without permission/));
-    await page.click(button('Go on'));
+    await page.click(button('Resume'));
     await page.shown(page.saying('tr', /Tiny-Qwen.*downloaded.*Qwen2ForCausalLM.*fp32/));
     expect(page.find('[aria-label=Downloads]')).toBeNull();
     await page.click(button('Delete…'));
-    await page.click(button('Delete its files'));
+    await page.click(button('Delete files'));
     await page.shown(() => !page.find('main')!.textContent!.includes('Tiny-Qwen') && true);
   });
 
@@ -54,18 +54,18 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.shown(page.saying('article', /Download4\.0 MB in 3 files/));
     page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
     await page.click(button('Add'));
-    const row = await page.shown(page.saying('tr', /your folder/));
+    const row = await page.shown(page.saying('tr', /local folder/));
     const link = row.querySelector('a[href^="#/new/"]')!.getAttribute('href');
     expect(link).toBe(`#/new/starter-frozen-lake-starpo-s?start.model=${encodeURIComponent(starter)}`);
   });
 
   test('says what is wrong with a name, and adds and removes folders', async () => {
     await lookUp('tiny');
-    await page.shown(page.saying('[role=alert]', /no model's name.*OWNER\/NAME/));
+    await page.shown(page.saying('[role=alert]', /Not a valid model name.*OWNER\/NAME/));
     page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
     await page.click(button('Add'));
-    await page.shown(page.saying('tr', /starter.*your folder.*Qwen2ForCausalLM/));
+    await page.shown(page.saying('tr', /starter.*local folder.*Qwen2ForCausalLM/));
     await page.click(button('Remove'));
-    await page.shown(() => !page.saying('tr', /your folder/)());
+    await page.shown(() => !page.saying('tr', /local folder/)());
   });
 });

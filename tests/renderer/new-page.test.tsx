@@ -128,12 +128,12 @@ test('the model is chosen among those of this machine, or its folder is typed', 
   const select = (await page.shown(field('Model'))) as unknown as HTMLSelectElement;
   await page.shown(() => select.options.length > 2);
   expect([...select.options].map(({ text }) => text)).toEqual([
-    'Starter policy',
-    'my-model, your folder',
+    'Starter model',
+    'my-model, local folder',
     `${core.runs.get(trained).name}, iteration 40`,
     'Another folder…',
   ]);
-  expect(select.selectedOptions[0]!.text).toBe('Starter policy');
+  expect(select.selectedOptions[0]!.text).toBe('Starter model');
   const chosen = () => summary().textContent;
   page.choose(select, select.options[2]!.value);
   await page.shown(() => chosen()?.includes(join(trained, 'checkpoints', '000040')));
@@ -146,7 +146,7 @@ test('the model is chosen among those of this machine, or its folder is typed', 
   await page.shown(() => chosen()?.includes('/nowhere/else'));
   expect(select.selectedOptions[0]!.text).toBe('Another folder…');
   await page.click('aside button[aria-label="Reset Model"]');
-  await page.shown(() => select.selectedOptions[0]!.text === 'Starter policy');
+  await page.shown(() => select.selectedOptions[0]!.text === 'Starter model');
   page.choose(select, mine);
   await page.shown(() => chosen()?.includes('my-model'));
   await page.click(page.saying('aside button', /^Start$/));
@@ -172,9 +172,9 @@ test('environments are added and removed, with a share each', async () => {
   page.choose(add, '0');
   await page.shown(() => listed().length === 3);
   expect(listed()).toEqual([
-    'FrozenLake33 % of the groups',
-    'Bandit33 % of the groups',
-    'FrozenLakefrozen-lake-2, 33 % of the groups',
+    'FrozenLake33 % of groups',
+    'Bandit33 % of groups',
+    'FrozenLakefrozen-lake-2, 33 % of groups',
   ]);
   await page.shown(page.saying('h2', 'Environment: FrozenLake, frozen-lake-2'));
   await page.shown(page.saying('fieldset[aria-label="Environment"] button', 'Bandit'));
@@ -225,12 +225,12 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
   const area = await page.shown(() => dialog()?.querySelector('textarea'));
   const take = async (typed: string) => {
     page.write(area!, typed);
-    await page.shown(() => !inDialog('Use it').disabled);
-    inDialog('Use it').click();
+    await page.shown(() => !inDialog('Use configuration').disabled);
+    inDialog('Use configuration').click();
   };
   await take('{ "seed": 1');
-  await page.shown(() => dialog()?.textContent?.includes('This is no JSON'));
-  const refused = () => page.shown(() => dialog()?.textContent?.includes('This is no configuration.'));
+  await page.shown(() => dialog()?.textContent?.includes('Not valid JSON'));
+  const refused = () => page.shown(() => dialog()?.textContent?.includes('Not a valid configuration.'));
   for (const hostile of ['[]', 'null', `{"kl": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`]) {
     await take(hostile);
     await refused();
@@ -248,7 +248,7 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
   const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
   await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
   await page.shown(() => dialog() === null);
-  await page.shown(page.saying('p', /^Made from Sokoban, StarPO-S \(PPO\), with imported changes$/));
+  await page.shown(page.saying('p', /^Based on Sokoban, StarPO-S \(PPO\), with imported changes$/));
   await page.shown(() => summary().textContent?.includes('120 → 33'));
   expect(summary().textContent).toContain('2 changed');
   expect(summary().textContent).toContain('starter → /elsewhere/starter');
@@ -268,12 +268,12 @@ test('from a run: its configuration, or one of its checkpoints with what it stil
   expect(rows).toContain('Groups162');
   expect(rows).toHaveLength(8);
   await page.click(page.saying('a', 'Duplicate with changes'));
-  const begin = (await page.shown(field('Begin with'))) as unknown as HTMLSelectElement;
+  const begin = (await page.shown(field('Start from'))) as unknown as HTMLSelectElement;
   await page.shown(() => begin.options.length > 2);
   expect(field('Seed')()?.value).toBe('5');
   pick(begin, '2');
   await page.shown(() => location.hash === `#/new/run/${parent}/2`);
-  await page.shown(page.saying('label', /Keep the optimiser’s state\(this checkpoint has lost it\)/));
+  await page.shown(page.saying('label', /Keep the optimizer state\(not in this checkpoint\)/));
   await page.click(() => {
     const start = page.saying('aside button', /^Start$/)();
     return start?.closest('aside')?.textContent?.includes('about') ? start : null;
@@ -313,7 +313,7 @@ test('a run that went on from another’s start is of its family, a copy of its 
 test('vary makes a study: values, seeds, how many runs, and what is wrong with a point', async () => {
   page = await Page.on();
   page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');
-  await page.click('button[aria-label="Vary Learning rate in a study"]');
+  await page.click('button[aria-label="Vary Learning rate in a sweep"]');
   const panel = 'section[aria-labelledby="study"]';
   const values = (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!;
   expect(values.value).toBe('0.0002');
@@ -329,7 +329,7 @@ test('vary makes a study: values, seeds, how many runs, and what is wrong with a
   page.write(field('Seeds')()!, '1-2');
   await page.shown(page.saying(panel, /4 points × 2 seeds = 8 runs, about/));
   page.write(field('Name')()!, 'Rate and filter');
-  await page.click(page.saying(`${panel} button`, 'Make it'));
+  await page.click(page.saying(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/rate-and-filter'));
   await page.shown(page.saying('h1', 'Rate and filter'));
   const [study] = page.core.studies.list();
@@ -345,7 +345,7 @@ test('vary makes a study: values, seeds, how many runs, and what is wrong with a
 test('a study judges an environment that its runs have', async () => {
   page = await Page.on();
   page.open('#/new/starter-mixed');
-  await page.click('button[aria-label="Vary Learning rate in a study"]');
+  await page.click('button[aria-label="Vary Learning rate in a sweep"]');
   const panel = 'section[aria-labelledby="study"]';
   const judged = await page.shown(() => page.find<HTMLSelectElement>(`${panel} label select`));
   const [first, second] = [...judged.options].map(({ value }) => value);
@@ -357,7 +357,7 @@ test('a study judges an environment that its runs have', async () => {
     (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!,
     '1e-4',
   );
-  await page.click(page.saying(`${panel} button`, 'Make it'));
+  await page.click(page.saying(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/'));
   expect(page.core.studies.list()[0]!.environment).toBe(second);
 });

@@ -22,7 +22,7 @@ test('a run that was interrupted is offered, and goes on from its last checkpoin
   page.open('#/start');
   const said = await page.shown(() => page.find(offer)?.textContent);
   expect(said).toMatch(/A run was interrupted\. Bandit [0-9a-f]{4} after iteration \d of 4\./);
-  await page.click(page.saying(`${offer} button`, 'Go on from the last checkpoint'));
+  await page.click(page.saying(`${offer} button`, 'Resume from the last checkpoint'));
   await untilRun(page.core, runId, ({ status }) => status === 'completed');
   await page.shown(() => page.find(offer) === null);
 });
@@ -33,7 +33,7 @@ test('who says no is not asked again', async () => {
   await page.shown(() => page.find(offer) === null);
   expect(page.core.runs.get(runId).status).toBe('interrupted');
   page.open('#/studies');
-  await page.shown(page.saying('h1', 'Studies'));
+  await page.shown(page.saying('h1', 'Sweeps'));
   expect(page.find(offer)).toBeNull();
   expect(localStorage.getItem('starpo-recovery')).toContain(runId);
 });

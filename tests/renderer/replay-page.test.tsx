@@ -201,5 +201,5 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
 test('an address that means no page says so', async () => {
   page = await Page.on();
   page.open('#/nothing');
-  await page.shown(page.saying('main', /No such page.*#\/nothing/));
+  await page.shown(page.saying('main', /Page not found.*#\/nothing/));
 });

@@ -64,7 +64,7 @@ test('the title of the window is of the page that is open, and says how far a ru
   location.hash = `#/play/${trained}`;
   await titled(`Play · ${page.core.runs.get(trained).name}`);
   location.hash = '#/nothing';
-  await titled('No such page');
+  await titled('Page not found');
   location.hash = `#/run/${trained}`;
   await titled(page.core.runs.get(trained).name);
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
@@ -206,7 +206,7 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
   page.open(`#/run/${trained}`);
   const button = (label: string) => () => page.find(`button[aria-label="${label}"]`);
   await page.click(button('Mark with a star'));
-  await page.shown(button('Take the star away'));
+  await page.shown(button('Unstar'));
   const field = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Add a tag"]'));
   const tag = (text: string) => {
     page.write(field, text);
@@ -293,7 +293,7 @@ test('freeing disk space says how far it is, and goes no further where it is can
   const given = vi.spyOn(tasks, 'cancel');
   page.open('#/history');
   useDialogs.getState().ask({ kind: 'clean', runs: runs.list() });
-  (await page.shown(before('[role="dialog"] label', 'Checkpoints in between'))).click();
+  (await page.shown(before('[role="dialog"] label', 'Intermediate checkpoints'))).click();
   await page.click(inDialog(/^Free \d/));
   await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));
   await page.click(inDialog(/^Cancel$/));
@@ -314,7 +314,7 @@ test('a history of a newer version is said to be shown only', async () => {
   database.close();
   page = await Page.of(world);
   page.open(`#/run/${trained}`);
-  await page.shown(page.saying('.banner', /Nothing can be changed here.*newer StarPO Studio.*Update/));
+  await page.shown(page.saying('.banner', /Read-only data folder.*newer StarPO Studio.*Update/));
   await page.shown(page.saying('.status-badge', 'Completed'));
 });
 

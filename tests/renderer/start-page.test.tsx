@@ -84,7 +84,7 @@ test('the few settings that matter first, and what is done at a warning, go into
   page.write(field, '4');
   await page.shown(() => field.dataset.changed);
   const choice = page.find<HTMLSelectElement>('select[aria-label], label select')!;
-  expect([...choice.options].map(({ text }) => text)).toEqual(['tell me', 'pause', 'stop', 'roll back']);
+  expect([...choice.options].map(({ text }) => text)).toEqual(['Notify', 'Pause', 'Stop', 'Roll back']);
   choice.value = 'rollback';
   choice.dispatchEvent(new Event('change', { bubbles: true }));
   await page.shown(page.saying('p', /last healthy checkpoint/));
@@ -149,13 +149,13 @@ test('the presets of a published model are one row where there is no GPU; opened
   page = await Page.on();
   page.open('#/start');
   const section = 'section[aria-labelledby="published-models"]';
-  await page.shown(page.saying(`${section} button`, /No GPU was found here/));
+  await page.shown(page.saying(`${section} button`, /No GPU found/));
   expect(page.find(`${section} article`)).toBeNull();
   await page.click(`${section} button[aria-expanded]`);
-  await page.shown(page.saying(`${section} [role="status"]`, /can’t start here: the trainer finds no GPU/));
+  await page.shown(page.saying(`${section} [role="status"]`, /need a GPU. The trainer found none/));
   await page.shown(page.saying(section, /isn't on this machine/));
   expect(page.find(`${section} a[href="#/models/Qwen/Qwen2.5-0.5B-Instruct"]`)?.textContent).toBe(
-    'Download it…',
+    'Download…',
   );
   const start = page.find<HTMLButtonElement>(
     `${section} button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]`,
@@ -228,7 +228,7 @@ test('beside a run that is trained it asks whether to queue or to start, and the
   await page.shown(() =>
     dialog()?.textContent?.includes(`${nameOf(trained)} is being trained: iteration 1 of 4`),
   );
-  expect(dialog()?.textContent).toContain('2 runs wait in the queue.');
+  expect(dialog()?.textContent).toContain('2 runs are queued.');
   const answer = (words: string) =>
     [...dialog()!.querySelectorAll('button')].find(({ textContent }) => textContent === words)!;
   answer('Cancel').click();
@@ -249,7 +249,7 @@ test('beside a run that is trained it asks whether to queue or to start, and the
     .querySelector('a')!
     .dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', altKey: true, bubbles: true }));
   await page.shown(() => order().join() === [made, waiting[0]!, waiting[1]!].map(nameOf).join());
-  await page.click(`button[aria-label="Take ${nameOf(waiting[0]!)} out of the queue"]`);
+  await page.click(`button[aria-label="Remove ${nameOf(waiting[0]!)} from the queue"]`);
   await page.shown(() => order().join() === [made, waiting[1]!].map(nameOf).join());
   expect(core.queue.list()).toEqual([made, waiting[1]]);
 });
@@ -282,7 +282,7 @@ test('the first start goes in three steps; these and the sample stay away once t
   await page.shown(
     page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU was found.*The trainer is ready/s),
   );
-  await page.shown(page.saying(`${steps} a`, 'Look at the sample run'));
+  await page.shown(page.saying(`${steps} a`, 'Open the sample run'));
   await page.shown(page.saying(steps, /FrozenLake takes about \d+ (s|min) on this machine/));
   await page.click(`${steps} button[aria-label="Don’t show the steps again"]`);
   await page.click('button[aria-label="Hide the sample run"]');
@@ -301,7 +301,7 @@ test('boards of the sample play until there is a run, and then that run’s', as
   page.open('#/start');
   const caption = page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
   await page.shown(caption);
-  await page.shown(page.saying('article', /Made on .*\d{4}, trainer \S+/));
+  await page.shown(page.saying('article', /Created on .*\d{4}, trainer \S+/));
   const boards = () => page.find<HTMLAnchorElement>('article ul[aria-label="Groups"] a');
   expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/replay\/000004-train-/);
   expect(page.find('.run-list')!.textContent).toBe('');

@@ -29,20 +29,20 @@ const inDialog = (text: string) => () =>
   [...document.querySelectorAll<HTMLElement>('[role="dialog"] button')].find(
     (button) => button.textContent === text,
   );
-const cells = () => page.all('table[aria-label="Points"] tbody td').map(({ textContent }) => textContent);
+const cells = () => page.all('table[aria-label="Settings"] tbody td').map(({ textContent }) => textContent);
 
 test('a study is started on its page, which follows it to its table and chart', async () => {
   page = await Page.on(undefined, undefined, { worksQueue: true });
   page.open('#/studies');
-  await page.shown(page.saying('.empty', 'No studies yet'));
+  await page.shown(page.saying('.empty', 'No sweeps yet'));
   const id = await page.core.studies.create(wish);
   await page.click(page.saying('a', 'Clip width') as () => HTMLElement);
   await page.shown(() => location.hash === `#/study/${id}`);
   await page.shown(page.saying('h1', 'Clip width'));
-  await page.shown(page.saying('p', /Not started: 0 of 4 runs complete/));
+  await page.shown(page.saying('p', /Not started: 0 of 4 runs completed/));
   expect(page.all('main circle')).toEqual([]);
   await page.click(page.saying('button', 'Start'));
-  await page.shown(page.saying('p', /Completed: 4 of 4 runs complete/));
+  await page.shown(page.saying('p', /Completed: 4 of 4 runs completed/));
   expect(cells()[1]).toBe('8 / 8');
   expect(cells()[2]).toBe('40.0 %40 % to 40 %, n 2');
   expect(cells()[3]).toBe('70.0 %70 % to 70 %, n 2');
@@ -51,7 +51,7 @@ test('a study is started on its page, which follows it to its table and chart', 
   // Before and after, each with two runs and a mean, by two points.
   expect(page.all('figure circle')).toHaveLength(12);
   const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];
-  expect(page.saying('a', 'Compare these runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
+  expect(page.saying('a', 'Compare runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
   await page.click(() => page.find('button[aria-label="Show Results, Markdown"]'));
   const shown = await page.shown(() => page.find('section[aria-label="Results, Markdown"]')?.textContent);
   expect(shown).toMatch(/\| as shipped \| none \| 2 of 2 \| 40\.0 % /);
@@ -68,8 +68,8 @@ test('the table says which runs collapsed, where a run is long enough to tell', 
     await page.core.supervisor.add(`${id}-${place}`);
   };
   page.open(`#/study/${id}`);
-  await page.shown(() => page.find('table[aria-label="Points"]'));
-  expect(page.all('table[aria-label="Points"] th').map(({ textContent }) => textContent)).not.toContain(
+  await page.shown(() => page.find('table[aria-label="Settings"]'));
+  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).not.toContain(
     'Collapsed',
   );
   expect(page.find('main')!.textContent).not.toMatch(/collapsed/i);
@@ -79,10 +79,10 @@ test('the table says which runs collapsed, where a run is long enough to tell', 
   await page.shown(() => cells()[5]?.startsWith('1 of 2'));
   expect(cells()[5]).toMatch(/^1 of 29 % to 91 %from iteration \d+1 template, 1 healthy$/);
   expect(cells()[11]).toBe('–');
-  expect(page.all('table[aria-label="Points"] th').map(({ textContent }) => textContent)).toContain(
+  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).toContain(
     'Collapsed',
   );
-  expect(page.saying('p', /^A run has collapsed when half of its best success is gone/)()).toBeDefined();
+  expect(page.saying('p', /^A run has collapsed once it has lost half of its best success/)()).toBeDefined();
 });
 
 test('a study is cancelled, and deleted with or without its runs', async () => {
@@ -91,22 +91,22 @@ test('a study is cancelled, and deleted with or without its runs', async () => {
   const id = await page.core.studies.create(wish);
   await page.core.studies.start(id);
   page.open(`#/study/${id}`);
-  await page.shown(page.saying('p', /4 queued or trained/));
+  await page.shown(page.saying('p', /4 queued or running/));
   await page.click(page.saying('button', 'Cancel'));
   await page.shown(page.saying('p', /Incomplete|Not started/));
-  await page.shown(page.saying('button', /Go on|Start/));
+  await page.shown(page.saying('button', /Resume|Start/));
   await page.click(page.saying('button', 'Delete…'));
   await page.click(inDialog('Keep it'));
   expect(page.core.studies.list()).toHaveLength(1);
   await page.click(page.saying('button', 'Delete…'));
-  await page.click(inDialog('Delete with its runs'));
-  await page.shown(page.saying('.empty', 'No studies yet'));
+  await page.click(inDialog('Delete with runs'));
+  await page.shown(page.saying('.empty', 'No sweeps yet'));
   expect(existsSync(join(page.world.home, 'runs', `${id}-p1-s1`))).toBe(false);
   await page.click(page.saying('.note button', 'Undo'));
   await page.shown(page.saying('a', wish.name));
   await page.shown(() => existsSync(join(page.world.home, 'runs', `${id}-p1-s1`)));
   page.open('#/study/nothing');
-  await page.shown(page.saying('.empty', 'No such study'));
+  await page.shown(page.saying('.empty', 'Sweep not found'));
 });
 
 test('an imported run has its page, and offers nothing that it cannot do', async () => {

@@ -41,7 +41,7 @@ test('another data folder is chosen, counts after a restart, and is left again',
   dataFolder.mockResolvedValueOnce({ by: 'nobody', next: null, problem });
   await page.click(button('Choose another folder…'));
   await page.shown(page.saying(`${section} [role="alert"]`, 'The folder /cd is read-only.'));
-  expect(button('Use the usual folder')()).toBeUndefined();
+  expect(button('Use the default folder')()).toBeUndefined();
 
   dataFolder.mockResolvedValueOnce({ by: 'person', next: '/disk/starpo-studio', problem: null });
   await page.click(button('Choose another folder…'));
@@ -51,14 +51,14 @@ test('another data folder is chosen, counts after a restart, and is left again',
   expect(restart).toHaveBeenCalledTimes(1);
 
   dataFolder.mockResolvedValueOnce({ by: 'nobody', next: null, problem: null });
-  await page.click(button('Use the usual folder'));
+  await page.click(button('Use the default folder'));
   await page.shown(() => !button('Restart now')());
   expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);
 });
 
 test('where the data folder was named at the start the page says so and offers nothing', async () => {
   await openInDesktop({ by: 'start', next: null, problem: null });
-  await page.shown(page.saying(`${section} p`, 'It was named when the app was started'));
+  await page.shown(page.saying(`${section} p`, 'It was set at startup with'));
   expect(page.all(`${section} button`)).toEqual([]);
 });
 
@@ -66,7 +66,7 @@ test('in a browser the page says how the folder is named', async () => {
   page = await Page.on();
   page.open('#/system');
   await page.shown(page.saying(`${section} code`, page.world.home));
-  await page.shown(page.saying(`${section} code`, '--home FOLDER'));
+  await page.shown(page.saying(`${section} code`, '--home'));
   expect(page.all(`${section} button`)).toEqual([]);
 });
 
@@ -84,7 +84,7 @@ test('TensorBoard files are switched on by the keyboard, with a folder and a com
   page.open('#/system');
   const box = await page.shown(choice);
   expect([box.labels![0]!.textContent, box.checked, box.tabIndex]).toEqual([
-    'Write TensorBoard files while runs train',
+    'Write TensorBoard files during training',
     false,
     0,
   ]);

@@ -12,14 +12,14 @@ import { useApp } from '../../stores/app-store.ts';
 import styles from './history.module.css';
 import { SearchField } from './search-field.tsx';
 
-/** Episodes that one answer has, and how long (ms) typing may pause before it is asked for. */
+/** Episodes per page of results, and the delay in ms after typing before a search starts. */
 const page = 50;
 const typing = 120;
 
 type Ended = 'all' | 'success' | 'failure';
 const ends: Record<Ended, string> = { all: 'All', success: 'Successes', failure: 'Failures' };
 
-/** What models thought and answered, in all runs: a word of it leads to its replay. */
+/** Searches the model's responses in all runs. A result opens its replay. */
 export function EpisodeSearch() {
   const runs = useApp((state) => state.runs);
   const [text, setText] = useState('');
@@ -33,7 +33,7 @@ export function EpisodeSearch() {
       <search className={styles.filters}>
         <SearchField
           value={text}
-          label="Search what episodes say"
+          label="Search episode text"
           placeholder="Words, or a “phrase in quotes”"
           onChange={setText}
         />
@@ -63,7 +63,7 @@ export function EpisodeSearch() {
             ))}
           </fieldset>
         )}
-        <fieldset className={styles.chips} aria-label="How they ended">
+        <fieldset className={styles.chips} aria-label="Outcome">
           {(Object.keys(ends) as Ended[]).map((each) => (
             <button
               key={each}
@@ -83,9 +83,9 @@ export function EpisodeSearch() {
       {found && found.episodes.length === 0 && (
         <div className="panel">
           {found.indexed === 0 && found.pending === 0 ? (
-            <Empty title="No episodes yet">Once a run has played some, what they say can be searched.</Empty>
+            <Empty title="No episodes yet">Episodes appear here once a run has trained.</Empty>
           ) : (
-            <Empty title="No episode says that">Try fewer words, or all runs.</Empty>
+            <Empty title="No matching episodes">Try fewer words, or all runs.</Empty>
           )}
         </div>
       )}
@@ -110,7 +110,7 @@ export function EpisodeSearch() {
 function stateWords({ indexed, pending }: Pick<Output<'episodes.search'>, 'indexed' | 'pending'>): string {
   const searched = `${indexed.toLocaleString('en')} episodes searched`;
   if (pending === 0) return searched;
-  return `${searched}, ${pending.toLocaleString('en')} ${pending === 1 ? 'file' : 'files'} still to be read`;
+  return `Indexing… ${pending.toLocaleString('en')} ${pending === 1 ? 'file' : 'files'} left`;
 }
 
 function Episode({ episode }: { episode: FoundEpisode }) {
@@ -134,7 +134,7 @@ function Episode({ episode }: { episode: FoundEpisode }) {
   );
 }
 
-/** Found words stand between two signs that no text has. */
+/** Highlights matches, which the server marks with control characters. */
 function Marked({ text }: { text: string }) {
   return inOrder(text.split('\u0002'), (part, place) => {
     const [found = '', rest = ''] = place === 0 ? ['', part] : part.split('\u0003');
@@ -161,7 +161,7 @@ interface Found {
   answer: Output<'episodes.search'>;
 }
 
-/** What was found for the newest wish; what was found before stays until then. */
+/** Results for the newest query. Earlier results stay until it is answered. */
 function useEpisodes({ text, runId, environment, ended }: Wanted) {
   const api = useApi();
   const connection = useApp((state) => state.connection);
@@ -190,7 +190,7 @@ function useEpisodes({ text, runId, environment, ended }: Wanted) {
   const fetchMore = () => {
     if (!found) return;
     const { of, answer } = found;
-    // Asked for twice, or answered when something else is shown already, it is left out.
+    // Ignore a second answer and one for a query that is no longer shown.
     const append = (next: Found['answer']) =>
       setFound((known) =>
         known?.answer === answer

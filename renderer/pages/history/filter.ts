@@ -3,7 +3,7 @@ import type { DiskUse, RunStatus, RunSummary } from '../../../core/contract/cont
 import { statusWord } from '../../components/basics.tsx';
 import { machineWords, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
 
-/** Which runs the table shows, and in which order. */
+/** Filters and sorts the table of runs. */
 
 export type SortKey =
   | 'name'
@@ -38,7 +38,7 @@ const storageKey = 'starpo-history-sort';
 const newestFirst: Sort = { key: 'started', descending: true };
 const none = { text: '', statuses: [], environments: [], tags: [], starred: false, archived: false };
 
-/** Kept while the window is open; the order also beyond that. */
+/** Kept while the window is open; the order is kept in local storage. */
 export const useFilter = create<Filter>()((set) => ({
   ...none,
   sort: storedSort(),
@@ -60,7 +60,7 @@ export const isFiltered = (filter: Omit<Filter, 'change' | 'clear' | 'sort'>) =>
   filter.archived ||
   filter.statuses.length + filter.environments.length + filter.tags.length > 0;
 
-/** Runs with all words that were typed, and one of the chosen of each kind. Archived ones are there when they are asked for, and then alone. */
+/** Runs that contain all words and match the selected values. Shows either archived runs or the others. */
 export function filterRuns(
   runs: readonly RunSummary[],
   { text, statuses, environments, tags, starred, archived }: Omit<Filter, 'change' | 'clear' | 'sort'>,
@@ -87,7 +87,7 @@ function wordsOf(run: RunSummary): string {
 
 type Value = string | number | null;
 
-/** What a column is sorted by; null stands last either way. */
+/** The sort value of a column; null sorts last in both directions. */
 const values: Record<SortKey, (run: RunSummary, disk: number | undefined, now: number) => Value> = {
   name: ({ name }) => name.toLowerCase(),
   environment: ({ environments }) => environments.join(' '),
@@ -127,7 +127,7 @@ export interface Choice<T extends string> {
   count: number;
 }
 
-/** How many runs each value has, most first. */
+/** Number of runs per value, largest first. */
 export function countBy<T extends string>(
   runs: readonly RunSummary[],
   of: (run: RunSummary) => readonly T[],

@@ -16,7 +16,7 @@ const parts: { part: HistoryPart; title: string }[] = [
   { part: 'trash', title: 'Trash' },
 ];
 
-/** Every run of the data folder, what its episodes say, and what was deleted. */
+/** All runs in the data folder, episode search, and the trash. */
 export function HistoryPage({ part }: { part: HistoryPart }) {
   const sizes = useSizes();
   useEffect(() => {

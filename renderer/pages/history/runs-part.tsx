@@ -13,7 +13,7 @@ import { RunsTable } from './runs-table.tsx';
 import { SearchField } from './search-field.tsx';
 import type { Sizes } from './use-sizes.ts';
 
-/** The table of runs with what narrows it down, and what can be done with several. */
+/** The table of runs with filters and actions for selected runs. */
 export function RunsPart({ sizes }: { sizes: Sizes }) {
   const runs = useApp((state) => state.runs);
   const filter = useFilter();
@@ -23,14 +23,14 @@ export function RunsPart({ sizes }: { sizes: Sizes }) {
     () => sortRuns(found, filter.sort, sizes.runs, Date.now()),
     [found, filter.sort, sizes.runs],
   );
-  // What isn't shown isn't chosen: nothing is done to a run that nobody sees.
+  // Actions never apply to hidden runs.
   const selected = shown.filter(({ id }) => chosen.has(id));
 
   if (!runs) return <Empty title="Loading the runs…" />;
   if (runs.length === 0)
     return (
       <Empty title="No runs yet">
-        <a href={formatRoute({ page: 'start' })}>Start one</a>, or import one that was exported elsewhere.
+        <a href={formatRoute({ page: 'start' })}>Start one</a>, or import an exported run.
       </Empty>
     );
   return (
@@ -39,12 +39,12 @@ export function RunsPart({ sizes }: { sizes: Sizes }) {
       {selected.length > 0 && <SelectionBar runs={selected} clear={() => setChosen(new Set())} />}
       {shown.length === 0 ? (
         <div className="panel">
-          <Empty title={isFiltered(filter) ? 'No run is like that' : 'All runs are in the archive'}>
+          <Empty title={isFiltered(filter) ? 'No runs match these filters' : 'All runs are archived'}>
             <Button
               kind="quiet"
               onClick={isFiltered(filter) ? filter.clear : () => filter.change({ archived: true })}
             >
-              {isFiltered(filter) ? 'Clear the filter' : 'Show the archive'}
+              {isFiltered(filter) ? 'Clear filters' : 'Show archived runs'}
             </Button>
           </Empty>
         </div>
@@ -110,7 +110,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
             aria-pressed={archived}
             onClick={() => change({ archived: !archived })}
           >
-            Archive <span className={styles.count}>{inArchive}</span>
+            Archived <span className={styles.count}>{inArchive}</span>
           </button>
         )}
       </fieldset>
@@ -131,14 +131,14 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
 interface ChipsProps<T extends string> {
   label: string;
   choices: readonly Choice<T>[];
-  /** How many runs there are to choose from. */
+  /** Total number of runs. */
   of: number;
   chosen: readonly T[];
   words: (value: T) => string;
   choose: (chosen: T[]) => void;
 }
 
-/** One that all runs share narrows nothing down. */
+/** Filter buttons; none if all runs share the same values. */
 function Chips<T extends string>({ label, choices, of, chosen, words, choose }: ChipsProps<T>) {
   if (choices.every(({ count }) => count === of) && chosen.length === 0) return null;
   const offered = [
@@ -177,8 +177,8 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
       report,
     );
   return (
-    <fieldset className={styles.selection} aria-label="Chosen runs">
-      <strong>{runs.length} chosen</strong>
+    <fieldset className={styles.selection} aria-label="Selected runs">
+      <strong>{runs.length} selected</strong>
       <Button
         icon="compare"
         disabled={runs.length < 2}
@@ -190,10 +190,10 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
         Tag…
       </Button>
       <Button icon="star" onClick={star}>
-        {starred ? 'Take stars away' : 'Star'}
+        {starred ? 'Unstar' : 'Star'}
       </Button>
       <Button icon="archive" onClick={() => archiveRuns(api, runs, !archived)}>
-        {archived ? 'Out of the archive' : 'Archive'}
+        {archived ? 'Unarchive' : 'Archive'}
       </Button>
       <Button icon="disk" onClick={() => ask({ kind: 'clean', runs })}>
         Free space…
@@ -207,8 +207,8 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
         Delete…
       </Button>
       <span className="spacer" />
-      <Button kind="quiet" onClick={clear}>
-        Choose none
+      <Button kind="quiet" onClick={clear} label="Clear selection">
+        Clear
       </Button>
     </fieldset>
   );

@@ -29,9 +29,9 @@ const rowHeight = 52;
 interface Column {
   key: SortKey | 'note';
   title: string;
-  /** Numbers stand under one another. */
+  /** Whether to align numbers. */
   numeric?: boolean;
-  /** What most people want first. */
+  /** Whether the first click sorts in descending order. */
   descending?: boolean;
 }
 
@@ -43,21 +43,21 @@ const columns: readonly Column[] = [
   { key: 'iterations', title: 'Iterations', descending: true },
   { key: 'success', title: 'Success', numeric: true, descending: true },
   { key: 'started', title: 'Started', descending: true },
-  { key: 'took', title: 'Took', numeric: true, descending: true },
+  { key: 'took', title: 'Duration', numeric: true, descending: true },
   { key: 'device', title: 'Device' },
   { key: 'disk', title: 'Disk', numeric: true, descending: true },
   { key: 'note', title: 'Note' },
 ];
 
 interface TableProps {
-  /** In the order that they are shown in. */
+  /** In display order. */
   runs: readonly RunSummary[];
   sizes: Sizes;
   chosen: ReadonlySet<string>;
   choose: Dispatch<SetStateAction<ReadonlySet<string>>>;
 }
 
-/** As many rows as there are runs, of which those in view are drawn; the page scrolls. */
+/** A virtualized table. The page scrolls, not the table. */
 export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   const body = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
@@ -87,13 +87,13 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   );
   return (
     <div className={`panel ${styles.panel}`}>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows that aren't drawn leave a gap, which a table element can't have. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: rows outside the view leave a gap, which a table element can't have. */}
       <div role="table" className={styles.table} aria-label="Runs" aria-rowcount={runs.length + 1}>
         <TableRow className={`${styles.row} ${styles.head}`} aria-rowindex={1}>
           <Cell heading name="choose">
             <input
               type="checkbox"
-              aria-label="Choose all"
+              aria-label="Select all"
               checked={all}
               ref={(box) => {
                 if (box) box.indeterminate = some && !all;
@@ -105,7 +105,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
             <Heading key={column.key} column={column} />
           ))}
           <Cell heading name="menu">
-            <span className="visually-hidden">What can be done</span>
+            <span className="visually-hidden">Actions</span>
           </Cell>
         </TableRow>
         <div ref={body} style={{ height: virtual.getTotalSize(), position: 'relative' }}>
@@ -130,7 +130,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   );
 }
 
-/** Pixels from the top of what scrolls to the top of an element. */
+/** Pixels from the top of the scrolling element to the top of `element`. */
 function offsetIn(element: HTMLElement | null): number {
   const scrolled = document.getElementById('main');
   if (!element || !scrolled) return 0;
@@ -165,8 +165,8 @@ function Heading({ column: { key, title, numeric, descending = false } }: { colu
 }
 
 function TableRow(props: React.ComponentProps<'div'>) {
-  // biome-ignore lint/a11y/useSemanticElements: its table isn't a table element either.
-  // biome-ignore lint/a11y/useFocusableInteractive: nothing is done with a row itself, and what is in it is focusable.
+  // biome-ignore lint/a11y/useSemanticElements: its table isn't a table element.
+  // biome-ignore lint/a11y/useFocusableInteractive: only the controls in a row are interactive.
   return <div {...props} role="row" />;
 }
 
@@ -197,16 +197,16 @@ function Cell({ name, heading = false, numeric = false, sort, title, children }:
 interface RowProps {
   run: RunSummary;
   index: number;
-  /** Pixels below the first. */
+  /** Offset in pixels from the first row. */
   top: number;
   disk: number | undefined;
   chosen: boolean;
   toggle: (id: string) => void;
-  /** Of the clock: ages are told anew. */
+  /** Current minute; a change refreshes the ages. */
   minute: number;
 }
 
-/** Runs are told of several times a second, each of which changes one row. */
+/** Memoized, because run updates arrive several times a second and each changes one row. */
 const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProps) {
   const now = Date.now();
   const took = tookSeconds(run, now);
@@ -222,7 +222,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
       <Cell name="choose">
         <input
           type="checkbox"
-          aria-label={`Choose ${run.name}`}
+          aria-label={`Select ${run.name}`}
           checked={chosen}
           onChange={() => toggle(run.id)}
         />
@@ -243,11 +243,11 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
           {run.iteration} / {run.iterations}
         </span>
       </Cell>
-      <Cell name="success" numeric title="By the newest evaluation">
+      <Cell name="success" numeric title="Latest evaluation">
         {success === undefined ? '–' : percent(success)}
       </Cell>
       <Cell name="started" title={startWords(run)}>
-        {run.startedAt === null ? (run.status === 'completed' ? '–' : 'not yet') : ago(run.startedAt, now)}
+        {run.startedAt === null ? '–' : ago(run.startedAt, now)}
       </Cell>
       <Cell name="took" numeric>
         {took === null ? '–' : duration(took)}
@@ -269,7 +269,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
 });
 
 const startWords = ({ startedAt, createdAt }: RunSummary) =>
-  startedAt === null ? `Made ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
+  startedAt === null ? `Created ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
 
 const shownTags = 2;
 
@@ -284,7 +284,7 @@ function RunName({ run }: { run: RunSummary }) {
         type="button"
         className={`icon-button ${styles.star}`}
         aria-pressed={starred}
-        aria-label={starred ? `Take the star of ${run.name} away` : `Star ${run.name}`}
+        aria-label={starred ? `Unstar ${run.name}` : `Star ${run.name}`}
         onClick={() => void api.call('runs.annotate', { runId: run.id, starred: !starred }).catch(report)}
       >
         <Icon name="star" size={14} />

@@ -12,22 +12,22 @@ import styles from './history.module.css';
 
 const day = 86_400_000;
 
-/** Deleted runs, as long as they can be taken back. */
+/** Deleted runs that can be restored. */
 export function TrashPart() {
   const api = useApi();
   const { report, tell } = useApp.getState();
   const runs = useTrash();
-  if (!runs) return <Empty title="Looking into the trash…" />;
+  if (!runs) return <Empty title="Loading the trash…" />;
   if (runs.length === 0)
     return (
       <div className="panel">
-        <Empty title="The trash is empty">Deleted runs lie here for seven days.</Empty>
+        <Empty title="The trash is empty">Deleted runs are kept here for seven days.</Empty>
       </div>
     );
   const now = Date.now();
   const total = runs.reduce((sum, run) => sum + run.bytes, 0);
   const restore = ({ id, name }: TrashedRun) =>
-    void api.call('trash.restore', { ids: [id] }).then(() => tell(`${name} is back.`), report);
+    void api.call('trash.restore', { ids: [id] }).then(() => tell(`${name} restored.`), report);
   return (
     <>
       <div className={styles.bar}>
@@ -51,8 +51,8 @@ export function TrashPart() {
                 <td>{left(run.until - now)}</td>
                 <td className="numeric">{bytes(run.bytes)}</td>
                 <td className="numeric">
-                  <Button icon="undo" label={`Take back ${run.name}`} onClick={() => restore(run)}>
-                    Take back
+                  <Button icon="undo" label={`Restore ${run.name}`} onClick={() => restore(run)}>
+                    Restore
                   </Button>
                 </td>
               </tr>
@@ -69,7 +69,7 @@ function left(milliseconds: number): string {
   return days <= 1 ? 'less than a day' : `${days} more days`;
 }
 
-/** Newest first; null until asked. */
+/** Newest first; null while loading. */
 function useTrash(): TrashedRun[] | null {
   const api = useApi();
   const [runs, setRuns] = useState<TrashedRun[] | null>(null);

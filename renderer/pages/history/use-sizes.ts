@@ -2,23 +2,23 @@ import { useEffect, useMemo, useState } from 'react';
 import type { DiskUse } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 
-/** Changes that come together are asked about together (ms). */
+/** Debounce time for changes, in ms. */
 const gathering = 1000;
 
 export interface Sizes {
-  /** By run; null until measured. */
+  /** Disk use; null until measured. */
   use: DiskUse | null;
   runs: ReadonlyMap<string, DiskUse['runs'][number]>;
 }
 
-/** What runs take on disk, measured anew when files come or go. */
+/** Disk use per run, updated when files change. */
 export function useSizes(): Sizes {
   const api = useApi();
   const [use, setUse] = useState<DiskUse | null>(null);
   useEffect(() => {
     let shown = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // Nobody waits for it; what is missing is asked for with the next change.
+    // Ignore failures: the next change triggers another request.
     const ask = () =>
       void api.call('runs.sizes', {}).then(
         (answer) => shown && setUse(answer),

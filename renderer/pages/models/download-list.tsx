@@ -11,7 +11,7 @@ interface DownloadListProps {
   tasks: ReadonlyMap<string, Task>;
 }
 
-/** Downloads that aren't complete: under way, or waiting to go on. */
+/** Incomplete downloads, active or stopped. */
 export function DownloadList({ downloads, tasks }: DownloadListProps) {
   if (downloads.length === 0) return null;
   return (
@@ -44,7 +44,7 @@ function Download({ download, task }: { download: PartialDownload; task: Task | 
         <p className="faint">
           {sizeOf(done)} of {sizeOf(total)} ({percent(done / total, 0)})
           {taskId === null
-            ? '. Stopped; it goes on from here.'
+            ? '. Stopped. Resume to continue.'
             : task?.etaSeconds != null && `, about ${duration(task.etaSeconds)} left`}
         </p>
       </div>
@@ -55,7 +55,7 @@ function Download({ download, task }: { download: PartialDownload; task: Task | 
             disabled={busy}
             onClick={() => doing(() => api.call('models.download', { repository }))}
           >
-            Go on
+            Resume
           </Button>
           <Button
             kind="danger"

@@ -11,7 +11,7 @@ import { useDoing } from '../../components/use-doing.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 
-/** A model's name, what the hub says of it, licence first, and the button that downloads it. */
+/** Finds a model on the hub, shows its licence and size, and downloads it. */
 export function FindModel({ repository }: { repository: string | null }) {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
@@ -56,7 +56,7 @@ export function FindModel({ repository }: { repository: string | null }) {
           if (name.trim()) void look(name.trim());
         }}
       >
-        <label htmlFor="models-name">Name at the hub</label>
+        <label htmlFor="models-name">Hugging Face repo</label>
         <input
           id="models-name"
           className={styles.field}
@@ -67,7 +67,7 @@ export function FindModel({ repository }: { repository: string | null }) {
           onChange={(event) => setName(event.target.value)}
         />
         <button type="submit" className="button" disabled={asking || name.trim() === ''}>
-          {asking ? 'Looking…' : 'Look it up'}
+          {asking ? 'Finding…' : 'Find'}
         </button>
         {published.size > 0 && (
           <div className={styles.published}>
@@ -98,14 +98,14 @@ export function FindModel({ repository }: { repository: string | null }) {
   );
 }
 
-/** A name that can't be one is said so in words of this page. */
+/** Replaces the server's input error with a message for this field. */
 function inWords(cause: unknown): ApiError {
   const error = asFailure(cause).toApiError();
   if (error.code !== 'input_invalid') return error;
   return {
     code: error.code,
-    message: "That is no model's name.",
-    hint: 'Give OWNER/NAME, as in Qwen/Qwen2.5-0.5B-Instruct.',
+    message: 'Not a valid model name.',
+    hint: 'Enter OWNER/NAME, such as Qwen/Qwen2.5-0.5B-Instruct.',
   };
 }
 
@@ -126,17 +126,17 @@ function Found({ model, busy, onDownload, onClose }: FoundProps) {
           <Fact name="Licence">
             {licenceLink ? (
               <a href={licenceLink} target="_blank" rel="noreferrer">
-                {licence ?? 'see its text'}
+                {licence ?? 'see licence'}
               </a>
             ) : (
-              (licence ?? 'not stated: look at its page')
+              (licence ?? 'not stated; see the model page')
             )}
           </Fact>
           <Fact name="Download">
             {sizeOf(bytes)} in {files} files; {sizeOf(free)} free
           </Fact>
           {parameters !== null && <Fact name="Parameters">{number(parameters)}</Fact>}
-          <Fact name="Goes to">
+          <Fact name="Folder">
             <code>{folder}</code>
           </Fact>
         </dl>

@@ -6,11 +6,11 @@ import { Icon } from '../../components/icon.tsx';
 import { useDoing } from '../../components/use-doing.ts';
 import styles from './models-page.module.css';
 
-/** Which hub models come from, and the token for those that ask for one. */
+/** The hub's address, and a token for gated models. */
 export function HubForm() {
   const api = useApi();
   const [settings, setSettings] = useState<HubSettings | null>(null);
-  /** As it is typed; null while nobody has. */
+  /** The edited address; null if unedited. */
   const [typed, setTyped] = useState<string | null>(null);
   const [token, setToken] = useState('');
   const [busy, doing] = useDoing();
@@ -34,7 +34,7 @@ export function HubForm() {
     <details className={styles.hub}>
       <summary>
         <Icon name="chevron" size={12} />
-        Hub and token
+        Hub address and token
         {settings && (
           <span className="faint">
             {settings.host.replace('https://', '')}, {settings.hasToken ? 'with a token' : 'no token'}
@@ -64,9 +64,7 @@ export function HubForm() {
           type="password"
           autoComplete="off"
           value={token}
-          placeholder={
-            settings?.hasToken ? 'There is one; type another to replace it' : 'Only gated models need one'
-          }
+          placeholder={settings?.hasToken ? 'Saved. Enter another to replace it' : 'Only for gated models'}
           onChange={(event) => setToken(event.target.value)}
         />
         <div className={styles.foundActions}>
@@ -75,13 +73,13 @@ export function HubForm() {
           </button>
           {settings?.hasToken && (
             <Button kind="danger" disabled={busy} onClick={() => save({ token: '' })}>
-              Forget the token
+              Remove token
             </Button>
           )}
         </div>
         <p className="faint">
-          The token goes to this address alone. It is kept by the system's key store, or in a file that only
-          you can read.
+          The token is sent only to this address. It is stored in the system's key store, or in a file that
+          only you can read.
         </p>
       </form>
     </details>

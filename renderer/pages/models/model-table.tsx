@@ -12,7 +12,7 @@ import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
 
-/** Models of this machine: what they are, and whether they can be trained here. */
+/** Models on this machine, and whether they can be trained here. */
 export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
   return (
     <div className={styles.section}>
@@ -25,7 +25,7 @@ export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
             'Precision',
             numeric('Size'),
             'Licence',
-            'Training here',
+            'Training',
             actions,
           ]}
         />
@@ -69,14 +69,14 @@ function Row({ model }: { model: ModelEntry }) {
   );
 }
 
-/** Whether a run that begins from it has room on this machine, by the plan of its preset. */
+/** Whether training this model fits into memory, according to its preset's memory plan. */
 function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model: ModelEntry }) {
   const system = useApp((state) => state.system);
   if (problem)
     return (
       <>
         <span className="tag" data-kind="bad">
-          can't be used
+          not usable
         </span>{' '}
         {problem.message.replace(`${folder}/`, '')}
       </>
@@ -84,7 +84,7 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
   if (trainingBytes === null || (parameters ?? 0) < smallModel)
     return (
       <span className="tag" data-kind="good">
-        on the processor
+        on CPU
       </span>
     );
   const memoryOf = (kind: string) =>
@@ -99,20 +99,20 @@ function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model:
       <span className="tag" data-kind={fits ? (gpu ? 'good' : 'slip') : 'bad'}>
         {fits ? (gpu ? 'fits' : 'slow') : 'too large'}
       </span>{' '}
-      {gpu ? '' : 'There is no GPU here; '}
-      {needs} of {gigabytes(memory)} of {gpu ? 'GPU memory' : 'memory'}
+      {gpu ? '' : 'No GPU; '}
+      {needs} of {gigabytes(memory)} {gpu ? 'GPU memory' : 'memory'}
     </>
   );
 }
 
-/** To the form of a run that begins from it. */
+/** Links to the form of a run with this model. */
 function TrainFrom({ model }: { model: ModelEntry }) {
   const presets = useApp((state) => state.presets) ?? [];
   const route = trainFrom(model, presets);
   return (
     route && (
       <a className="button" href={formatRoute(route)}>
-        Train from it
+        Use for training
       </a>
     )
   );
@@ -126,7 +126,7 @@ function Actions({ model: { name, folder, source } }: { model: ModelEntry }) {
     return (
       <Button
         disabled={busy}
-        title="Takes it off this list; its files stay"
+        title="Removes it from this list; its files are kept"
         onClick={() => doing(() => api.call('models.forget', { folder }))}
       >
         Remove
@@ -142,7 +142,7 @@ function Actions({ model: { name, folder, source } }: { model: ModelEntry }) {
   return (
     <fieldset className={styles.foundActions} aria-label={`Delete ${name}`}>
       <Button kind="danger" disabled={busy} onClick={() => doing(() => api.call('models.delete', { name }))}>
-        Delete its files
+        Delete files
       </Button>
       <Button onClick={() => setAsks(false)}>Keep</Button>
     </fieldset>
@@ -164,7 +164,7 @@ function AddFolder() {
         });
       }}
     >
-      <label htmlFor="models-folder">Add a folder of yours</label>
+      <label htmlFor="models-folder">Add local folder</label>
       <input
         id="models-folder"
         className={styles.field}

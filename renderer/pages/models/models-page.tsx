@@ -7,7 +7,7 @@ import styles from './models-page.module.css';
 import { RunCheckpointTable } from './run-checkpoints.tsx';
 import { useModels } from './use-models.ts';
 
-/** What runs can begin from: folders of this machine, what a hub has, and the checkpoints of runs. `repository`: what to look up there at once. */
+/** Local models, models on the hub, and checkpoints. `repository` is a hub model to find at once. */
 export function ModelsPage({ repository }: { repository: string | null }) {
   const { list, tasks } = useModels();
   useEffect(() => {
@@ -17,7 +17,7 @@ export function ModelsPage({ repository }: { repository: string | null }) {
     <div className="page">
       <header className="page-head">
         <h1>Models</h1>
-        <p className="muted">What runs begin from. A model is a folder in Hugging Face's layout.</p>
+        <p className="muted">Base models for runs, in Hugging Face format.</p>
       </header>
       <section className={styles.section} aria-labelledby="models-get">
         <h2 id="models-get">Get a model</h2>
@@ -25,7 +25,7 @@ export function ModelsPage({ repository }: { repository: string | null }) {
         {list && <DownloadList downloads={list.downloads} tasks={tasks} />}
         <HubForm />
       </section>
-      {!list && <p className="muted">Looking for models…</p>}
+      {!list && <p className="muted">Loading models…</p>}
       {list && <ModelTable models={list.models} />}
       {list && list.checkpoints.length > 0 && <RunCheckpointTable runs={list.checkpoints} />}
     </div>

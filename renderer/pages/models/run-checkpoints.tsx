@@ -6,12 +6,12 @@ import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
 
-/** Checkpoints of runs: policies that were trained here. */
+/** The checkpoints of each run. */
 export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }) {
   const { shown, more } = useFirstRows(runs);
   return (
     <div className={styles.section}>
-      <h2 id="models-runs">Checkpoints of runs</h2>
+      <h2 id="models-runs">Checkpoints</h2>
       <ScrollingTable labelledBy="models-runs">
         <TableHead columns={['Run', numeric('Checkpoints'), 'Iterations', numeric('Weights'), actions]} />
         <tbody>
@@ -37,7 +37,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
   );
 }
 
-/** `0, 20, 40`; of many the first two and the last. */
+/** `0, 20, 40`; for more than six, the first two and the last. */
 const inShort = (iterations: readonly number[]) =>
   iterations.length <= 6
     ? iterations.join(', ')

@@ -7,7 +7,7 @@ import { useApp } from '../../stores/app-store.ts';
 
 export type ModelList = Output<'models.list'>;
 
-/** What there is, asked for again whenever something has changed, and the downloads that are under way by their task's id. */
+/** The list of models, reloaded after changes, and the active downloads by task id. */
 export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string, Task> } {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -22,7 +22,7 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
     const note = (task: Task) => {
       if (task.kind !== 'download') return;
       setTasks((known) => new Map(known).set(task.id, task));
-      // Once, whether or not it was asked for here.
+      // Report a failure here even if another window started the download.
       if (task.state !== 'failed' || !task.failure) return;
       const { code, message, hint } = task.failure;
       fail(new Failure(code, message, hint));

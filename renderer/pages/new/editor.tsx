@@ -32,7 +32,7 @@ interface EditorProps {
   from: NewFrom;
   begin: Imported;
   imported: boolean;
-  /** Of the checkpoint that it goes on from; null where it goes on from none. */
+  /** Whether the checkpoint has optimizer state; null without a checkpoint. */
   optimizerKept: boolean | null;
   title: string;
   startsAsStudy: boolean;
@@ -40,7 +40,7 @@ interface EditorProps {
   onImport: (imported: Imported) => void;
 }
 
-/** The form with what core says of it: problems, settings that can't act, time, memory, and the conversations that the model would read. */
+/** The form with the server's answers: problems, unused settings, time, memory and prompts. */
 export function Editor({
   form,
   from,
@@ -56,13 +56,13 @@ export function Editor({
   const devices = useApp((state) => state.system?.devices);
   const trainer = useApp((state) => state.system?.trainer);
   const [begun] = useState(() => splitEdits(begin.edits));
-  /** Where others are trained on than in what it is made from. */
+  /** The environments, if they differ from the base configuration. */
   const [list, setList] = useState(begun.list);
   const [edits, setEdits] = useState<Settings>(begun.edits);
   const [keepOptimizer, setKeepOptimizer] = useState(optimizerKept === true);
   const [variation, setVariation] = useState<Variation>({});
   const [study, setStudy] = useState(startsAsStudy);
-  /** The model's folder is typed rather than chosen. */
+  /** Whether the user enters the model folder as text. */
   const [typesFolder, setTypesFolder] = useState(false);
   const base = useMemo(
     () => (list ? { ...begin.config, environments: list } : begin.config),
@@ -85,7 +85,7 @@ export function Editor({
 
   const change = (path: string, value: SettingValue) =>
     setEdits((now) => edited({ base, edits: now }, path, value));
-  /** What was changed in the environments so far is in the list by now. */
+  /** The new list already contains the edits of environments, so these are dropped. */
   function changeEnvironments(next: EnvironmentConfig[]): void {
     const same = JSON.stringify(next) === JSON.stringify(begin.config.environments);
     setList(same ? null : next);
@@ -103,9 +103,9 @@ export function Editor({
     );
   };
   const deviceChoices = [
-    { value: 'cpu', title: 'Processor' },
-    { value: 'auto', title: 'A GPU, or the processor where there is none' },
-    { value: 'cuda', title: 'First GPU that can be used' },
+    { value: 'cpu', title: 'CPU' },
+    { value: 'auto', title: 'GPU if available, else CPU' },
+    { value: 'cuda', title: 'First available GPU' },
     ...(devices ?? [])
       .filter(({ id }) => id.startsWith('cuda'))
       .map(({ id, name }) => ({ value: id, title: `${id}: ${name}` })),
@@ -173,14 +173,14 @@ export function Editor({
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat || study || blocked)
       return;
-    // What is typed in a dialog of this page comes by here too.
+    // Key events from this page's dialogs bubble up to here too.
     if (!event.currentTarget.contains(event.target as Node)) return;
     event.preventDefault();
     run.start(wish);
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a short cut for what a button does too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the Start button
     <div className={`page ${styles.page}`} onKeyDown={onKeyDown}>
       <header className={styles.head}>
         <div>

@@ -10,7 +10,7 @@ interface EnvironmentChoiceProps {
   change: (list: EnvironmentConfig[]) => void;
 }
 
-/** What is trained on: one environment, or several at once with a share each. */
+/** The environments to train on, each with its share of the groups. */
 export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps) {
   const titleOf = (type: string) => form.types[type]?.title ?? type;
   return (
@@ -24,7 +24,7 @@ export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps
               <>
                 <span className="muted">
                   {label !== type && `${label}, `}
-                  {Math.round(share * 100)} % of the groups
+                  {Math.round(share * 100)} % of groups
                 </span>
                 <IconButton
                   icon="close"

@@ -1,8 +1,8 @@
 import type { ConfigForm, Settings } from '../../../core/contract/contract.ts';
 
-/** The environments of a configuration in the making, more or fewer of them. Everything here is pure. */
+/** Pure functions that add and remove environments in a configuration. */
 
-/** As run.json has it; the rest is the form's. */
+/** An environment as in run.json. */
 export interface EnvironmentConfig {
   label: string;
   type: string;
@@ -15,7 +15,7 @@ type Addable = ConfigForm['addable'][number];
 
 const rounded = (share: number) => Math.round(share * 1000) / 1000;
 
-/** With one more, whose share is as large as one of them has on average. Where the others are told rules, so is it. */
+/** Adds an environment with the average share. It gets a system prompt if the first one has one. */
 export function withEnvironment(list: readonly EnvironmentConfig[], added: Addable): EnvironmentConfig[] {
   const own = added.environment as unknown as EnvironmentConfig;
   const count = list.length;
@@ -26,7 +26,7 @@ export function withEnvironment(list: readonly EnvironmentConfig[], added: Addab
   ];
 }
 
-/** Without one; the others have its share among them. */
+/** Removes an environment and distributes its share among the others. */
 export function withoutEnvironment(list: readonly EnvironmentConfig[], index: number): EnvironmentConfig[] {
   const others = list.filter((_, at) => at !== index);
   const sum = others.reduce((total, { share }) => total + share, 0);
@@ -44,7 +44,7 @@ function freeLabel(label: string, list: readonly EnvironmentConfig[]): string {
   return `${label}-${number}`;
 }
 
-/** A list that came among the changes, and these without it. */
+/** Separates a list of environments from the other edits. */
 export function splitEdits({ environments, ...edits }: Settings): {
   list: EnvironmentConfig[] | null;
   edits: Settings;
@@ -57,10 +57,10 @@ export function splitEdits({ environments, ...edits }: Settings): {
   return { list: null, edits: { environments, ...edits } };
 }
 
-/** The changes as core takes them: the list first, since others name places in it. */
+/** The edits as the server expects them: the list first, because other paths refer to its items. */
 export const joinEdits = (list: readonly EnvironmentConfig[] | null, edits: Settings): Settings =>
   list ? { environments: JSON.stringify(list), ...edits } : edits;
 
-/** Changes of something else than an environment. */
+/** Edits that don't concern an environment. */
 export const besidesEnvironments = <T>(byPath: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(byPath).filter(([path]) => !path.startsWith('environments.')));

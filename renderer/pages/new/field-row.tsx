@@ -6,27 +6,27 @@ import styles from './field-row.module.css';
 
 export interface FieldRowProps {
   field: PlacedField;
-  /** As it is typed, or as it stands in what the run is made from. */
+  /** The edited value, or the base value. */
   value: SettingValue;
-  /** As what the run is made from has it. */
+  /** The value in the base configuration. */
   base: SettingValue;
   changed: boolean;
-  /** What is wrong with it. */
+  /** Validation error. */
   problem: string | null;
-  /** Why it can't act as things stand. */
+  /** Why it currently has no effect. */
   idle: string | null;
   onChange: (value: SettingValue) => void;
   onReset: () => void;
-  /** Whether a study varies it; null where it can't. */
+  /** Whether the sweep varies it; null if it can't be varied. */
   varied: boolean | null;
   onVary: () => void;
-  /** Other values that can be chosen, for a text. */
+  /** Choices for a text field. */
   choices?: { value: string; title: string }[];
-  /** Beneath the field. */
+  /** Shown below the field. */
   children?: ReactNode;
 }
 
-/** A setting: its name, what it means, its value, and whether that differs from what the run is made from. */
+/** One setting with its title, help, value, and a reset button if it was changed. */
 export function FieldRow(props: FieldRowProps) {
   const { field, base, changed, problem, idle, onReset, varied, onVary, children } = props;
   const id = useId();
@@ -41,7 +41,7 @@ export function FieldRow(props: FieldRowProps) {
           {field.title}
         </label>
         <p id={`${id}-help`} className={styles.help}>
-          {idle ? <span className={styles.idle}>Has no effect now: {idle}</span> : field.help}
+          {idle ? <span className={styles.idle}>No effect: {idle}</span> : field.help}
         </p>
       </div>
       <div className={styles.value}>
@@ -68,7 +68,7 @@ export function FieldRow(props: FieldRowProps) {
         {varied !== null && (
           <IconButton
             icon="vary"
-            label={`Vary ${field.title} in a study`}
+            label={`Vary ${field.title} in a sweep`}
             pressed={varied}
             onClick={onVary}
           />
@@ -131,7 +131,7 @@ interface TypedInputProps {
   onChange: (value: string) => void;
 }
 
-/** While it is typed in, it shows what was typed as long as that means the value: on the way from 0 to 0.001 stands `0.`, which is 0 still. */
+/** Keeps the typed text while it parses to the same value: `0.` on the way from 0 to 0.001 stays `0.`. */
 function TypedInput({ isNumber, value, onChange, ...shared }: TypedInputProps) {
   const [typed, setTyped] = useState<string | null>(null);
   return (

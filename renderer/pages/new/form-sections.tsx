@@ -8,14 +8,14 @@ import styles from './form-sections.module.css';
 
 interface FormSectionsProps {
   sections: readonly PlacedSection[];
-  /** Paths that matter first. */
+  /** Paths of the essential settings. */
   first: readonly string[];
   edits: Settings;
   problems: readonly ConfigProblem[];
   row: (field: PlacedField) => ReactNode;
 }
 
-/** The few settings that matter first, then all the others: in sections that fold, found by a search. */
+/** The essential settings, then all others in collapsible sections with a search field. */
 export function FormSections({ sections, first, edits, problems, row }: FormSectionsProps) {
   const [query, setQuery] = useState('');
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -67,7 +67,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
       )}
       {query.trim() !== '' && found.length === 0 && (
         <p className="muted" role="status">
-          No setting is called that. Search for what it does, as in “clip”, “checkpoint” or “temperature”.
+          No matching settings. Try “clip”, “checkpoint” or “temperature”.
         </p>
       )}
       <div className={styles.sections}>

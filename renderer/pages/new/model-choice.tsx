@@ -5,13 +5,13 @@ import { useApp } from '../../stores/app-store.ts';
 import { useAnswer } from '../../stores/use-answer.ts';
 import styles from './field-row.module.css';
 
-/** What stands for a folder that is typed; no folder is called so. */
+/** The choice for entering a folder as text. Not a valid folder name. */
 export const anotherFolder = '\u0000';
 
-/** Runs whose newest checkpoint can be chosen; others are gone on with from their pages. */
+/** Maximum number of runs offered with their newest checkpoint. */
 const mostRuns = 20;
 
-/** What is on this machine: first the model that the form begins with, last a folder that is typed. */
+/** The models on this machine: the base model first, a custom folder last. */
 export function useModelChoices(base: string, from: NewFrom): FormField['choices'] {
   const list = useAnswer('models.list', {}, 0).value;
   const presets = useApp((state) => state.presets);
@@ -19,7 +19,7 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
     .filter(({ problem }) => problem === null)
     .map(({ name, folder, source }) =>
       source === 'starter'
-        ? { value: base === 'starter' ? base : folder, title: 'Starter policy' }
+        ? { value: base === 'starter' ? base : folder, title: 'Starter model' }
         : { value: name === base ? base : folder, title: `${name}, ${modelSources[source]}` },
     );
   const checkpoints = (list?.checkpoints ?? []).slice(0, mostRuns).map(({ name, iterations, folder }) => ({
@@ -29,18 +29,18 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
   const published = presets?.find(({ model }) => model?.name === base)?.model;
   const own = {
     value: base,
-    title: published?.title ?? (base === 'starter' ? 'Starter policy' : ownTitle(base, from)),
+    title: published?.title ?? (base === 'starter' ? 'Starter model' : ownTitle(base, from)),
   };
   const found = [...models, ...checkpoints];
   const all = found.some(({ value }) => value === base) ? found : [own, ...found];
-  // A model that lies here twice is the one that its name means.
+  // Keep the first of two models with the same value.
   const once = all.filter((model, place) => all.findIndex(({ value }) => value === model.value) === place);
   return [...once, { value: anotherFolder, title: 'Another folder…' }];
 }
 
 const ownTitle = (folder: string, from: NewFrom) =>
   'run' in from && from.checkpoint !== null
-    ? `Checkpoint of iteration ${from.checkpoint}`
+    ? `Checkpoint at iteration ${from.checkpoint}`
     : (folder.split(/[\\/]/).findLast(Boolean) ?? folder);
 
 interface ModelPathProps {
@@ -65,25 +65,23 @@ export function ModelPath({ value, wrong, onChange }: ModelPathProps) {
   );
 }
 
-/** What a model's name means that is no folder. */
+/** Explains a model name that isn't a folder. */
 export function ModelNote({ value, base, from }: { value: SettingValue; base: SettingValue; from: NewFrom }) {
   const model = useApp(({ presets }) => presets?.find((preset) => preset.model?.name === value)?.model);
   if (value === base && 'run' in from)
     return (
       <p className={styles.note}>
         {from.checkpoint === null
-          ? 'What that run began with.'
-          : `Its checkpoint of iteration ${from.checkpoint}.`}
+          ? 'Same start model as that run.'
+          : `Its checkpoint at iteration ${from.checkpoint}.`}
       </p>
     );
   if (value === 'starter')
-    return (
-      <p className={styles.note}>The starter policy of 1 million parameters, which comes with the app.</p>
-    );
+    return <p className={styles.note}>The 1-million-parameter starter model included with the app.</p>;
   if (!model) return null;
   return (
     <p className={styles.note}>
-      {model.title} ({model.licence}), wherever it is found on this machine.
+      {model.title} ({model.licence}), from any model folder on this machine.
     </p>
   );
 }

@@ -8,21 +8,21 @@ import type { Imported } from './transfer.tsx';
 
 interface NewPageProps {
   from: NewFrom;
-  /** Changes that the address brings. */
+  /** Edits from the URL. */
   set: Settings;
   study: boolean;
-  /** It asks for a configuration first. */
+  /** Whether to open the import dialog first. */
   importing: boolean;
 }
 
-/** A new run, or a study's runs: the whole configuration as a form. Another address is another form. */
+/** The form for a new run or sweep. Each address has its own form. */
 export function NewPage({ from, set, study, importing }: NewPageProps) {
   const [imported, take] = useState<Imported | null>(null);
   const [count, setCount] = useState(0);
   const form = useAnswer('configs.form', {}, 0);
   const source = sourceOf(from);
   const loaded = useAnswer('configs.load', source, 0);
-  const title = study ? 'New study' : 'New run';
+  const title = study ? 'New sweep' : 'New run';
   useEffect(() => {
     document.title = `${title} · StarPO Studio`;
   }, [title]);

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { usualPreset } from '../../../core/contract/contract.ts';
 import { type NewFrom, navigate } from '../../base/router.ts';
 import { groupByTask } from '../../components/preset-groups.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -15,10 +16,10 @@ interface OriginProps {
   setKeepOptimizer: (keep: boolean) => void;
 }
 
-/** What the run is made from, and the choice of another. */
+/** Shows and changes the base configuration: a preset, a run or a checkpoint. */
 export function Origin(props: OriginProps) {
   const { from, imported, title } = props;
-  if (imported) return <p className={styles.origin}>Made from {title}</p>;
+  if (imported) return <p className={styles.origin}>Based on {title}</p>;
   return 'preset' in from ? (
     <PresetChoice {...props} />
   ) : (
@@ -29,11 +30,11 @@ export function Origin(props: OriginProps) {
 function PresetChoice({ from, study }: OriginProps) {
   const presets = useApp((state) => state.presets) ?? [];
   const id = useId();
-  const named = 'preset' in from ? from.preset : null;
+  const named = ('preset' in from && from.preset) || usualPreset;
   const chosen = presets.find((preset) => preset.id === named || preset.alias === named) ?? presets[0];
   return (
     <div className={styles.origin}>
-      <label htmlFor={id}>Made from</label>
+      <label htmlFor={id}>Preset</label>
       <select
         id={id}
         value={chosen?.id ?? ''}
@@ -82,15 +83,15 @@ function RunChoice({
     });
   return (
     <div className={styles.origin}>
-      <span>Made from {name}:</span>
+      <span>Based on {name}:</span>
       <label htmlFor={id} className="visually-hidden">
-        Begin with
+        Start from
       </label>
       <select id={id} value={checkpoint ?? ''} onChange={({ target }) => go(target.value)}>
-        <option value="">its configuration, from the beginning</option>
+        <option value="">configuration only</option>
         {listed.map((iteration) => (
           <option key={iteration} value={iteration}>
-            going on from its checkpoint of iteration {iteration}
+            fork from checkpoint {iteration}
           </option>
         ))}
       </select>
@@ -102,8 +103,8 @@ function RunChoice({
             disabled={!optimizerKept}
             onChange={({ target }) => setKeepOptimizer(target.checked)}
           />
-          Keep the optimiser’s state
-          {!optimizerKept && <span className="faint">(this checkpoint has lost it)</span>}
+          Keep the optimizer state
+          {!optimizerKept && <span className="faint">(not in this checkpoint)</span>}
         </label>
       )}
     </div>

@@ -11,9 +11,9 @@ type Preview = Output<'configs.preview'>;
 
 interface PromptPreviewProps {
   preview: Answer<Preview>;
-  /** The configuration has no problems, so that there is something to show. */
+  /** Whether the configuration is valid. */
   sound: boolean;
-  /** Its parts that can be edited, by the number of the environment. */
+  /** Editable prompt fields, by environment index. */
   fieldsOf: (environment: number) => PlacedField[];
   row: (field: PlacedField) => ReactNode;
 }
@@ -21,10 +21,10 @@ interface PromptPreviewProps {
 const roleWords: Record<string, string> = {
   system: 'System',
   user: 'Environment',
-  assistant: 'The reply begins with',
+  assistant: 'Response begins with',
 };
 
-/** The first conversation of a few levels, exactly as the model reads it, and its parts that can be edited. */
+/** The first prompts for a few levels, exactly as the model reads them, with their editable fields. */
 export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewProps) {
   const [chosen, choose] = useState(0);
   const [level, chooseLevel] = useState(0);
@@ -33,7 +33,7 @@ export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewPr
   return (
     <section className={`panel ${styles.preview}`} aria-labelledby="prompts">
       <header className={styles.head}>
-        <h2 id="prompts">What the model reads</h2>
+        <h2 id="prompts">Prompt preview</h2>
         {shown && shown.environments.length > 1 && (
           <Choice
             label="Environment"
@@ -52,8 +52,8 @@ export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewPr
         )}
       </header>
       <div className={styles.conversation} aria-busy={sound && !preview.fresh}>
-        {!sound && !shown && <p className="muted">Shown once nothing is wrong with the configuration.</p>}
-        {shown?.problem && <p className="muted">Shown once the model can be used.</p>}
+        {!sound && !shown && <p className="muted">Fix the configuration to see the prompts.</p>}
+        {shown?.problem && <p className="muted">Available once the model can be loaded.</p>}
         {environment?.problem && <ErrorNote error={environment.problem} kind="warning" />}
         {shown && environment && <Sample preview={shown} environment={environment} level={level} />}
       </div>
@@ -75,9 +75,7 @@ function Sample({
 }: SampleProps) {
   const sample = samples[level] ?? samples[0];
   if (!sample)
-    return problem ? null : (
-      <p className="muted">No group plays it: its share of the groups comes to none.</p>
-    );
+    return problem ? null : <p className="muted">Its share is too small: no group plays this environment.</p>;
   return (
     <>
       <ol className={styles.messages}>
@@ -89,8 +87,8 @@ function Sample({
         ))}
       </ol>
       <p className={styles.tokens}>
-        {sample.tokens} tokens. With a reply of the full {replyTokens} tokens, {sample.tokens + replyTokens}{' '}
-        of the episode’s {context}.
+        {sample.tokens} tokens. With a full response of {replyTokens} tokens: {sample.tokens + replyTokens} of{' '}
+        {context} context tokens.
       </p>
     </>
   );

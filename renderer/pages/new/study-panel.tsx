@@ -17,19 +17,19 @@ interface StudyPanelProps {
   fields: readonly PlacedField[];
   variation: Variation;
   setVariation: (variation: Variation) => void;
-  /** Of what its runs are made from. */
+  /** Title of the base configuration. */
   title: string;
-  /** Labels; the study judges success in one. */
+  /** Labels of the environments; the sweep compares success in one of them. */
   environments: readonly string[];
-  /** Nothing is wrong with the configuration that is varied. */
+  /** Whether the base configuration is valid. */
   ready: boolean;
   onClose: () => void;
 }
 
-/** Most points that are looked at ahead; each is a question to the trainer. */
+/** Maximum number of combinations to validate before creation. Each takes one request to the trainer. */
 const mostLooked = 40;
 
-/** What a study varies, by which seeds, and how many runs that makes. */
+/** The settings and seeds of a sweep, and the number of runs. */
 export function StudyPanel(props: StudyPanelProps) {
   const { source, edits, fields, variation, setVariation, title, environments, ready, onClose } = props;
   const api = useApi();
@@ -39,7 +39,7 @@ export function StudyPanel(props: StudyPanelProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  // The one that was chosen may have left the form since.
+  // The selected environment may have been removed.
   const environment = environments.find((label) => label === chosen) ?? environments[0]!;
   const varied = Object.keys(variation).flatMap((path) => fields.find(({ at }) => at === path) ?? []);
   const points = pointsOf(variation, fields);
@@ -71,11 +71,9 @@ export function StudyPanel(props: StudyPanelProps) {
   return (
     <section className={`panel ${styles.study}`} aria-labelledby="study">
       <header className={styles.head}>
-        <h2 id="study">Study</h2>
-        <p className="muted">
-          Trains every combination of the values with every seed, one run after the other.
-        </p>
-        <IconButton icon="close" label="Make a single run instead" onClick={onClose} />
+        <h2 id="study">Sweep</h2>
+        <p className="muted">Trains every combination of values with every seed, one run at a time.</p>
+        <IconButton icon="close" label="Create a single run instead" onClick={onClose} />
       </header>
       <div className={styles.fields}>
         <label>
@@ -105,7 +103,7 @@ export function StudyPanel(props: StudyPanelProps) {
         )}
       </div>
       <p id={`${id}-seeds`} className={seeds === null ? styles.wrong : 'visually-hidden'}>
-        {seeds === null ? 'Give whole numbers, as in 1, 2, 3 or 1-5.' : `${seeds.length} seeds`}
+        {seeds === null ? 'Enter whole numbers, such as 1, 2, 3 or 1-5.' : `${seeds.length} seeds`}
       </p>
       {varied.map((field) => (
         <VariedField
@@ -123,21 +121,21 @@ export function StudyPanel(props: StudyPanelProps) {
       <footer className={styles.foot}>
         <p role="status">
           <strong>
-            {points.length} {points.length === 1 ? 'point' : 'points'} × {seeds?.length ?? 0}{' '}
+            {points.length} {points.length === 1 ? 'combination' : 'combinations'} × {seeds?.length ?? 0}{' '}
             {seeds?.length === 1 ? 'seed' : 'seeds'} = {runs} {runs === 1 ? 'run' : 'runs'}
           </strong>
           {look.seconds !== null &&
             seeds &&
             runs > 0 &&
             `, ${roughly(look.seconds * seeds.length)} on this machine`}
-          {runs > 2000 && '. A study has at most 2000.'}
+          {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
         <span className="spacer" />
         <Button disabled={!possible} onClick={() => void make(false)}>
-          Make it
+          Create
         </Button>
         <Button kind="primary" icon="play" disabled={!possible} onClick={() => void make(true)}>
-          Make and start it
+          Create and start
         </Button>
       </footer>
       {(problem ?? look.problem) && (
@@ -189,7 +187,7 @@ function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
         <input
           id={id}
           value={text}
-          placeholder="Values with commas between them"
+          placeholder="Comma-separated values"
           autoComplete="off"
           onChange={({ target }) => {
             setText(target.value);
@@ -238,12 +236,12 @@ function AddField({
 }
 
 interface PointsLook {
-  /** Of all points with one seed; null where it isn't known of each. */
+  /** Total for all combinations with one seed; null if any is unknown. */
   seconds: number | null;
   problem: string | null;
 }
 
-/** What core says of the points: what is wrong with the first that can't be trained, and how long all take. */
+/** Validates the combinations: the first error and the total time. */
 function usePoints(
   source: RunSource,
   edits: Settings,

@@ -20,18 +20,18 @@ interface SummaryProps {
   edits: Settings;
   reset: (path: string) => void;
   resetAll: () => void;
-  /** Those that are trained on, where others are than in what it is made from. */
+  /** The environments, if they differ from the base configuration. */
   environments: { words: string; reset: () => void } | null;
   run: StartRun;
   wish: RunWish;
-  /** Nothing can be started as things stand. */
+  /** Whether starting is disabled. */
   blocked: boolean;
-  /** The form makes a study, which starts its own runs. */
+  /** Whether the form creates a sweep, which starts its own runs. */
   study: boolean;
   onStudy: () => void;
 }
 
-/** Beside the form: start it, what it takes, what is wrong, and what is changed. */
+/** The column beside the form: start buttons, estimates, problems and changes. */
 export function Summary(props: SummaryProps) {
   const { check, preview, run, wish, blocked, study, onStudy } = props;
   const taken = useApp(({ runs }) => isDeviceTaken(runs, wish.device));
@@ -74,14 +74,11 @@ export function Summary(props: SummaryProps) {
           </Fact>
         </dl>
         {taken && !study && (
-          <p className="muted">
-            Another run is being trained on this device, or waits for it: Start asks whether to queue this
-            one.
-          </p>
+          <p className="muted">Another run is using this device. You'll be asked whether to queue.</p>
         )}
         {!study && (
           <Button kind="quiet" icon="vary" onClick={onStudy}>
-            Make a study of it
+            Turn into a sweep
           </Button>
         )}
       </section>
@@ -108,9 +105,9 @@ function Memory({ preview: { value, error } }: { preview: Answer<Output<'configs
       </span>
     );
   const memory = value?.memory;
-  if (!memory) return <span className="faint">{error || value ? 'not known yet' : '…'}</span>;
+  if (!memory) return <span className="faint">{error || value ? 'not available yet' : '…'}</span>;
   const { bytes, available, device } = memory;
-  const place = device === 'cpu' ? 'free on this machine' : `of ${device}`;
+  const place = device === 'cpu' ? 'free on this machine' : `on ${device}`;
   const tight = available !== null && bytes > available;
   return (
     <>
@@ -137,14 +134,14 @@ function Memory({ preview: { value, error } }: { preview: Answer<Output<'configs
   );
 }
 
-/** What keeps the run from being made, then what is allowed but rarely meant. */
+/** Errors, then warnings. */
 function Problems({ check, preview }: SummaryProps) {
   const { problems = [], warnings = [] } = check.value ?? {};
   const other = check.error ?? preview.error ?? preview.value?.problem;
   if (problems.length + warnings.length === 0 && !other) return null;
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="problems">
-      <h2 id="problems">{problems.length > 0 || other ? 'To be mended' : 'To be considered'}</h2>
+      <h2 id="problems">{problems.length > 0 || other ? 'Fix before starting' : 'Warnings'}</h2>
       <div role="status">
         <ul className={styles.list}>
           {problems.map(({ path, message, hint }) => (
@@ -169,7 +166,7 @@ function Changes({ fields, values, edits, reset, resetAll, environments }: Summa
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="changes">
       <div className={styles.head}>
-        <h2 id="changes">{count === 0 ? 'Nothing changed' : `${count} changed`}</h2>
+        <h2 id="changes">{count === 0 ? 'No changes from preset' : `${count} changed`}</h2>
         {count > 1 && (
           <Button kind="quiet" onClick={resetAll}>
             Reset all

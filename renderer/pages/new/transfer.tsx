@@ -10,7 +10,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { applied, type Config, differences } from '../../stores/draft.ts';
 import styles from './transfer.module.css';
 
-/** A configuration that was taken in from a file or a text. */
+/** A configuration imported from a file or text. */
 export interface Imported {
   source: RunSource;
   config: Config;
@@ -22,12 +22,12 @@ export interface Imported {
 interface TransferProps {
   base: Config;
   edits: Settings;
-  /** It asks for a configuration at once. */
+  /** Whether to open the import dialog at first. */
   importing: boolean;
   onImport: (imported: Imported) => void;
 }
 
-/** The configuration as JSON, out and in. */
+/** Imports and exports the configuration as JSON. */
 export function Transfer({ base, edits, importing, onImport }: TransferProps) {
   const [open, setOpen] = useState<'in' | 'out' | null>(importing ? 'in' : null);
   const close = () => setOpen(null);
@@ -56,7 +56,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
       setSaid('Copied.');
     } catch {
       field.current?.select();
-      setSaid('Press Ctrl+C to copy what is selected.');
+      setSaid('Press Ctrl+C to copy the selected text.');
     }
   }
   function save(): void {
@@ -68,7 +68,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
       open
       onClose={onClose}
       title="Export the configuration"
-      description="The whole run.json, with your changes. It can be imported here, or given to starpo with --config."
+      description="The complete run.json with your changes. Import it here or pass it to starpo with --config."
       actions={
         <>
           <span className={styles.said} role="status">
@@ -77,7 +77,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
           <Button onClick={onClose}>Close</Button>
           <Button onClick={() => void copy()}>Copy</Button>
           <Button kind="primary" icon="export" onClick={save}>
-            Save as a file
+            Save file
           </Button>
         </>
       }
@@ -115,7 +115,7 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
       open
       onClose={onClose}
       title="Import a configuration"
-      description="A run.json of this or an earlier version, chosen as a file or pasted."
+      description="Choose or paste a run.json from this or an earlier version."
       actions={
         <>
           <Button icon="import" onClick={() => picker.current?.click()}>
@@ -124,7 +124,7 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
           <span className="spacer" />
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" disabled={busy || text.trim() === ''} onClick={() => void use()}>
-            Use it
+            Use configuration
           </Button>
         </>
       }
@@ -167,11 +167,11 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
   );
 }
 
-/** Bytes; a run.json has some thousands. */
+/** Maximum file size in bytes. A run.json has a few thousand. */
 const largest = 4_000_000;
-const tooLarge = { message: 'The file is too large for a configuration.', hint: 'Choose a run.json.' };
+const tooLarge = { message: 'The file is too large for a configuration.', hint: 'Choose a run.json file.' };
 
-/** What a text holds as a configuration to begin with, or all that is wrong with it. */
+/** Parses and validates a configuration. Returns it, or its problems. */
 async function readConfig(
   api: Api,
   text: string,
@@ -181,10 +181,12 @@ async function readConfig(
     config = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return [{ message: `This is no JSON: ${reason}.`, hint: '' }];
+    return [{ message: `Not valid JSON: ${reason}.`, hint: '' }];
   }
   if (typeof config !== 'object' || config === null || Array.isArray(config) || isNestedTooDeeply(config))
-    return [{ message: 'This is no configuration.', hint: 'A run.json is an object: { … }.' }];
+    return [
+      { message: 'Not a valid configuration.', hint: 'A run.json file contains a JSON object: { … }.' },
+    ];
   const whole = config as Config;
   const { problems } = await api.call('configs.check', { config: whole, titles: true });
   if (problems.length > 0) return problems;
@@ -192,10 +194,10 @@ async function readConfig(
   return (await asPreset(api, loaded)) ?? { source: { config: loaded.config }, edits: {}, ...loaded };
 }
 
-/** What core writes by itself: of no use as changes. */
+/** Keys that the server sets; not edits. */
 const own = ['start.sha256', 'parent.run', 'parent.iteration'];
 
-/** Where it is a preset's but for some values, these are its changes; one that goes on from a checkpoint is what it is. */
+/** Expresses the configuration as edits of its preset; null if it is a fork or has other settings than the preset. */
 async function asPreset(api: Api, loaded: Omit<Imported, 'source' | 'edits'>): Promise<Imported | null> {
   if ((loaded.config.start as { run: string }).run !== '') return null;
   const preset = String(loaded.config.preset);

@@ -1,15 +1,15 @@
 import type { SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
 import { inWords, type PlacedField } from '../../stores/draft.ts';
 
-/** What a study varies: by path, the values as they were typed. */
+/** The values of a sweep by setting path, as typed. */
 export type Variation = Record<string, readonly SettingValue[]>;
 
-/** Longest name of a point. */
+/** Maximum length of a combination's name. */
 const longest = 64;
-/** Longest title of a choice in it; a longer one is called as run.json has it. */
+/** Maximum length of a choice's title in a name; for longer ones the name uses the value in run.json. */
 const brief = 18;
 
-/** `1e-4, 3e-4` as values, each once. */
+/** Parses `1e-4, 3e-4` into unique values. */
 export const readValues = (text: string): string[] => [
   ...new Set(
     text
@@ -19,7 +19,7 @@ export const readValues = (text: string): string[] => [
   ),
 ];
 
-/** `1, 2, 5-8` as seeds, each once; null where it is none of that. */
+/** Parses `1, 2, 5-8` into unique seeds; null if invalid. */
 export function readSeeds(text: string): number[] | null {
   const seeds = new Set<number>();
   for (const piece of readValues(text)) {
@@ -32,7 +32,7 @@ export function readSeeds(text: string): number[] | null {
     : null;
 }
 
-/** Every combination of the values, named by them. */
+/** Every combination of the values, named after them. */
 export function pointsOf(variation: Variation, fields: readonly PlacedField[]): StudyPoint[] {
   let sets: Record<string, SettingValue>[] = [{}];
   for (const [path, values] of Object.entries(variation))
@@ -56,6 +56,6 @@ function nameOf(set: Record<string, SettingValue>, fields: readonly PlacedField[
     .join(', ');
 }
 
-/** How many runs a study has. */
+/** Number of runs in a sweep. */
 export const runCount = (points: readonly StudyPoint[], seeds: readonly number[] | null): number =>
   points.length * (seeds?.length ?? 0);

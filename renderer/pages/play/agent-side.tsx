@@ -11,7 +11,7 @@ interface AgentSideProps {
   onStop: () => void;
 }
 
-/** The agent's board, and what it thinks as it writes it. */
+/** The agent's board and its responses as it writes them. */
 export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
   const { agent, checkpoint, maxTurns, maxMoves } = game;
   const thinking = agent.state === 'thinking';
@@ -31,13 +31,13 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
           </Button>
         ) : (
           <Button icon="play" kind={agent.state === 'ready' ? 'primary' : 'plain'} onClick={onBegin}>
-            {agent.state === 'ready' ? 'Let the agent play' : 'Play it again'}
+            {agent.state === 'ready' ? 'Let the agent play' : 'Play again'}
           </Button>
         )}
         <kbd className={styles.key}>P</kbd>
       </div>
       {agent.failure && <ErrorNote error={agent.failure} />}
-      <ol className={styles.turns} aria-label="What the agent says" aria-busy={thinking}>
+      <ol className={styles.turns} aria-label="Agent responses" aria-busy={thinking}>
         {inOrder(agent.turns, (turn, index) => (
           <Turn turn={turn} index={index} />
         ))}
@@ -47,14 +47,14 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
       </ol>
       {agent.turns.length === 0 && !thinking && (
         <p className="faint">
-          Its thoughts appear here, turn by turn. It starts with your first move, or when you press P.
+          Its reasoning appears here, turn by turn. It starts with your first move, or when you press P.
         </p>
       )}
     </section>
   );
 }
 
-/** What can be told apart of a reply that is still being written. */
+/** Splits a partial response into reasoning and action. */
 function inTheMaking(text: string): PlayTurn {
   const [thought = '', rest = ''] = text.replace(/^<think>/, '').split('</think>');
   const answer = rest.replace(/^\s*<answer>/, '');
@@ -79,7 +79,7 @@ function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; op
         <>
           {think !== null && (
             <p className={styles.thought}>
-              {think.trim() || (open ? '' : 'It thought nothing.')}
+              {think.trim() || (open ? '' : 'No reasoning.')}
               {open && !answer && <span className={styles.caret} aria-hidden="true" />}
             </p>
           )}
@@ -96,8 +96,8 @@ function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; op
           <p className={styles.thought}>{response}</p>
           <p className={styles.unread}>
             {cut
-              ? `Cut off after ${tokens} tokens, so no move could be read.`
-              : 'No move could be read from this reply.'}
+              ? `Response cut off after ${tokens} tokens: no action found.`
+              : 'No valid action in this response.'}
           </p>
         </>
       )}

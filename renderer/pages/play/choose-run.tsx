@@ -9,7 +9,7 @@ import { numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
 
-/** Runs whose checkpoints can be played: those that trained. */
+/** Runs with checkpoints to play against. */
 export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];
@@ -21,19 +21,19 @@ export function ChooseRunToPlay() {
     <div className="page">
       <header className="page-head">
         <h1>Play</h1>
-        <p className="muted">Play a level beside an agent that you have trained. Choose whose.</p>
+        <p className="muted">Play a level alongside an agent you trained. Choose a run.</p>
       </header>
       {runs && playable.length === 0 && (
         <Empty title="No run has a checkpoint yet">
           <p>
-            <a href={formatRoute({ page: 'start' })}>Start one</a>, and play against it as soon as it trains.
+            <a href={formatRoute({ page: 'start' })}>Start one</a>, then play against it while it trains.
           </p>
         </Empty>
       )}
       {playable.length > 0 && (
         <div className="panel table-panel">
           <table className="table" aria-label="Runs to play against">
-            <TableHead columns={['Run', 'Plays', 'Trained', numeric('Evaluated success')]} />
+            <TableHead columns={['Run', 'Environment', 'Trained', numeric('Success')]} />
             <tbody>
               {shown.map((run) => (
                 <Row key={run.id} run={run} />
@@ -47,7 +47,7 @@ export function ChooseRunToPlay() {
   );
 }
 
-/** Before its first iteration a run may have none; an imported one never has. */
+/** A run that hasn't started may have no checkpoint; an imported one never has. */
 const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;
 
 function Row({ run }: { run: RunSummary }) {

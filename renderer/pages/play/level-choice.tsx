@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { IconButton } from '../../components/basics.tsx';
 import styles from './score.module.css';
 
-/** Which level is played: a number, one back, one on. */
+/** Selects a level by number, or the previous or next one. */
 export function LevelChoice({ level, onLevel }: { level: number; onLevel: (level: number) => void }) {
   const [text, setText] = useState<string | null>(null);
   const commit = () => {

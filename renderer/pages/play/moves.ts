@@ -1,4 +1,4 @@
-/** The four ways, as most boards name them. */
+/** The four directions, as most environments name them. */
 export const ways = ['Left', 'Down', 'Right', 'Up'] as const;
 export type Way = (typeof ways)[number];
 
@@ -12,13 +12,13 @@ const keys: Record<string, Way> = {
   ArrowUp: 'Up',
 };
 
-/** The move that a key means: an arrow where there are four ways, else the digit of its place; null where it means none. */
+/** The move for a key: arrow keys for the four directions, else a digit from 1; null for other keys. */
 export function moveOfKey(key: string, actions: readonly string[]): string | null {
   if (isWays(actions)) return keys[key] ?? null;
   return (/^[1-9]$/.test(key) && actions[Number(key) - 1]) || null;
 }
 
-/** What a key's cap says. */
+/** The label of a move's key. */
 export const keyOf = (action: string, actions: readonly string[]): string =>
   isWays(actions)
     ? { Left: '←', Down: '↓', Right: '→', Up: '↑' }[action as Way]

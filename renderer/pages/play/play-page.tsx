@@ -12,7 +12,7 @@ import { Settings } from './settings.tsx';
 import { type Playing, useGame } from './use-game.ts';
 import { YourSide } from './your-side.tsx';
 
-/** A checkpoint's policy and a person on the same level. */
+/** The user and a checkpoint's policy play the same level. */
 export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: number | null }) {
   const [environment, setEnvironment] = useState<string | null>(null);
   const playing = useGame(runId, checkpoint, environment);
@@ -32,8 +32,8 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         <div>
           <h1>Play</h1>
           <p className="muted">
-            Can you beat <a href={formatRoute({ page: 'run', runId })}>{run?.name ?? 'this run'}</a>? These
-            levels are its validation levels; no policy of it was trained on them.
+            Can you beat <a href={formatRoute({ page: 'run', runId })}>{run?.name ?? 'this run'}</a>? Held-out
+            levels: neither you nor the agent has seen them.
           </p>
         </div>
         {choices && (
@@ -61,8 +61,8 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         <Empty title="This run has no checkpoint">
           <p>
             {run?.status === 'created' || run?.status === 'queued'
-              ? 'It writes the first one before its first iteration.'
-              : 'Their files aren’t in its folder. Play another run.'}
+              ? 'It saves the first one before iteration 1.'
+              : 'Its folder contains no checkpoint files. Choose another run.'}
           </p>
         </Empty>
       )}
@@ -103,7 +103,7 @@ interface Keys {
   beginOrStop: () => void;
 }
 
-/** Arrows or digits move, R restarts, N goes on, P lets the agent play or stops it; not while something is typed or chosen, nor behind a dialog. */
+/** Arrows or digits move, R restarts, N opens the next level, P starts or stops the agent. Ignored in form fields and behind dialogs. */
 function useKeys(game: Game, { move, restart, nextLevel, beginOrStop }: Keys): void {
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {

@@ -3,17 +3,17 @@ import { percent } from '../../components/format.ts';
 import { LevelChoice } from './level-choice.tsx';
 import styles from './score.module.css';
 
-/** Levels from which on your rate is kept. */
+/** Levels to play before your success rate is saved. */
 const enough = 10;
 
 interface ScoreTableProps {
   game: Game;
-  /** Your rate as the run has it. */
+  /** Your saved success rate. */
   kept: HumanSuccess | null;
   onLevel: (level: number) => void;
 }
 
-/** What became of every level, yours and the agent's. */
+/** Your result and the agent's on every level. */
 export function ScoreTable({ game, kept, onLevel }: ScoreTableProps) {
   const { results, level } = game;
   const yours = tally(results, 'you');
@@ -45,7 +45,7 @@ export function ScoreTable({ game, kept, onLevel }: ScoreTableProps) {
                   <th scope="row">
                     <button type="button" className={styles.level} onClick={() => onLevel(result.level)}>
                       {result.level}
-                      <span className="visually-hidden">: go there</span>
+                      <span className="visually-hidden">: go to this level</span>
                     </button>
                   </th>
                   <Cell result={result.agent} />
@@ -101,8 +101,8 @@ function Cell({ result }: { result: PlayResult['agent'] }) {
 }
 
 function goalWords(levels: number, kept: HumanSuccess | null): string {
-  if (levels >= enough) return 'Your rate is kept with the run, as the line "You" on its Success chart.';
-  const before = kept ? `Kept so far: ${kept.successes} of ${kept.levels}. ` : '';
+  if (levels >= enough) return 'Your score is saved as the line "You" on the success chart.';
+  const before = kept ? `Saved so far: ${kept.successes} of ${kept.levels}. ` : '';
   const left = enough - levels;
-  return `${before}${left} more ${left === 1 ? 'level' : 'levels'}, and your rate is kept as the line "You" on Success.`;
+  return `${before}Play ${left} more ${left === 1 ? 'level' : 'levels'} to add your score to the success chart.`;
 }

@@ -12,7 +12,7 @@ interface SettingsProps {
   onEnvironment: (label: string) => void;
 }
 
-/** Who plays what, and how boldly. */
+/** Environment, checkpoint and temperature. */
 export function Settings(props: SettingsProps) {
   const { choices, game, loading, temperature, onTemperature, onCheckpoint, onEnvironment } = props;
   const { checkpoints, environments } = choices;
@@ -43,7 +43,7 @@ export function Settings(props: SettingsProps) {
         >
           {checkpoints.map((iteration, place) => (
             <option key={iteration} value={iteration}>
-              {iteration === 0 ? 'untrained' : `iteration ${iteration}${place === 0 ? ', the newest' : ''}`}
+              {iteration === 0 ? 'untrained' : `iteration ${iteration}${place === 0 ? ', latest' : ''}`}
             </option>
           ))}
         </select>
@@ -59,7 +59,7 @@ export function Settings(props: SettingsProps) {
           step={0.1}
           value={temperature}
           onChange={(event) => onTemperature(Number(event.target.value))}
-          title="0 always takes the likeliest word; higher is bolder"
+          title="Sampling temperature. 0 always picks the most likely token; higher is more random."
         />
       </label>
     </div>

@@ -4,10 +4,10 @@ import { environmentOf } from '../../environments/registry.ts';
 import styles from './side.module.css';
 import { useWalk } from './walk.ts';
 
-/** Milliseconds between two of the agent's moves; yours are shown as you make them. */
+/** Milliseconds between the agent's moves. The user's moves are shown at once. */
 const agentPause = 160;
 
-/** A side's board on its way through the moves, and what came of the one shown. */
+/** The board of one side, and the outcome of the move shown. */
 export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who: 'agent' | 'you' }) {
   const { index, motion } = useWalk(side.frames.length, who === 'agent' ? agentPause : 0);
   const replay = asReplay(game, side);
@@ -30,7 +30,7 @@ export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who
   );
 }
 
-/** What the boards draw: an episode as it stands. What an arm pays is told once it was chosen. */
+/** The episode so far, for the board. Hides the bandit's arms until the end. */
 function asReplay({ type, config, arms, environment, seed }: Game, side: PlaySide): Replay {
   const last = side.frames.at(-1)!;
   return {
@@ -55,7 +55,7 @@ function wordsOf(replay: Replay, side: PlaySide, index: number): string {
   if (atEnd(side, index)) {
     const moves = side.frames.filter(({ action }) => action !== null).length;
     if (replay.arms && frame)
-      return `${frame.action} ${outcomeAt(replay, index).words}. It is the ${side.success ? 'better' : 'worse'} one.`;
+      return `${frame.action} ${outcomeAt(replay, index).words}. It is the ${side.success ? 'better' : 'worse'} arm.`;
     const count = `${moves} ${moves === 1 ? 'move' : 'moves'}`;
     if (side.success) return `Solved in ${count}`;
     return frame?.done
@@ -64,7 +64,7 @@ function wordsOf(replay: Replay, side: PlaySide, index: number): string {
   }
   if (!frame || frame.action === null) {
     if (side.state === 'thinking' && index === side.frames.length - 1) return 'Thinking…';
-    return index === 0 ? 'Ready' : 'No move could be read';
+    return index === 0 ? 'Ready' : 'No valid action';
   }
   return `${frame.action}: ${outcomeAt(replay, index).words}`;
 }

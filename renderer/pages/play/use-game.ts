@@ -10,20 +10,20 @@ type Call = Parameters<ReturnType<typeof useApi>['call']>;
 export interface Playing {
   choices: PlayChoices | null;
   game: Game | null;
-  /** Why there is no game. */
+  /** Why the game couldn't be opened. */
   problem: ApiError | null;
-  /** A policy is being loaded. */
+  /** Whether a policy is being loaded. */
   loading: boolean;
-  /** Asks something of the game; what goes wrong is reported. */
+  /** Calls a method of the game and reports errors. */
   act: (name: ActName, input?: Record<string, unknown>) => void;
 }
 
 type ActName = Extract<Call[0], 'play.agent' | 'play.stop' | 'play.move' | 'play.restart' | 'play.level'>;
 
-/** A key that was pressed when the level was over already needs no word. */
+/** Ignores moves made after the end of a level. */
 const isQuiet = (cause: unknown) => isConnectionLost(cause) || asFailure(cause).code === 'move_invalid';
 
-/** A game with a checkpoint of a run, the newest where none is named; it is opened again whenever there is a connection again, and ends with the page. */
+/** Opens a game with a checkpoint of a run, the newest by default, and closes it with the page. Reopens after a reconnection. */
 export function useGame(runId: string, checkpoint: number | null, environment: string | null): Playing {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -33,7 +33,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
   const [loading, setLoading] = useState(true);
   const open = useRef<Game | null>(null);
   const wanted = useRef(checkpoint);
-  /** Counts the checkpoints that were tried after one that couldn't be opened. */
+  /** Counts retries with another checkpoint after one that couldn't be opened. */
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     if (wanted.current === checkpoint) return;
@@ -46,7 +46,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
     setGame(next);
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `attempt`; another one only makes it run again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `attempt` reruns the effect.
   useEffect(() => {
     let shown = true;
     let before: ConnectionState | null = null;
@@ -70,7 +70,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
         if (shown) setLoading(false);
       }
     }
-    /** Said again while it is open, something was left out; the game itself goes on. */
+    /** Reloads the game, because the server may have dropped notices. */
     const lookAgain = ({ id }: Game) =>
       api.call('play.get', { gameId: id }).then(
         (now) => now.id === open.current?.id && show(now),

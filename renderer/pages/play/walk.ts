@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { frames as scheduler } from '../../base/frame-scheduler.ts';
 import type { Motion } from '../../environments/motion.ts';
 
-/** Milliseconds that a move takes to see. */
+/** Duration of a move's animation, in ms. */
 const moveTime = 260;
 
-/** A board's way through frames that are still coming: a picture at a time, at a pace that can be seen, past React. */
+/** Plays the frames of a growing episode one move at a time, outside React. */
 class Walk {
   index = 0;
   private last = 0;
@@ -16,7 +16,7 @@ class Walk {
   private readonly steps = new Set<() => void>();
   private readonly draws = new Set<(progress: number) => void>();
 
-  /** `pause`: ms between two moves. */
+  /** `pause` is the time between moves, in ms. */
   constructor(pause: number) {
     this.pause = pause;
   }
@@ -25,7 +25,7 @@ class Walk {
     return this.progress < 1;
   }
 
-  /** There are so many frames now; fewer than before: it begins anew. */
+  /** Updates the number of frames. Restarts if there are fewer than before. */
   follow(count: number): void {
     this.last = Math.max(0, count - 1);
     const still = this.last < this.index || matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -75,7 +75,7 @@ class Walk {
   }
 }
 
-/** Which of the frames to show, and the way there from the one before. */
+/** The frame to show and the animation towards it. */
 export function useWalk(count: number, pause: number): { index: number; motion: Motion } {
   const [walk] = useState(() => new Walk(pause));
   useEffect(() => walk.follow(count), [walk, count]);

@@ -12,7 +12,7 @@ interface YourSideProps {
   onNext: () => void;
 }
 
-/** Your board, and how to move on it. */
+/** The user's board and moves. */
 export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
   const { you, maxMoves } = game;
   const over = you.state === 'over';
@@ -42,8 +42,8 @@ export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
       )}
       <p className="faint">
         {isWays(game.actions) && 'Arrow keys move. '}
-        {maxMoves > 1 && 'You see what each move does; the agent gives several at a time. '}
-        The first go at a level counts.
+        {maxMoves > 1 && 'You see the result of each move; the agent plans several per turn. '}
+        Only your first attempt counts.
       </p>
     </section>
   );
@@ -55,7 +55,7 @@ interface MovesProps {
   onMove: (action: string) => void;
 }
 
-/** A button for each move; four ways stand as their keys do. */
+/** One button per move. The four directions are laid out like arrow keys. */
 function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
   const four = isWays(actions);
   return (
@@ -81,7 +81,7 @@ function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
   );
 }
 
-/** Where an answer is free text. */
+/** A text field, for environments with free-text answers. */
 function Words({ disabled, onMove }: Omit<MovesProps, 'game'>) {
   const [text, setText] = useState('');
   return (

@@ -12,14 +12,14 @@ import { useSample } from '../../stores/use-sample.ts';
 import styles from './first-steps.module.css';
 import { useStartPreferences } from './start-preferences.ts';
 
-/** Whether the three steps are to be shown: nothing has run here yet, and nobody has put them away. */
+/** Whether to show the three steps: there are no runs yet and the user hasn't dismissed them. */
 export function useFirstSteps(): boolean {
   const empty = useApp(({ runs }) => runs?.length === 0);
   const { stepsAway } = useStartPreferences();
   return empty && !stepsAway;
 }
 
-/** What a first start is about: what is here, what it looks like, and what to press. `hero`: the preset to begin with. */
+/** An introduction for the first start. `hero` is the preset to start with. */
 export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
   const system = useApp((state) => state.system);
   const sample = useSample(true);
@@ -36,14 +36,14 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
           <MachineWords system={system} />
           <TrainerWords trainer={trainer} />
         </Step>
-        <Step number={2} title="See where it leads" done={false}>
+        <Step number={2} title="See the result" done={false}>
           {sample ? (
             <p>
-              A finished run comes with the app. Its boards play below.{' '}
-              <a href={formatRoute({ page: 'run', runId: sample.summary.id })}>Look at the sample run</a>
+              The app includes a finished run. Its episodes play below.{' '}
+              <a href={formatRoute({ page: 'run', runId: sample.summary.id })}>Open the sample run</a>
             </p>
           ) : (
-            <p>Choose what to train below: each card says what one sees, and how long it takes.</p>
+            <p>Choose a preset below. Each card shows what to expect and how long training takes.</p>
           )}
         </Step>
         <Step number={3} title="Press Start" done={false}>
@@ -53,7 +53,7 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
                 {hero.title} takes <AboutTime time={hero.time} />.{' '}
               </>
             )}
-            Boards play from the first seconds on. You may close the window: training goes on.
+            Episodes appear within seconds. You can close the window; training continues.
           </p>
         </Step>
       </ol>
@@ -85,12 +85,12 @@ function Step({
   );
 }
 
-/** `AMD EPYC, 2 cores, 25.3 GB of memory. No GPU: the starter needs none.` */
+/** For example: `AMD EPYC, 2 cores, 25.3 GB of memory. No GPU found.` */
 function MachineWords({ system }: { system: SystemInfo | null }) {
   const api = useApi();
   const [machine, setMachine] = useState<Machine | null>(null);
   useEffect(() => {
-    // The page is as useful without.
+    // Hardware details are optional here.
     api.call('machine.gauges', {}).then(
       (found) => setMachine(found.machine),
       () => {},
@@ -112,7 +112,7 @@ function MachineWords({ system }: { system: SystemInfo | null }) {
 const gpuWords = (gpus: SystemInfo['devices']) =>
   gpus.length > 0
     ? `GPU: ${gpus.map(({ name }) => name).join(', ')}.`
-    : 'No GPU was found: the starter policy learns without one.';
+    : 'No GPU found. The starter model trains on the CPU.';
 
 function TrainerWords({ trainer }: { trainer: SystemInfo['trainer'] | undefined }) {
   const building = buildingText(trainer);
@@ -122,11 +122,11 @@ function TrainerWords({ trainer }: { trainer: SystemInfo['trainer'] | undefined 
       <div role="status">
         <p>{building}.</p>
         <progress
-          aria-label="Files of the trainer compiled"
+          aria-label="Trainer files compiled"
           value={trainer.building?.done}
           max={trainer.building?.total || 1}
         />
       </div>
     );
-  return <p>{trainer.problem ? 'The trainer can’t be started: see below.' : 'The trainer is ready.'}</p>;
+  return <p>{trainer.problem ? 'The trainer can’t start. See below.' : 'The trainer is ready.'}</p>;
 }

@@ -13,16 +13,16 @@ import styles from './hero-boards.module.css';
 import { useStartPreferences } from './start-preferences.ts';
 import { useNewestRollout } from './use-newest-rollout.ts';
 
-/** As many boards as are still told apart beside the form. */
+/** Maximum number of boards beside the form. */
 const mostBoards = 16;
-/** CSS pixels: they stand where the still picture was. */
+/** CSS pixels, as high as the placeholder. */
 const fieldHeight = 236;
 
-/** Boards of the run that trains, else of the last one, else of the sample: the first that has some. `children` where none has. */
+/** Plays boards from the running run, else from the latest run with boards, else from the sample. Renders `children` if there are none. */
 export function HeroBoards({ children }: { children: ReactNode }) {
   const [first, second] = useOwnRuns();
   const ofFirst = useNewestRollout(first?.id ?? null);
-  // A run that has just begun has none yet: until it has, those of the one before stand there.
+  // A new run has no boards yet, so show the previous run's boards until it does.
   const lacks = first === undefined || ofFirst === null;
   const sample = useSampleWhere(lacks && second === undefined);
   const next = second ?? sample?.summary;
@@ -54,7 +54,7 @@ export function HeroBoards({ children }: { children: ReactNode }) {
   );
 }
 
-/** Those that have begun: first the one that trains, then the last ones. */
+/** Started runs: the running one first, then the newest. */
 function useOwnRuns(): RunSummary[] {
   const runs = useApp((state) => state.runs) ?? [];
   const begun = runs.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived);
@@ -62,7 +62,7 @@ function useOwnRuns(): RunSummary[] {
   return live ? [live, ...begun.filter((run) => run !== live)] : begun;
 }
 
-/** Unless it was put away. */
+/** The sample run, unless the user has hidden it. */
 function useSampleWhere(wanted: boolean): Sample | null {
   const known = useApp(({ runs }) => runs !== null);
   const { sampleAway } = useStartPreferences();
@@ -71,7 +71,7 @@ function useSampleWhere(wanted: boolean): Sample | null {
 
 interface CaptionProps {
   run: RunSummary;
-  /** Where the run is the sample. */
+  /** Set if the run is the sample. */
   sample: Sample | null;
   boards: RolloutBoards;
 }
@@ -91,7 +91,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
       {sample && (
         <div className={styles.origin}>
           <span>
-            Made on {dateWords(run.endedAt ?? run.createdAt)}
+            Created on {dateWords(run.endedAt ?? run.createdAt)}
             {sample.build && `, trainer ${sample.build}`}
           </span>
           <IconButton icon="close" label="Hide the sample run" onClick={putSampleAway} />
@@ -101,7 +101,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
   );
 }
 
-/** The groups in which the most is to be learned, whole ones where they fit; of an evaluation its first levels. */
+/** Selects the groups closest to a 50 % success rate, complete if they fit; for an evaluation, its first levels. */
 export function excerpt(boards: RolloutBoards): RolloutBoards {
   const groups = groupsOf(boards.episodes.map(({ summary }) => summary));
   const evenness = (solved: number, members: number) => Math.abs(solved / members - 0.5);

@@ -23,17 +23,17 @@ const first = [
 
 interface HeroProps {
   card: PresetCard;
-  /** The same task and algorithm with published models. */
+  /** Presets with the same task and algorithm, for published models. */
   published: readonly PresetCard[];
   run: StartRun;
   blocked: boolean;
-  /** What the button says while the trainer is being built. */
+  /** The button's label while the trainer is being built. */
   building: string | null;
-  /** Settings that hold for the page. */
+  /** Settings chosen for the whole page. */
   set: Settings;
 }
 
-/** The preset to begin with, with the few settings that matter first. */
+/** The main preset with its most important settings. */
 export function Hero({ card, published, run, blocked, building, set }: HeroProps) {
   const [typed, setTyped] = useState<Record<string, string>>({});
   const changed = Object.fromEntries(
@@ -58,7 +58,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
       !published.some((each) => each.model?.name === model.name) &&
       trainFrom(model, presets),
   );
-  /** Of another model: with the settings of its preset or, of a folder, those for its size. */
+  /** The form for another model: with its preset's settings or, for a folder, those for its size. */
   function formOf(chosen: string): Route {
     const other = others.find(({ folder }) => folder === chosen);
     const form = other && trainFrom(other, presets);
@@ -86,7 +86,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <h2 id="hero">Watch it learn: {card.title}</h2>
           <p className={styles.summary}>{card.summary}</p>
           <p className={styles.aim}>
-            <span className="faint">Aims at</span> {unbroken(card.expects)}
+            <span className="faint">Expected:</span> {unbroken(card.expects)}
           </p>
         </div>
         <div className={styles.settings}>
@@ -156,7 +156,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
             <Icon name="settings" size={14} /> Configure
           </a>
           <a className="button" href={formatRoute({ page: 'new', ...place, study: true })}>
-            <Icon name="study" size={14} /> Make a study
+            <Icon name="study" size={14} /> New sweep
           </a>
           <span className={styles.time}>{problem === null && <AboutTime time={time} />}</span>
         </div>

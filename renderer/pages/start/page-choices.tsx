@@ -3,7 +3,7 @@ import styles from './page-choices.module.css';
 import { type Reaction, ReactionChoice } from './reaction-choice.tsx';
 
 interface PageChoicesProps {
-  /** One preset of each algorithm. */
+  /** One preset per algorithm. */
   algorithms: readonly PresetCard[];
   chosen: PresetCard;
   choose: (algorithm: string) => void;
@@ -11,10 +11,10 @@ interface PageChoicesProps {
   chooseReaction: (reaction: Reaction) => void;
 }
 
-/** What holds for whichever preset is started: the algorithm, and what is done at a warning. */
+/** Settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({ algorithms, chosen, choose, reaction, chooseReaction }: PageChoicesProps) {
   return (
-    <section className={`panel ${styles.choices}`} aria-label="For every preset below">
+    <section className={`panel ${styles.choices}`} aria-label="Settings for all presets">
       <fieldset className={styles.algorithms}>
         <legend>Algorithm</legend>
         <div className={styles.options}>

@@ -11,19 +11,19 @@ import styles from './preset-card.module.css';
 interface PresetCardProps {
   card: Card;
   run: StartRun;
-  /** Nothing can be started now. */
+  /** Whether starting is disabled. */
   blocked: boolean;
   /** Settings that differ from the preset's. */
   set: Settings;
-  /** Bytes of the GPU that it would run on; null where there is none, or it isn't known. */
+  /** GPU memory in bytes; null if there is no GPU or its memory is unknown. */
   deviceMemory?: number | null;
 }
 
-/** A preset in short: started with one click, or taken into the form. */
+/** A preset with buttons to start it or open it in the form. */
 export function PresetCard({ card, run, blocked, set, deviceMemory = null }: PresetCardProps) {
   const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
   const trap = isTrap(card);
-  // The task of a preset that is made to collapse has another card.
+  // A preset that collapses on purpose shares its task with another card.
   const heading = `task-${trap ? card.id : card.task}`;
   const wish = { source: { preset: card.id }, set, title, device: card.device };
   return (
@@ -37,7 +37,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
             {card.title}
             {card.model && <span className="visually-hidden">, {card.model.title}</span>}
           </h3>
-          {trap && <span className="badge">Made to collapse</span>}
+          {trap && <span className="badge">Collapses on purpose</span>}
           <p className={styles.time}>
             {card.iterations} iterations, <AboutTime time={card.time} words="" />
           </p>
@@ -45,7 +45,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
       </div>
       <p className={styles.summary}>{card.summary}</p>
       <p className={styles.aim}>
-        <span className="faint">Aims at</span> {unbroken(card.expects)}
+        <span className="faint">Expected:</span> {unbroken(card.expects)}
       </p>
       {card.deviceBytes !== null && <DeviceNeed bytes={card.deviceBytes} available={deviceMemory} />}
       <div className={styles.foot}>
@@ -70,20 +70,20 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
   );
 }
 
-/** A number and its per cent sign stay on one line. */
+/** Keeps a number and its percent sign on one line. */
 export const unbroken = (text: string): string => text.replaceAll(' %', '\u00a0%');
 
-/** As an address holds them. */
+/** Converts settings to strings for a URL. */
 export const texts = (set: Settings): Record<string, string> =>
   Object.fromEntries(Object.entries(set).map(([path, value]) => [path, String(value)]));
 
-/** About what it takes of a GPU's memory, and whether the one here has that. */
+/** The GPU memory that the preset needs, with a warning if this GPU has less. */
 function DeviceNeed({ bytes, available }: { bytes: number; available: number | null }) {
   const small = available !== null && available < bytes;
   return (
     <p className={styles.need} data-small={small || undefined}>
       <span className="faint">Needs</span> about {Math.ceil(bytes / 1e9)} GB of GPU memory
-      {small && `, and the one here has ${gigabytes(available)}`}
+      {small && `; this GPU has ${gigabytes(available)}`}
     </p>
   );
 }

@@ -23,7 +23,7 @@ interface PublishedModelsProps {
   set: Settings;
 }
 
-/** The presets that begin from a published model, which the person has to bring, and need a GPU: one row where there is none. */
+/** Presets for published models, which the user must download and which need a GPU. Collapsed without one. */
 export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
   const system = useApp((state) => state.system);
   const gpu = system?.devices.find(({ id, available }) => id.startsWith('cuda') && available) ?? null;
@@ -37,7 +37,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
           <Icon name="chevron" size={12} />
           Qwen2.5 on a GPU
           <span className="faint">
-            {gpu ? `${models.length} models, the RAGEN paper’s own experiments` : noGpuWords(system)}
+            {gpu ? `${models.length} models, experiments from the RAGEN paper` : noGpuWords(system)}
           </span>
         </button>
       </h2>
@@ -55,7 +55,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
 }
 
 const noGpuWords = (system: SystemInfo | null) =>
-  system ? 'The RAGEN paper’s own experiments. No GPU was found here.' : 'The RAGEN paper’s own experiments';
+  system ? 'Experiments from the RAGEN paper. No GPU found.' : 'Experiments from the RAGEN paper';
 
 interface OpenedProps extends PublishedModelsProps {
   models: readonly ModelCard[];
@@ -73,7 +73,7 @@ function Opened({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemory
   const all = model.folder === '' ? set : { ...set, 'start.model': model.folder };
   return (
     <div className={styles.body}>
-      <p className="muted">8 levels of 16 episodes an iteration, replies of up to 400 tokens.</p>
+      <p className="muted">8 prompts × 16 rollouts per iteration, responses of up to 400 tokens.</p>
       {system && !hasGpu && <NoGpu system={system} />}
       <div className={styles.bar}>
         <ModelChoice models={models} chosen={chosen} choose={choose} />
@@ -103,8 +103,8 @@ function NoGpu({ system }: { system: SystemInfo }) {
       kind="warning"
       error={{
         code: 'device_unavailable',
-        message: `These can’t start here: ${reasons || 'the trainer finds no GPU'}.`,
-        hint: 'They can be looked at all the same; training them needs a machine that has one.',
+        message: `These presets need a GPU. ${reasons || 'The trainer found none'}.`,
+        hint: 'You can view them here. Train them on a machine with a supported GPU.',
       }}
     />
   );
@@ -140,17 +140,17 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
         className="text-field"
         key={`${card.name} ${model.folder}`}
         defaultValue={model.folder}
-        placeholder={state?.folder ?? `of ${card.name}`}
+        placeholder={state?.folder ?? `Folder of ${card.name}`}
         spellCheck={false}
         onBlur={({ target }) => model.setFolder(target.value.trim())}
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
         aria-describedby={`${id}-state`}
       />
-      <Button kind="quiet" icon="reset" onClick={model.lookAgain} label="Look again at the model folder">
-        Look again
+      <Button kind="quiet" icon="reset" onClick={model.lookAgain} label="Check the model folder again">
+        Check again
       </Button>
       <div id={`${id}-state`} className={styles.state} role="status">
-        {state === null && <p className="faint">Looking at {card.name}…</p>}
+        {state === null && <p className="faint">Checking {card.name}…</p>}
         {state?.problem === null && (
           <p>
             <span className="status-dot" data-status="running" aria-hidden="true" /> {card.name},{' '}
@@ -165,7 +165,7 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
             {state.problem.code === 'model_missing' ? (
               <a className="button" href={formatRoute({ page: 'models', repository: card.repository })}>
                 <Icon name="down" size={14} />
-                Download it…
+                Download…
               </a>
             ) : (
               <p className="muted">{state.problem.hint}</p>

@@ -10,7 +10,7 @@ import { useApp } from '../../stores/app-store.ts';
 import styles from './queue-panel.module.css';
 import { useQueueTimes } from './use-queue-times.ts';
 
-/** The runs that wait for their device, next first: put in order by dragging, or with Alt and the arrow keys. */
+/** Queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
 export function QueuePanel() {
   const waiting = queueOf(useApp((state) => state.runs));
   const problem = useQueueProblem(waiting.map(({ id }) => id).join());
@@ -23,9 +23,7 @@ export function QueuePanel() {
     <section aria-labelledby="queue">
       <div className="section-head">
         <h2 id="queue">Queue</h2>
-        <p className="muted">
-          One run at a time on each device. Drag to change the order, or press Alt with ↑ or ↓.
-        </p>
+        <p className="muted">One run at a time per device. Drag to reorder, or press Alt+↑ or Alt+↓.</p>
       </div>
       {problem && <ErrorNote error={problem} kind="warning" />}
       <ol className={`panel ${styles.queue}`}>
@@ -50,7 +48,7 @@ export function QueuePanel() {
 interface WaitingProps {
   run: RunSummary;
   last: boolean;
-  /** Seconds; null where that isn't known. */
+  /** Seconds until the run starts; null if unknown. */
   startsIn: number | null;
   /** A run on the device is paused. */
   held: boolean;
@@ -99,7 +97,11 @@ function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: W
       <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
       <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
       <span className={styles.facts}>
-        {startsIn === null ? (held ? 'waits for a paused run' : 'start not known yet') : startWords(startsIn)}
+        {startsIn === null
+          ? held
+            ? 'waiting for a paused run'
+            : 'start time unknown'
+          : startWords(startsIn)}
       </span>
       <span className={styles.buttons}>
         <IconButton
@@ -116,7 +118,7 @@ function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: W
         />
         <IconButton
           icon="close"
-          label={`Take ${run.name} out of the queue`}
+          label={`Remove ${run.name} from the queue`}
           onClick={() => api.call('queue.remove', { runId: run.id }).catch(report)}
         />
       </span>
@@ -138,7 +140,7 @@ function useMove(): (runId: string, position: number) => Promise<void> {
   };
 }
 
-/** What keeps the queue from going on. `ids`: of those that wait. */
+/** The problem that blocks the queue, or null. `ids` are the queued runs. */
 function useQueueProblem(ids: string): ApiError | null {
   const api = useApi();
   const [problem, setProblem] = useState<ApiError | null>(null);

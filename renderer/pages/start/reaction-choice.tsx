@@ -5,22 +5,22 @@ import styles from './reaction-choice.module.css';
 export type Reaction = keyof typeof reactions;
 
 const reactions = {
-  notify: { word: 'tell me', effect: '' },
-  pause: { word: 'pause', effect: 'It waits for you to go on.' },
-  stop: { word: 'stop', effect: 'It writes a checkpoint and ends.' },
+  notify: { word: 'Notify', effect: '' },
+  pause: { word: 'Pause', effect: 'Pauses until you resume.' },
+  stop: { word: 'Stop', effect: 'Saves a checkpoint and stops.' },
   rollback: {
-    word: 'roll back',
-    effect: 'It goes on from the last healthy checkpoint with the change that helps, at most twice.',
+    word: 'Roll back',
+    effect: 'Rolls back to the last healthy checkpoint, at most twice.',
   },
 };
 
-/** What is done at a warning without asking. */
+/** Chooses the automatic action for a collapse warning. */
 export function ReactionChoice({ value, choose }: { value: Reaction; choose: (reaction: Reaction) => void }) {
   const effect = useId();
   return (
     <div className={styles.reaction}>
       <label>
-        When the Echo Trap shows
+        On collapse warning
         <select
           value={value}
           aria-describedby={value === 'notify' ? undefined : effect}
@@ -34,7 +34,7 @@ export function ReactionChoice({ value, choose }: { value: Reaction; choose: (re
         </select>
       </label>
       {value !== 'notify' && (
-        <p id={effect}>{reactions[value].effect} StarPO Studio or its command line has to be running.</p>
+        <p id={effect}>Runs automatically while the app or CLI is open. {reactions[value].effect}</p>
       )}
     </div>
   );

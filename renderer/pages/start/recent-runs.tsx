@@ -9,7 +9,7 @@ import styles from './recent-runs.module.css';
 
 const shown = 8;
 
-/** The newest runs; all of them stand in the sidebar. */
+/** The newest runs. */
 export function RecentRuns() {
   const { runs, archived } = useListedRuns();
   const { showArchived, toggleArchived } = useApp();
@@ -44,12 +44,12 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
               Success
             </th>
             <th scope="col" className="numeric">
-              In training
+              Training
             </th>
             <th scope="col" className="numeric">
-              Took
+              Duration
             </th>
-            <th scope="col">Made</th>
+            <th scope="col">Created</th>
           </tr>
         </thead>
         <tbody>

@@ -37,7 +37,7 @@ export function StartPage() {
         <div>
           <h1>Start a run</h1>
           <p className="muted">
-            Train a small language-model agent by multi-turn reinforcement learning and watch it learn.
+            Train a small language-model agent with multi-turn reinforcement learning, and watch it learn.
           </p>
         </div>
         <a className="button" href={formatRoute({ page: 'new', from: { preset: null }, importing: true })}>
@@ -48,7 +48,7 @@ export function StartPage() {
       {!(first && system?.trainer.building) && <TrainerNotice trainer={system?.trainer} />}
       {presets === null && <Empty title="Loading presets…" />}
       {presets?.length === 0 && (
-        <Empty title="No presets">The installation has none. Run the set-up again.</Empty>
+        <Empty title="No presets">No presets are installed. Run npm run setup again.</Empty>
       )}
       {presets && presets.length > 0 && <Presets presets={presets} />}
       <SystemLine />
@@ -56,7 +56,7 @@ export function StartPage() {
   );
 }
 
-/** The one that the page leads with. */
+/** The main preset of the page. */
 const heroOf = (presets: readonly Card[] | null) =>
   presets?.find((card) => card.model === null && card.alias !== null);
 

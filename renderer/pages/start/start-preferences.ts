@@ -2,9 +2,9 @@ import { create } from 'zustand';
 
 const storageKey = 'starpo-start';
 
-/** What was put away on the Start page. Kept by the browser. */
+/** Dismissed parts of the Start page, kept in local storage. */
 interface StartPreferences {
-  /** The three steps of the first start. */
+  /** The introduction. */
   stepsAway: boolean;
   /** The sample run's boards. */
   sampleAway: boolean;
@@ -22,7 +22,7 @@ useStartPreferences.subscribe(({ stepsAway, sampleAway }) =>
   localStorage.setItem(storageKey, JSON.stringify({ stepsAway, sampleAway })),
 );
 
-/** As far as it is of the right kind: another version may have written it. */
+/** Reads the stored values and ignores invalid ones, which another version may have written. */
 function stored(): Pick<StartPreferences, 'stepsAway' | 'sampleAway'> {
   let written: Record<string, unknown> = {};
   try {

@@ -6,15 +6,15 @@ import { useApi } from '../../api/context.ts';
 const keyOf = (model: string) => `starpo.model-folder.${model}`;
 
 export interface ChosenModel {
-  /** What the person has named; empty: wherever it is found. */
+  /** The folder set by the user; empty to search the known model folders. */
   folder: string;
   setFolder: (folder: string) => void;
-  /** Null while it is looked at. */
+  /** Null while it is being checked. */
   state: ModelState | null;
   lookAgain: () => void;
 }
 
-/** A published model's folder as the person names it, remembered by this browser, and whether a run could begin from it. */
+/** A published model's folder, kept in local storage, and whether a run can start from it. */
 export function useModel(model: string): ChosenModel {
   const api = useApi();
   const [folders, setFolders] = useState<Record<string, string>>({});

@@ -3,7 +3,7 @@ import type { RolloutFile } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** The newest episodes of a run, also while it trains; null where there are none, undefined until they are known. */
+/** The newest rollout file of a run, updated during training; null if there is none, undefined while loading. */
 export function useNewestRollout(runId: string | null): RolloutFile | null | undefined {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
@@ -22,7 +22,7 @@ export function useNewestRollout(runId: string | null): RolloutFile | null | und
       });
     };
     const stop = api.on('rollout', ({ file }) => hear([file]), runId);
-    // Where they can't be had there are none.
+    // Treat a failed request as no files.
     api.call('rollouts.list', { runId }).then(hear, () => hear([]));
     return () => {
       wanted = false;
@@ -32,7 +32,7 @@ export function useNewestRollout(runId: string | null): RolloutFile | null | und
   return known?.runId === runId ? known.file : undefined;
 }
 
-/** Evaluations are shown only until there are episodes of training. */
+/** Training rollouts take precedence over evaluations. */
 function isBefore(a: RolloutFile, b: RolloutFile): boolean {
   const rank = ({ split }: RolloutFile) => (split === 'train' ? 1 : 0);
   return rank(a) < rank(b) || (rank(a) === rank(b) && a.iteration < b.iteration);

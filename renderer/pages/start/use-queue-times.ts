@@ -4,9 +4,8 @@ import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/**
- * In how many seconds each of the runs that wait will start, next first: when the one that is trained has ended, and those before it. Null from the first on whose time isn't
- * known, as behind a paused run.
+/** Seconds until each queued run starts, next first, assuming that it starts when all runs before it end. Null after
+ * the first run with an unknown duration, such as a paused one.
  */
 export function useQueueTimes(waiting: readonly RunSummary[]): (number | null)[] {
   const api = useApi();
@@ -34,7 +33,7 @@ export function useQueueTimes(waiting: readonly RunSummary[]): (number | null)[]
   return waiting.map(({ id, iteration, iterations }) => {
     const start = at;
     const length = lengths[id] ?? null;
-    // What a stopped run has done already needn't be done again.
+    // A stopped run only has its remaining iterations to do.
     at = at === null || length === null ? null : at + length * (1 - iteration / iterations);
     return start;
   });

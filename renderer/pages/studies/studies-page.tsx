@@ -14,24 +14,22 @@ const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true 
 export function StudiesPage() {
   const studies = useStudies();
   useEffect(() => {
-    document.title = 'Studies · StarPO Studio';
+    document.title = 'Sweeps · StarPO Studio';
   }, []);
   return (
     <div className="page">
       <header className="page-head">
         <div>
-          <h1>Studies</h1>
-          <p className="muted">The same run with other settings, each trained with several seeds.</p>
+          <h1>Sweeps</h1>
+          <p className="muted">Compare settings over several seeds.</p>
         </div>
         <a className="button" data-kind="primary" href={newStudy}>
-          <Icon name="plus" size={14} /> New study
+          <Icon name="plus" size={14} /> New sweep
         </a>
       </header>
       {studies?.length === 0 && (
-        <Empty title="No studies yet">
-          <p>
-            A study trains every combination of the values that you choose, and compares what they come to.
-          </p>
+        <Empty title="No sweeps yet">
+          <p>A sweep trains every combination of the values you choose and compares the results.</p>
         </Empty>
       )}
       {studies && studies.length > 0 && <StudyList studies={[...studies].reverse()} />}
@@ -43,8 +41,8 @@ function StudyList({ studies }: { studies: StudySummary[] }) {
   const now = Date.now();
   return (
     <div className="panel table-panel">
-      <table className="table" aria-label="Studies">
-        <TableHead columns={['Study', 'State', 'Runs complete', 'Points', numeric('Seeds'), 'Made']} />
+      <table className="table" aria-label="Sweeps">
+        <TableHead columns={['Sweep', 'State', 'Runs completed', 'Settings', numeric('Seeds'), 'Created']} />
         <tbody>
           {studies.map((study) => (
             <Row key={study.id} study={study} now={now} />
@@ -55,7 +53,7 @@ function StudyList({ studies }: { studies: StudySummary[] }) {
   );
 }
 
-/** Points whose names are shown. */
+/** Maximum number of names shown. */
 const shown = 3;
 
 function Row({ study, now }: { study: StudySummary; now: number }) {

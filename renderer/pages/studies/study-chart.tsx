@@ -6,24 +6,24 @@ import { useWidth } from '../../components/use-width.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import styles from './study-page.module.css';
 
-/** CSS pixels: the chart is drawn as wide as it is laid out, so that its text has the page's sizes. */
+/** CSS pixels. The chart is drawn at its layout width, so its text matches the page. */
 const rowHeight = 44;
 const widest = 1100;
 const letter = 7;
-/** Of the width, at most, for the points' names. */
+/** Maximum share of the width for names. */
 const namesShare = 0.36;
 const ticks = [0, 0.25, 0.5, 0.75, 1];
-/** Above the rows, for what reference lines are called. */
+/** Space above the rows for reference labels. */
 const referenceHeight = 16;
 
 interface StudyChartProps {
   rows: readonly StudyRow[];
   environment: string;
-  /** What success is to be held against. */
+  /** Reference values of success. */
   references: readonly Reference[];
 }
 
-/** Success before and after training by point: means with 95 % intervals, and every run. The table below has the same in numbers. */
+/** Success before and after training per setting: means with 95 % intervals, and each run. The table has the same numbers. */
 export function StudyChart({ rows, environment, references }: StudyChartProps) {
   const { ref, width: room } = useWidth();
   const width = Math.min(widest, room);
@@ -40,7 +40,7 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
         Success in {environmentTitle(environment)}:{' '}
         <span className={`${styles.key} ${styles.before}`} aria-hidden="true" /> before and{' '}
         <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean and 95 %
-        interval over seeds; a dot for each run
+        interval over seeds; one dot per run
       </figcaption>
       <div ref={ref}>
         {width > 0 && (
@@ -90,7 +90,7 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
   );
 }
 
-/** Of a share in [0, 1] on the axis. */
+/** Maps a share in [0, 1] to an x coordinate. */
 type Place = (share: number) => number;
 
 interface WhiskerProps {
@@ -121,6 +121,6 @@ function chartText(rows: readonly StudyRow[], references: readonly Reference[]):
     ({ name, before, after }) => `${name}: ${words(before)} before, ${words(after)} after training`,
   );
   const compared =
-    references.length > 0 ? [`to compare with: ${references.map(({ label }) => label).join(', ')}`] : [];
+    references.length > 0 ? [`references: ${references.map(({ label }) => label).join(', ')}`] : [];
   return [...results, ...compared].join('; ');
 }

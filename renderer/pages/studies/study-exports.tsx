@@ -9,13 +9,13 @@ const formats: readonly Format[] = [
   {
     format: 'markdown',
     title: 'Results, Markdown',
-    text: 'Every point with its runs, before and after training, and the intervals over seeds.',
+    text: 'Success per setting before and after training, with intervals over seeds.',
     isText: true,
   },
-  { format: 'latex', title: 'Results, LaTeX', text: 'The same table, for booktabs.', isText: true },
+  { format: 'latex', title: 'Results, LaTeX', text: 'The same table for booktabs.', isText: true },
 ];
 
-/** A study's table for papers and pages. */
+/** Exports the sweep's results table. */
 export function StudyExports({ studyId }: { studyId: string }) {
   const exporting = useExport(null);
   const of = useMemo<ExportSource>(() => ({ studyId }), [studyId]);

@@ -21,8 +21,8 @@ export function StudyPage({ studyId }: { studyId: string }) {
   return (
     <div className="page">
       {study === 'gone' && (
-        <Empty title="No such study">
-          <a href={formatRoute({ page: 'studies' })}>All studies</a>
+        <Empty title="Sweep not found">
+          <a href={formatRoute({ page: 'studies' })}>All sweeps</a>
         </Empty>
       )}
       {study && study !== 'gone' && <Known study={study} />}
@@ -43,9 +43,9 @@ function Known({ study: { summary, table } }: { study: Study }) {
         <div>
           <h1>{name}</h1>
           <p className="muted">
-            {stateWords[state]}: {runs.completed} of {runs.total} runs complete
-            {runs.active > 0 && `, ${runs.active} queued or trained`}
-            {runs.failed > 0 && `, ${runs.failed} failed`}. Made from {words}.
+            {stateWords[state]}: {runs.completed} of {runs.total} runs completed
+            {runs.active > 0 && `, ${runs.active} queued or running`}
+            {runs.failed > 0 && `, ${runs.failed} failed`}. Based on {words}.
           </p>
         </div>
         <div className={styles.actions}>
@@ -60,10 +60,10 @@ function Known({ study: { summary, table } }: { study: Study }) {
   );
 }
 
-/** Of the configuration that all points share, as far as these lines go by it. */
+/** Settings that determine the reference lines. */
 const decisive = /^(environments\.|start\.model$)/;
 
-/** Chance, the best that there is to reach and the paper's number, where all points play the same with the same model. */
+/** Random success, the optimum and the paper's result, if all runs share the environment and model. */
 function useReferences(table: Study['table']): Reference[] {
   const differ = table.some(({ set }) => Object.keys(set).some((path) => decisive.test(path)));
   const made = differ
@@ -73,13 +73,13 @@ function useReferences(table: Study['table']): Reference[] {
   return useMemo(() => (run.value ? sharedReferences([run.value.config]) : []), [run.value]);
 }
 
-/** Its runs over one another, once two have values. */
+/** Links to the comparison once two runs have metrics. */
 function CompareRuns({ rows }: { rows: Study['table'] }) {
   const begun = rows.flatMap(({ cells }) => cells).filter(({ iteration }) => iteration > 0);
   if (begun.length < 2) return null;
   return (
     <a className="button" href={formatRoute({ page: 'compare', runIds: begun.map(({ runId }) => runId) })}>
-      Compare these runs
+      Compare runs
     </a>
   );
 }
@@ -96,7 +96,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
     if (refused.length > 0) return;
     const ids = deleted.map((run) => run.id);
     tell(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
-    // Whoever has gone elsewhere meanwhile stays there.
+    // Stay on the current page if the user has left this one.
     if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
   return (
@@ -121,27 +121,24 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
           disabled={busy}
           onClick={() => doing(() => api.call('studies.start', { studyId: id }))}
         >
-          {state === 'created' ? 'Start' : 'Go on'}
+          {state === 'created' ? 'Start' : 'Resume'}
         </Button>
       )}
       <Dialog
         open={asks}
         onClose={() => setAsks(false)}
-        title="Delete the study?"
+        title="Delete sweep?"
         description={
-          <p>
-            {name} goes to the trash for seven days. Its runs can go with it, or stay in the history by
-            themselves.
-          </p>
+          <p>Moves {name} to the trash for seven days. Delete its runs too, or keep them in History.</p>
         }
         actions={
           <>
-            <Button onClick={() => setAsks(false)}>Keep it</Button>
+            <Button onClick={() => setAsks(false)}>Cancel</Button>
             <Button disabled={busy} onClick={() => doing(() => remove(false))}>
-              Delete, keep its runs
+              Delete, keep runs
             </Button>
             <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(true))}>
-              Delete with its runs
+              Delete with runs
             </Button>
           </>
         }

@@ -10,7 +10,7 @@ import { useAnswer } from '../../stores/use-answer.ts';
 import { originOf } from '../../views/use-parent.ts';
 import styles from './study-table.module.css';
 
-/** What each point has come to: means over complete runs with 95 % intervals over seeds, and the runs themselves. */
+/** Results per setting: means over completed runs with 95 % intervals over seeds, and links to the runs. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const form = useAnswer('configs.form', {}, 0).value;
   const fields = form
@@ -19,10 +19,10 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const collapses = rows.some(({ collapse }) => collapse);
   return (
     <div className="panel table-panel">
-      <table className="table" aria-label="Points">
+      <table className="table" aria-label="Settings">
         <TableHead
           columns={[
-            'Point',
+            'Settings',
             'Seeds',
             numeric('Iterations'),
             numeric('Before'),
@@ -60,17 +60,17 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
       </table>
       {collapses && (
         <p className={styles.meaning}>
-          A run has collapsed when half of its best success is gone, also where it recovers later. Template:
-          its replies keep their form; chaos: they lose it. Locked: one thought for nearly every board, and
-          success stands still. Declining: more than a fifth is gone, and not half. Only complete runs that
-          are long enough to say are counted; the interval is Wilson’s, 95 %.
+          A run has collapsed once it has lost half of its best success, even if it recovers later. Template:
+          responses keep their format. Chaos: they lose it. Locked: nearly the same reasoning on every level,
+          and success stalls. Declining: between a fifth and a half is lost. Only completed runs that are long
+          enough count. Intervals are 95 % Wilson intervals.
         </p>
       )}
     </div>
   );
 }
 
-/** `Upper clip range: 0.28`; a key that the form doesn't offer is called as it is. */
+/** For example `Upper clip range: 0.28`. Settings without a form field keep their key. */
 function changesInWords(set: Settings, fields: readonly FormField[]): string {
   return Object.entries(set)
     .map(([path, value]) => {
@@ -82,7 +82,7 @@ function changesInWords(set: Settings, fields: readonly FormField[]): string {
     .join('; ');
 }
 
-/** Runs that went on from a run of the study, as after a roll-back: they aren't the study's, and don't count in its table. */
+/** Forks of the sweep's runs, for example after a rollback. They don't count in the table. */
 function Forks({ cells }: { cells: readonly StudyCell[] }) {
   const runs = useApp((state) => state.runs) ?? [];
   const ids = cells.map(({ runId }) => runId);
@@ -107,7 +107,7 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
-  const words = status === 'missing' ? 'Not made' : statusWord(status);
+  const words = status === 'missing' ? 'Not created' : statusWord(status);
   const dot = <span className="status-dot" data-status={status} aria-hidden="true" />;
   const label = `Seed ${seed}: ${words}`;
   if (status === 'missing')

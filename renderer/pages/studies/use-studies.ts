@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { createCatchUp } from '../../stores/catch-up.ts';
 
-/** Oldest first; null until first heard of. */
+/** All sweeps, oldest first; null while loading. */
 export function useStudies(): StudySummary[] | null {
   const api = useApi();
   const [studies, setStudies] = useState<StudySummary[] | null>(null);
@@ -37,9 +37,8 @@ function withStudy(known: StudySummary[], id: string, summary: StudySummary | nu
   return place < 0 ? [...known, summary] : known.with(place, summary);
 }
 
-/**
- * A study with its table; null until first heard of, `gone` where there is none. Its runs may come further faster than the table is made: then it is asked for once
- * more when the answer is there.
+/** A sweep with its table; null while loading, `gone` if it doesn't exist. Changes during a request cause one more request
+ * after it.
  */
 export function useStudy(studyId: string): Study | null | 'gone' {
   const api = useApi();
@@ -78,7 +77,7 @@ export function useStudy(studyId: string): Study | null | 'gone' {
   return known?.id === studyId ? known.study : null;
 }
 
-/** Calls back whenever there is a connection (again), since what was told meanwhile is missing. */
+/** Calls back after every (re)connection, because notices may have been missed. */
 const onOpen = (api: Api, ask: () => void) =>
   api.onState((connection) => {
     if (connection === 'open') ask();

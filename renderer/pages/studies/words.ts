@@ -3,12 +3,12 @@ import { useApp } from '../../stores/app-store.ts';
 
 export const stateWords: Record<StudyState, string> = {
   created: 'Not started',
-  active: 'Under way',
+  active: 'Running',
   incomplete: 'Incomplete',
   completed: 'Completed',
 };
 
-/** What a study's runs are made from, as people call it: core names a preset, a run, or a run's checkpoint (`run@iteration`). */
+/** The title of a sweep's base, which is a preset, a run or a checkpoint (`run@iteration`). */
 export function useBaseWords(base: string): string {
   const preset = useApp(({ presets }) => presets?.find(({ id, alias }) => id === base || alias === base));
   const [runId, iteration] = base.split('@');

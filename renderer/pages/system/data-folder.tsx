@@ -7,7 +7,7 @@ import styles from './system-page.module.css';
 
 const desktop = () => (window as { starpo?: FolderChooser }).starpo;
 
-/** Where runs and models are, and how another place is chosen: here in the desktop app, else where the app is started. */
+/** Shows the data folder. The desktop app can change it; a browser can't. */
 export function DataFolder() {
   const folder = useApp((state) => state.system?.dataFolder);
   const chooser = desktop();
@@ -21,7 +21,7 @@ export function DataFolder() {
         <Choice chooser={chooser} />
       ) : (
         <p className="muted">
-          Another folder is named when the app is started, by <code>--home FOLDER</code> or STARPO_HOME.
+          To change it, start with <code>--home</code> or set STARPO_HOME.
         </p>
       )}
     </section>
@@ -40,16 +40,15 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
   if (choice.by === 'start')
     return (
       <p className="muted">
-        It was named when the app was started, by <code>--home</code> or STARPO_HOME, so no other can be
-        chosen here.
+        It was set at startup with <code>--home</code> or STARPO_HOME, so it can’t be changed here.
       </p>
     );
   return (
     <>
       <p className="muted">
-        You can choose a folder on another disk. One that has other files gets a folder starpo-studio for
-        this. Nothing is moved or copied: runs, models and a Hugging Face token stay where they are, and the
-        app shows them again when you go back. Commands are told of the folder by <code>--home</code>.
+        You can use a folder on another disk. If it contains other files, the app creates a subfolder
+        starpo-studio. Nothing is moved or copied: runs, models and the Hugging Face token stay in the current
+        folder and reappear when you switch back. Pass the folder to commands with <code>--home</code>.
       </p>
       <div className={styles.preference}>
         <Button icon="disk" onClick={() => wish('choose')} disabled={busy}>
@@ -57,7 +56,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         </Button>
         {choice.by === 'person' && (
           <Button kind="quiet" icon="reset" onClick={() => wish('usual')} disabled={busy}>
-            Use the usual folder
+            Use the default folder
           </Button>
         )}
       </div>
@@ -65,7 +64,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         {choice.next !== null && (
           <div className={styles.preference}>
             <p>
-              From the next start on the data folder is <code>{choice.next}</code>. What trains now goes on in
+              After a restart, the data folder is <code>{choice.next}</code>. Current training continues in
               this one.
             </p>
             <Button kind="primary" onClick={() => chooser.restart()}>

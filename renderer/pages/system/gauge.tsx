@@ -2,27 +2,27 @@ import styles from './system-page.module.css';
 
 interface GaugeProps {
   title: string;
-  /** What it is now, as `43 %`. */
+  /** Current value, such as `43 %`. */
   value: string;
   note: string;
-  /** Shares, 0 to 1, at even times, the newest last; null where nothing was known. */
+  /** Shares in [0, 1] at equal intervals, newest last; null if not measured. */
   shares: readonly (number | null)[];
-  /** Of the whole width, in samples. */
+  /** Width of the plot, in samples. */
   room: number;
-  /** What that is in time, as `5 min`. */
+  /** Width of the plot as time, such as `5 min`. */
   span: string;
 }
 
 const width = 240;
 const height = 56;
 
-/** One figure of the machine, now and over the last hour. */
+/** One hardware metric, now and over time. */
 export function Gauge({ title, value, note, shares, room, span }: GaugeProps) {
   const known = shares.filter((share) => share !== null);
   const mean = known.reduce((sum, share) => sum + share, 0) / Math.max(1, known.length);
-  // One sample is a line too.
+  // Draw a single sample as a line.
   const drawn = shares.length === 1 ? [...shares, ...shares] : shares;
-  const said = `${title}: ${value} now, on average ${Math.round(mean * 100)} % since it was first looked at`;
+  const said = `${title}: ${value} now, average ${Math.round(mean * 100)} %`;
   return (
     <figure className={`panel ${styles.gauge}`} aria-label={said}>
       <figcaption>{title}</figcaption>

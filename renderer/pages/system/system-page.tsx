@@ -16,11 +16,11 @@ import styles from './system-page.module.css';
 import { TensorBoard } from './tensor-board.tsx';
 import { useMachine } from './use-machine.ts';
 
-/** Samples that a gauge shows at least, and at most: of five minutes, of half an hour. */
+/** Minimum and maximum number of samples in a gauge: 5 and 30 minutes. */
 const leastRoom = 60;
 const mostRoom = 360;
 
-/** What the machine has and does, what is amiss, and how the app is to look and tell. */
+/** Hardware use, checks, data folder and preferences. */
 export function SystemPage() {
   const [again, setAgain] = useState(0);
   const { machine, samples, interval, findings, problem } = useMachine(again);
@@ -31,13 +31,13 @@ export function SystemPage() {
     <div className={`page ${styles.page}`}>
       <header className="section-head">
         <h1>System</h1>
-        <p className="muted">This machine, and what the app needs of it.</p>
+        <p className="muted">Hardware, checks and preferences.</p>
       </header>
       {problem && <ErrorNote error={problem} />}
       {machine ? (
         <Gauges machine={machine} samples={samples} interval={interval} />
       ) : (
-        <Empty title="Looking at the machine…" />
+        <Empty title="Reading hardware information…" />
       )}
       <section className={`panel ${styles.section}`} aria-label="Checks">
         <div className={styles.head}>
@@ -77,7 +77,7 @@ function Gauges({
   return (
     <section className={styles.gauges} aria-label="Gauges">
       <Gauge
-        title="Processor"
+        title="CPU"
         value={percent(now.cpu, 0)}
         note={`${machine.cores} cores`}
         shares={shown.map(({ cpu }) => cpu)}
@@ -93,7 +93,7 @@ function Gauges({
         span={span}
       />
       <Gauge
-        title="Disk of the data folder"
+        title="Data folder disk"
         value={`${bytes(now.diskFreeBytes)} free`}
         note={`${bytes(diskUsed)} of ${bytes(machine.diskBytes)} used`}
         shares={shown.map(({ diskFreeBytes }) => of(machine.diskBytes - diskFreeBytes, machine.diskBytes))}
@@ -110,7 +110,7 @@ function Gauges({
         return (
           <Gauge
             title={`GPU ${index}, ${gpu.name}`}
-            value={at?.busy == null ? 'busy: not known' : `${percent(at.busy, 0)} busy`}
+            value={at?.busy == null ? 'utilization unknown' : `${percent(at.busy, 0)} busy`}
             note={facts.filter((fact) => fact !== null).join(', ')}
             shares={shown.map(({ gpus }) => gpus[index]?.busy ?? null)}
             room={room}
@@ -125,7 +125,7 @@ function Gauges({
 const findingNames: Record<string, string> = {
   trainer: 'Trainer',
   devices: 'Devices',
-  'starter policy': 'Starter policy',
+  'starter policy': 'Starter model',
   'data folder': 'Data folder',
   'free space': 'Free space',
 };
@@ -136,15 +136,13 @@ function Findings({ findings }: { findings: Finding[] | null }) {
   return (
     <>
       <p className={styles.verdict} role="status">
-        {amiss === 0
-          ? 'Everything that training needs is there.'
-          : `${amiss} of ${findings.length} need attention.`}
+        {amiss === 0 ? 'Ready to train.' : `${amiss} of ${findings.length} need attention.`}
       </p>
       <ul className={styles.findings}>
         {inOrder(findings, ({ name, fine, detail, advice }) => (
           <li data-fine={fine}>
             <Icon name={fine ? 'ok' : 'warning'} />
-            <span className="visually-hidden">{fine ? 'Fine:' : 'Needs attention:'}</span>
+            <span className="visually-hidden">{fine ? 'OK:' : 'Needs attention:'}</span>
             <strong>{findingNames[name] ?? name}</strong>
             <div>
               <p>{sentence(detail)}</p>
@@ -157,7 +155,7 @@ function Findings({ findings }: { findings: Finding[] | null }) {
   );
 }
 
-/** What the trainer says begins in lower case, but for names, numbers and paths. */
+/** Capitalizes the trainer's message, except for names, numbers and paths. */
 const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*:? )/, (letter) => letter.toUpperCase());
 
 function About({ machine }: { machine: Machine | null }) {
@@ -168,7 +166,7 @@ function About({ machine }: { machine: Machine | null }) {
       'Trainer',
       system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`,
     ],
-    ['Processor', machine && `${machine.processor}, ${machine.cores} cores`],
+    ['CPU', machine && `${machine.processor}, ${machine.cores} cores`],
     ['Operating system', machine?.system],
     ['CUDA', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
     ['Node', machine?.node],
@@ -189,7 +187,7 @@ function About({ machine }: { machine: Machine | null }) {
 }
 
 const themes: [ThemeChoice, string][] = [
-  ['system', 'As the system'],
+  ['system', 'System'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ];
@@ -210,7 +208,7 @@ function Preferences() {
         </fieldset>
       </div>
       <div className={styles.preference}>
-        <span>Warnings while this window isn't in front</span>
+        <span>Desktop notifications</span>
         <NotifyChoice />
       </div>
     </section>
@@ -238,12 +236,12 @@ function Diagnostics() {
     <section className={`panel ${styles.section}`} aria-label="Report a problem">
       <h2>Report a problem</h2>
       <p className="muted">
-        A diagnostics file has versions, these checks, the state of your runs and the ends of their logs. It
-        has no token, no weights, no episodes and no notes; your name and home folder are taken out.
+        A diagnostics file contains versions, these checks, the state of your runs and the last lines of their
+        logs. Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
       </p>
       <div className={styles.preference}>
         <Button icon="download" onClick={() => void make()} disabled={busy}>
-          {busy ? 'Making it…' : 'Make a diagnostics file'}
+          {busy ? 'Creating…' : 'Create diagnostics file'}
         </Button>
         <span className="faint" role="status">
           {said}

@@ -4,7 +4,7 @@ import { useDoing } from '../../components/use-doing.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './system-page.module.css';
 
-/** Whether metrics are written for TensorBoard while runs train: a setting of the data folder, for everybody who looks at it. */
+/** Turns TensorBoard logging on or off for the data folder, so for all its users. */
 export function TensorBoard() {
   const api = useApi();
   const state = useApp(({ tensorBoard }) => tensorBoard);
@@ -18,12 +18,12 @@ export function TensorBoard() {
       <h2>TensorBoard</h2>
       <label className={styles.switch}>
         <input type="checkbox" checked={on} aria-busy={busy} onChange={turn} />
-        Write TensorBoard files while runs train
+        Write TensorBoard files during training
       </label>
       <p className="muted">
         {on
-          ? 'Every run that trains has a folder of its own in this one, which is deleted with the run.'
-          : 'Every metric, as it comes, in the data folder. Runs that train now are written from their beginning.'}
+          ? 'Each run writes to its own subfolder, which is deleted with the run.'
+          : 'Logs all metrics live to the data folder. Current runs are logged from their first iteration.'}
       </p>
       {problem && <ErrorNote error={problem} kind="warning" />}
       {on && (
@@ -53,6 +53,6 @@ function Copied({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 const forShell = (path: string) =>
   /^[\w./+@%:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -4,13 +4,13 @@ import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** Samples of an hour. */
+/** Number of samples in an hour. */
 const kept = 720;
 
 export interface MachineState {
   machine: Machine | null;
   samples: MachineSample[];
-  /** Milliseconds between two of them. */
+  /** Milliseconds between samples. */
   interval: number;
   findings: Finding[] | null;
   problem: ApiError | null;
@@ -18,7 +18,7 @@ export interface MachineState {
 
 const unknown: MachineState = { machine: null, samples: [], interval: 0, findings: null, problem: null };
 
-/** What the machine has and does, kept up while the page is open; asked for again after every reconnection. `again` counts up to have the findings made anew. */
+/** Hardware use and checks, updated while the page is open. Increase `again` to rerun the checks. */
 export function useMachine(again: number): MachineState {
   const api = useApi();
   const connected = useApp(({ connection }) => connection === 'open');
@@ -43,7 +43,7 @@ export function useMachine(again: number): MachineState {
       stop();
     };
   }, [api, connected]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect reads no `again`; another value only makes it ask again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `again` reruns the effect.
   useEffect(() => {
     if (!connected) return;
     let current = true;

@@ -45,15 +45,15 @@ export async function playStudio(): Promise<Served> {
 /** Looks a model up; with `download` also begins to download it. */
 export function lookUp(download: boolean) {
   return async (page: Page) => {
-    await page.getByLabel('Name at the hub').fill('someone/Tiny-Qwen');
-    await page.getByRole('button', { name: 'Look it up' }).click();
+    await page.getByLabel('Hugging Face repo').fill('someone/Tiny-Qwen');
+    await page.getByRole('button', { name: 'Find' }).click();
     const accept = page.getByRole('button', { name: /download$/ });
     await accept.waitFor();
-    await page.getByText('Hub and token').click();
+    await page.getByText('Hub address and token').click();
     if (!download) return;
     await accept.click();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
   };
 }
 
@@ -67,7 +67,7 @@ export function playLevels(levels: number) {
       await page.getByRole('group', { name: 'Your moves' }).waitFor();
       for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowDown'])
         await page.keyboard.press(key);
-      await page.getByRole('button', { name: 'Play it again', exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Play again', exact: true }).waitFor();
       if (level < levels) await page.keyboard.press('n');
     }
   };

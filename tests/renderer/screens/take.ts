@@ -120,7 +120,7 @@ await takeAll(libraryStudio, (runs) => [
   ['history-clean', '/history', (page) => page.getByRole('button', { name: 'Free disk space…' }).click()],
   ['history-import', '/history', (page) => page.getByRole('button', { name: 'Import a run…' }).click()],
   ['history-trash', '/history/trash'],
-  ['history-episodes', '/history/episodes', (page) => page.getByLabel('Search what episodes say').fill('go')],
+  ['history-episodes', '/history/episodes', (page) => page.getByLabel('Search episode text').fill('go')],
   ['palette', `/run/${runs.lake}`, (page) => page.keyboard.press('Control+k')],
   ['palette-typed', '/start', typeInPalette],
   ['keys', '/start', (page) => page.keyboard.press('Shift+?')],
@@ -383,22 +383,20 @@ async function openSections(page: Page): Promise<void> {
   for (const name of [/^Environment/, /^Policy loss/])
     await page.getByRole('button', { name }).first().click();
   await page.getByLabel('Mini-batch', { exact: true }).fill('-1');
-  await page.getByText('To be mended').waitFor();
+  await page.getByText('Fix before starting').waitFor();
 }
 
 async function varySome(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Vary Learning rate in a study' }).click();
+  await page.getByRole('button', { name: 'Vary Learning rate in a sweep' }).click();
   await page
-    .getByRole('region', { name: 'Study' })
+    .getByRole('region', { name: 'Sweep' })
     .getByLabel('Learning rate', { exact: true })
     .fill('1e-4, 3e-4, 1e-3');
   await page.getByText(/9 runs/).waitFor();
 }
 
 async function scrollToPrompts(page: Page): Promise<void> {
-  await page
-    .getByRole('heading', { name: 'What the model reads' })
-    .evaluate((heading) => heading.scrollIntoView());
+  await page.getByRole('heading', { name: 'Prompt preview' }).evaluate((heading) => heading.scrollIntoView());
 }
 
 async function openImport(page: Page): Promise<void> {
