@@ -27,7 +27,7 @@ interface Served {
   closed: number;
 }
 
-describe('the bridge between the page and core', () => {
+describe('the bridge between page and server', () => {
   let ipc: EventEmitter;
   let served: Served[];
   const own = { url: 'app://studio/', parent: null };
@@ -47,7 +47,7 @@ describe('the bridge between the page and core', () => {
     });
   });
 
-  test('carries text both ways, one channel for each page', () => {
+  test('carries text both ways, with one channel per page', () => {
     const [first, second] = [new Page(1), new Page(2)];
     say(first, 'a');
     say(first, 'b');
@@ -57,7 +57,7 @@ describe('the bridge between the page and core', () => {
     expect([first.sent, second.sent]).toEqual([[], ['answer']]);
   });
 
-  test('hears only the main frame of the own page, and only text', () => {
+  test('accepts only text from the main frame of the app's page', () => {
     const page = new Page(1);
     say(page, 'x', { url: 'https://example.org/', parent: null });
     say(page, 'x', { url: 'app://studio.example.org/', parent: null });
@@ -82,7 +82,7 @@ describe('the bridge between the page and core', () => {
     expect(served.map((connection) => connection.heard)).toEqual([['a'], ['b']]);
   });
 
-  test("a page is told when core's side ends, and its next message begins another channel", () => {
+  test("a page is notified when the server closes, and its next message opens a new channel", () => {
     const page = new Page(1);
     say(page, 'a');
     served[0]?.channel.close();
@@ -93,7 +93,7 @@ describe('the bridge between the page and core', () => {
     expect(served.map((connection) => connection.heard)).toEqual([['a'], ['b']]);
   });
 
-  test('moving within the page and loading an embedded frame keep the channel', () => {
+  test('in-page navigation and embedded frames keep the channel', () => {
     const page = new Page(1);
     say(page, 'a');
     page.emit('did-start-navigation', { isMainFrame: true, isSameDocument: true });

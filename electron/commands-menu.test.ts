@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { commandIds, factsOf } from '../core/contract/commands.ts';
 import { commandMenus } from './commands-menu.ts';
 
-test('every command of the app is in the menu bar, with its keys, and is asked of the page', () => {
+test('every command is in the menu bar with its shortcut and runs in the page', () => {
   const asked: string[] = [];
   const items = commandMenus((id) => asked.push(id)).flatMap(({ submenu }) => submenu as object[]);
   for (const item of items) (item as { click: () => void }).click();

@@ -36,7 +36,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** As a start of the app leaves it. */
+/** A data folder after a start of the app. */
 const use = (home: string) => lockFolder(home).release();
 
 describe('on the System page', () => {
@@ -58,7 +58,7 @@ describe('on the System page', () => {
     ask = (wanted, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, wanted);
   });
 
-  test('an empty folder is made a data folder and counts from the next start, until one goes back', async () => {
+  test('an empty folder becomes the data folder of the next start, until reset', async () => {
     expect(await ask('look')).toEqual({ by: 'nobody', next: null, problem: null });
     expect(await pick(disk)).toEqual({ by: 'person', next: disk, problem: null });
     expect(new Preferences(join(folder, 'preferences.json')).dataFolder).toBe(disk);
@@ -67,7 +67,7 @@ describe('on the System page', () => {
     expect(preferences.dataFolder).toBeNull();
   });
 
-  test('a folder with other files gets one within it; a data folder is taken as it is, also while another has it', async () => {
+  test('a folder with other files gets a subfolder; a data folder is used directly, even while in use', async () => {
     writeFileSync(join(disk, 'holiday.jpg'), '');
     const within = join(disk, 'starpo-studio');
     expect(await pick(disk)).toMatchObject({ next: within, problem: null });
@@ -77,7 +77,7 @@ describe('on the System page', () => {
     expect(await pick(disk)).toMatchObject({ next: within });
   });
 
-  test('the usual folder, by whatever way, is no choice; a dialog that is cancelled changes nothing', async () => {
+  test('choosing the default folder resets the choice; a cancelled dialog changes nothing', async () => {
     await pick(disk);
     showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
     expect(await ask('choose')).toMatchObject({ by: 'person', next: disk });
@@ -101,7 +101,7 @@ describe('on the System page', () => {
     expect(existsSync(join(disk, 'starpo-studio/runs'))).toBe(false);
   });
 
-  test('where STARPO_HOME names the folder nothing is chosen', async () => {
+  test('STARPO_HOME disables the choice', async () => {
     vi.stubEnv('STARPO_HOME', usual);
     for (const wish of ['look', 'choose', 'usual'])
       expect(await ask(wish)).toEqual({ by: 'start', next: null, problem: null });
@@ -126,7 +126,7 @@ describe('on the System page', () => {
 describe('at the start', () => {
   const open = vi.fn(async (home: string) => home);
   const asked: MessageBoxOptions[] = [];
-  /** Opens the folder while the person presses these buttons, the second of them after something has been done. */
+  /** Opens the folder and answers dialogs with these buttons; `between` runs before the second answer. */
   const start = (...presses: { button: number; after?: () => void }[]) =>
     openDataFolder(preferences, {
       ask: async (options) => {
@@ -143,7 +143,7 @@ describe('at the start', () => {
     open.mockClear();
   });
 
-  test('the chosen folder is opened, the usual one where nothing is chosen, and before either what is named at the start', async () => {
+  test('the folder set at startup comes first, then the chosen one, then the default', async () => {
     expect(await start()).toBe(usual);
     use(disk);
     preferences.dataFolder = disk;
@@ -159,8 +159,8 @@ describe('at the start', () => {
     }
   });
 
-  test('one that is gone is asked for, tried again, and never made anew', async () => {
-    // Where a disk was mounted an empty folder stays.
+  test('a missing folder is asked about, retried, and never created', async () => {
+    // An empty mount point remains.
     preferences.dataFolder = disk;
     expect(await start({ button: again }, { button: again, after: () => use(disk) })).toBe(disk);
     expect(open.mock.calls).toEqual([[disk]]);
@@ -173,7 +173,7 @@ describe('at the start', () => {
     });
   });
 
-  test('the usual folder this time leaves the choice, and quitting opens nothing', async () => {
+  test('using the default folder once keeps the choice, and quitting opens nothing', async () => {
     preferences.dataFolder = join(folder, 'nowhere');
     expect(await start({ button: usualOnce })).toBe(usual);
     expect(preferences.dataFolder).toBe(join(folder, 'nowhere'));
@@ -183,7 +183,7 @@ describe('at the start', () => {
     expect(existsSync(join(folder, 'nowhere'))).toBe(false);
   });
 
-  test('one that is there and fails to open is told of too; the usual one fails as it always did', async () => {
+  test('a chosen folder that fails to open is asked about; the default one fails directly', async () => {
     use(disk);
     preferences.dataFolder = disk;
     open.mockRejectedValue(new Error('The disk answers no more.'));

@@ -47,19 +47,19 @@ test.each([
   ['https://run/x', null],
 ])('%s means %s', (link, page) => expect(pageOfLink(link)).toBe(page));
 
-test('of several arguments the last link counts', () => {
+test('the last link in the arguments is used', () => {
   expect(pageOfArguments(['/usr/bin/app', '--x', 'starpo://start', 'starpo://run/b'])).toBe('#/run/b');
   expect(pageOfArguments(['/usr/bin/app'])).toBeNull();
 });
 
 describe('the tray', () => {
-  test('a run in a line', () => {
+  test('a run as one line', () => {
     expect(runLine(run())).toBe('FrozenLake a16c: 45 of 120, about 5 min left');
     expect(runLine(run({ etaSeconds: null }))).toBe('FrozenLake a16c: 45 of 120');
     expect(runLine(run({ status: 'paused' }))).toBe('FrozenLake a16c: 45 of 120, paused');
   });
 
-  test('lists what trains, opens it by a click, and says that training goes on', () => {
+  test('lists active runs, opens them by click, and says that training continues', () => {
     const desk = { show: vi.fn(), quit: vi.fn() };
     const template = trayTemplate([run(), ...Array.from({ length: 9 }, () => run({ id: 'other' }))], desk);
     const click = ({ click }: MenuItemConstructorOptions = {}) =>
@@ -75,7 +75,7 @@ describe('the tray', () => {
     );
   });
 
-  test('is made anew only where it says something else', () => {
+  test('is rebuilt only if its text changes', () => {
     const tray = { on: vi.fn(), setToolTip: vi.fn(), setContextMenu: vi.fn() };
     const menus = { buildFromTemplate: (template: unknown) => template };
     const menu = new TrayMenu(tray as unknown as Tray, menus as unknown as typeof Menu, {
@@ -88,7 +88,7 @@ describe('the tray', () => {
     expect(tray.setContextMenu).toHaveBeenCalledTimes(3);
   });
 
-  test('progress is that of everything active', () => {
+  test('progress is the mean of all active runs', () => {
     expect(overall([])).toBeNull();
     const half = run({ iteration: 60 });
     expect(overall([half, run({ iteration: 120 })])).toEqual({ share: 0.75, paused: false });
@@ -96,7 +96,7 @@ describe('the tray', () => {
   });
 });
 
-describe('closing while something trains', () => {
+describe('closing during training', () => {
   const parts = (response: number, { remember = false, hasTray = true, active = [run()] } = {}) => ({
     active: () => active,
     stopAll: vi.fn(async () => {}),
@@ -119,7 +119,7 @@ describe('closing while something trains', () => {
     expect(asked.preferences.closing).toBeNull();
   });
 
-  test('a choice that is remembered is not asked for again, a cancelled one is', async () => {
+  test('a remembered choice isn't asked again, a cancelled one is', async () => {
     await decideClosing(parts(2, { remember: true }), false);
     await decideClosing(parts(1, { remember: true }), false);
     const later = parts(0);
@@ -131,7 +131,7 @@ describe('closing while something trains', () => {
     expect(parts(0).preferences.closing).toBeNull();
   });
 
-  test('a remembered choice that can’t be done is asked for anew the next time', async () => {
+  test('a remembered choice that fails is asked again', async () => {
     const asked = parts(1, { remember: true });
     await decideClosing(asked, true);
     asked.stopAll.mockRejectedValueOnce(new Failure('trainer_not_responding', 'It hangs.', 'End it.'));
@@ -139,7 +139,7 @@ describe('closing while something trains', () => {
     expect(asked.preferences.closing).toBeNull();
   });
 
-  test('nothing is asked where nothing trains; a broken file is no choice', async () => {
+  test('nothing is asked without active runs; an invalid file means no choice', async () => {
     writeFileSync(join(folder, 'preferences.json'), '{"closing": "explode"');
     const asked = parts(2, { active: [] });
     expect(asked.preferences.closing).toBeNull();
@@ -148,7 +148,7 @@ describe('closing while something trains', () => {
   });
 });
 
-test('what trains is followed and what is news of it told, over core after core; it is stopped after a checkpoint', async () => {
+test('active runs are followed and notified across servers, and stopped after a checkpoint', async () => {
   const world = new World();
   const core = await world.core();
   const open = async () => {
@@ -210,7 +210,7 @@ test('what trains is followed and what is news of it told, over core after core;
   await world.close();
 });
 
-test('what cannot be asked to stop is said, and nothing waits for it', async () => {
+test('a run that can't be stopped causes an error, and nothing waits for it', async () => {
   const world = new World();
   const core = await world.core();
   holdAt(2);
@@ -242,7 +242,7 @@ test('what cannot be asked to stop is said, and nothing waits for it', async () 
   await world.close();
 });
 
-test('what waits is not started in the place of what is stopped, until the queue works again', async () => {
+test('queued runs don't replace stopped ones until the queue resumes', async () => {
   holdAt(2);
   const world = new World();
   const studio = await world.studio({ worksQueue: true, inBackground: true });
@@ -290,7 +290,7 @@ describe('saving an export', () => {
     writeFileSync(join(folder, 'exports', exportId, 'metrics.csv'), 'iteration\n');
   });
 
-  test('one file goes where the person says, several into a folder, and none is replaced unasked', async () => {
+  test('one file is saved by name, several into a folder, and none is replaced without confirmation', async () => {
     const target = join(folder, 'mine.csv');
     dialog.showSaveDialog.mockResolvedValueOnce({ canceled: false, filePath: target });
     expect(await ask(exportId)).toEqual({ place: target, problem: null });
@@ -317,7 +317,7 @@ describe('saving an export', () => {
   });
 });
 
-test('a bundle that the person chose is copied to where core expects it, for the app’s own page alone', async () => {
+test('a chosen bundle is copied to the server's folder, only for the app's own page', async () => {
   const own = { url: 'app://studio/', parent: null };
   const showOpenDialog = vi.fn();
   const handle = vi.fn();

@@ -92,7 +92,7 @@ beforeAll(async () => {
 });
 
 let ended: Promise<void> | undefined;
-/** What Electron does once the windows are gone; settles when nothing is open any more. */
+/** Quits like Electron after the windows have closed; resolves when everything is closed. */
 function end(): Promise<void> {
   const app = electron.app as EventEmitter & { quit: Mock };
   ended ??= new Promise((resolve) => {
@@ -108,7 +108,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('one sandboxed, isolated window without Node, on the own scheme', () => {
+test('the window is sandboxed and isolated, without Node, on the app's scheme', () => {
   expect(electron.errors).toEqual([]);
   expect(electron.windows).toHaveLength(1);
   expect(electron.windows[0]?.address).toBe('app://studio/');
@@ -120,7 +120,7 @@ test('one sandboxed, isolated window without Node, on the own scheme', () => {
   });
 });
 
-test('the scheme serves the built page with a content security policy, and nothing outside its folder', async () => {
+test('the scheme serves the built page with a content security policy and nothing outside its folder', async () => {
   expect(electron.schemes).toEqual([
     { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
@@ -131,7 +131,7 @@ test('the scheme serves the built page with a content security policy, and nothi
   expect((await get('app://studio/..%2f..%2fhome%2fhost.json')).status).toBe(404);
 });
 
-test('a second start brings the window to the front, at the link that it was given, and opens no other', () => {
+test('a second start focuses the window at its link and opens no other', () => {
   (electron.app as EventEmitter).emit('second-instance', {}, [
     'starpo-studio',
     '--flag',
@@ -141,7 +141,7 @@ test('a second start brings the window to the front, at the link that it was giv
   expect(electron.sent).toEqual([['starpo-go', '#/run/a-run']]);
 });
 
-test('a restart that the page asks for ends the app as quitting does, and starts it anew when all is closed, at no link of before', async () => {
+test('a restart from the page quits, then relaunches without earlier links', async () => {
   const app = electron.app as { quit: Mock; relaunch: Mock };
   const { argv } = process;
   process.argv = ['electron', 'app', '--home=here', 'starpo://run/a-run'];

@@ -42,7 +42,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const choose = (choice: unknown, senderFrame: object | null = own) =>
   ipc.emit('starpo-notifications', { senderFrame }, choice);
 
-test('an alarm is shown, and a click opens its run', () => {
+test('a warning is shown, and a click opens its run', () => {
   notifications.notify(text);
   expect(Shown.all).toHaveLength(1);
   expect(Shown.all[0]!.options).toEqual({ title: text.title, body: text.body });
@@ -52,13 +52,13 @@ test('an alarm is shown, and a click opens its run', () => {
   expect(desk.show).toHaveBeenCalledWith('#/run/a-run');
 });
 
-test('nothing is shown to someone who looks at the app', () => {
+test('nothing is shown while the window has focus', () => {
   desk.inFront.mockReturnValueOnce(true);
   notifications.notify(text);
   expect(Shown.all).toEqual([]);
 });
 
-test('nothing is shown to someone who has turned it off, until they turn it on; that is kept beside other choices', () => {
+test('nothing is shown while notifications are off; the choice is kept with others', () => {
   writeFileSync(file, '{"closing":"keep"}');
   choose('off');
   notifications.notify(text);

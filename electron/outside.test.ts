@@ -17,7 +17,7 @@ test.each([
 
 const parts = (response: number) => ({ ask: vi.fn(async () => ({ response })), open: vi.fn() });
 
-test('what the app links to opens at once, what may not be opened neither asks nor opens', async () => {
+test('known hosts open at once, forbidden addresses neither ask nor open', async () => {
   const desk = parts(0);
   const links = new OutsideLinks(desk);
   await links.open('https://arxiv.org/abs/2504.20073');
@@ -37,7 +37,7 @@ test.each([
   expect(desk.open.mock.calls).toEqual(Array.from({ length: opened }, () => [address]));
 });
 
-test('one question at a time', async () => {
+test('one dialog at a time', async () => {
   const desk = parts(0);
   const links = new OutsideLinks(desk);
   const [first, second] = ['https://example.org/first', 'https://example.org/second'] as const;

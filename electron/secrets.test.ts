@@ -11,14 +11,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** A key store that turns texts around. */
+/** A key store that reverses texts. */
 const keys = {
   isEncryptionAvailable: () => true,
   encryptString: (text: string) => Buffer.from([...text].reverse().join('')),
   decryptString: (bytes: Buffer) => [...bytes.toString()].reverse().join(''),
 };
 
-test('a token is kept as the key store encrypts it, for its owner alone, and forgotten when it is told to be', () => {
+test('a token is stored encrypted, readable only by its owner, and deleted on request', () => {
   const path = join(home, 'hub-token.safe');
   const settings = new HubSettingsStore(home, systemSecrets(keys, path), {});
   expect(settings.set({ token: 'hf_secret' })).toMatchObject({ hasToken: true });
@@ -30,7 +30,7 @@ test('a token is kept as the key store encrypts it, for its owner alone, and for
   expect(existsSync(path)).toBe(false);
 });
 
-test('without a key store, or with one whose key everybody knows, a file has it', () => {
+test('without a secure key store, a plain file is used', () => {
   const none = { ...keys, isEncryptionAvailable: () => false };
   const open = { ...keys, getSelectedStorageBackend: () => 'basic_text' as const };
   expect(systemSecrets(none, home)).toBeUndefined();

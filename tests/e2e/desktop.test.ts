@@ -22,13 +22,13 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** A trainer that waits after its second iteration until it is told to stop. */
+/** A trainer that waits after its second iteration until a stop command. */
 const waiting = {
   STARPO_TRAINER: join(root, 'tests/core/fixtures/fake-trainer'),
   FAKE_TRAINER_HOLD: '2',
 };
 
-test('the desktop shows what trains, keeps the machine awake, opens links, saves files, and asks before it closes', async () => {
+test('the desktop app shows active runs, keeps the machine awake, opens links, saves files and asks before closing', async () => {
   shell = await desktop.open(home, waiting);
   const { page, heard, does, ended } = shell;
   page.setDefaultTimeout(120_000);
@@ -70,7 +70,7 @@ test('the desktop shows what trains, keeps the machine awake, opens links, saves
   expect(readFileSync(join(folder!, 'events.jsonl'), 'utf8')).toMatch(/"type":"stopped"/);
 });
 
-test('without a window the desktop still tells that training has ended, and a click opens the run', async () => {
+test('the desktop app notifies about the end of training without a window, and a click opens the run', async () => {
   shell = await desktop.open(home, waiting);
   const { page, heard, does } = shell;
   page.setDefaultTimeout(120_000);
@@ -92,7 +92,7 @@ test('without a window the desktop still tells that training has ended, and a cl
   await (await opened).waitForURL(new RegExp(`#/run/${basename(folder!)}$`));
 });
 
-test('another data folder is chosen; the restart asks about what trains and can be called off, then the app is there', async () => {
+test('the restart into another data folder asks about active runs and can be cancelled', async () => {
   const environment = { ...waiting, STARPO_HOME: '', XDG_DATA_HOME: home };
   const disk = join(home, 'disk');
   mkdirSync(disk);
@@ -114,7 +114,7 @@ test('another data folder is chosen; the restart asks about what trains and can 
     /"message":"A run is training.","buttons":\["Keep training","Stop after a checkpoint","Cancel"\]/,
   );
 
-  // It was called off: closing the window afterwards is no restart.
+  // The restart was cancelled, so closing the window doesn't restart.
   does({ message: 1, close: true });
   expect(await ended).toBe(0);
 
@@ -128,7 +128,7 @@ test('another data folder is chosen; the restart asks about what trains and can 
   await later.page.getByRole('button', { name: 'Restart now' }).click();
   expect(await later.ended).toBe(restarts);
 
-  // A disk that isn't there any more is asked about before anything opens.
+  // The app asks about a missing disk before it opens a window.
   writeFileSync(
     join(home, 'desktop-userData/preferences.json'),
     JSON.stringify({ dataFolder: join(home, 'gone') }),

@@ -9,10 +9,10 @@ import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
 import { Wire } from './wire.ts';
 
-/** Every page in every state: for axe in both themes, for narrow and wide windows and a zoom of 200 %, and by the keyboard. Nothing is trained by it. */
+/** Checks every page in every state: axe in both themes, narrow and wide windows, 200 % zoom, and the keyboard. Trains nothing. */
 
 const narrow = { width: 1024, height: 700 };
-/** 1280 by 800 at a zoom of 200 %. */
+/** 1280 x 800 at 200 % zoom. */
 const zoomed = { width: 640, height: 400 };
 const usual = { zoomed, narrow };
 const all = { wide: { width: 2560, height: 1440 }, ...usual };
@@ -42,10 +42,10 @@ afterEach(() => page.close());
 const frames = () =>
   page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))));
 
-/** Once what the page asked is answered, or can't be, and drawn. */
+/** Waits until all requests are answered or have failed, and the page is drawn. */
 async function drawn(): Promise<void> {
   await frames();
-  // What is drawn may ask for more.
+  // Drawing may cause further requests.
   for (let rounds = 0; rounds < 3 && wire.mode !== 'held'; rounds++) {
     await wire.settled();
     await frames();
@@ -61,7 +61,7 @@ async function go(place: string): Promise<void> {
   await drawn();
 }
 
-/** What makes the page wider than its window, null where nothing does. */
+/** The elements that make the page wider than its window, or null. */
 const overflow = () =>
   page.evaluate(() => {
     const main = document.querySelector('#main') ?? document.documentElement;
@@ -75,7 +75,7 @@ const overflow = () =>
     return `${beyond} px wider than the window: ${widest?.outerHTML.slice(0, 160)}`;
   });
 
-/** What is wrong with the page as it stands, each with `name` before it. */
+/** The page's problems, each prefixed with `name`. */
 async function faults(name: string, sizes: typeof usual = usual): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -84,7 +84,7 @@ async function faults(name: string, sizes: typeof usual = usual): Promise<string
   }
   for (const [words, size] of Object.entries(sizes)) {
     await page.setViewportSize(size);
-    // What is laid out by its own width has seen it by then.
+    // Elements that measure their width are laid out by now.
     await frames();
     const beyond = await overflow();
     if (beyond) found.push(`${name}, ${words}: ${beyond}`);
@@ -92,7 +92,7 @@ async function faults(name: string, sizes: typeof usual = usual): Promise<string
   return [...found, ...complaints.splice(0).map((complaint) => `${name}: ${complaint}`)];
 }
 
-/** Goes from one place to the next and gives all that is wrong. */
+/** Visits all pages and returns their problems. */
 async function walk(places: Readonly<Record<string, string>>, sizes = usual): Promise<string[]> {
   const found: string[] = [];
   for (const [name, place] of Object.entries(places)) {
@@ -116,7 +116,7 @@ const common = {
   system: '/system',
 };
 
-test('without a run every page says what it would show', async () => {
+test('every page has an empty state', async () => {
   await begin('/start');
   const run = '/run/sample-run';
   const sample = {
@@ -136,7 +136,7 @@ describe('with runs', () => {
   beforeAll(async () => {
     const lake = await served.make('lake', 'starter-frozen-lake', { iterations: 20, 'evaluation.every': 5 });
     await served.train(lake, {}, ({ status }) => status === 'completed');
-    // The untrained policy fails at every level, so that all that it solves later was learned.
+    // The untrained policy fails on every level, so every level solved later was learned.
     const { folder } = await served.call('runs.get', { runId: lake });
     fakeRollout(folder, {}, 0, 'frozen-lake', { ...frozenLake.preset, success: 0 }, 64, 1);
     const failed = await served.make('failed', 'starter-bandit', { iterations: 20 });
@@ -160,27 +160,27 @@ describe('with runs', () => {
     };
   });
 
-  test('every page is whole', async () => {
+  test('every page passes axe and fits its window', async () => {
     await begin('/start');
     const other = { created: '/run/created', failed: '/run/failed', queued: '/run/queued' };
     for (const name of Object.keys(other)) other[name as keyof typeof other] = `/run/${served.runs[name]}`;
     expect(await walk({ ...common, ...runPages, ...other }, all)).toEqual([]);
   });
 
-  test('every page says that it is loading', async () => {
+  test('every page has a loading state', async () => {
     wire.mode = 'held';
     await begin('/start');
     expect(await walk({ ...common, ...runPages })).toEqual([]);
   });
 
-  test('every page says what went wrong', async () => {
+  test('every page shows errors', async () => {
     await begin('/start');
     await drawn();
     wire.mode = 'refused';
     expect(await walk({ ...common, ...runPages })).toEqual([]);
   });
 
-  test('menus, dialogs and the palette are whole too', async () => {
+  test('menus, dialogs and the palette pass axe and fit the window', async () => {
     await begin('/start');
     const { run, replay } = runPages as { run: string; replay: string };
     const button = (name: string | RegExp) => page.getByRole('button', { name }).first();
@@ -249,7 +249,7 @@ describe('with runs', () => {
     expect(found).toEqual([]);
   });
 
-  test('the main action of every page is reached by the keyboard', async () => {
+  test('the keyboard reaches the main action of every page', async () => {
     await begin('/start');
     await drawn();
     const { run, replay, export: exports, thoughts, fork } = runPages as Record<string, string>;
@@ -297,7 +297,7 @@ describe('with runs', () => {
     expect(unreached).toEqual([]);
   });
 
-  test('what is reached is done by keys alone, and the focus goes back to where it was', async () => {
+  test('actions work by keyboard alone and return the focus', async () => {
     await begin('/start');
     await drawn();
     const { replay } = runPages as Record<string, string>;
@@ -339,11 +339,11 @@ describe('with runs', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a connection that is lost is told of on every page, and taken up again', async () => {
+  test('every page shows a lost connection and reconnects', async () => {
     await begin('/start');
     await drawn();
     await page.evaluate(() => {
-      // Until then no new one is opened.
+      // No new connection opens before this.
       Object.assign(globalThis, { kept: WebSocket, WebSocket: undefined });
     });
     await wire.cut();
@@ -356,15 +356,15 @@ describe('with runs', () => {
     expect(found).toEqual([]);
   });
 
-  test('a browser that is not signed in is asked for the address', async () => {
+  test('a browser that isn't signed in asks for the address', async () => {
     await page.goto(`${new URL(served.address).origin}/#/start`);
     await page.getByText(/This tab isn't signed in/).waitFor();
-    // The refusal itself is a failed request, which browsers tell of.
+    // Browsers log the refused request.
     expect((await faults('signed out')).filter((fault) => !fault.includes('401'))).toEqual([]);
   });
 });
 
-/** Whether the tabulator comes to it from the top of the page. */
+/** Whether the Tab key reaches the element from the top of the page. */
 async function reached(action: Locator): Promise<boolean> {
   await page.locator('.skip-link').focus();
   await page.keyboard.press('Enter');

@@ -8,7 +8,7 @@ import { root } from '../../scripts/lib/process.mjs';
 import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints, type Served, serve } from './studio.ts';
 
-/** A run of the real trainer with episodes, evaluations and a checkpoint. */
+/** A run by the real trainer with episodes, evaluations and a checkpoint. */
 const kept = join(root, 'tests/fixtures/version-1/sokoban');
 
 let home: string;
@@ -34,7 +34,7 @@ async function visit(hash: string, colorScheme: 'light' | 'dark' = 'light'): Pro
   return page;
 }
 
-/** What a click has the browser save: its name and bytes. */
+/** The file that a click downloads: name and bytes. */
 async function saved(page: Page, button: string) {
   const coming = page.waitForEvent('download');
   await page.getByRole('button', { name: button, exact: true }).click();
@@ -70,7 +70,7 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
   await page.close();
 });
 
-test('a run goes out as one file, and comes in again', async () => {
+test('a run is exported as one file and imported again', async () => {
   const page = await visit('/run/a-real-run');
   const complaints = hearComplaints(page);
   await page.getByRole('button', { name: /^More for / }).click();
@@ -95,7 +95,7 @@ test('a run goes out as one file, and comes in again', async () => {
   await page.close();
 });
 
-test('what a run has none of is said where it was asked for', async () => {
+test('exporting missing data shows an error beside the format', async () => {
   mkdirSync(join(home, 'runs/empty'));
   cpSync(join(kept, 'run.json'), join(home, 'runs/empty/run.json'));
   writeFileSync(join(home, 'runs/empty/events.jsonl'), '');

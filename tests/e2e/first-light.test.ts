@@ -15,7 +15,7 @@ afterEach(async ({ task }) => {
 });
 afterAll(() => studio?.close());
 
-/** A chart, once its text twin matches: its words say at which iteration it is. */
+/** Waits until a chart's text alternative matches `words`, which include the iteration. */
 async function chart(page: Page, title: string, words: RegExp): Promise<Locator> {
   const figure = page.getByRole('figure', { name: title, exact: true }).filter({ hasText: words });
   const problem = page.getByRole('alert');
@@ -24,7 +24,7 @@ async function chart(page: Page, title: string, words: RegExp): Promise<Locator>
   return figure;
 }
 
-/** Waits until a chart's picture is another than it was. */
+/** Waits until a chart's picture changes. */
 async function moves(figure: Locator): Promise<void> {
   const canvas = await figure.locator('canvas').elementHandle();
   await figure.page().evaluate((element) => {
@@ -37,14 +37,14 @@ async function moves(figure: Locator): Promise<void> {
   }, canvas);
 }
 
-/** Shows the first episode of the table and waits until it is on the stage. */
+/** Opens the first episode in the table and waits for the player. */
 async function chooseFirstEpisode(page: Page): Promise<void> {
   const rows = page.getByRole('table').getByRole('link', { name: /^Group \d+, member \d+: / });
   await rows.first().click();
   await page.locator('section[aria-label="Player"]:not([data-loading])').waitFor();
 }
 
-/** Plays the shown episode from its start to its end and gives what the board says at both. */
+/** Plays the episode from start to end and returns the board's labels at both. */
 async function play(page: Page): Promise<{ first: string; last: string }> {
   const board = page.getByRole('region', { name: 'Player' }).getByRole('img');
   await page.keyboard.press('Home');
@@ -66,7 +66,7 @@ const charts = [
   'Throughput',
 ];
 
-test('a click trains FrozenLake, its charts move, and an episode replays', async () => {
+test('one click trains FrozenLake, the charts update, and an episode replays', async () => {
   visitor = await visit(studio.address);
   const { page, screenshot, expectNoComplaints } = visitor;
 

@@ -5,7 +5,7 @@ import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
 
-/** Runs that are drawn only while they are in view, and one that waits in its training. */
+/** Many completed runs, and one that waits during training. */
 const many = 300;
 
 let served: Served;
@@ -41,18 +41,18 @@ afterEach(() => page.close());
 const open = (place: string) => page.goto(`${served.address}${place}`);
 const main = () => page.locator('#main');
 
-test('three hundred runs are a table that draws those in view, to its end', async () => {
+test('a table of 300 runs renders only visible rows, to its end', async () => {
   await open('/history');
   const table = page.getByRole('table', { name: 'Runs' });
   await table.getByRole('row').nth(5).waitFor();
-  // Runs are listed while they are taken in.
+  // Runs appear while they are being indexed.
   await page.locator(`[role="table"][aria-rowcount="${many + 2}"]`).waitFor();
   expect(await table.getByRole('row').count()).toBeLessThan(60);
   await page.getByRole('button', { name: 'Success' }).click();
   await table.getByRole('rowheader').first().getByText('walk-299').waitFor();
   await main().evaluate((element) => element.scrollTo(0, element.scrollHeight));
   await table.getByRole('rowheader').getByText('walk-000').waitFor();
-  // The page ends where the table does.
+  // The table is the end of the page.
   const gap = await page.evaluate(() => {
     const scrolled = document.getElementById('main')!;
     const rows = document.querySelector('[role="table"]')!.getBoundingClientRect();
@@ -62,7 +62,7 @@ test('three hundred runs are a table that draws those in view, to its end', asyn
   expect(complaints).toEqual([]);
 });
 
-test('the keyboard alone finds a run, asks to stop it, thinks better of it, and comes back', async () => {
+test('the keyboard alone finds a run, opens and cancels the stop dialog, and returns', async () => {
   await open('/start');
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Control+2');
@@ -95,7 +95,7 @@ test('the keyboard alone finds a run, asks to stop it, thinks better of it, and 
   expect(complaints).toEqual([]);
 });
 
-test('a page begins at its top, and is found again where it was left', async () => {
+test('a page opens at its top and restores its scroll position on back', async () => {
   await open(`/run/${lake}`);
   await page.getByRole('heading', { name: 'Evaluations', level: 2 }).waitFor();
   await main().evaluate((element) => element.scrollTo(0, 300));

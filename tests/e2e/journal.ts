@@ -13,7 +13,7 @@ export interface Event {
   metrics: Record<string, number>;
 }
 
-/** The whole lines of a run's journal. */
+/** The complete lines of a run's journal. */
 export function readJournal(folder: string): Event[] {
   const path = join(folder, 'events.jsonl');
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -26,7 +26,7 @@ export function readJournal(folder: string): Event[] {
 export const iterationsOf = (events: Event[]) =>
   events.filter((event) => event.type === 'iteration').map((event) => event.iteration);
 
-/** Settles once a run's journal holds an iteration; what the app knows of it doesn't matter. */
+/** Waits until a run's journal contains an iteration, independent of the app. */
 export function untilIteration(folder: string, iteration: number): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watch(folder, () => look());
@@ -39,7 +39,7 @@ export function untilIteration(folder: string, iteration: number): Promise<void>
   });
 }
 
-/** Fails unless one trainer wrote the journal, without a gap, a pause or a complaint. */
+/** Fails unless a single trainer wrote the journal without gaps, pauses or warnings. */
 export function expectUndisturbed(folder: string): void {
   const events = readJournal(folder);
   const starts = events.filter((event) => event.type === 'started');
@@ -51,9 +51,8 @@ export function expectUndisturbed(folder: string): void {
   expect(events.filter((event) => ['paused', 'failed'].includes(event.type))).toEqual([]);
 }
 
-/**
- * Fails unless a run that was stopped has, bit for bit, the figures and the weights of the same run by a trainer that nobody looks at.
- * That one works in a folder of its own and evaluates next to nothing, which changes no draw of the training.
+/** Fails unless a stopped run has bit-identical metrics and weights to the same run without the app. The reference run uses its own
+ * folder and a minimal evaluation, which doesn't affect the random numbers of training.
  */
 export async function expectSameAsAlone(folder: string, alone: string): Promise<void> {
   const events = readJournal(folder);
@@ -70,7 +69,7 @@ export async function expectSameAsAlone(folder: string, alone: string): Promise<
   expect(weights(folder).equals(weights(alone))).toBe(true);
 }
 
-/** What each iteration came to, but for the time and memory it took. */
+/** Metrics per iteration, without time and memory. */
 const figures = (events: Event[]) =>
   events
     .filter((event) => event.type === 'iteration')

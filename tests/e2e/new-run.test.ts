@@ -14,7 +14,7 @@ afterEach(async ({ task }) => {
 });
 afterAll(() => studio?.close());
 
-test('a configuration is changed by the keyboard alone, and started; every state of the form is accessible', async () => {
+test('a configuration is edited and started by keyboard alone, and every state of the form is accessible', async () => {
   visitor = await visit(studio.address);
   const { page, expectNoComplaints } = visitor;
   page.setDefaultTimeout(120_000);
@@ -22,7 +22,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'New run' }).waitFor();
-  // The trainer itself says what the policy would read, and what that takes.
+  // The real trainer renders the prompts and plans the memory.
   const prompts = page.getByRole('region', { name: 'Prompt preview' });
   await prompts.getByText(/^(Phoenix or Dragon|Dragon or Phoenix)\?$/).waitFor();
   await page.getByRole('meter', { name: /^Memory: / }).waitFor();
@@ -31,7 +31,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   await page.keyboard.type('mini-batch');
   const field = page.getByLabel('Mini-batch', { exact: true });
   await field.waitFor();
-  // Past the cross of the search, and the heading that folds the section.
+  // Tab past the search field's clear button and the section's heading.
   while (!(await field.evaluate((element) => element === document.activeElement)))
     await page.keyboard.press('Tab');
   await page.keyboard.press('Control+A');
@@ -63,7 +63,7 @@ test('a configuration is changed by the keyboard alone, and started; every state
   expectNoComplaints();
 });
 
-test('at 200 % of 1440 nothing of the form or of Start lies beside the page', async () => {
+test('the form and the Start page fit a 1440 px window at 200 % zoom', async () => {
   visitor = await visit(studio.address);
   const { page } = visitor;
   await page.setViewportSize({ width: 720, height: 450 });

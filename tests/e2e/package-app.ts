@@ -4,9 +4,9 @@ import { Arch, build, Platform } from 'electron-builder';
 import product from '../../package.json' with { type: 'json' };
 import { root } from '../../scripts/lib/process.mjs';
 
-/** What @electron/fuses looks for in a binary; a version, a number of fuses and their states follow. */
+/** The marker of @electron/fuses in a binary, followed by a version, the number of fuses and their states. */
 const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
-/** In their order (@electron/fuses); Electron may have more. */
+/** Fuses in order (@electron/fuses); Electron may have more. */
 const fuseNames = [
   'runAsNode',
   'enableCookieEncryption',
@@ -18,9 +18,8 @@ const fuseNames = [
   'grantFileProtocolExtraPrivileges',
 ];
 
-/**
- * A folder with what electron-builder needs of Electron's distribution: a binary that does nothing but has fuses to be set, each the other way round than it should be, and
- * the files that are renamed or kept. The real one can't be had everywhere.
+/** A folder with the parts of Electron's distribution that electron-builder needs: a dummy binary with inverted fuses, and the files
+ * that are renamed or kept. The real distribution isn't available everywhere.
  */
 export function makeStubElectron(folder: string): string {
   mkdirSync(join(folder, 'locales'), { recursive: true });
@@ -36,7 +35,7 @@ export function makeStubElectron(folder: string): string {
   return folder;
 }
 
-/** Which fuses electron-builder.yml sets. */
+/** The fuses in electron-builder.yml. */
 export function configuredFuses(): Record<string, boolean> {
   const text = readFileSync(join(root, 'electron-builder.yml'), 'utf8');
   const [, block = ''] = /^electronFuses:\n((?: {2}.+\n)+)/m.exec(text) ?? [];
@@ -44,7 +43,7 @@ export function configuredFuses(): Record<string, boolean> {
   return Object.fromEntries(lines.map(([, name, value]) => [name, value === 'true']));
 }
 
-/** Which fuses a binary has set. */
+/** The fuses set in a binary. */
 export function fusesOf(binary: string): Record<string, boolean> {
   const bytes = readFileSync(binary);
   const at = bytes.indexOf(sentinel) + sentinel.length + 2;
@@ -53,7 +52,7 @@ export function fusesOf(binary: string): Record<string, boolean> {
 
 const built = join(root, 'native/build/starpo-trainer');
 
-/** Packages the built app as `electron-builder --linux dir` does; gives the folder. */
+/** Packages the built app like `electron-builder --linux dir`. Returns the folder. */
 export async function packageApp(
   output: string,
   { electronDist, trainer }: { electronDist: string; trainer: string },
@@ -62,12 +61,12 @@ export async function packageApp(
     projectDir: root,
     targets: Platform.LINUX.createTarget('dir', Arch.x64),
     publish: 'never',
-    // Beside what electron-builder.yml says.
+    // Overrides of electron-builder.yml.
     config: {
       electronDist,
       electronVersion: product.devDependencies.electron,
       directories: { output },
-      // Where it was built in its place, electron-builder.yml names it.
+      // If built in the default place, electron-builder.yml has the path.
       ...(trainer !== built && { extraResources: [{ from: trainer, to: 'bin/starpo-trainer' }] }),
     },
   });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 200_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
-test('the packaged app has what it needs and nothing that it should not have', () => {
+test('the packaged app contains the required files and no others', () => {
   const resources = join(unpacked, 'resources');
   expect(statSync(join(unpacked, 'starpo-studio')).mode & 0o111).toBeTruthy();
   expect(statSync(join(resources, 'bin/starpo-trainer')).mode & 0o111).toBeTruthy();
@@ -40,7 +40,7 @@ test('the packaged app has what it needs and nothing that it should not have', (
     '/node_modules/better-sqlite3/prebuilds/linux-x64.node',
     '/node_modules/onnxruntime-node/package.json',
   ];
-  // npm doesn't see what is nested where node_modules is a link to another checkout's.
+  // npm ignores nested packages if node_modules is a link to another checkout.
   if (!lstatSync(join(root, 'node_modules')).isSymbolicLink())
     needed.push('/node_modules/onnxruntime-common/package.json');
   expect(inside).toEqual(expect.arrayContaining(needed));
@@ -52,13 +52,13 @@ test('the packaged app has what it needs and nothing that it should not have', (
   expect(existsSync(join(unpacked, 'locales/de.pak'))).toBe(false);
 });
 
-test('the fuses are set as they are configured', () => {
+test('the fuses match their configuration', () => {
   const fuses = fusesOf(join(unpacked, 'starpo-studio'));
   expect(fuses).toEqual(configuredFuses());
   expect(fuses).toMatchObject({ runAsNode: false, onlyLoadAppFromAsar: true });
 });
 
-test('the Debian package, installed into a folder, opens and trains with the trainer that it brings', async () => {
+test('the Debian package, installed into a folder, opens and trains with its own trainer', async () => {
   const deb = await makeDeb(unpacked, join(folder, 'dist'), 'none');
   const installed = join(folder, 'installed');
   expect((await run('dpkg-deb', ['-x', deb, installed])).status).toBe(0);
@@ -69,7 +69,7 @@ test('the Debian package, installed into a folder, opens and trains with the tra
   expect(existsSync(join(installed, 'usr/share/icons/hicolor/256x256/apps/starpo-studio.png'))).toBe(true);
 
   const resources = join(installed, 'opt/starpo-studio/resources');
-  // Plain Node reads no asar.
+  // Plain Node can't read asar archives.
   extractAll(join(resources, 'app.asar'), join(folder, 'app'));
   const home = join(folder, 'home');
   let desktop: Desktop | undefined;

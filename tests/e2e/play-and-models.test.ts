@@ -44,7 +44,7 @@ async function expectAccessible(): Promise<void> {
   }
 }
 
-/** Nothing is wider than the window, from a small one at twice the size to a large one. */
+/** Checks that nothing is wider than the window, from small (200 % zoom) to large. */
 async function expectNoOverflow(): Promise<void> {
   for (const width of [640, 1024, 1440, 2560]) {
     await page.setViewportSize({ width, height: 900 });
@@ -56,7 +56,7 @@ async function expectNoOverflow(): Promise<void> {
   }
 }
 
-test('a level is played beside the agent by the keyboard alone', async () => {
+test('a level is played against the agent by keyboard alone', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.getByRole('link', { name: 'Play', exact: true }).focus();
   await page.keyboard.press('Enter');
@@ -79,7 +79,7 @@ test('a level is played beside the agent by the keyboard alone', async () => {
   await page.getByRole('region', { name: 'Score' }).getByText('0 of 1 solved').first().waitFor();
   await you.getByText('10 of 10 moves left').waitFor();
 
-  // Another window has a game of its own; a pasted address opens it.
+  // Another window opens its own game from a pasted address.
   await page.evaluate((hash) => location.assign(hash), `#/play/${runId}/0`);
   await agent.getByText('checkpoint 0 ·').waitFor();
   await page.reload();
@@ -87,7 +87,7 @@ test('a level is played beside the agent by the keyboard alone', async () => {
   visitor.expectNoComplaints();
 });
 
-test('a model is downloaded from a hub of one’s own', async () => {
+test('a model is downloaded from a custom hub', async () => {
   const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
   const hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
   await hub.start();

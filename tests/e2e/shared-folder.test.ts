@@ -6,7 +6,7 @@ import { starpo } from '../core/fixtures/child.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { chromiumPath, hearComplaints } from './studio.ts';
 
-/** Two pages of a browser and the command line on one data folder, and what happens to it behind their backs. */
+/** Two browser pages and the command line share a data folder whose files change on disk. */
 
 let served: Served;
 let browser: Browser;
@@ -45,7 +45,7 @@ async function addTag(page: Page, tag: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('what two pages and a command do at once is all there, in each of them', async () => {
+test('concurrent changes by two pages and a command appear in all of them', async () => {
   const runId = await served.make('shared', 'starter-bandit', { iterations: 4 });
   await openBoth(`/run/${runId}`);
   for (const page of pages) await page.getByRole('heading', { level: 1 }).waitFor();
@@ -63,12 +63,12 @@ test('what two pages and a command do at once is all there, in each of them', as
     tags: ['from-one', 'from-three', 'from-two'],
     starred: true,
   });
-  // Reloaded in the middle of it, a page has the same.
+  // A reload during the changes shows the same.
   await first.reload();
   await first.getByText('from-two', { exact: true }).first().waitFor();
 });
 
-test('a note that another window has changed meanwhile is shown, and both can be kept', async () => {
+test('a note changed in another window is shown, and both versions can be kept', async () => {
   const runId = await served.make('noted', 'starter-bandit', { iterations: 4 });
   const [first, second] = pages;
   for (const page of pages) {
@@ -93,7 +93,7 @@ test('a run that two pages start at once starts once', async () => {
     page.locator('#main').getByRole('button', { name: 'Start', exact: true }),
   );
   for (const start of starts) await start.waitFor();
-  // The second may find that it has begun.
+  // The second start may find that the run has started.
   await Promise.all(starts.map((start) => start.click({ timeout: 5000 }).catch(() => {})));
   await served.until(runId, ({ status }) => status === 'completed');
   const events = readFileSync(join(runFolder(runId), 'events.jsonl'), 'utf8')
@@ -105,7 +105,7 @@ test('a run that two pages start at once starts once', async () => {
   for (const page of pages) await page.locator('#main').getByText('Completed').first().waitFor();
 });
 
-test('damaged episodes are told of, and so is a run whose folder is gone, until it is back', async () => {
+test('damaged episodes and a missing run folder are reported until the folder is back', async () => {
   const runId = await served.make('damaged', 'starter-frozen-lake', { iterations: 2 });
   await served.train(runId, {}, ({ status }) => status === 'completed');
   const [first, second] = pages;

@@ -47,10 +47,10 @@ afterEach(async ({ task }) => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** What the text twin of the chart of success says of rollouts, up to its semicolon: marks of alerts name iterations too. */
+/** The rollouts in the success chart's text alternative, up to the semicolon; alerts name iterations too. */
 const succeeds = /rollout: [^;]* at iteration (\d+);/;
 
-/** Waits until the chart of success tells of an iteration at or after one. */
+/** Waits until the success chart shows the iteration or a later one. */
 async function chartReaches({ page }: { page: Page }, iteration: number): Promise<void> {
   await page.getByRole('figure', { name: 'Success', exact: true }).filter({ hasText: succeeds }).waitFor();
   await page.waitForFunction(
@@ -62,7 +62,7 @@ async function chartReaches({ page }: { page: Page }, iteration: number): Promis
   );
 }
 
-/** Boards that play would take the processor from the run that is watched. */
+/** Reduced motion: animated boards would take CPU time from the run. */
 const still = { reducedMotion: 'reduce' } as const;
 
 async function openShell(): Promise<{ shell: Shell; complaints: string[] }> {
@@ -77,7 +77,7 @@ async function closeWindow({ page, ended }: Shell): Promise<void> {
   expect(await ended).toBe(0);
 }
 
-/** What a command of the command line prints. */
+/** The output of a command. */
 async function said(...args: string[]): Promise<string> {
   const env = { ...process.env, STARPO_HOME: home };
   const { status, output } = await run(pinnedNode(), [commandLine, ...args], { env });
@@ -85,10 +85,10 @@ async function said(...args: string[]): Promise<string> {
   return output.trim();
 }
 
-/** The same as JSON. */
+/** The JSON output of a command. */
 const starpo = async (...args: string[]) => JSON.parse(await said(...args));
 
-/** Makes a run that goes on for as long as it is watched, a second or so for each iteration, and has nothing to warn of however far it comes; gives its folder. */
+/** Creates a long run with about one second per iteration and no warnings. Returns its folder. */
 const newRun = () =>
   said(
     ...['new', 'starter-frozen-lake', '--set', 'iterations=1000', '--set', 'evaluation.levels=16'],
@@ -102,12 +102,11 @@ const openRun = (page: Page) =>
     .getByRole('link', { name: /^FrozenLake/ })
     .click();
 
-/** The iteration up to which a run's journal goes. */
+/** The last iteration in a run's journal. */
 const reached = (folder: string) => iterationsOf(readJournal(folder)).at(-1) ?? 0;
 
-/**
- * Starts a run in the window, watches it in a browser and by command too, and ends one after the other while the run trains: the window,
- * which was the host, and then the browser's host, by force. Nothing of that may be seen in the run.
+/** Starts a run in the window, follows it in a browser and by command, then ends both hosts during training: first the window,
+ * then the browser's host by SIGKILL. The run must not be affected.
  */
 async function trainWhileHostsComeAndGo(): Promise<void> {
   const folder = await newRun();
@@ -160,7 +159,7 @@ async function trainWhileHostsComeAndGo(): Promise<void> {
   await expectSameAsAlone(folder, join(home, 'alone'));
 }
 
-test('window, browser and commands share a data folder; they come and go, and the run takes no notice', async () => {
+test('window, browser and commands share a data folder, and ending them doesn't affect the run', async () => {
   desktop = await standInDesktop();
   await trainWhileHostsComeAndGo();
 });

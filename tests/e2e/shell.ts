@@ -11,23 +11,23 @@ import { chromiumPath, end } from './studio.ts';
 /** The desktop app, running with its window open. */
 export interface Shell {
   page: Page;
-  /** Exit status; settles when the app has ended by itself. */
+  /** Exit status; resolves when the app ends. */
   ended: Promise<number | null>;
-  /** The first line that it printed, already or later, that matches. */
+  /** The first matching line of output, past or future. */
   heard(pattern: RegExp): Promise<RegExpExecArray>;
-  /** What a person does to the desktop around it; in the stand-in alone (stand-in/desk.ts). */
+  /** User actions on the desktop; only with the stand-in (stand-in/desk.ts). */
   does(deed: object): void;
-  /** Ends it whatever it does. */
+  /** Kills the app. */
   close(): Promise<void>;
 }
 
-/** Opens the built app on a data folder, as often as one likes. */
+/** Opens the built app on a data folder. */
 export interface Desktop {
   open(home: string, environment?: Record<string, string>): Promise<Shell>;
   close(): Promise<void>;
 }
 
-/** The built main process, preload and page of a folder, unchanged, on plain Node with Chromium for its windows; see stand-in/run.ts. */
+/** Runs the built main process, preload and page unchanged on plain Node, with Chromium for windows; see stand-in/run.ts. */
 export async function standInDesktop(folder = root): Promise<Desktop> {
   const profile = mkdtempSync(join(tmpdir(), 'starpo-chromium-'));
   const context = await chromium.launchPersistentContext(profile, {
@@ -85,7 +85,7 @@ async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<S
   return { page: await Promise.race([opened, early]), ended, heard, does };
 }
 
-/** Why Electron itself can't be tested on this machine, or null. */
+/** Why Electron can't run on this machine, or null. */
 export function electronMissing(): string | null {
   if (!installedElectron())
     return "Electron's binary is not installed; `node node_modules/electron/install.js` fetches it";
@@ -95,7 +95,7 @@ export function electronMissing(): string | null {
   return null;
 }
 
-/** Electron itself, with a profile of its own so that a running app isn't taken for a first start. */
+/** Runs Electron with its own profile, so that it ignores a running app. */
 export function electronDesktop(): Desktop {
   const profile = mkdtempSync(join(tmpdir(), 'starpo-electron-'));
   return {

@@ -34,11 +34,11 @@ const isSignedIn = (page: Page) =>
     .first()
     .waitFor();
 const field = (page: Page) => page.getByLabel(/This tab isn't signed in\. Paste the address/);
-/** All that a page from the same origin would find. */
+/** Everything stored for the origin. */
 const left = (page: Page) =>
   page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
 
-test('one address signs a browser in: second tabs, bookmarks and links work, another browser asks for it', async () => {
+test('one address signs in all tabs of a browser, but no other browser', async () => {
   served = await serve(home);
   const { origin, hash } = new URL(served.address);
   const first = await open(served.address);
@@ -62,12 +62,12 @@ test('one address signs a browser in: second tabs, bookmarks and links work, ano
   const found = await left(first);
   expect(found).toContain(hash.slice('#sign-in='.length));
   expect(found).not.toContain(token);
-  // Nothing as long as a key is.
+  // Nothing as long as a key is stored.
   expect(found).not.toMatch(/[0-9a-f]{64}/);
   expect(await context.cookies()).toEqual([]);
 });
 
-test('an open page finds a later process on the same port and brings new tabs in; what it leaves opens nothing', async () => {
+test('an open page reconnects to a later process on the same port and signs in new tabs; stored data opens nothing', async () => {
   served = await serve(home);
   const { address } = served;
   const { origin, port } = new URL(address);
@@ -76,7 +76,7 @@ test('an open page finds a later process on the same port and brings new tabs in
   await served.end('SIGKILL');
   await page.getByText('Connection lost.').waitFor();
 
-  // Another user's program on the freed port is told nothing but what is worthless.
+  // Another user's program on the freed port receives only an expired code.
   const heard: string[] = [];
   const hostile = createServer((request, response) => {
     heard.push(JSON.stringify(request.headers));
@@ -111,7 +111,7 @@ test('an open page finds a later process on the same port and brings new tabs in
   }
 });
 
-test('the page loads all its code at its start: what comes later could be from another who has the port', () => {
+test('the page loads all code at startup, because another program could take the port later', () => {
   const built = join(root, 'out/renderer');
   const scripts = globSync('**/*.{js,mjs,cjs}', { cwd: built });
   expect(scripts).toHaveLength(1);
@@ -120,7 +120,7 @@ test('the page loads all its code at its start: what comes later could be from a
     scripts,
   );
   const code = readFileSync(join(built, scripts[0]!), 'utf8');
-  // A module that is asked for by name, and the name of any script file.
+  // Dynamic imports and names of script files.
   expect(code.match(/.{0,40}\bimport\s*\(.{0,40}/g)).toBeNull();
   expect(code.match(/["'`/][\w./-]+\.[cm]?js["'`?]/g)).toBeNull();
 });

@@ -7,7 +7,7 @@ import { readHost } from '../../core/data-folder/host-file.ts';
 import { newTinyRun } from '../integration/tiny-run.ts';
 import { chromiumPath, hearComplaints, type Studio, startStudio } from './studio.ts';
 
-/** What sleep does to processes: core stands still, or the page, or all of it, while a real trainer goes on or stands still with them. */
+/** Simulates sleep: suspends the server, the page, or everything including the real trainer. */
 
 let studio: Studio;
 let browser: Browser;
@@ -36,7 +36,7 @@ const eventsOf = (folder: string): { seq: number; type: string; iteration?: numb
 const lastIteration = (folder: string) =>
   eventsOf(folder).findLast(({ type }) => type === 'iteration')?.iteration ?? 0;
 
-/** Settles once the trainer has written some iterations more; gives the last one. */
+/** Waits for further iterations of the trainer; returns the last one. */
 async function goesOn(folder: string): Promise<number> {
   const before = lastIteration(folder);
   await expect.poll(() => lastIteration(folder), { timeout: 120_000 }).toBeGreaterThan(before + 3);
@@ -46,11 +46,11 @@ async function goesOn(folder: string): Promise<number> {
 const shownIteration = async (page: Page) =>
   Number(/Iteration\s*(\d+) of/.exec((await page.locator('.run-facts').textContent()) ?? '')?.[1]);
 
-/** Settles once the page shows the iteration, or a later one. */
+/** Waits until the page shows the iteration or a later one. */
 const catchesUp = (page: Page, iteration: number) =>
   expect.poll(() => shownIteration(page), { timeout: 120_000 }).toBeGreaterThanOrEqual(iteration);
 
-/** Halts all that the page does until the returned function is called; headless Chromium freezes none by itself. */
+/** Freezes the page until the returned function is called; headless Chromium doesn't freeze background pages. */
 async function freeze(page: Page): Promise<() => Promise<unknown>> {
   const control = await page.context().newCDPSession(page);
   const halted = new Promise((resolve) => control.once('Debugger.paused', resolve));
@@ -60,12 +60,12 @@ async function freeze(page: Page): Promise<() => Promise<unknown>> {
   return () => control.detach();
 }
 
-test('what sleeps catches up, nothing starts twice, and training is undisturbed', async () => {
+test('suspended parts catch up, nothing starts twice, and training is unaffected', async () => {
   const folder = await newTinyRun(studio.home, {
     iterations: 50_000,
     'evaluation.every': 0,
     'checkpoint.every': 50_000,
-    // Fewer iterations a second than the smallest run makes, which keep both pages, and the machine, from all else.
+    // Slower than the smallest run, whose iterations would overload the pages and the machine.
     'rollout.groups': 16,
     'policy_loss.mini_batch': 32,
   });
@@ -82,7 +82,7 @@ test('what sleeps catches up, nothing starts twice, and training is undisturbed'
     );
   }
 
-  // Two windows press Start while nobody can answer.
+  // Two windows press Start while the server is suspended.
   const starts = pages.map((page) =>
     page.locator('#main').getByRole('button', { name: 'Start', exact: true }),
   );
@@ -93,21 +93,21 @@ test('what sleeps catches up, nothing starts twice, and training is undisturbed'
   for (const page of pages) await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await goesOn(folder);
 
-  // core sleeps; its trainer doesn't need it.
+  // The server is suspended; the trainer doesn't need it.
   process.kill(core, 'SIGSTOP');
-  await first.getByRole('button', { name: 'Mark with a star' }).click();
+  await first.getByRole('button', { name: 'Star', exact: true }).click();
   const without = await goesOn(folder);
   process.kill(core, 'SIGCONT');
   await catchesUp(first, without);
   for (const page of pages) await page.getByRole('button', { name: 'Unstar' }).waitFor();
 
-  // A window's page stands still, as browsers do with those that nobody sees.
+  // One page is frozen, as browsers do in the background.
   const thaw = await freeze(second);
   const unseen = await goesOn(folder);
   await thaw();
   await catchesUp(second, unseen);
 
-  // The whole machine sleeps.
+  // Everything is suspended.
   const { pid: trainer } = JSON.parse(readFileSync(join(folder, 'trainer.lock'), 'utf8'));
   for (const process_ of [core, trainer]) process.kill(process_, 'SIGSTOP');
   await pause(1500);

@@ -12,11 +12,11 @@ export const screenshots = join(root, 'tests/e2e/output');
 /** `starpo serve` on a data folder. */
 export interface Served {
   address: string;
-  /** Ends it, at once by SIGKILL; trainers go on. */
+  /** Ends the server with `signal`, by default SIGTERM; trainers continue. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** From what was built, as `npm start` does. */
+/** Runs the build, like `npm start`. */
 export async function serve(home: string, port = '0'): Promise<Served> {
   const core = spawn(pinnedNode(), ['out/main/cli.cjs', 'serve', '--port', port], {
     cwd: root,
@@ -26,11 +26,11 @@ export async function serve(home: string, port = '0'): Promise<Served> {
   return { address: await printedAddress(core), end: (signal) => end(core, signal) };
 }
 
-/** `starpo serve` on a free port, with a data folder of its own that lasts as long as it. */
+/** `starpo serve` on a free port with a temporary data folder. */
 export interface Studio {
   address: string;
   home: string;
-  /** Ends core and every trainer it has started, and deletes the data folder. */
+  /** Ends the server and its trainers and deletes the data folder. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function startStudio(): Promise<Studio> {
   };
 }
 
-/** The first web address that core prints, sign-in code included. Rejects with what it printed if it ends before. */
+/** The first address that the server prints, with the sign-in code. Rejects with its output if it ends before. */
 function printedAddress(core: ChildProcess): Promise<string> {
   let output = '';
   return new Promise((resolve, reject) => {
@@ -72,24 +72,24 @@ export async function end(core: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'
   clearTimeout(patience);
 }
 
-/** Trainers outlive core on purpose; those of a test must not outlive the test. A lock file may outlive its trainer, so the process is looked at first. */
+/** Ends trainers, which outlive the server on purpose. Checks the process, because a lock file may outlive its trainer. */
 export function endTrainers(home: string): void {
   for (const lock of globSync(join(home, 'runs/*/trainer.lock'))) {
     try {
       const { pid } = JSON.parse(readFileSync(lock, 'utf8'));
       if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(home)) process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // The process has ended.
     }
   }
 }
 
-/** A page in Chromium that remembers everything the browser complains about. */
+/** A Chromium page that collects the browser's complaints. */
 export interface Visitor {
   page: Page;
-  /** Saves what is on the screen as tests/e2e/output/NAME.png. */
+  /** Saves a screenshot as tests/e2e/output/NAME.png. */
   screenshot(name: string): Promise<void>;
-  /** Fails if the console showed an error or warning, or an exception went uncaught. */
+  /** Fails after console errors, warnings or uncaught exceptions. */
   expectNoComplaints(): void;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export async function visit(
     executablePath: chromiumPath(),
   });
   const page = await browser.newPage({ colorScheme, viewport: { width: 1360, height: 880 } });
-  // An evaluation of the first policy on a loaded machine takes its time; what hangs ends before the test's own limit.
+  // The first evaluation is slow on a loaded machine. The timeout is shorter than the test's.
   page.setDefaultTimeout(200_000);
   const complaints = hearComplaints(page);
   await page.goto(address);
@@ -119,7 +119,7 @@ export async function visit(
 
 export const chromiumPath = () => process.env.CHROMIUM_PATH ?? '/usr/bin/chromium-headless-shell';
 
-/** Collects errors and warnings of a page's console, uncaught exceptions and failed requests from now on. */
+/** Collects a page's console errors and warnings, uncaught exceptions and failed requests. */
 export function hearComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {

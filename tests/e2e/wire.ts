@@ -1,15 +1,15 @@
 import type { Page, WebSocketRoute } from 'playwright-core';
 
-/** What becomes of core's answers on their way to a page. */
+/** How the wire treats the server's answers. */
 export type WireMode =
   | 'through'
-  /** They never come. */
+  /** Answers are dropped. */
   | 'held'
-  /** Each says that core failed, but for those about notices. */
+  /** Answers are replaced by errors, except for subscriptions. */
   | 'refused';
 
 interface Message {
-  /** `q` asks, `s` answers. */
+  /** `q` is a request, `s` an answer. */
   t?: 'q' | 's';
   i?: string;
   a?: [name: string, ...unknown[]];
@@ -21,21 +21,21 @@ const failure = {
   error: { code: 'internal', message: 'Core could not answer.', hint: 'Ask again.' },
 };
 
-/** The socket between a page and core, which a test holds in its hand. */
+/** The socket between a page and the server, controlled by a test. */
 export class Wire {
   mode: WireMode = 'through';
   private readonly asked = new Map<string, string>();
   private waiting: (() => void)[] = [];
   private sockets: WebSocketRoute[] = [];
 
-  /** Of every socket that the page opens from now on. */
+  /** Applies to all sockets opened from now on. */
   static async tap(page: Page): Promise<Wire> {
     const wire = new Wire();
     await page.routeWebSocket(/\/api$/, (socket) => wire.join(socket));
     return wire;
   }
 
-  /** Settles once everything that was asked is answered. */
+  /** Resolves when all requests are answered. */
   async settled(): Promise<void> {
     while (this.asked.size > 0)
       await new Promise<void>((resolve) => {
@@ -43,7 +43,7 @@ export class Wire {
       });
   }
 
-  /** Ends the connection, as a network does. */
+  /** Closes the connection like a network failure. */
   async cut(): Promise<void> {
     await Promise.all(this.sockets.splice(0).map((socket) => socket.close()));
     this.asked.clear();
@@ -70,7 +70,7 @@ export class Wire {
   }
 }
 
-/** What isn't of the API, as the handshake, has none of a message's fields. */
+/** Frames outside the API, such as the handshake, lack these fields. */
 function read(text: string | Buffer): Message {
   try {
     return JSON.parse(String(text));

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Openings, answered one after the other by hand; `waits` collects the pauses in between and lets them pass at once. */
+/** Connection attempts, resolved by the test; `waits` records the delays and skips them. */
 function setUp() {
   const waits: number[] = [];
   const pending: { resolve: (channel: Channel) => void; reject: (cause: Error) => void }[] = [];
@@ -51,7 +51,7 @@ function setUp() {
   };
 }
 
-test('a refused connection is tried again with growing pauses', async () => {
+test('a refused connection is retried with exponential backoff', async () => {
   const { states, waits, refuse, accept } = setUp();
   for (let attempt = 0; attempt < 6; attempt++) await refuse();
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
@@ -59,7 +59,7 @@ test('a refused connection is tried again with growing pauses', async () => {
   expect(states).toEqual(['connecting', 'refused', 'open']);
 });
 
-test('a lost connection whose place another program has taken, or that has to sign in anew, is said to be so', async () => {
+test('states: a lost connection, a different server, and a required sign-in', async () => {
   const { states, refuse, accept } = setUp();
   const close = await accept();
   await close();
@@ -80,7 +80,7 @@ test('calls without a connection fail with a code and a hint', async () => {
   });
 });
 
-test('handlers of notices outlive a lost connection', async () => {
+test('subscriptions outlive a lost connection', async () => {
   const { api, states, accept } = setUp();
   const heard: boolean[] = [];
   const waiting: (() => void)[] = [];
@@ -88,7 +88,7 @@ test('handlers of notices outlive a lost connection', async () => {
     heard.push(marks.starred);
     for (const go of waiting.splice(0)) go();
   });
-  /** Settles once something is heard of what is changed. */
+  /** Resolves with the notice of a change. */
   const star = (starred: boolean) =>
     new Promise<void>((resolve) => {
       waiting.push(resolve);
@@ -112,7 +112,7 @@ test('handlers of notices outlive a lost connection', async () => {
   expect(heard).toHaveLength(2);
 });
 
-test('an answer of core arrives, and so does its refusal', async () => {
+test('results and errors of the server arrive', async () => {
   const { api, accept } = setUp();
   await accept();
   expect(await api.call('runs.list', {})).toHaveLength(1);

@@ -7,7 +7,7 @@ import { followCore, useApp } from '../../renderer/stores/app-store.ts';
 import { createRunStore, followRun } from '../../renderer/views/run-store.ts';
 import { runOf } from './summaries.ts';
 
-/** An API whose answers are given by hand, so that notices come before them. */
+/** An API whose answers the test resolves, so that notices can arrive first. */
 function handAnswered() {
   const handlers = new Map<string, (notice: never) => void>();
   const asked = new Map<string, { resolve: (value: never) => void; reject: (cause: Error) => void }>();
@@ -41,7 +41,7 @@ const run = runOf();
 const runId = run.id;
 afterEach(() => useApp.setState(useApp.getInitialState()));
 
-test('a list of runs that is older than a notice does not take it back', async () => {
+test('an older list of runs doesn't undo a notice', async () => {
   const { api, tell, answer } = handAnswered();
   followCore(api);
   tell('run', { ...run, status: 'completed' });
@@ -57,14 +57,14 @@ test('a list of runs that is older than a notice does not take it back', async (
   expect(Object.fromEntries(statuses)).toEqual({ [runId]: 'completed', 'made-since': run.status });
 });
 
-test('runs are shown before it is known what the machine has', async () => {
+test('runs appear before system information arrives', async () => {
   const { api, answer } = handAnswered();
   followCore(api);
   await answer({ 'runs.list': [run] });
   expect(useApp.getState()).toMatchObject({ runs: [run], system: null });
 });
 
-test('points, lines and files that come while the stored ones are on their way stay', async () => {
+test('points, lines and files that arrive while the stored ones load are kept', async () => {
   const { api, tell, answer } = handAnswered();
   const store = createRunStore(runId);
   followRun(api, store);

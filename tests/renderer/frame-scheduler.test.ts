@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createFrameScheduler } from '../../renderer/base/frame-scheduler.ts';
 
-/** Frames that come when the test says so, by a clock that it sets. */
+/** Frames and a clock controlled by the test. */
 function schedulerByHand() {
   const requested: (() => void)[] = [];
   const painted: (() => void)[] = [];
@@ -28,7 +28,7 @@ test('tasks of one frame run once each, in one frame', () => {
   expect(ran).toEqual(['a', 'b']);
 });
 
-test('a task that asks again runs in the next frame, and an idle page asks for none', () => {
+test('a rescheduled task runs in the next frame, and an idle page requests none', () => {
   const { requested, scheduler } = schedulerByHand();
   let runs = 0;
   const again = () => {
@@ -43,7 +43,7 @@ test('a task that asks again runs in the next frame, and an idle page asks for n
   expect(requested).toHaveLength(2);
 });
 
-test('a frame that is full leaves the rest to the next one, where it comes first, and always does something', () => {
+test('a full frame postpones tasks to the start of the next one, and runs at least one', () => {
   const { requested, clock, scheduler } = schedulerByHand();
   const ran: string[] = [];
   const taking = (name: string, milliseconds: number) => () => {
@@ -64,7 +64,7 @@ test('a frame that is full leaves the rest to the next one, where it comes first
   expect(ran).toEqual(['a', 'b', 'c', 'a']);
 });
 
-test('a task is left to the next frame where one as long as those before it would not fit', () => {
+test('a task is postponed if its expected time exceeds the budget', () => {
   const { requested, clock, scheduler } = schedulerByHand();
   let ran = 0;
   for (let count = 0; count < 3; count++)
@@ -78,7 +78,7 @@ test('a task is left to the next frame where one as long as those before it woul
   expect(ran).toBe(2);
 });
 
-test('where painting takes long, fewer tasks are begun in a frame', () => {
+test('slow painting reduces the tasks per frame', () => {
   const { requested, painted, clock, scheduler } = schedulerByHand();
   let drawn = 0;
   const scheduleAll = () => {
@@ -91,7 +91,7 @@ test('where painting takes long, fewer tasks are begun in a frame', () => {
   scheduleAll();
   requested[0]!();
   expect(drawn).toBe(4);
-  // A millisecond of painting for each of drawing.
+  // One millisecond of painting per millisecond of drawing.
   clock.time += 8;
   painted[0]!();
   requested[1]!();

@@ -5,7 +5,7 @@ import { createGathering } from '../../renderer/stores/gather.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a few changes come at once; many come together, the newest of each, and the last ones are not lost', () => {
+test('few changes are applied immediately; many are batched by id, and the last are not lost', () => {
   const applied: [string, number][][] = [];
   const { add } = createGathering<number>((changes) => applied.push([...changes]));
   add('a', 1);
@@ -26,7 +26,7 @@ test('a few changes come at once; many come together, the newest of each, and th
   expect(applied.at(-1)).toEqual([['a', 2]]);
 });
 
-test('what waits can be applied before its time, once', () => {
+test('pending changes can be flushed once', () => {
   const applied: string[] = [];
   const { add, flush } = createGathering<number>((changes) => applied.push(...changes.keys()));
   for (let count = 0; count < 100; count++) add(`run ${count}`, count);
@@ -36,7 +36,7 @@ test('what waits can be applied before its time, once', () => {
   expect(applied).toHaveLength(100);
 });
 
-test('what waits is forgotten once nobody follows any more', () => {
+test('stop drops pending changes', () => {
   const applied: string[] = [];
   const { add, stop } = createGathering<number>((changes) => applied.push(...changes.keys()));
   for (let count = 0; count < 100; count++) add(`run ${count}`, count);

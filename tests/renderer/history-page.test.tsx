@@ -9,7 +9,7 @@ import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
-/** Three runs that have ended, by the fake trainer; of one its episodes can be searched. */
+/** Three ended runs by the fake trainer, one with searchable episodes. */
 const template = new World();
 const ids: Record<'lake' | 'bandit' | 'stopped', string> = { lake: '', bandit: '', stopped: '' };
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** Also what stands before the page. */
+/** Searches dialogs too. */
 const anywhere = (selector: string, text: string | RegExp) => () =>
   [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.match(text));
 const inDialog = (text: string | RegExp) => anywhere('[role="dialog"] button', text);
@@ -45,7 +45,7 @@ const box = (runId: string) => () => rowOf(runId)()?.querySelector<HTMLElement>(
 const names = () =>
   rows().map((row) => row.querySelector('[role="rowheader"] a')?.getAttribute('title') ?? '');
 
-test('runs are found by words and chips, and stand in the order that is asked for', async () => {
+test('runs are filtered by words and chips, and sorted by column', async () => {
   page = await Page.on(template);
   await page.core.annotations.annotate({ runId: ids.bandit, addTags: ['good'], note: 'the arms, swapped' });
   page.open('#/history');
@@ -74,7 +74,7 @@ test('runs are found by words and chips, and stand in the order that is asked fo
   await page.shown(() => names().length === 1 && rowOf(ids.bandit)());
 });
 
-test('several are deleted after a question, and taken back', async () => {
+test('several runs are deleted after confirmation, and restored', async () => {
   page = await Page.on(template);
   page.open('#/history');
   for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
@@ -96,7 +96,7 @@ test('several are deleted after a question, and taken back', async () => {
   expect(page.core.runs.list()).toHaveLength(3);
 });
 
-test('a run that is trained is neither deleted nor archived, and the others of a choice are', async () => {
+test('running runs are skipped when a selection is deleted or archived', async () => {
   page = await Page.on(template);
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
@@ -114,7 +114,7 @@ test('a run that is trained is neither deleted nor archived, and the others of a
   await page.shown(() => rows().length === 2 && rowOf(runId)() && !rowOf(ids.lake)());
 });
 
-test('a run is renamed, tagged with others, cleaned, and opened by its new name from the palette', async () => {
+test('runs are renamed, tagged, cleaned, and opened from the palette by the new name', async () => {
   page = await Page.on(template);
   page.open('#/history');
   await page.click(() => rowOf(ids.lake)()?.querySelector<HTMLElement>('[aria-label^="More for"]'));
@@ -148,7 +148,7 @@ test('a run is renamed, tagged with others, cleaned, and opened by its new name 
   expect(location.hash).toBe(`#/run/${ids.lake}`);
 });
 
-test('what episodes say leads to their replay', async () => {
+test('episode search links to the replay', async () => {
   page = await Page.on(template);
   const { core } = page;
   const folder = core.runs.folder(ids.lake);
@@ -177,7 +177,7 @@ test('what episodes say leads to their replay', async () => {
   await page.shown(() => location.hash.startsWith(`#/run/${ids.lake}/replay/000005-train-`));
 });
 
-test('more episodes are shown once, however often they are asked for', async () => {
+test('repeated requests for more episodes show them once', async () => {
   page = await Page.on(template);
   const { core } = page;
   const folder = core.runs.folder(ids.lake);
@@ -200,9 +200,9 @@ test('more episodes are shown once, however often they are asked for', async () 
   expect(new Set(links()).size).toBe(total);
 });
 
-test('a run goes out as one file and comes in again', async () => {
+test('a run is exported as one file and imported again', async () => {
   page = await Page.on(template);
-  // As Electron's preload: the system's dialogs stand for a place that both know.
+  // Like Electron's preload: the system dialogs use a known path.
   const { home } = page.world;
   const kept = join(home, 'kept.zip');
   const silent = () => () => {};
@@ -223,7 +223,7 @@ test('a run goes out as one file and comes in again', async () => {
   await page.click(inDialog(/^Export$/));
   await page.shown(page.saying('.errors', `Saved in ${kept}.`));
   await page.shown(() => readdirSync(join(home, 'exports')).length === 0);
-  // One that was cut short is refused in words, and leaves nothing; the whole one comes in afterwards.
+  // A truncated file is rejected and leaves nothing behind; then the complete one is imported.
   const whole = readFileSync(kept);
   const runs = readdirSync(join(home, 'runs'));
   writeFileSync(kept, whole.subarray(0, whole.length - 30));

@@ -56,7 +56,7 @@ describe('the table of episodes', () => {
     expect(ids(episodes, { filter: 'kept' })).toBe('cb');
   });
 
-  test('sorts, equals by group and member', () => {
+  test('sorts, with ties by group and member', () => {
     expect(ids(episodes, { sort: { key: 'reward', descending: true } })).toBe('cab');
     expect(ids(episodes, { sort: { key: 'reward', descending: false } })).toBe('bca');
     expect(ids(episodes, { sort: { key: 'tokens', descending: true } })).toBe('bca');
@@ -69,7 +69,7 @@ describe('the table of episodes', () => {
     expect(ids(mixed, { environment: null })).toBe('cdba');
   });
 
-  test('filters by group, and by reward and length with both ends within', () => {
+  test('filters by group, and by inclusive ranges of reward and length', () => {
     expect(ids(episodes, { group: 0 })).toBe('cb');
     expect(ids(episodes, { group: 7 })).toBe('');
     expect(ids(episodes, { reward: { least: 1, most: null } })).toBe('ca');
@@ -79,7 +79,7 @@ describe('the table of episodes', () => {
     expect(ids(episodes, { group: 0, reward: { least: 1, most: null }, filter: 'kept' })).toBe('c');
   });
 
-  test('filters by flags, of which those are offered that an episode has', () => {
+  test('filters by flags, and offers only flags that occur', () => {
     const flagged = [
       ...episodes,
       episode({ id: 'd', group: 2, format_valid: false }),
@@ -96,7 +96,7 @@ describe('the table of episodes', () => {
     expect(offered(episodes, ['cut'])).toEqual(['cut']);
   });
 
-  test('says which filters are on, each of which can be taken off alone', () => {
+  test('lists active filters, which can be removed one by one', () => {
     const listing: Listing = {
       ...{ ...firstListing, filter: 'kept', group: 2, reward: { least: -0.5, most: 1 } },
       ...{ tokens: { least: null, most: 40 }, flags: ['cut', 'invalid'] },
@@ -116,14 +116,14 @@ describe('the table of episodes', () => {
     expect(rest).toEqual({ ...firstListing, filter: 'kept' });
   });
 
-  test('finds the same place in another file, else the first episode', () => {
+  test('finds the same position in another file, else the first episode', () => {
     expect(counterpart(episodes, { group: 0, member: 1 })?.id).toBe('b');
     expect(counterpart(episodes, { group: 9, member: 1 })?.id).toBe('a');
     expect(counterpart([], null)).toBeUndefined();
   });
 });
 
-test('groups are ranked by the spread of their rewards, each with why it was kept', () => {
+test('groups are ranked by their reward std, with the reason for keeping each', () => {
   const of = (group: number, rewards: number[], kept: boolean) =>
     rewards.map((reward, member) => episode({ group, member, reward, kept }));
   const groups = groupsOf([
@@ -154,7 +154,7 @@ test.each([
   expect(fileOf(id, null)).toEqual(file && { ...file, evaluation: null });
 });
 
-test('rollout files: newest first, training before evaluation, none twice', () => {
+test('rollout files: newest first, training before evaluation, no duplicates', () => {
   const file = (iteration: number, split: string, episodes = 1): RolloutFile => ({
     iteration,
     split,
@@ -166,13 +166,13 @@ test('rollout files: newest first, training before evaluation, none twice', () =
   expect(files).toEqual([file(2, 'train'), file(2, 'lake'), file(1, 'train', 7)]);
 });
 
-test('log lines: in order, none twice', () => {
+test('log lines: in order, no duplicates', () => {
   const line = (seq: number, message = ''): LogLine => ({ seq, time: 0, level: 'info', message });
   const log = [line(1), line(5), line(3), line(5, 'again')].reduce<LogLine[]>(withLine, []);
   expect(log).toEqual([line(1), line(3), line(5, 'again')]);
 });
 
-test('runs: newest first, a newer summary in the place of the old', () => {
+test('runs: newest first, a newer summary replaces the old', () => {
   const newest = runOf({ id: 'newest', createdAt: 2 });
   const older = runOf({ id: 'older', createdAt: 1 });
   const told = (summary: RunSummary) => new Map([[summary.id, summary]]);
@@ -186,7 +186,7 @@ test('runs: newest first, a newer summary in the place of the old', () => {
   ]);
 });
 
-test('numbers for people', () => {
+test('formatting of numbers', () => {
   expect([-0.5, 0, 0.0001234, 0.0312, 1.234, 12.34, 123.4, 12_340, 1_234_000].map(number)).toEqual([
     '−0.500',
     '0.000',
@@ -204,7 +204,7 @@ test('numbers for people', () => {
   expect([42, 185, 7800, 273_600].map(duration)).toEqual(['42 s', '3 min 05 s', '2 h 10 min', '3 d 4 h']);
 });
 
-describe('files of episodes', () => {
+describe('episode files', () => {
   const rollouts: RolloutFile[] = [
     { iteration: 20, split: 'train', episodes: 8 },
     { iteration: 20, split: 'lake', episodes: 4 },
@@ -222,7 +222,7 @@ describe('files of episodes', () => {
   const found = (episodeId: string | null, evaluation: string | null) =>
     findFile(files, evaluations, episodeId, evaluation);
 
-  test("what was asked for with the run's own settings joins its set; what changes the levels is a set of its own", () => {
+  test("an evaluation with the run's settings joins its set; one with other levels is its own set", () => {
     expect(files.map(({ set, iteration, evaluation }) => [set, iteration, evaluation])).toEqual([
       ['train', 20, null],
       ['lake', 20, null],
@@ -232,7 +232,7 @@ describe('files of episodes', () => {
     ]);
   });
 
-  test('are called by their environment, or by the label that it was given', () => {
+  test('are named after their environment or its label', () => {
     const [training, own] = files.map(({ title }) => title);
     expect([training, own]).toEqual(['Training rollout', 'Evaluation: lake']);
     const larger = evaluationOf({ state: 'done', label: 'frozen-lake', changes: ['size=6'] });
@@ -241,7 +241,7 @@ describe('files of episodes', () => {
     });
   });
 
-  test('are found by an address', () => {
+  test('are found by address', () => {
     expect(found('000020-lake-0001', null)).toMatchObject({ set: 'lake', evaluation: null });
     expect(found('000020-lake-0001', 'larger')).toMatchObject({ set: 'lake, size=6' });
     expect(found(null, 'larger')).toMatchObject({ iteration: 20, evaluation: 'larger' });
@@ -254,7 +254,7 @@ describe('files of episodes', () => {
   });
 });
 
-test('an evaluation replaces the one of its name, and goes when it is cancelled', () => {
+test('an evaluation replaces the one with its name, and disappears when cancelled', () => {
   const first = evaluationOf({ name: 'a', time: 1 });
   const second = evaluationOf({ name: 'b', time: 2 });
   const both = withEvaluation([first], second);
@@ -263,7 +263,7 @@ test('an evaluation replaces the one of its name, and goes when it is cancelled'
   expect(withEvaluation(both, { ...second, state: 'cancelled' })).toEqual([first]);
 });
 
-test('changes of an evaluation are read from one line', () => {
+test('settings of an evaluation are parsed from one line', () => {
   expect(readSettings(' size=6, hi_arm_name=Red Dragon,p = 0.9,odd')).toEqual({
     size: '6',
     hi_arm_name: 'Red Dragon',

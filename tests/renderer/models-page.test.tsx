@@ -34,12 +34,12 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.click(button('Find'));
   };
 
-  test('downloads what was looked up, once its licence was shown', async () => {
+  test('downloads a model after showing its licence', async () => {
     await lookUp(hub.repository);
     await page.shown(page.saying('article', /Licenceapache-2\.0.*Download4\.0 MB in 3 files/));
     hub.faults = [refusal('model.safetensors', 403)];
     await page.click(button('Accept apache-2.0 and download'));
-    // It was refused, and goes on from what is there.
+    // The download was refused; it resumes from the partial file.
     await page.shown(page.saying('[role=alert]', /without permission/));
     await page.click(button('Resume'));
     await page.shown(page.saying('tr', /Tiny-Qwen.*downloaded.*Qwen2ForCausalLM.*fp32/));
@@ -49,7 +49,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.shown(() => !page.find('main')!.textContent!.includes('Tiny-Qwen') && true);
   });
 
-  test('looks up at once what its address names, and begins a run from what is here', async () => {
+  test('finds the model in the address, and opens the form for a local model', async () => {
     page.open(`#/models/${hub.repository}`);
     await page.shown(page.saying('article', /Download4\.0 MB in 3 files/));
     page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
@@ -59,7 +59,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     expect(link).toBe(`#/new/starter-frozen-lake-starpo-s?start.model=${encodeURIComponent(starter)}`);
   });
 
-  test('says what is wrong with a name, and adds and removes folders', async () => {
+  test('rejects an invalid name, and adds and removes folders', async () => {
     await lookUp('tiny');
     await page.shown(page.saying('[role=alert]', /Not a valid model name.*OWNER\/NAME/));
     page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);

@@ -31,7 +31,7 @@ const pick = (select: HTMLSelectElement, value: string) => {
   select.dispatchEvent(new Event('change', { bubbles: true }));
 };
 
-test('a setting is found, changed, refused in words, reset, and goes into the run', async () => {
+test('a setting is found, edited, validated, reset, and used by the run', async () => {
   page = await Page.on();
   page.open('#/new/starter-frozen-lake?iterations=20');
   await page.shown(() => summary()?.textContent?.includes('120 → 20'));
@@ -66,7 +66,7 @@ test('a setting is found, changed, refused in words, reset, and goes into the ru
   });
 });
 
-test('a number is typed sign by sign, past the value that it had', async () => {
+test('a number can be typed character by character past its old value', async () => {
   page = await Page.on();
   page.open('#/new/starter-bandit');
   const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
@@ -85,7 +85,7 @@ test('a number is typed sign by sign, past the value that it had', async () => {
     await page.shown(() => summary().textContent?.includes(`${was} → ${typed}`));
   }
   expect(shown).toEqual(['0.001', '1.5', '10']);
-  // Left, it is written as the form writes numbers.
+  // On blur, the form's number format is used.
   const clip = field('Gradient clip')()!;
   page.write(clip, '1.0');
   expect(clip.value).toBe('1.0');
@@ -93,7 +93,7 @@ test('a number is typed sign by sign, past the value that it had', async () => {
   await page.shown(() => clip.value === '1');
 });
 
-test('Ctrl+Enter starts one run, however often it is pressed, and none from a dialog', async () => {
+test('Ctrl+Enter pressed repeatedly starts one run, and none from a dialog', async () => {
   page = await Page.on();
   page.open('#/new/starter-bandit');
   await page.shown(
@@ -117,7 +117,7 @@ test('Ctrl+Enter starts one run, however often it is pressed, and none from a di
   expect(page.core.runs.list()).toHaveLength(1);
 });
 
-test('the model is chosen among those of this machine, or its folder is typed', async () => {
+test('the model is chosen from a list or entered as a folder', async () => {
   page = await Page.on();
   const { core, world } = page;
   const mine = join(world.home, 'my-model');
@@ -155,7 +155,7 @@ test('the model is chosen among those of this machine, or its folder is typed', 
   expect(await core.runs.config(run.id)).toMatchObject({ start: { model: mine, run: '' } });
 });
 
-test('environments are added and removed, with a share each', async () => {
+test('environments are added and removed, and their shares adjust', async () => {
   page = await Page.on();
   page.open('#/new/starter-frozen-lake?environments.0.config.size=5');
   const part = 'section[aria-labelledby="trained-on"]';
@@ -194,7 +194,7 @@ test('environments are added and removed, with a share each', async () => {
   });
 });
 
-test('the first conversations of three levels are shown, and its parts are edited', async () => {
+test('the first prompts of three levels are shown, and their parts are edited', async () => {
   page = await Page.on();
   page.open('#/new/starter-mixed');
   await page.shown(page.saying('section[aria-labelledby="prompts"] pre', '{state}'));
@@ -212,7 +212,7 @@ test('the first conversations of three levels are shown, and its parts are edite
   await page.shown(page.saying('section[aria-labelledby="prompts"] pre', 'Choose!'));
 });
 
-test('a whole configuration goes out as JSON and comes in again; what is wrong with one is said by setting', async () => {
+test('a configuration is exported as JSON and imported again, with errors by setting', async () => {
   page = await Page.on();
   page.open('#/new/starter-bandit?seed=7');
   await page.click(page.saying('button', 'Export…'));
@@ -244,7 +244,7 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
     dialog()?.textContent?.includes('Iterations must be') ? dialog()!.textContent : null,
   );
   expect(said).toContain('speed is not a setting Did you mean seed?');
-  // As a run on another machine has it.
+  // Like a run from another machine.
   const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
   await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
   await page.shown(() => dialog() === null);
@@ -254,7 +254,7 @@ test('a whole configuration goes out as JSON and comes in again; what is wrong w
   expect(summary().textContent).toContain('starter → /elsewhere/starter');
 });
 
-test('from a run: its configuration, or one of its checkpoints with what it still has', async () => {
+test('a run's configuration or checkpoint can be the base', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '0');
   page = await Page.on();
   const { core } = page;
@@ -283,7 +283,7 @@ test('from a run: its configuration, or one of its checkpoints with what it stil
   expect(fork.parent).toEqual({ run: parent, iteration: 2 });
 });
 
-test('a run that went on from another’s start is of its family, a copy of its settings is not', async () => {
+test('a fork at iteration 0 belongs to its parent's family, a duplicate doesn't', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '0');
   page = await Page.on();
   const { core } = page;
@@ -310,7 +310,7 @@ test('a run that went on from another’s start is of its family, a copy of its 
   expect(page.saying('button', 'Parent, faint')()).toBeUndefined();
 });
 
-test('vary makes a study: values, seeds, how many runs, and what is wrong with a point', async () => {
+test('vary creates a sweep with values, seeds, number of runs and validation', async () => {
   page = await Page.on();
   page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');
   await page.click('button[aria-label="Vary Learning rate in a sweep"]');
@@ -342,7 +342,7 @@ test('vary makes a study: values, seeds, how many runs, and what is wrong with a
   ]);
 });
 
-test('a study judges an environment that its runs have', async () => {
+test('a sweep compares success in one of its environments', async () => {
   page = await Page.on();
   page.open('#/new/starter-mixed');
   await page.click('button[aria-label="Vary Learning rate in a sweep"]');
@@ -351,7 +351,7 @@ test('a study judges an environment that its runs have', async () => {
   const [first, second] = [...judged.options].map(({ value }) => value);
   page.choose(judged, first!);
   await page.click('section[aria-labelledby="trained-on"] li button[aria-label^="Remove"]');
-  // One is left, and there is nothing to choose.
+  // With one environment left there is no choice.
   await page.shown(() => !judged.isConnected);
   page.write(
     (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!,
@@ -362,7 +362,7 @@ test('a study judges an environment that its runs have', async () => {
   expect(page.core.studies.list()[0]!.environment).toBe(second);
 });
 
-test('what there is nothing to make from is said', async () => {
+test('an unknown base shows an error', async () => {
   page = await Page.on();
   page.open('#/new/starter-chess');
   await page.shown(page.saying('.note', /There is no preset "starter-chess"/));

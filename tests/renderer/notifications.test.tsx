@@ -24,7 +24,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** A run that waits after its second iteration until it is told to go on, as the page has seen. */
+/** A run that waits after its second iteration, as shown on the page. */
 async function running(): Promise<string> {
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
   page.open('#/start');
@@ -35,7 +35,7 @@ async function running(): Promise<string> {
   return runId;
 }
 
-test('the end of a run is told to who looks elsewhere, with what it has come to', async () => {
+test('the end of a run is notified in the background, with its result', async () => {
   const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
   const runId = await running();
   await page.core.runs.command(runId, 'checkpoint');

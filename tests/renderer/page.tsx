@@ -13,7 +13,7 @@ import { useStartPreferences } from '../../renderer/pages/start/start-preference
 import { useApp } from '../../renderer/stores/app-store.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 
-/** Few and short, so that a run of the fake trainer is over at once. */
+/** Small, so that the fake trainer ends quickly. */
 export const small = {
   iterations: 4,
   'evaluation.every': 2,
@@ -24,7 +24,7 @@ export const small = {
   'policy_loss.mini_batch': 4,
 };
 
-/** What jsdom lacks of a browser. */
+/** Browser features missing in jsdom. */
 function completeBrowser(): void {
   globalThis.ResizeObserver = class {
     observe() {}
@@ -47,20 +47,20 @@ function completeBrowser(): void {
   HTMLCanvasElement.prototype.getContext = () => null;
 }
 
-/** Settles when the document is another one; after a while in any case, since what is waited for may be elsewhere. */
+/** Resolves when the document changes, or after a timeout because a condition may depend on something else. */
 async function changed(): Promise<void> {
   let observer: MutationObserver | undefined;
   const change = new Promise<void>((resolve) => {
     observer = new MutationObserver(() => resolve());
     observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
   });
-  // What changes together is looked at once.
+  // Batch simultaneous changes.
   await pause(5);
   await Promise.race([change, pause(50)]);
   observer?.disconnect();
 }
 
-/** The whole app on a core of its own, which starts the fake trainer. */
+/** The complete app with its own server and the fake trainer. */
 export class Page {
   readonly host = document.body.appendChild(document.createElement('div'));
   readonly world: World;
@@ -74,25 +74,25 @@ export class Page {
     this.root = createRoot(this.host);
   }
 
-  /** On a data folder that has the runs of another one. */
+  /** Uses a data folder with the runs of another one. */
   static async on(template?: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     const world = new World();
     template?.copyRunsTo(world);
     return Page.of(world, trainerPath, options);
   }
 
-  /** On a data folder that is there already; it goes when the page is closed. */
+  /** Uses an existing data folder, which is deleted when the page closes. */
   static async of(world: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     return new Page(world, await world.core(trainerPath, options));
   }
 
-  /** Opens an address, as a browser's window does. */
+  /** Opens an address. */
   open(hash: string): void {
     history.replaceState(null, '', hash);
     this.render(<App />);
   }
 
-  /** Draws something that asks core. */
+  /** Renders an element with the API. */
   render(content: ReactNode): void {
     const { left, right } = channelPair();
     serveChannel(this.core, right);
@@ -100,7 +100,7 @@ export class Page {
     this.root.render(<ApiContext value={api}>{content}</ApiContext>);
   }
 
-  /** Waits until the page shows what is asked for. */
+  /** Waits until `find` returns a value. */
   async shown<T>(find: () => T | null | undefined | false): Promise<T> {
     const end = performance.now() + 50_000;
     while (performance.now() < end) {
@@ -119,12 +119,12 @@ export class Page {
     return [...this.host.querySelectorAll<E>(selector)];
   }
 
-  /** Finds what matches the selector and says the text. */
+  /** Finds an element by selector and text. */
   saying(selector: string, text: string | RegExp): () => HTMLElement | undefined {
     return () => this.all(selector).find((element) => element.textContent?.match(text));
   }
 
-  /** Clicks what is found, once it is there and can be clicked. */
+  /** Clicks an element once it exists and is enabled. */
   async click(find: string | (() => HTMLElement | null | undefined)): Promise<void> {
     const button = await this.shown(() => {
       const found = typeof find === 'string' ? this.find(find) : find();
@@ -137,20 +137,20 @@ export class Page {
     dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }));
   }
 
-  /** As typing does it. */
+  /** Sets a field's value like typing. */
   write(field: HTMLInputElement | HTMLTextAreaElement, text: string): void {
     const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value')!;
     set!.call(field, text);
     field.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
-  /** As choosing an option does it. */
+  /** Selects an option. */
   choose(field: HTMLSelectElement, value: string): void {
     field.value = value;
     field.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
-  /** Stops what is trained and removes everything. */
+  /** Stops runs and deletes everything. */
   async close(): Promise<void> {
     const { core } = this;
     this.root.unmount();
@@ -161,7 +161,7 @@ export class Page {
     localStorage.clear();
     for (const { id, status } of core.runs.list()) {
       if (!isLive(status)) continue;
-      // It may be at its end just now.
+      // The run may have just ended.
       await core.runs.command(id, 'stop').catch(() => {});
       await untilRun(core, id, (run) => !isLive(run.status));
     }

@@ -32,14 +32,14 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
   const button = (name: string) => () =>
     page.all('button').find(({ textContent, ariaLabel }) => (ariaLabel ?? textContent) === name);
 
-  test('leads from the choice of a run to a level that both play, and counts it', async () => {
+  test('opens a level from the list of runs, plays both sides and counts the result', async () => {
     page.open('#/play');
     await page.click(page.saying('main th a', /FrozenLake/));
     await page.shown(said('You', /10 of 10 moves left/));
     expect(section('You')!.querySelector('[role=img]')?.ariaLabel ?? '').toMatch(/^Your board\. Ready/);
     page.press('ArrowUp');
     await page.shown(said('You', /9 of 10 moves left/));
-    // The agent has begun with the first move.
+    // The agent starts with the first move.
     await page.shown(said('Agent', /Solved in \d+ moves?|Failed|Out of/));
     expect(section('Agent')!.textContent).toMatch(/Turn 1.*(goal|way)/s);
     await page.click(button('Restart'));
@@ -52,7 +52,7 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '3');
   });
 
-  test('opens the checkpoint of its address, another that is chosen, and says where there is none', async () => {
+  test('opens the checkpoint in the address or a chosen one, and reports a missing one', async () => {
     page.open(`#/play/${runId}/77`);
     await page.shown(page.saying('[role=alert]', /no checkpoint 77/));
     await page.click(button('Play the newest checkpoint'));

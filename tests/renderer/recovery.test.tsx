@@ -18,7 +18,7 @@ afterEach(() => page.close());
 
 const offer = 'section[aria-label="Interrupted runs"]';
 
-test('a run that was interrupted is offered, and goes on from its last checkpoint', async () => {
+test('an interrupted run is offered and resumes from its last checkpoint', async () => {
   page.open('#/start');
   const said = await page.shown(() => page.find(offer)?.textContent);
   expect(said).toMatch(/A run was interrupted\. Bandit [0-9a-f]{4} after iteration \d of 4\./);
@@ -27,7 +27,7 @@ test('a run that was interrupted is offered, and goes on from its last checkpoin
   await page.shown(() => page.find(offer) === null);
 });
 
-test('who says no is not asked again', async () => {
+test('a declined offer doesn't return', async () => {
   page.open('#/start');
   await page.click(page.saying(`${offer} button`, 'Not now'));
   await page.shown(() => page.find(offer) === null);

@@ -90,11 +90,11 @@ test.each([
   expect(formatRoute(parseRoute(hash))).toBe(hash);
 });
 
-test('an address with a lone per cent sign is taken as it stands', () => {
+test('an address with a lone percent sign is used unchanged', () => {
   expect(parseRoute('#/run/100%')).toEqual({ page: 'run', runId: '100%' });
 });
 
-test('replacing leaves no entry in the history but is heard', () => {
+test('replace adds no history entry but notifies listeners', () => {
   const before = history.length;
   let heard = 0;
   addEventListener('hashchange', () => heard++, { once: true });

@@ -205,7 +205,7 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
   const run = page.core.runs.get(trained);
   page.open(`#/run/${trained}`);
   const button = (label: string) => () => page.find(`button[aria-label="${label}"]`);
-  await page.click(button('Mark with a star'));
+  await page.click(button('Star'));
   await page.shown(button('Unstar'));
   const field = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Add a tag"]'));
   const tag = (text: string) => {

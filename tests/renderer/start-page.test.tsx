@@ -23,7 +23,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-test('one click on a preset makes a run and opens its page', async () => {
+test('one click on a preset starts a run and opens its page', async () => {
   page = await Page.on();
   page.open('#/start');
   await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
@@ -35,7 +35,7 @@ test('one click on a preset makes a run and opens its page', async () => {
   await page.shown(page.saying('.status-badge', 'Running'));
 });
 
-test('keys alone start what the page begins with', async () => {
+test('the keyboard alone starts the main preset', async () => {
   page = await Page.on();
   page.open('#/start');
   await page.shown(() => page.find('form[data-begins] [type="submit"]:enabled'));
@@ -44,7 +44,7 @@ test('keys alone start what the page begins with', async () => {
   expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-starpo-s');
 });
 
-test('one choice of the algorithm holds for every preset, and says what it does', async () => {
+test('the algorithm applies to every preset and is explained', async () => {
   page = await Page.on();
   page.open('#/start');
   await page.shown(page.saying('h2', 'Watch it learn: FrozenLake'));
@@ -65,14 +65,14 @@ test('one choice of the algorithm holds for every preset, and says what it does'
   radios.at(-1)!.click();
   await page.shown(() => chosen().join() === 'StarPO (GRPO)');
   expect(method()).toBe(`Baseline ${findPreset('starter-frozen-lake-grpo').method}`);
-  // One that is made to collapse is what it is, whatever is chosen.
+  // The preset that collapses on purpose ignores the choice.
   expect(page.find('button[aria-label="Start FrozenLake, watch it collapse, StarPO (GRPO)"]')).not.toBeNull();
   await page.click('button[aria-label="Start FrozenLake, slippery, StarPO (GRPO)"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-slippery-grpo');
 });
 
-test('the few settings that matter first, and what is done at a warning, go into the run', async () => {
+test('the essential settings and the automatic action are used by the run', async () => {
   page = await Page.on();
   page.open('#/start');
   const field = await page.shown(
@@ -96,7 +96,7 @@ test('the few settings that matter first, and what is done at a warning, go into
   expect(config).toMatchObject({ reaction: 'rollback', rollout: { groups: 4 }, seed: 1 });
 });
 
-test('a model of this machine leads to the form of a run that begins from it, with what was chosen', async () => {
+test('a local model opens the form with the chosen settings', async () => {
   page = await Page.on();
   const mine = join(page.world.home, 'my-model');
   cpSync(starter, mine, { recursive: true });
@@ -114,7 +114,7 @@ test('a model of this machine leads to the form of a run that begins from it, wi
   await page.shown(() => location.hash === `#/new/starter-frozen-lake-starpo-s?${query}`);
 });
 
-test('the time is told with what it rests on', async () => {
+test('the time estimate explains its basis', async () => {
   page = await Page.on();
   page.open('#/start');
   await page.shown(
@@ -122,7 +122,7 @@ test('the time is told with what it rests on', async () => {
   );
 });
 
-test('what is typed into the first settings is checked, and the time follows it', async () => {
+test('the essential settings are validated and update the time estimate', async () => {
   page = await Page.on();
   page.open('#/start');
   const minutes = () => Number(page.find('form')?.textContent?.match(/about (\d+) min on this machine/)?.[1]);
@@ -137,7 +137,7 @@ test('what is typed into the first settings is checked, and the time follows it'
   expect(field.getAttribute('aria-invalid')).toBeNull();
 });
 
-test('a trainer that cannot be started says why and blocks the presets', async () => {
+test('a trainer that can't start shows the reason and disables the presets', async () => {
   page = await Page.on(undefined, '/nowhere/starpo-trainer');
   page.open('#/start');
   await page.shown(page.saying('[role="alert"]', /trainer_unavailable/));
@@ -145,7 +145,7 @@ test('a trainer that cannot be started says why and blocks the presets', async (
   await page.shown(() => page.find<HTMLButtonElement>('button[aria-label^="Start "]')?.disabled);
 });
 
-test('the presets of a published model are one row where there is no GPU; opened, they say what is missing', async () => {
+test('without a GPU, presets of published models are collapsed and explain what is missing', async () => {
   page = await Page.on();
   page.open('#/start');
   const section = 'section[aria-labelledby="published-models"]';
@@ -167,7 +167,7 @@ test('the presets of a published model are one row where there is no GPU; opened
   expect(page.core.runs.list()).toEqual([]);
 });
 
-test('with a GPU and a model folder they start from what the person named', async () => {
+test('with a GPU and a model folder they start from that folder', async () => {
   vi.stubEnv('FAKE_TRAINER_GPU', String(24e9));
   page = await Page.on();
   const folderOf = (name: string) => {
@@ -200,7 +200,7 @@ test('with a GPU and a model folder they start from what the person named', asyn
   const [run] = page.core.runs.list();
   expect(run!.preset).toBe('qwen2.5-0.5b-bandit-starpo-s');
   expect(await page.core.runs.config(run!.id)).toMatchObject({ start: { model: elsewhere } });
-  // Only a trainer on a GPU plans its memory.
+  // Only a GPU trainer reports a memory plan.
   await page.shown(page.saying('summary', /Memory16\.8 GB of 24\.0 GB on cuda:0/));
   const rows = page.all('.memory tbody tr').map(({ textContent }) => textContent);
   expect(rows).toHaveLength(3);
@@ -209,7 +209,7 @@ test('with a GPU and a model folder they start from what the person named', asyn
   expect(bars).toEqual(['while playing 12.0 GB, 50 %', 'while updating 16.8 GB, 70 %']);
 });
 
-test('beside a run that is trained it asks whether to queue or to start, and the queue is put in order', async () => {
+test('while another run trains, it asks whether to queue or start, and the queue can be reordered', async () => {
   page = await Page.on();
   const { core } = page;
   const make = (preset: string) => core.runs.create({ preset, set: small });
@@ -254,7 +254,7 @@ test('beside a run that is trained it asks whether to queue or to start, and the
   expect(core.queue.list()).toEqual([made, waiting[1]]);
 });
 
-test('beside a run that waits for a device which it does not ask for, it starts at once', async () => {
+test('a queued run for another device doesn't delay the start', async () => {
   page = await Page.on();
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-sokoban', set: { ...small, device: 'cuda:1' } }));
@@ -265,7 +265,7 @@ test('beside a run that waits for a device which it does not ask for, it starts 
   expect(core.queue.list()).toHaveLength(1);
 });
 
-test('a queue that cannot go on says why', async () => {
+test('a blocked queue shows the reason', async () => {
   page = await Page.on(undefined, '/nowhere/starpo-trainer');
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-bandit', set: small }));
@@ -274,7 +274,7 @@ test('a queue that cannot go on says why', async () => {
   await page.shown(page.saying('.note', /trainer_missing/));
 });
 
-test('the first start goes in three steps; these and the sample stay away once they were put away', async () => {
+test('the introduction and the sample stay hidden after they are dismissed', async () => {
   page = await Page.on();
   bringSample(page.world, sample);
   page.open('#/start');
@@ -294,7 +294,7 @@ test('the first start goes in three steps; these and the sample stay away once t
   expect(page.find('article ul[aria-label="Groups"]')).toBeNull();
 });
 
-test('boards of the sample play until there is a run, and then that run’s', async () => {
+test('the sample's boards play until there is a run with boards', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '3');
   page = await Page.on();
   bringSample(page.world, sample);
@@ -314,7 +314,7 @@ test('boards of the sample play until there is a run, and then that run’s', as
   expect(caption()).toBeUndefined();
 });
 
-test('boards stay until a run that has just begun has some of its own', async () => {
+test('earlier boards stay until a new run has its own', async () => {
   vi.stubEnv('FAKE_TRAINER_WAIT', '1');
   page = await Page.on();
   bringSample(page.world, sample);
@@ -329,18 +329,18 @@ test('boards stay until a run that has just begun has some of its own', async ()
   await page.shown(() => page.find(`article ul[aria-label="Groups"] a[href^="#/run/${run}/"]`));
 });
 
-test('the sample is found in the palette, and compared with runs of one’s own', async () => {
+test('the sample is in the palette and can be compared with other runs', async () => {
   page = await Page.on();
   bringSample(page.world, sample);
   const run = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await page.core.runs.start(run);
   await untilRun(page.core, run, ({ iteration }) => iteration > 0);
   page.open('#/history');
-  // The list has come from core by then, and keys are listened to.
+  // The list has arrived and shortcuts work.
   await page.shown(() => page.find('[role="row"] a'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
   await page.shown(() => document.querySelector('[role="dialog"] input'));
-  // What it offers is of the page that it was opened on.
+  // Its actions belong to the page where it was opened.
   location.hash = '#/start';
   await page.shown(() => !document.querySelector('[role="dialog"]'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
@@ -361,7 +361,7 @@ test('the sample is found in the palette, and compared with runs of one’s own'
   expect(page.find('[role="status"]')?.textContent ?? '').not.toMatch(/no longer here/);
 });
 
-test('the sample’s page shows its boards and charts, and nothing that would change it', async () => {
+test('the sample's page shows boards and charts, but no actions that change it', async () => {
   page = await Page.on();
   bringSample(page.world, sample);
   page.open('#/run/sample-run');

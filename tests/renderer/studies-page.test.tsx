@@ -31,7 +31,7 @@ const inDialog = (text: string) => () =>
   );
 const cells = () => page.all('table[aria-label="Settings"] tbody td').map(({ textContent }) => textContent);
 
-test('a study is started on its page, which follows it to its table and chart', async () => {
+test('a sweep starts on its page, which updates its table and chart', async () => {
   page = await Page.on(undefined, undefined, { worksQueue: true });
   page.open('#/studies');
   await page.shown(page.saying('.empty', 'No sweeps yet'));
@@ -48,7 +48,7 @@ test('a study is started on its page, which follows it to its table and chart', 
   expect(cells()[3]).toBe('70.0 %70 % to 70 %, n 2');
   expect(page.find('svg[role="img"][aria-label^="as shipped: 40.0 % before, 70.0 % after"]')).not.toBeNull();
   await page.shown(() => /random \d+ %/.test(page.find('figure')!.textContent!));
-  // Before and after, each with two runs and a mean, by two points.
+  // Two settings, each before and after, with two runs and a mean.
   expect(page.all('figure circle')).toHaveLength(12);
   const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];
   expect(page.saying('a', 'Compare runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
@@ -59,7 +59,7 @@ test('a study is started on its page, which follows it to its table and chart', 
   await page.shown(page.saying('h1', /wide s1/));
 });
 
-test('the table says which runs collapsed, where a run is long enough to tell', async () => {
+test('the table counts collapsed runs if runs are long enough', async () => {
   page = await Page.on();
   const id = await page.core.studies.create({ ...wish, set: {} });
   const run = async (place: string, fate: 'template' | 'healthy', iterations: number) => {
@@ -85,7 +85,7 @@ test('the table says which runs collapsed, where a run is long enough to tell', 
   expect(page.saying('p', /^A run has collapsed once it has lost half of its best success/)()).toBeDefined();
 });
 
-test('a study is cancelled, and deleted with or without its runs', async () => {
+test('a sweep is cancelled, and deleted with or without its runs', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
   page = await Page.on(undefined, undefined, { worksQueue: true });
   const id = await page.core.studies.create(wish);
@@ -109,7 +109,7 @@ test('a study is cancelled, and deleted with or without its runs', async () => {
   await page.shown(page.saying('.empty', 'Sweep not found'));
 });
 
-test('an imported run has its page, and offers nothing that it cannot do', async () => {
+test('an imported run has a page without unavailable actions', async () => {
   page = await Page.on();
   const path = join(page.world.folder, 'elsewhere.csv');
   writeFileSync(path, 'Step,train/Bandit/success,val-env/Bandit/success\n0,,0.5\n1,0.25,\n2,0.5,0.75\n');

@@ -1,6 +1,6 @@
 import type { Evaluation, RunSummary } from '../../core/contract/contract.ts';
 
-/** A run that is trained, as core tells of it. */
+/** The summary of a running run. */
 export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   id: 'frozen-lake-7',
   name: 'FrozenLake 7',
@@ -31,7 +31,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   ...change,
 });
 
-/** An evaluation that has just begun. */
+/** An evaluation that has just started. */
 export const evaluationOf = (change: Partial<Evaluation> = {}): Evaluation => ({
   name: 'asked',
   state: 'running',

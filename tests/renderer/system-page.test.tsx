@@ -15,7 +15,7 @@ afterEach(async () => {
 const section = '[aria-label="Data folder"]';
 const button = (text: string | RegExp) => page.saying(`${section} button`, text);
 
-/** As Electron's preload: the shell answers a wish by what the test has it answer. */
+/** Like Electron's preload, with answers set by the test. */
 async function openInDesktop(first: FolderChoice) {
   const dataFolder = vi.fn<(wish: FolderWish) => Promise<FolderChoice>>().mockResolvedValueOnce(first);
   const restart = vi.fn();
@@ -31,7 +31,7 @@ async function openInDesktop(first: FolderChoice) {
   return { dataFolder, restart };
 }
 
-test('another data folder is chosen, counts after a restart, and is left again', async () => {
+test('another data folder is chosen for the next start, and reset', async () => {
   const { dataFolder, restart } = await openInDesktop({ by: 'nobody', next: null, problem: null });
   const problem = {
     code: 'data_folder_unusable',
@@ -56,13 +56,13 @@ test('another data folder is chosen, counts after a restart, and is left again',
   expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);
 });
 
-test('where the data folder was named at the start the page says so and offers nothing', async () => {
+test('a data folder set at startup can't be changed on the page', async () => {
   await openInDesktop({ by: 'start', next: null, problem: null });
   await page.shown(page.saying(`${section} p`, 'It was set at startup with'));
   expect(page.all(`${section} button`)).toEqual([]);
 });
 
-test('in a browser the page says how the folder is named', async () => {
+test('in a browser the page explains how to set the folder', async () => {
   page = await Page.on();
   page.open('#/system');
   await page.shown(page.saying(`${section} code`, page.world.home));
@@ -73,7 +73,7 @@ test('in a browser the page says how the folder is named', async () => {
 const tensorBoard = 'section[aria-label="TensorBoard"]';
 const choice = () => page.find<HTMLInputElement>(`${tensorBoard} input[type="checkbox"]`);
 
-test('TensorBoard files are switched on by the keyboard, with a folder and a command to copy', async () => {
+test('TensorBoard logging is turned on by keyboard, with a folder and command to copy', async () => {
   const copied: string[] = [];
   vi.stubGlobal('navigator', {
     ...navigator,
@@ -89,7 +89,7 @@ test('TensorBoard files are switched on by the keyboard, with a folder and a com
     0,
   ]);
   expect(page.find(`${tensorBoard} code`)).toBeNull();
-  // What the space bar does to a checkbox that has the focus.
+  // Like the space bar on a focused checkbox.
   box.focus();
   expect(document.activeElement).toBe(box);
   box.click();
@@ -107,7 +107,7 @@ test('TensorBoard files are switched on by the keyboard, with a folder and a com
   expect(page.core.tensorBoard.state.on).toBe(false);
 });
 
-test('what can not be written is said on every page, and the Export page says where it is', async () => {
+test('a write failure is reported on every page, and the Export page shows the folder', async () => {
   page = await Page.on(undefined, undefined, { reacts: true });
   const { core, world } = page;
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });

@@ -25,7 +25,7 @@ const pass = (seconds: number) => doing(() => void vi.advanceTimersByTime(second
 const fails = (code: string) =>
   doing(() => useApp.getState().report(new Failure(code, `${code} it was`, 'Do so.')));
 
-test('what was done leaves by itself, unless somebody is in it; what needs an answer stays', () => {
+test('confirmations disappear unless focused; errors that need action stay', () => {
   doing(() => useApp.getState().tell('Saved.'));
   fails('run_unknown');
   fails('disk_full');
@@ -41,7 +41,7 @@ test('what was done leaves by itself, unless somebody is in it; what needs an an
   expect(texts()[0]).toMatch(/disk_full it was.*Do so.*Details/);
 });
 
-test('Undo takes back and leaves; three at once are the most', () => {
+test('Undo runs and dismisses; at most three messages show', () => {
   const undo = vi.fn();
   for (const text of ['one', 'two', 'three', 'four']) doing(() => useApp.getState().tell(text, undo));
   expect(texts().map((text) => text!.split('Undo')[0])).toEqual(['two', 'three', 'four']);
@@ -51,7 +51,7 @@ test('Undo takes back and leaves; three at once are the most', () => {
   expect(texts()).toHaveLength(2);
 });
 
-test('what was said of a connection leaves when it is back', () => {
+test('connection errors disappear after a reconnection', () => {
   let become = (_: ConnectionState) => {};
   const api: Api = {
     call: () => new Promise<never>(() => {}),

@@ -10,20 +10,20 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-test('the code leaves the address bar and stays for the other tabs', () => {
+test('the code is removed from the address bar and kept for other tabs', () => {
   history.replaceState(null, '', '#sign-in=abc1');
   takeCode();
   expect(location.hash).toBe('#/start');
   expect(stored()).toBe('abc1');
 });
 
-test('a page behind the code is kept', () => {
+test('a page after the code is kept', () => {
   history.replaceState(null, '', '#sign-in=abc/run/x/replay');
   takeCode();
   expect(location.hash).toBe('#/run/x/replay');
 });
 
-test('an address opened in a tab that is there already brings its code', () => {
+test('an address opened in an existing tab updates the code', () => {
   chooseTransport();
   history.replaceState(null, '', '#sign-in=1a7e/run/x');
   dispatchEvent(new HashChangeEvent('hashchange'));
@@ -31,14 +31,14 @@ test('an address opened in a tab that is there already brings its code', () => {
   expect(stored()).toBe('1a7e');
 });
 
-test('without a code nothing is asked, and it is said that the tab is not signed in', async () => {
+test('without a code no request is sent and the tab isn't signed in', async () => {
   const fetch = vi.fn();
   vi.stubGlobal('fetch', fetch);
   await expect(chooseTransport()()).rejects.toMatchObject({ code: 'not_signed_in' });
   expect(fetch).not.toHaveBeenCalled();
 });
 
-test('a code of a process that has ended does not sign in, and is all that is told', async () => {
+test('an expired code doesn't sign in, and nothing else is sent', async () => {
   const fetch = vi.fn(async () => new Response('{}', { status: 401 }));
   vi.stubGlobal('fetch', fetch);
   localStorage.setItem('starpo-sign-in', 'dead');
@@ -48,7 +48,7 @@ test('a code of a process that has ended does not sign in, and is all that is to
   ]);
 });
 
-test('the key that it gets is kept nowhere but in memory, and used again after the process has ended', async () => {
+test('the key is kept only in memory and used again after the process has ended', async () => {
   const key = 'b'.repeat(64);
   const fetch = vi.fn(async () => new Response(JSON.stringify({ id: 'a'.repeat(32), key })));
   const opened: string[][] = [];

@@ -51,7 +51,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
       <div className="marks-line">
         <IconButton
           icon="star"
-          label={starred ? 'Take the star away' : 'Mark with a star'}
+          label={starred ? 'Unstar' : 'Star'}
           pressed={starred}
           onClick={() => mark({ starred: !starred })}
         />

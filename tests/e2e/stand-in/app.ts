@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { restarts } from './exit-status.ts';
 
-/** An event whose consequence a listener may prevent. */
+/** An event whose default a listener can prevent. */
 export class Preventable {
   prevented = false;
   preventDefault(): void {
@@ -15,9 +15,9 @@ interface Closable {
   close(): void;
 }
 
-/** The life of an app: it ends by `quit`, which closes its windows first, and which a listener of `will-quit` can put off. */
+/** The app's lifecycle. `quit` closes windows first; a `will-quit` listener can postpone it. */
 class App extends EventEmitter {
-  /** Whether it is installed: STAND_IN_RESOURCES names its resources then. */
+  /** Whether the app is packaged; then STAND_IN_RESOURCES is its resources folder. */
   readonly isPackaged = process.env.STAND_IN_RESOURCES !== undefined;
   readonly browser: Promise<BrowserContext> = connect();
   private readonly windows = new Set<Closable>();
@@ -46,7 +46,7 @@ class App extends EventEmitter {
     return resolve(process.env.STARPO_HOME || process.env.XDG_DATA_HOME || '.', `desktop-${name}`);
   }
 
-  /** What a person does to the window's frame. */
+  /** The user closes the window by its frame. */
   closeWindows(): void {
     for (const window of this.windows) window.close();
   }
@@ -58,7 +58,7 @@ class App extends EventEmitter {
     for (const window of this.windows) window.close();
   }
 
-  /** A test starts it anew, as the status says. */
+  /** The test restarts the app, as the exit status requests. */
   relaunch(): void {
     this.status = restarts;
   }

@@ -14,7 +14,7 @@ interface WindowOptions {
 
 type Answerer = (event: object, ...args: unknown[]) => unknown;
 
-/** Messages from pages, and what they ask. */
+/** Messages and requests from pages. */
 class IpcMain extends EventEmitter {
   private readonly answerers = new Map<string, Answerer>();
 
@@ -31,13 +31,13 @@ export const ipcMain = new IpcMain();
 
 let lastId = 0;
 
-/** What a window shows: a page, once there is one. */
+/** The contents of a window: a page, once loaded. */
 class WebContents extends EventEmitter {
   readonly id = ++lastId;
   private page: Page | null = null;
   private mayOpen: (details: { url: string }) => { action: string } = () => ({ action: 'allow' });
 
-  /** Messages to a page that is going away are lost, as they are in Electron. */
+  /** Drops messages to a closing page, like Electron. */
   send(channel: string, ...args: unknown[]): void {
     this.page
       ?.evaluate(([name, values]) => (globalThis as unknown as Receiver).standInReceive(name, values), [
@@ -92,7 +92,7 @@ function describe(frame: Frame): SenderFrame {
   return { url: toApp(frame.url()), parent: parent && describe(parent) };
 }
 
-/** A page of its own in the app's browser; whoever closes the page closes the window. */
+/** A window is a page in the app's browser; closing the page closes the window. */
 export class BrowserWindow extends EventEmitter {
   readonly webContents = new WebContents();
   private readonly page: Promise<Page>;

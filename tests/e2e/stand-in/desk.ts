@@ -2,23 +2,22 @@ import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 import { app } from './app.ts';
 
-/**
- * The desktop around the app, for a test that plays the person: what the app shows there is printed as lines `desk: {...}`, and what the person does comes as lines of
- * JSON on standard input.
+/** The desktop around the app. Prints what the app shows as lines `desk: {...}` and reads user actions as lines of JSON from
+ * standard input.
  */
 
-/** What the person answers to the next dialogs. */
+/** Answers to the next dialogs. */
 interface Answers {
-  /** Number of the button, and whether the box was ticked. */
+  /** Index of the button, and whether the checkbox is ticked. */
   message?: number;
   remember?: boolean;
-  /** Paths that were chosen; none: cancelled. */
+  /** Chosen paths; empty means cancelled. */
   file?: string;
   folder?: string;
 }
 
 interface Deed extends Answers {
-  /** Starts the app once more, with these arguments. */
+  /** Starts the app again with these arguments. */
   second?: string[];
   close?: boolean;
   /** Clicks the newest notification. */
@@ -26,7 +25,7 @@ interface Deed extends Answers {
   quit?: boolean;
 }
 
-/** STAND_IN_ANSWERS has those that count from the start. */
+/** STAND_IN_ANSWERS contains answers for startup. */
 const answers: Answers = JSON.parse(process.env.STAND_IN_ANSWERS ?? '{}');
 
 export const say = (what: object) => console.log(`desk: ${JSON.stringify(what)}`);
@@ -43,7 +42,7 @@ process.stdin.unref();
 
 export const dialog = {
   showErrorBox: (title: string, content: string) => console.error(`${title}\n${content}`),
-  /** Of a window, or of none. */
+  /** With or without a window argument. */
   showMessageBox: async (...of: unknown[]) => {
     const { message, buttons } = of.at(-1) as { message: string; buttons: string[] };
     say({ message, buttons });

@@ -1,4 +1,4 @@
-/** The part of the `electron` module that the shell uses. */
+/** The part of the `electron` module that the app uses. */
 export { app } from './app.ts';
 export { BrowserWindow, ipcMain } from './browser-window.ts';
 export { dialog, Notification, nativeImage, powerSaveBlocker, Tray } from './desk.ts';

@@ -1,2 +1,2 @@
-/** Of an app that is to be started anew. */
+/** Exit status of an app that requests a restart. */
 export const restarts = 64;

@@ -1,7 +1,7 @@
 type Listener = (event: object, ...args: unknown[]) => void;
 type Preload = (require: (name: string) => unknown) => void;
 
-/** What the page and its app call each other by; the page's own code has no use for it. */
+/** Names of the functions between the page and the stand-in. */
 interface Wire {
   standInSend(channel: string, ...args: unknown[]): void;
   standInAsk(channel: string, ...args: unknown[]): Promise<unknown>;
@@ -9,13 +9,13 @@ interface Wire {
 }
 
 /**
- * A script that runs a preload in a page before the page's own code, with `contextBridge` and `ipcRenderer` as a sandboxed preload has them.
- * It runs in the page's own world: that the two are isolated is Electron's part.
+ * Returns a script that runs a preload before the page's code, with `contextBridge` and `ipcRenderer` as in a sandboxed preload.
+ * It runs in the page's world; only Electron isolates the two.
  */
 export const preloadScript = (source: string) =>
   `(${runPreload.toString()})(function (require) { const exports = {}, module = { exports };\n${source}\n});`;
 
-/** Lives in the page: it may use nothing of this file. */
+/** Runs in the page, so it can't use anything else in this file. */
 function runPreload(preload: Preload): void {
   if (window !== window.top) return;
   const wire = globalThis as unknown as Wire;

@@ -10,7 +10,7 @@ export const protocol = {
   handle: (scheme: string, handler: Handler) => void handlers.set(`${scheme}:`, handler),
 };
 
-/** Has a page's requests answered by the handler of their scheme; the outside world isn't there. */
+/** Answers a page's requests with their scheme's handler; blocks all others. */
 export async function routeRequests(page: Page): Promise<void> {
   await page.route('**/*', async (route) => {
     const request = route.request();

@@ -3,10 +3,9 @@ import { createRequire, registerHooks } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/**
- * Runs an app's folder as `electron FOLDER` would, under plain Node: the `main` of its package.json, unchanged, with a stand-in for the
- * `electron` module whose windows are pages of the Chromium that STAND_IN_BROWSER (a DevTools address) names. It shows how the app's parts
- * are wired; Electron's own behaviour (sandbox, menus, dialogs, a second instance, packaging) it can't show.
+/** Runs an app like `electron FOLDER` on plain Node: the unchanged `main` of its package.json with a stand-in for the `electron`
+ * module. Its windows are pages of the Chromium at STAND_IN_BROWSER (a DevTools address). This tests how the app's parts are wired,
+ * not Electron's behaviour (sandbox, menus, dialogs, second instance, packaging).
  */
 const folder = resolve(process.argv[2] ?? '.');
 const standIn = pathToFileURL(join(import.meta.dirname, 'electron.ts')).href;

@@ -8,7 +8,7 @@ import { Served } from './studio.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
 
-/** Finished runs whose checkpoints are the starter policy, and the real trainer to play their environments; null where that isn't built. */
+/** Completed runs with the starter model as checkpoint, and the real trainer to play; null if it isn't built. */
 export async function playStudio(): Promise<Served> {
   if (!existsSync(trainer)) throw new Error('The trainer is not built.');
   const served = await Served.start(trainer);
@@ -21,7 +21,7 @@ export async function playStudio(): Promise<Served> {
     await served.call('runs.adopt', { runId });
     served.runs[environment] = runId;
   }
-  // Two folders of a person's own, one with weights that are cut short.
+  // Two local folders, one with truncated weights.
   for (const name of ['my-qwen', 'half-a-model']) {
     const folder = join(served.folder, name);
     cpSync(starter, folder, { recursive: true });
@@ -31,7 +31,7 @@ export async function playStudio(): Promise<Served> {
   const names = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
   const hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
   await hub.start();
-  // As large as a real one, and cut again and again on its way.
+  // As large as a real model, with repeatedly broken downloads.
   hub.faults = Array.from({ length: 100 }, () => cutAt('model.safetensors', 2_000_000));
   await served.call('hub.set', { host: hub.host });
   const close = served.close.bind(served);
@@ -42,7 +42,7 @@ export async function playStudio(): Promise<Served> {
   return served;
 }
 
-/** Looks a model up; with `download` also begins to download it. */
+/** Finds a model; with `download` also starts the download. */
 export function lookUp(download: boolean) {
   return async (page: Page) => {
     await page.getByLabel('Hugging Face repo').fill('someone/Tiny-Qwen');
@@ -57,10 +57,10 @@ export function lookUp(download: boolean) {
   };
 }
 
-/** Both play the first levels; `levels`: how many. */
+/** Both sides play the first levels; `levels` is the number. */
 export function playLevels(levels: number) {
   return async (page: Page) => {
-    // The boards then show where a game stands at once.
+    // Reduced motion: boards show the final position at once.
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.getByRole('button', { name: 'Not now' }).click();
     for (let level = 1; level <= levels; level += 1) {

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
 
-/** The page that its pictures are taken of: it can be waited for until nothing of it moves. */
+/** Waits until a page is still, for screenshots. */
 export interface Watched {
-  /** Settles once every question to core is answered, the letters are there, fades are over and what they led to is drawn. */
+  /** Resolves when all requests are answered, fonts are loaded, transitions have ended and the page is drawn. */
   still(): Promise<void>;
 }
 
-/** To be called before the page goes anywhere, since it listens to what page and core say. */
+/** Call before the first navigation, because it listens to the page's messages. */
 export function watch(page: Page): Watched {
   const open = new Set<string>();
   let answered = () => {};
   page.on('websocket', (socket) => {
-    // birpc's words: a question with an `i` is answered under that `i`.
+    // birpc: a request and its answer have the same `i`.
     socket.on('framesent', ({ payload }) => {
       const { t, i } = JSON.parse(String(payload));
       if (t === 'q' && i !== undefined) open.add(i);
@@ -36,13 +36,13 @@ export function watch(page: Page): Watched {
         await page.evaluate(drawn);
         await page.evaluate(motionOver);
         await page.evaluate(drawn);
-        // An answer may be what the next question is asked for.
+        // An answer may cause another request.
       } while (open.size > 0);
     },
   };
 }
 
-/** In the page: settles once what has changed by now is on the screen. */
+/** Runs in the page: resolves when all changes are painted. */
 export const drawn = () =>
   new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 

@@ -13,7 +13,7 @@ const shape = {
   'evaluation.every': 20,
 };
 
-/** The app on a data folder of its own, served to browsers; its trainer is the fake one. */
+/** Serves the app on its own data folder with the fake trainer. */
 export class Served {
   readonly runs: Record<string, string> = {};
   readonly address: string;
@@ -27,7 +27,7 @@ export class Served {
     this.address = address;
   }
 
-  /** `sample`: the bundle of a sample run among its resources. */
+  /** `sample` adds the sample run's bundle to the resources. */
   static async start(trainerPath = fakeTrainer, sample?: string): Promise<Served> {
     const world = new World();
     if (sample) copyFileSync(sample, join(world.resources, 'sample.starpo.zip'));
@@ -42,12 +42,12 @@ export class Served {
     return served;
   }
 
-  /** For files that are needed as long as it runs. */
+  /** A folder for temporary files. */
   get folder(): string {
     return this.world.folder;
   }
 
-  /** Makes a run; `set`: what differs from its preset. */
+  /** Creates a run; `set` are edits of its preset. */
   async make(name: string, preset: string, set: Record<string, string | number> = {}): Promise<string> {
     const { runId } = await this.client.call('runs.create', {
       preset,
@@ -58,7 +58,7 @@ export class Served {
     return runId;
   }
 
-  /** Trains it until it is as wanted, with what the fake trainer is to do. */
+  /** Trains a run until a condition holds, with instructions for the fake trainer. */
   async train(runId: string, trainer: object, until: (run: RunSummary) => boolean): Promise<void> {
     for (const [key, value] of Object.entries(trainer)) process.env[`FAKE_TRAINER_${key}`] = String(value);
     await this.client.call('runs.start', { runId });
@@ -80,7 +80,7 @@ export class Served {
 
   call: Client['call'] = (name, input) => this.client.call(name, input);
 
-  /** A folder that the fake trainer takes for a model's. */
+  /** A folder that the fake trainer accepts as a model. */
   putModel(name: string): void {
     const folder = join(this.world.home, 'models', name);
     mkdirSync(folder, { recursive: true });
@@ -88,7 +88,7 @@ export class Served {
       writeFileSync(join(folder, file), '{}');
   }
 
-  /** A study whose first point is complete, with invented results; its second is half so. */
+  /** A sweep with one complete and one half complete setting, with invented results. */
   async study(): Promise<string> {
     const points = ['clip 0.2', 'clip 0.28', 'clip 0.4'].map((name, index) => ({
       name,
@@ -115,7 +115,7 @@ export class Served {
     return id;
   }
 
-  /** A run whose journal has these lines. */
+  /** A run with this journal. */
   put(runId: string, lines: readonly string[]): void {
     this.world.run(runId, lines);
   }
@@ -126,7 +126,7 @@ export class Served {
     appendAnnotation(folder, { type: 'alert', alert: 'a', state: 'raised', ...alert });
   }
 
-  /** The watchdog's clock goes on by an hour. */
+  /** Advances the watchdog's clock by an hour. */
   sleep(): void {
     this.slept += 3_600_000;
   }
@@ -141,7 +141,7 @@ export class Served {
   }
 }
 
-/** A data folder with runs in every state. */
+/** A data folder with runs in all states. */
 export async function busyStudio(): Promise<Served> {
   const served = await Served.start();
   const { call } = served;
@@ -172,7 +172,7 @@ export async function busyStudio(): Promise<Served> {
   return served;
 }
 
-/** The same after somebody has tidied up: names, tags, a note, and a run in the trash. */
+/** The same with names, tags, a note and a run in the trash. */
 export async function libraryStudio(): Promise<Served> {
   const served = await busyStudio();
   const { runs, call } = served;
@@ -185,7 +185,7 @@ export async function libraryStudio(): Promise<Served> {
   return served;
 }
 
-/** A trainer that hangs on a disk that is full, and an alert. */
+/** A stalled trainer, a full disk, and an alert. */
 export async function warnedStudio(): Promise<Served> {
   const served = await Served.start();
   const runId = await served.make('lake', 'starter-frozen-lake', { 'storage.budget_gigabytes': 0.0001 });
@@ -196,7 +196,7 @@ export async function warnedStudio(): Promise<Served> {
   return served;
 }
 
-/** With a GPU, and a published model. */
+/** With a GPU and a published model. */
 export async function equippedStudio(): Promise<Served> {
   const served = await Served.start();
   served.putModel('Qwen2.5-0.5B-Instruct');

@@ -1,5 +1,5 @@
-// Pictures of every page, for people to look at: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE] [PATTERN]
-// With --documented after the folder only those of docs/screenshots are taken, as `npm run screenshots` does.
+// Takes screenshots of every page: npm run build, then node tests/renderer/screens/take.ts FOLDER [AXE] [PATTERN]
+// With --documented after the folder, takes only those in docs/screenshots, like `npm run screenshots`.
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -12,14 +12,14 @@ import { busyStudio, equippedStudio, libraryStudio, Served, warnedStudio } from 
 import { trappedStudio } from './trap.ts';
 
 type Steps = (page: Page) => Promise<unknown>;
-/** Name, address, and what is done before the picture is taken. */
+/** Name, address, and steps before the screenshot. */
 type Picture = [name: string, address: string, steps?: Steps];
 
 const folder = resolve(process.argv[2] ?? 'out/screens');
 const documenting = process.argv[3] === '--documented';
-/** Whether axe looks too: anything else says so. */
+/** Whether to run axe. */
 const axe = !documenting && process.argv[3] !== undefined;
-/** What docs/screenshots shows, and how it is called there. */
+/** Screenshots in docs/screenshots, with their file names. */
 const documented: Record<string, string> = {
   'start-first': 'start',
   sample: 'run',
@@ -51,7 +51,7 @@ const narrow = [
   ['light', 1024, 700],
   ['dark', 1024, 700],
 ] as const;
-/** The second is 1440 at a zoom of 200 %. */
+/** The second is 1440 px at 200 % zoom. */
 const others = [
   ['dark', 1920, 1080],
   ['light', 720, 450],
@@ -210,7 +210,7 @@ await takeAll(equippedStudio, (runs) => [
 ]);
 await browser.close();
 
-/** `make`: the app that the pictures are of, made where any of them is wanted. */
+/** `make` creates the app, called only if any of its screenshots is requested. */
 async function takeAll(
   make: () => Promise<Served>,
   pictures: (runs: Record<string, string>) => Picture[],
@@ -253,14 +253,14 @@ async function take(
   await page.close();
 }
 
-/** Where the checkout lies is no concern of those who look at the picture. */
+/** Hides the checkout's path. */
 function hidePlace(place: string): void {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node; node = texts.nextNode())
     node.nodeValue = node.nodeValue!.replaceAll(place, 'starpo-studio').replace(/(Linux \d+\.\d+)\S+/, '$1');
 }
 
-/** As they ended, which who wants no motion sees at once. */
+/** Final positions, as shown with reduced motion. */
 async function boardsAtEnd(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.reload();
@@ -269,7 +269,7 @@ async function boardsAtEnd(page: Page): Promise<void> {
 
 function stepped(times: number): Steps {
   return async (page) => {
-    // Moves are then over with the next frame.
+    // Moves end with the next frame.
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.locator('.transport-place').waitFor();
     for (let step = 0; step < times; step++) {
@@ -285,7 +285,7 @@ async function stepTogether(page: Page): Promise<void> {
   for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
 }
 
-/** Until the gauges have so many samples. */
+/** Waits until the gauges have enough samples. */
 function measuredFor(samples: number): Steps {
   return async (page) => {
     const gauge = page.getByRole('region', { name: 'Gauges' }).locator('path').last();
@@ -373,7 +373,7 @@ async function scrollToPublished(page: Page): Promise<void> {
   await heading.evaluate((element) => element.scrollIntoView());
 }
 
-/** By the keyboard: the arrows move through the choice of an algorithm. */
+/** Chooses an algorithm with the arrow keys. */
 async function chooseBaselines(page: Page): Promise<void> {
   await page.getByRole('radio', { checked: true }).focus();
   await page.keyboard.press('ArrowUp');
@@ -403,7 +403,7 @@ async function openImport(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Import…' }).click();
 }
 
-/** Another run is being trained: it asks. */
+/** Opens the queue dialog while another run trains. */
 async function askToQueue(page: Page): Promise<void> {
   await page
     .getByRole('button', { name: /^Start Bandit/ })

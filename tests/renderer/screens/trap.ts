@@ -6,7 +6,7 @@ import { Served } from './studio.ts';
 
 const set = { iterations: 200, 'checkpoint.every': 25 };
 
-/** Plays an invented series up to an iteration, where the trainer waits. */
+/** Replays an invented series until the iteration where the trainer waits. */
 async function play(served: Served, name: string, fate: Fate, until: number): Promise<string> {
   const file = join(served.folder, `${fate}.json`);
   writeFileSync(file, JSON.stringify(seriesOf(fate)));
@@ -16,7 +16,7 @@ async function play(served: Served, name: string, fate: Fate, until: number): Pr
   return runId;
 }
 
-/** A data folder with runs that are well, are warned of, collapse, and were rescued. */
+/** A data folder with healthy, warned, collapsed and rolled-back runs. */
 export async function trappedStudio(): Promise<Served> {
   const served = await Served.start();
   await play(served, 'healthy', 'healthy', 90);
