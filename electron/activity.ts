@@ -55,7 +55,7 @@ export class Activity {
     for (;;) {
       const active = (await client.call('runs.list', {})).filter(isActive);
       if (active.length === 0) return;
-      for (const run of active) this.take(run);
+      for (const run of active) this.update(run);
       const others = active.filter(({ id }) => !asked.has(id));
       await Promise.all(others.map(({ id }) => stop(client, id)));
       for (const { id } of others) asked.add(id);
@@ -88,7 +88,7 @@ export class Activity {
     const client = createClient(channel);
     this.client = client;
     channel.onClose(() => this.again());
-    client.on('run', (run) => this.take(run));
+    client.on('run', (run) => this.update(run));
     client.on('alerts', ({ runId, alerts }) => this.pass(this.news.ofAlerts(this.runs.get(runId), alerts)));
     client.on('removed', ({ runId }) => {
       this.runs.delete(runId);
@@ -114,7 +114,7 @@ export class Activity {
     this.timer = setTimeout(() => this.follow(), pause);
   }
 
-  private take(run: RunSummary): void {
+  private update(run: RunSummary): void {
     const before = this.runs.get(run.id);
     this.runs.set(run.id, run);
     // Ignore updates of ended runs.

@@ -57,7 +57,7 @@ describe('the bridge between page and server', () => {
     expect([first.sent, second.sent]).toEqual([[], ['answer']]);
   });
 
-  test('accepts only text from the main frame of the app's page', () => {
+  test('accepts only text from the main frame of the app’s page', () => {
     const page = new Page(1);
     say(page, 'x', { url: 'https://example.org/', parent: null });
     say(page, 'x', { url: 'app://studio.example.org/', parent: null });
@@ -82,7 +82,7 @@ describe('the bridge between page and server', () => {
     expect(served.map((connection) => connection.heard)).toEqual([['a'], ['b']]);
   });
 
-  test("a page is notified when the server closes, and its next message opens a new channel", () => {
+  test('a page is notified when the server closes, and its next message opens a new channel', () => {
     const page = new Page(1);
     say(page, 'a');
     served[0]?.channel.close();

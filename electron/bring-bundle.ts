@@ -14,8 +14,8 @@ interface Brought {
 
 /** Opens a file dialog for a run bundle and copies the file to where the server expects it. The page learns neither path. */
 export function bringBundles(ipc: IpcMain, dialog: Dialog, home: string): void {
-  ipc.handle('starpo-bring', async (event, wanted: unknown): Promise<Brought> => {
-    const file = fileId.safeParse(wanted);
+  ipc.handle('starpo-bring', async (event, input: unknown): Promise<Brought> => {
+    const file = fileId.safeParse(input);
     if (!isOwnFrame(event.senderFrame) || !file.success) return { name: null, problem: 'Request rejected.' };
     try {
       const { canceled, filePaths } = await dialog.showOpenDialog({

@@ -4,14 +4,14 @@ import { parseArgs } from 'node:util';
 import type { Dialog, IpcMain, MessageBoxOptions, MessageBoxReturnValue } from 'electron';
 import { z } from 'zod';
 import { dataFolder } from '../core/base/home.ts';
-import type { FolderChoice, FolderWish } from '../core/contract/bridge.ts';
+import type { FolderChoice, FolderRequest } from '../core/contract/bridge.ts';
 import type { ApiError } from '../core/contract/contract.ts';
 import { asFailure, Failure } from '../core/contract/failure.ts';
 import { isDataFolder, lockFolder } from '../core/history/database.ts';
 import type { Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
 
-const wishes = z.enum(['look', 'choose', 'usual'] satisfies FolderWish[]);
+const requests = z.enum(['look', 'choose', 'usual'] satisfies FolderRequest[]);
 /** The answers of the startup dialog, by button. */
 const answers = ['again', 'usual', 'quit'] as const;
 
@@ -85,9 +85,9 @@ export function chooseDataFolder(
       problem,
     };
   };
-  const apply = async (wish: FolderWish) => {
-    if (wish === 'look' || namedFolder()) return;
-    if (wish === 'usual') {
+  const apply = async (request: FolderRequest) => {
+    if (request === 'look' || namedFolder()) return;
+    if (request === 'usual') {
       preferences.dataFolder = null;
       return;
     }
@@ -101,11 +101,11 @@ export function chooseDataFolder(
     const folder = prepare(picked, home);
     preferences.dataFolder = isSame(folder, dataFolder()) ? null : folder;
   };
-  ipc.handle('starpo-data-folder', async (event, wanted: unknown): Promise<FolderChoice> => {
-    const wish = wishes.safeParse(wanted);
-    if (!isOwnFrame(event.senderFrame) || !wish.success) throw new Error('Request rejected.');
+  ipc.handle('starpo-data-folder', async (event, input: unknown): Promise<FolderChoice> => {
+    const request = requests.safeParse(input);
+    if (!isOwnFrame(event.senderFrame) || !request.success) throw new Error('Request rejected.');
     try {
-      await apply(wish.data);
+      await apply(request.data);
       return choice();
     } catch (error) {
       return choice(asFailure(error).toApiError());

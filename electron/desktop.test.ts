@@ -119,7 +119,7 @@ describe('closing during training', () => {
     expect(asked.preferences.closing).toBeNull();
   });
 
-  test('a remembered choice isn't asked again, a cancelled one is', async () => {
+  test('a remembered choice isn’t asked again, a cancelled one is', async () => {
     await decideClosing(parts(2, { remember: true }), false);
     await decideClosing(parts(1, { remember: true }), false);
     const later = parts(0);
@@ -210,7 +210,7 @@ test('active runs are followed and notified across servers, and stopped after a 
   await world.close();
 });
 
-test('a run that can't be stopped causes an error, and nothing waits for it', async () => {
+test('a run that can’t be stopped causes an error, and nothing waits for it', async () => {
   const world = new World();
   const core = await world.core();
   holdAt(2);
@@ -242,7 +242,7 @@ test('a run that can't be stopped causes an error, and nothing waits for it', as
   await world.close();
 });
 
-test('queued runs don't replace stopped ones until the queue resumes', async () => {
+test('queued runs don’t replace stopped ones until the queue resumes', async () => {
   holdAt(2);
   const world = new World();
   const studio = await world.studio({ worksQueue: true, inBackground: true });
@@ -317,7 +317,7 @@ describe('saving an export', () => {
   });
 });
 
-test('a chosen bundle is copied to the server's folder, only for the app's own page', async () => {
+test('a chosen bundle is copied to the server’s folder, only for the app’s own page', async () => {
   const own = { url: 'app://studio/', parent: null };
   const showOpenDialog = vi.fn();
   const handle = vi.fn();

@@ -3,7 +3,7 @@ import type { NotificationText } from '../core/contract/notification.ts';
 import { notificationChoice, type Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
 
-interface Desk {
+interface Host {
   /** Whether the window has focus. */
   inFront(): boolean;
   /** Brings the app to the front, at a page. */
@@ -14,24 +14,24 @@ interface Desk {
 export class Notifications {
   private readonly Shown: typeof Notification;
   private readonly preferences: Preferences;
-  private readonly desk: Desk;
+  private readonly host: Host;
   /** Referenced until closed: a garbage-collected notification gets no click events. */
   private readonly shown = new Set<Notification>();
 
-  constructor(Shown: typeof Notification, preferences: Preferences, desk: Desk) {
+  constructor(Shown: typeof Notification, preferences: Preferences, host: Host) {
     this.Shown = Shown;
     this.preferences = preferences;
-    this.desk = desk;
+    this.host = host;
   }
 
   notify({ runId, title, body }: NotificationText): void {
-    if (this.preferences.notifications === 'off' || this.desk.inFront() || !this.Shown.isSupported()) return;
+    if (this.preferences.notifications === 'off' || this.host.inFront() || !this.Shown.isSupported()) return;
     const notification = new this.Shown({ title, body });
     this.shown.add(notification);
     notification.on('close', () => this.shown.delete(notification));
     notification.on('click', () => {
       this.shown.delete(notification);
-      this.desk.show(`#/run/${runId}`);
+      this.host.show(`#/run/${runId}`);
     });
     notification.show();
   }

@@ -5,7 +5,7 @@ const knownHosts = new Set(['huggingface.co', 'arxiv.org']);
 /** Maximum address length that a dialog shows in full. */
 const longest = 2048;
 
-interface Desk {
+interface Host {
   ask(options: MessageBoxOptions): Promise<Pick<MessageBoxReturnValue, 'response'>>;
   open(address: string): void;
 }
@@ -21,11 +21,11 @@ export function outside(address: string): 'at once' | 'asked' | 'never' {
 
 /** Opens links in the system browser. Unknown hosts, such as licence pages and mirrors, need confirmation. */
 export class OutsideLinks {
-  private readonly desk: Desk;
+  private readonly host: Host;
   private asking = false;
 
-  constructor(desk: Desk) {
-    this.desk = desk;
+  constructor(host: Host) {
+    this.host = host;
   }
 
   async open(address: string): Promise<void> {
@@ -33,7 +33,7 @@ export class OutsideLinks {
     if (way === 'never') return;
     // Normalized, so look-alike letters appear as punycode.
     const { href } = new URL(address);
-    if (way === 'at once' || (await this.confirmed(href))) this.desk.open(href);
+    if (way === 'at once' || (await this.confirmed(href))) this.host.open(href);
   }
 
   /** Asks for confirmation, one dialog at a time. */
@@ -41,7 +41,7 @@ export class OutsideLinks {
     if (this.asking) return false;
     this.asking = true;
     try {
-      const { response } = await this.desk.ask({
+      const { response } = await this.host.ask({
         type: 'question',
         message: 'Open in your browser?',
         detail: address,

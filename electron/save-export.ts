@@ -18,8 +18,8 @@ const cancelled: Saved = { place: null, problem: null };
  * the export id. An existing file is replaced only after the system dialog has confirmed it.
  */
 export function saveExports(ipc: IpcMain, dialog: Dialog, home: string): void {
-  ipc.handle('starpo-save', async (event, wanted: unknown): Promise<Saved> => {
-    const id = exportId.safeParse(wanted);
+  ipc.handle('starpo-save', async (event, input: unknown): Promise<Saved> => {
+    const id = exportId.safeParse(input);
     if (!isOwnFrame(event.senderFrame) || !id.success) return { place: null, problem: 'Request rejected.' };
     try {
       return await save(dialog, exportFolder(home, id.data));

@@ -1,7 +1,7 @@
 import type { Menu, MenuItemConstructorOptions, Tray } from 'electron';
 import type { RunSummary } from '../core/contract/contract.ts';
 
-interface Desk {
+interface Host {
   /** Focuses the window, optionally at a page. */
   show(page?: string): void;
   quit(): void;
@@ -24,19 +24,19 @@ function minutes(seconds: number): string {
 }
 
 /** The tray menu: open the app, active runs, quit. */
-export function trayTemplate(active: readonly RunSummary[], desk: Desk): MenuItemConstructorOptions[] {
+export function trayTemplate(active: readonly RunSummary[], host: Host): MenuItemConstructorOptions[] {
   const runs = active.slice(0, listed).map((run) => ({
     label: runLine(run),
-    click: () => desk.show(`#/run/${run.id}`),
+    click: () => host.show(`#/run/${run.id}`),
   }));
   const more = active.length - runs.length;
   return [
-    { label: 'Open StarPO Studio', click: () => desk.show() },
+    { label: 'Open StarPO Studio', click: () => host.show() },
     { type: 'separator' },
     ...(runs.length > 0 ? runs : [{ label: 'No active runs', enabled: false }]),
-    ...(more > 0 ? [{ label: `and ${more} more`, click: () => desk.show() }] : []),
+    ...(more > 0 ? [{ label: `and ${more} more`, click: () => host.show() }] : []),
     { type: 'separator' },
-    { label: active.length > 0 ? 'Quit (training continues)' : 'Quit', click: () => desk.quit() },
+    { label: active.length > 0 ? 'Quit (training continues)' : 'Quit', click: () => host.quit() },
   ];
 }
 
@@ -44,14 +44,14 @@ export function trayTemplate(active: readonly RunSummary[], desk: Desk): MenuIte
 export class TrayMenu {
   private readonly tray: Tray;
   private readonly menus: typeof Menu;
-  private readonly desk: Desk;
+  private readonly host: Host;
   private shown = '';
 
-  constructor(tray: Tray, menus: typeof Menu, desk: Desk) {
+  constructor(tray: Tray, menus: typeof Menu, host: Host) {
     this.tray = tray;
     this.menus = menus;
-    this.desk = desk;
-    tray.on('click', () => desk.show());
+    this.host = host;
+    tray.on('click', () => host.show());
     this.update([]);
   }
 
@@ -61,6 +61,6 @@ export class TrayMenu {
     if (text === this.shown && active.length > 0) return;
     this.shown = text;
     this.tray.setToolTip(text === '' ? 'StarPO Studio' : `StarPO Studio\n${text}`);
-    this.tray.setContextMenu(this.menus.buildFromTemplate(trayTemplate(active, this.desk)));
+    this.tray.setContextMenu(this.menus.buildFromTemplate(trayTemplate(active, this.host)));
   }
 }

@@ -50,11 +50,11 @@ export interface FolderChoice {
 }
 
 /** `look`: changes nothing; `choose`: lets the person choose a folder; `usual`: goes back to the one that counts where nobody has chosen. */
-export type FolderWish = 'look' | 'choose' | 'usual';
+export type FolderRequest = 'look' | 'choose' | 'usual';
 
 /** What the preload offers for the data folder. */
 export interface FolderChooser {
-  dataFolder(wish: FolderWish): Promise<FolderChoice>;
+  dataFolder(wish: FolderRequest): Promise<FolderChoice>;
   /** Ends the app, as closing it does, and starts it anew. */
   restart(): void;
 }

@@ -35,7 +35,7 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
   let unanswered: ConnectionState = 'refused';
   let delay = firstDelay;
 
-  function become(next: ConnectionState): void {
+  function setState(next: ConnectionState): void {
     state = next;
     for (const handler of [...stateHandlers]) handler(next);
   }
@@ -45,19 +45,19 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
     subscription.end = client?.on(name, (notice) => handler(notice as never), runId) ?? (() => {});
   }
 
-  function adopt(channel: Channel): void {
+  function attach(channel: Channel): void {
     client = createClient(channel);
     unanswered = 'lost';
     delay = firstDelay;
     for (const subscription of subscriptions) begin(subscription);
     // After missed notices, reload everything as after a lost connection.
-    client.on('missed', () => become('open'));
+    client.on('missed', () => setState('open'));
     client.onClose(() => {
       client = null;
-      become(unanswered);
+      setState(unanswered);
       void retry();
     });
-    become('open');
+    setState('open');
   }
 
   async function attempt(): Promise<void> {
@@ -68,10 +68,10 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
       const next = refusals[error instanceof Failure ? error.code : ''] ?? unanswered;
       // Keep the sign-in form open while the server is away.
       const stays = next === state || (state === 'signed-out' && next === unanswered);
-      if (!stays) become(next);
+      if (!stays) setState(next);
       return retry();
     }
-    adopt(channel);
+    attach(channel);
   }
 
   async function retry(): Promise<void> {

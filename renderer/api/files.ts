@@ -37,7 +37,7 @@ export async function saveExport(api: Api, { exportId, files }: MadeExport): Pro
   return place === null ? null : `Saved in ${place}`;
 }
 
-interface Bringing {
+interface UploadOptions {
   /** Aborted when the user cancels. */
   signal: AbortSignal;
   /** Called with the uploaded share, in [0, 1]. */
@@ -45,17 +45,17 @@ interface Bringing {
 }
 
 /** Uploads a bundle: `chosen`, or a file from the system's dialog. Returns the server's id for it, or null if the user cancelled. */
-export async function bringBundle(
+export async function uploadBundle(
   api: Api,
   chosen: File | null,
-  { signal, progress }: Bringing,
+  { signal, progress }: UploadOptions,
 ): Promise<string | null> {
   const { file } = await api.call('bundles.begin', chosen ? { bytes: chosen.size } : {});
   try {
-    const brought = chosen
+    const uploaded = chosen
       ? await upload(`/api/bundles/${file}`, chosen, { signal, progress })
       : await choose(file);
-    if (brought && !signal.aborted) return file;
+    if (uploaded && !signal.aborted) return file;
   } catch (error) {
     await api.call('bundles.drop', { file }).catch(() => {});
     throw error;
@@ -67,19 +67,19 @@ export async function bringBundle(
 /** Opens the desktop app's file dialog. Returns whether the user chose a file. */
 async function choose(file: string): Promise<boolean> {
   const { name, problem } = await desktop()!.bring(file);
-  if (problem !== null) throw unread(problem);
+  if (problem !== null) throw readFailure(problem);
   return name !== null;
 }
 
 /** Uses XMLHttpRequest, because `fetch` doesn't report upload progress. */
-function upload(path: string, content: File, { signal, progress }: Bringing): Promise<true> {
+function upload(path: string, content: File, { signal, progress }: UploadOptions): Promise<true> {
   const request = new XMLHttpRequest();
   const abort = () => request.abort();
   return new Promise<true>((resolve, reject) => {
     request.upload.onprogress = ({ loaded }) => progress(loaded / content.size);
     request.onload = () =>
-      request.status === 204 ? resolve(true) : reject(unread(request.responseText.trim()));
-    request.onerror = () => reject(unread('The connection was lost.'));
+      request.status === 204 ? resolve(true) : reject(readFailure(request.responseText.trim()));
+    request.onerror = () => reject(readFailure('The connection was lost.'));
     request.onabort = () => reject(signal.reason);
     signal.throwIfAborted();
     signal.addEventListener('abort', abort);
@@ -89,7 +89,7 @@ function upload(path: string, content: File, { signal, progress }: Bringing): Pr
   }).finally(() => signal.removeEventListener('abort', abort));
 }
 
-const unread = (reason: string) =>
+const readFailure = (reason: string) =>
   new Failure('bundle_missing', `The file can't be read: ${reason}`, 'Choose it again.');
 
 function download(name: string, address: string): void {

@@ -15,8 +15,8 @@ export function chooseTransport(): () => Promise<Channel> {
   const bridge = (window as { starpo?: Bridge }).starpo;
   if (bridge) return () => Promise.resolve(bridgeChannel(bridge));
   // A new address opened in an existing tab doesn't reload the page.
-  addEventListener('hashchange', takeCode);
-  takeCode();
+  addEventListener('hashchange', storeCode);
+  storeCode();
   return signedInChannel();
 }
 
@@ -27,21 +27,21 @@ export function chooseTransport(): () => Promise<Channel> {
 function signedInChannel(): () => Promise<Channel> {
   let key: ClientKey | null = null;
   /** The code of the server process that issued the key. */
-  let known: string | null = null;
+  let keyCode: string | null = null;
   return async () => {
     if (!key) {
-      known = localStorage.getItem(codeKey);
-      key = await signIn(known);
+      keyCode = localStorage.getItem(codeKey);
+      key = await signIn(keyCode);
     }
     try {
       const channel = await openWebSocket(location.origin, key);
-      known = channel.code;
-      localStorage.setItem(codeKey, known);
+      keyCode = channel.code;
+      localStorage.setItem(codeKey, keyCode);
       return channel;
     } catch (error) {
       // The code has changed to that of another data folder's server: sign in again.
       const untrusted = error instanceof Failure && error.code === 'host_untrusted';
-      if (untrusted && localStorage.getItem(codeKey) !== known) key = null;
+      if (untrusted && localStorage.getItem(codeKey) !== keyCode) key = null;
       throw error;
     }
   };
@@ -66,7 +66,7 @@ const notSignedIn = () =>
   );
 
 /** Moves the code of `#sign-in=...` out of the address bar; the rest of the hash stays, as in `#sign-in=abc/run/x`. */
-export function takeCode(): void {
+export function storeCode(): void {
   const match = /^#sign-in=([0-9a-f]+)(\/.*)?$/.exec(location.hash);
   if (!match?.[1]) return;
   localStorage.setItem(codeKey, match[1]);

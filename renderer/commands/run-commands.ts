@@ -12,15 +12,17 @@ export type Actions = Partial<Record<CommandId, () => void>>;
 
 /** The actions available for a run in its current state. */
 export function runActions(api: Api, run: RunSummary): Actions {
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const { ask } = useDialogs.getState();
   const { id: runId, status, marks } = run;
   const live = isLive(status);
   const command = (name: 'pause' | 'resume' | 'checkpoint') =>
     void api.call('runs.command', { runId, command: name }).then(({ accepted, message }) => {
-      if (!accepted) tell(`Not done: ${message}.`);
+      if (!accepted) notify(`Not done: ${message}.`);
       else if (name === 'checkpoint') {
-        tell(status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointWords(run));
+        notify(
+          status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointWords(run),
+        );
         notifyWhenSaved(api, run);
       }
     }, report);
@@ -78,7 +80,7 @@ function notifyWhenSaved(api: Api, { id, name }: RunSummary): void {
     ({ written }) => {
       if (written === null) return;
       stop();
-      useApp.getState().tell(`${name}: checkpoint ${written} saved.`);
+      useApp.getState().notify(`${name}: checkpoint ${written} saved.`);
     },
     id,
   );
@@ -86,37 +88,37 @@ function notifyWhenSaved(api: Api, { id, name }: RunSummary): void {
 
 /** Creates a run with the same settings without starting it. */
 function duplicate(api: Api, runId: string): void {
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   api.call('runs.create', { run: runId, start: false }).then((made) => {
-    tell('Run duplicated.');
+    notify('Run duplicated.');
     navigate({ page: 'run', runId: made.runId });
   }, report);
 }
 
 /** Forks a run at a checkpoint without starting the fork. */
 export function forkRun(api: Api, runId: string, checkpoint: number, keepOptimizer: boolean): void {
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   api.call('runs.create', { run: runId, checkpoint, keepOptimizer, start: false }).then((made) => {
-    tell(`Forked at iteration ${checkpoint}.`);
+    notify(`Forked at iteration ${checkpoint}.`);
     navigate({ page: 'run', runId: made.runId });
   }, report);
 }
 
 /** Archives or unarchives runs, with Undo. Skips runs in training. */
 export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boolean): void {
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const changed = runs.filter(
     ({ status, marks }) => marks.archived !== archived && !(archived && isLive(status)),
   );
   if (changed.length === 0) {
-    tell('Nothing archived: runs in training can’t be archived.');
+    notify('Nothing archived: runs in training can’t be archived.');
     return;
   }
   const all = (on: boolean) =>
     Promise.all(changed.map(({ id }) => api.call('runs.annotate', { runId: id, archived: on })));
   const what = changed.length === 1 ? changed[0]!.name : `${changed.length} runs`;
   all(archived).then(
-    () => tell(`${what} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
+    () => notify(`${what} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
     report,
   );
 }

@@ -10,7 +10,7 @@ import { duration } from './format.ts';
 import { isDeviceTaken, runsOnDevice } from './run-facts.ts';
 
 /** A run to create. */
-export interface RunWish {
+export interface RunRequest {
   source: RunSource;
   set: Settings;
   /** The device setting after applying `set`. */
@@ -21,12 +21,12 @@ export interface RunWish {
 
 export interface StartRun {
   /** Creates and starts a run and opens its page. Asks first if the device is in use. */
-  start: (wish: RunWish) => void;
+  start: (request: RunRequest) => void;
   /** Creates a run and queues it. Stays on the page. */
-  queue: (wish: RunWish) => void;
+  queue: (request: RunRequest) => void;
   busy: { how: 'start' | 'queue'; title: string } | null;
   /** Confirmation of the last queued run. */
-  said: string;
+  message: string;
   /** The dialog; render it once per page. */
   question: ReactNode;
 }
@@ -36,39 +36,39 @@ export function useStartRun(): StartRun {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState<StartRun['busy']>(null);
-  const [asked, setAsked] = useState<RunWish | null>(null);
-  const [said, setSaid] = useState('');
+  const [asked, setAsked] = useState<RunRequest | null>(null);
+  const [message, setMessage] = useState('');
   /** Like `busy` but without waiting for a render, so a double key press creates one run. */
-  const making = useRef(false);
+  const creating = useRef(false);
 
-  async function make(wish: RunWish, how: 'start' | 'queue'): Promise<void> {
-    if (making.current) return;
-    making.current = true;
-    const { source, set, title } = wish;
+  async function make(request: RunRequest, how: 'start' | 'queue'): Promise<void> {
+    if (creating.current) return;
+    creating.current = true;
+    const { source, set, title } = request;
     setAsked(null);
     setBusy({ how, title });
-    setSaid('');
+    setMessage('');
     try {
       const queue = how === 'queue';
       const { runId } = await api.call('runs.create', { ...source, set, start: !queue, queue });
-      if (queue) setSaid(`${title} was added to the queue.`);
+      if (queue) setMessage(`${title} was added to the queue.`);
       else navigate({ page: 'run', runId });
     } catch (cause) {
       report(cause);
     } finally {
-      making.current = false;
+      creating.current = false;
       setBusy(null);
     }
   }
-  const start = (wish: RunWish) => {
-    if (isDeviceTaken(useApp.getState().runs, wish.device)) setAsked(wish);
-    else void make(wish, 'start');
+  const start = (request: RunRequest) => {
+    if (isDeviceTaken(useApp.getState().runs, request.device)) setAsked(request);
+    else void make(request, 'start');
   };
   return {
     start,
-    queue: (wish) => void make(wish, 'queue'),
+    queue: (request) => void make(request, 'queue'),
     busy,
-    said,
+    message,
     question: (
       <QueueOrStart
         device={asked?.device ?? null}
@@ -100,7 +100,7 @@ function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
       description={
         <>
           {live.map((run) => (
-            <p key={run.id}>{besides(run)}</p>
+            <p key={run.id}>{progressWords(run)}</p>
           ))}
           {waiting > 0 && <p>{waiting === 1 ? '1 run is' : `${waiting} runs are`} queued.</p>}
           <p>Running in parallel slows all runs. Queued runs start automatically.</p>
@@ -121,7 +121,7 @@ function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
   );
 }
 
-function besides({ name, status, iteration, iterations, etaSeconds }: RunSummary): string {
+function progressWords({ name, status, iteration, iterations, etaSeconds }: RunSummary): string {
   const place = `iteration ${iteration} of ${iterations}`;
   if (status === 'paused') return `${name} is paused at ${place}.`;
   const rest = etaSeconds === null ? '' : `, ${duration(etaSeconds)} left`;

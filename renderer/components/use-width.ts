@@ -9,9 +9,9 @@ export function useWidth<E extends HTMLElement = HTMLDivElement>(): {
   const [width, setWidth] = useState(0);
   useEffect(() => {
     const element = ref.current!;
-    const look = () => setWidth(element.clientWidth || 1000);
-    look();
-    const observer = new ResizeObserver(look);
+    const measure = () => setWidth(element.clientWidth || 1000);
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);

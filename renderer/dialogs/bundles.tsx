@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { bytes } from '../../core/contract/bytes.ts';
 import type { BundleChoice, RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
-import { bringBundle, inDesktop, saveExport } from '../api/files.ts';
+import { inDesktop, saveExport, uploadBundle } from '../api/files.ts';
 import { navigate } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -13,7 +13,7 @@ import { type Step, StepLine, useTaskShare } from './task-share.tsx';
 /** Exports a run as one file. */
 export function ExportRun({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const [choice, setChoice] = useState<BundleChoice>({ checkpoints: 'newest', episodes: 'all' });
   const [step, setStep] = useState<Step | null>(null);
   const packing = useTaskShare('export_bundle', run.id);
@@ -27,7 +27,7 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
       if (signal.aborted) return void (await api.call('exports.forget', { exportId: made.exportId }));
       setStep({ words: 'Saving', share: null });
       const said = await saveExport(api, made);
-      if (said) tell(`${said}.`);
+      if (said) notify(`${said}.`);
       close();
     } catch (cause) {
       if (!signal.aborted) report(cause);
@@ -93,7 +93,7 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
 /** Imports an exported run. */
 export function ImportRun({ close }: { close: () => void }) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const [file, setFile] = useState<File | null>(null);
   const [step, setStep] = useState<Step | null>(null);
   const unpacking = useTaskShare('import_bundle', null);
@@ -104,11 +104,11 @@ export function ImportRun({ close }: { close: () => void }) {
     const progress = (share: number) => setStep({ words: 'Reading', share });
     try {
       setStep({ words: 'Reading', share: null });
-      const held = await bringBundle(api, file, { signal, progress });
+      const held = await uploadBundle(api, file, { signal, progress });
       if (held === null) return setStep(null);
       setStep({ words: 'Unpacking', share: null });
       const { runId } = await api.call('bundles.import', { file: held });
-      tell('Run imported.');
+      notify('Run imported.');
       close();
       navigate({ page: 'run', runId });
     } catch (cause) {

@@ -8,7 +8,7 @@ import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import styles from '../components/dialog-content.module.css';
 import { reportRefused } from '../components/refused.ts';
-import { useDoing } from '../components/use-doing.ts';
+import { useAction } from '../components/use-action.ts';
 import { useApp } from '../stores/app-store.ts';
 import { StepLine, useTaskShare } from './task-share.tsx';
 
@@ -22,19 +22,20 @@ const count = (runs: readonly unknown[]) => (runs.length === 1 ? '1 run' : `${ru
 /** Moves runs to the trash after confirmation, with Undo. */
 export function DeleteRuns({ runs, close }: QuestionProps) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
-  const [busy, doing] = useDoing();
+  const { report, notify } = useApp.getState();
+  const [busy, perform] = useAction();
   const live = runs.filter(({ status }) => isLive(status));
-  const goes = runs.filter((run) => !live.includes(run));
-  const size = useSizeOf(goes);
-  const named = goes.length === 1 ? goes[0] : runs.length === 1 ? runs[0] : undefined;
+  const deletable = runs.filter((run) => !live.includes(run));
+  const size = useSizeOf(deletable);
+  const named = deletable.length === 1 ? deletable[0] : runs.length === 1 ? runs[0] : undefined;
 
   async function remove(): Promise<void> {
-    const { deleted, refused } = await api.call('runs.delete', { runIds: goes.map(({ id }) => id) });
+    const { deleted, refused } = await api.call('runs.delete', { runIds: deletable.map(({ id }) => id) });
     reportRefused(refused);
     const ids = deleted.map(({ id }) => id);
     const what = deleted.length === 1 ? deleted[0]!.name : count(deleted);
-    if (ids.length > 0) tell(`${what} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
+    if (ids.length > 0)
+      notify(`${what} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
     close();
     leaveGone(deleted.map(({ runId }) => runId));
   }
@@ -42,7 +43,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
     <Dialog
       open
       onClose={close}
-      title={named ? `Delete ${named.name}?` : `Delete ${count(goes)}?`}
+      title={named ? `Delete ${named.name}?` : `Delete ${count(deletable)}?`}
       description={`${
         size === null ? '' : `${bytes(size)} on disk. `
       }Moves to Trash for 7 days. Empty the trash to free the space now.`}
@@ -52,15 +53,15 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
           <Button
             kind="danger"
             icon="trash"
-            disabled={busy || goes.length === 0}
-            onClick={() => doing(remove)}
+            disabled={busy || deletable.length === 0}
+            onClick={() => perform(remove)}
           >
             {busy ? 'Deleting…' : 'Delete'}
           </Button>
         </>
       }
     >
-      {goes.length > 1 && <Names runs={goes} />}
+      {deletable.length > 1 && <Names runs={deletable} />}
       {live.length > 0 && (
         <p className={styles.warning}>
           {runs.length === 1
@@ -82,11 +83,11 @@ function leaveGone(runIds: readonly string[]): void {
 /** Deletes episodes and checkpoints of runs. Closing cancels the rest; deleted files stay deleted, and a message shows the freed size. */
 export function CleanRuns({ runs, close }: QuestionProps) {
   const api = useApi();
-  const { tell } = useApp.getState();
+  const { notify } = useApp.getState();
   const [found, setFound] = useState<Output<'runs.cleanable'> | null>(null);
   const [episodes, setEpisodes] = useState(true);
   const [checkpoints, setCheckpoints] = useState(false);
-  const [busy, doing] = useDoing();
+  const [busy, perform] = useAction();
   const ended = runs.filter(({ status }) => !isLive(status));
   const ids = ended.map(({ id }) => id).join(' ');
   const cleaning = useTaskShare('clean', ended.length === 1 ? ended[0]!.id : null);
@@ -99,7 +100,7 @@ export function CleanRuns({ runs, close }: QuestionProps) {
   async function clean(): Promise<void> {
     const done = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
     reportRefused(done.refused);
-    tell(`${bytes(done.bytes)} freed.`);
+    notify(`${bytes(done.bytes)} freed.`);
     close();
   }
   const cancel = () => {
@@ -115,7 +116,7 @@ export function CleanRuns({ runs, close }: QuestionProps) {
       actions={
         <>
           <Button onClick={cancel}>Cancel</Button>
-          <Button kind="danger" disabled={busy || freed === 0} onClick={() => doing(clean)}>
+          <Button kind="danger" disabled={busy || freed === 0} onClick={() => perform(clean)}>
             {freed > 0 ? `Free ${bytes(freed)}` : 'Nothing to free'}
           </Button>
         </>
@@ -148,9 +149,9 @@ export function CleanRuns({ runs, close }: QuestionProps) {
 
 export function EmptyTrash({ close }: { close: () => void }) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const empty = () => {
-    api.call('trash.empty', {}).then(({ bytes: freed }) => tell(`${bytes(freed)} freed.`), report);
+    api.call('trash.empty', {}).then(({ bytes: freed }) => notify(`${bytes(freed)} freed.`), report);
     close();
   };
   return (
@@ -190,11 +191,11 @@ function useSizeOf(runs: readonly RunSummary[]): number | null {
   const [size, setSize] = useState<number | null>(null);
   const ids = runs.map(({ id }) => id).join(' ');
   useEffect(() => {
-    const wanted = new Set(ids.split(' '));
+    const included = new Set(ids.split(' '));
     api
       .call('runs.sizes', {})
       .then(({ runs: all }) =>
-        setSize(all.reduce((sum, { runId, total }) => sum + (wanted.has(runId) ? total : 0), 0)),
+        setSize(all.reduce((sum, { runId, total }) => sum + (included.has(runId) ? total : 0), 0)),
       )
       .catch(() => {});
   }, [api, ids]);

@@ -59,13 +59,13 @@ export function RenameRun({ run, close }: OneProps) {
 
 export function StopRun({ run, close }: OneProps) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const paused = run.status === 'paused';
   const stop = () => {
     api
       .call('runs.command', { runId: run.id, command: 'stop' })
       .then(
-        ({ accepted, message }) => tell(accepted ? `${run.name} is stopping.` : `Not stopped: ${message}.`),
+        ({ accepted, message }) => notify(accepted ? `${run.name} is stopping.` : `Not stopped: ${message}.`),
         report,
       );
     close();
@@ -95,16 +95,18 @@ export function StopRun({ run, close }: OneProps) {
 /** Adds a tag to runs or removes it. */
 export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: () => void }) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const list = useId();
   const [tag, setTag] = useState('');
-  const known = [...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? [])].sort();
+  const existing = [
+    ...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? []),
+  ].sort();
   const chosen = tag.trim();
   const wrong = chosen !== '' && !tagText.safeParse(chosen).success;
   const having = runs.filter(({ marks }) => marks.tags.includes(chosen)).length;
   const apply = (change: { addTags: string[] } | { removeTags: string[] }, words: string) => {
     Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, ...change }))).then(() => {
-      tell(words);
+      notify(words);
       close();
     }, report);
   };
@@ -134,7 +136,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
           aria-invalid={wrong || undefined}
         />
         <datalist id={list}>
-          {known.map((each) => (
+          {existing.map((each) => (
             <option key={each} value={each} />
           ))}
         </datalist>

@@ -102,14 +102,14 @@ function useWarnings({ id }: RunSummary, iterations: number | null): readonly st
   const api = useApi();
   const [checkpoint, setCheckpoint] = useState<number | null>(null);
   useEffect(() => {
-    let wanted = true;
+    let active = true;
     // Without a checkpoint, starting reports the error.
     api.call('checkpoints.list', { runId: id }).then(
-      ([newest]) => wanted && setCheckpoint(newest?.iteration ?? null),
+      ([newest]) => active && setCheckpoint(newest?.iteration ?? null),
       () => {},
     );
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, id]);
   const going = checkpoint === null ? null : { run: id, checkpoint, keepOptimizer: false };

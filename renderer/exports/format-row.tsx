@@ -58,7 +58,7 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
           <Progress value={exporting.task.done / exporting.task.total} label={`Exporting ${title}`} />
         )}
         {busy && 'Creating files…'}
-        {exporting.said?.format === as && exporting.said.text}
+        {exporting.result?.format === as && exporting.result.text}
       </div>
       {exporting.problem?.format === as && (
         <div className={styles.wide}>

@@ -9,11 +9,11 @@ export interface ExportState {
   format: ExportFormat | null;
   task: Task | null;
   /** Result of the last export. */
-  said: { format: ExportFormat; text: string } | null;
+  result: { format: ExportFormat; text: string } | null;
   problem: { format: ExportFormat; error: ApiError } | null;
 }
 
-const idle: ExportState = { format: null, task: null, said: null, problem: null };
+const idle: ExportState = { format: null, task: null, result: null, problem: null };
 
 export interface Exporting extends ExportState {
   start(format: ExportFormat, of: ExportSource): Promise<void>;
@@ -44,13 +44,13 @@ export function useExport(runId: string | null): Exporting {
       try {
         const made = await api.call('exports.make', { of, format, packed: !inDesktop() });
         const text = await saveExport(api, made);
-        setState({ ...idle, said: { format, text: text ?? 'Not saved' } });
+        setState({ ...idle, result: { format, text: text ?? 'Not saved' } });
       } catch (cause) {
         const error = asFailure(cause).toApiError();
         const cancelled = error.code === 'task_cancelled';
         setState(
           cancelled
-            ? { ...idle, said: { format, text: 'Cancelled' } }
+            ? { ...idle, result: { format, text: 'Cancelled' } }
             : { ...idle, problem: { format, error } },
         );
       }

@@ -30,23 +30,23 @@ export function Recovery({ here }: { here: string | null }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
   const report = useApp((state) => state.report);
-  const [known, setKnown] = useState(answered);
+  const [handled, setHandled] = useState(answered);
   const interrupted = (runs ?? []).filter(
     (run) =>
       run.status === 'interrupted' &&
       !run.marks.archived &&
       run.id !== here &&
       Date.now() - (run.endedAt ?? 0) < recent &&
-      !known.includes(keyOf(run)),
+      !handled.includes(keyOf(run)),
   );
   const [first] = interrupted;
   if (!first) return null;
   const several = interrupted.length > 1;
 
   function answer(): void {
-    const keys = [...known, ...interrupted.map(keyOf)].slice(-kept);
+    const keys = [...handled, ...interrupted.map(keyOf)].slice(-kept);
     localStorage.setItem(storageKey, JSON.stringify(keys));
-    setKnown(keys);
+    setHandled(keys);
   }
   async function resume(): Promise<void> {
     answer();

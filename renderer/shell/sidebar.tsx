@@ -145,11 +145,11 @@ export function Sidebar({ route }: { route: Route }) {
 function TrapMark({ run: { trap } }: { run: RunSummary }) {
   if (!trap || !isAlarm(trap.state)) return null;
   const { word, tone } = levelWording(trap.state);
-  const said = `Echo Trap: ${word.toLowerCase()} ${sinceWords(trap)}`;
+  const label = `Echo Trap: ${word.toLowerCase()} ${sinceWords(trap)}`;
   return (
-    <span className="run-link-trap" data-tone={tone} title={said}>
+    <span className="run-link-trap" data-tone={tone} title={label}>
       <Icon name={toneIcons[tone]} size={13} />
-      <span className="visually-hidden">{said}</span>
+      <span className="visually-hidden">{label}</span>
     </span>
   );
 }

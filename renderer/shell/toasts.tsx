@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../../core/contract/contract.ts';
 import { Button, ErrorNote, IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
-import { type Told, useApp } from '../stores/app-store.ts';
+import { type Message, useApp } from '../stores/app-store.ts';
 import styles from './toasts.module.css';
 
 /** Display times in ms. */
-const toldFor = 6000;
+const messageFor = 6000;
 const undoFor = 12_000;
 const errorFor = 20_000;
 /** Codes of errors that stay until dismissed, because the user has to act. */
@@ -15,13 +15,13 @@ const needsAnswer = /^(internal|disk_|history_|data_folder_|trainer_|storage_)/;
 /** Confirmations and errors, in a strip below the page that covers nothing. */
 export function Toasts() {
   const errors = useApp((state) => state.errors);
-  const told = useApp((state) => state.told);
-  const empty = errors.length + told.length === 0;
+  const messages = useApp((state) => state.messages);
+  const empty = errors.length + messages.length === 0;
   return (
     <section className={`errors ${styles.strip}`} data-empty={empty || undefined} aria-label="Messages">
       <div className={styles.told} role="status">
-        {told.map((each) => (
-          <Done key={each.key} told={each} />
+        {messages.map((each) => (
+          <Done key={each.key} message={each} />
         ))}
       </div>
       {errors.map(({ key, error }) => (
@@ -31,9 +31,9 @@ export function Toasts() {
   );
 }
 
-function Done({ told: { key, text, undo } }: { told: Told }) {
+function Done({ message: { key, text, undo } }: { message: Message }) {
   const dismiss = useApp((state) => state.dismiss);
-  const timed = useTimed(key, undo ? undoFor : toldFor);
+  const timed = useTimed(key, undo ? undoFor : messageFor);
   return (
     <div className={`note ${styles.done}`} {...timed}>
       <Icon name="ok" />

@@ -26,18 +26,18 @@ interface AppState {
   /** Errors not yet dismissed, newest last. */
   errors: { key: number; error: ApiError }[];
   /** Confirmations, newest last. */
-  told: Told[];
+  messages: Message[];
   /** Whether archived runs are listed too. */
   showArchived: boolean;
   toggleArchived: () => void;
   report: (cause: unknown) => void;
   /** Shows a confirmation; `undo` adds an Undo button. */
-  tell: (text: string, undo?: () => void) => void;
+  notify: (text: string, undo?: () => void) => void;
   dismiss: (key: number) => void;
   dismissAll: () => void;
 }
 
-export interface Told {
+export interface Message {
   key: number;
   text: string;
   undo: (() => void) | null;
@@ -61,7 +61,7 @@ export const useApp = create<AppState>()((set) => ({
   system: null,
   tensorBoard: null,
   errors: [],
-  told: [],
+  messages: [],
   showArchived: false,
   toggleArchived: () => set(({ showArchived }) => ({ showArchived: !showArchived })),
   report: (cause) => {
@@ -74,12 +74,14 @@ export const useApp = create<AppState>()((set) => ({
       ].slice(-mostShown),
     }));
   },
-  tell: (text, undo) =>
-    set(({ told }) => ({ told: [...told, { key: nextKey++, text, undo: undo ?? null }].slice(-mostShown) })),
+  notify: (text, undo) =>
+    set(({ messages }) => ({
+      messages: [...messages, { key: nextKey++, text, undo: undo ?? null }].slice(-mostShown),
+    })),
   dismiss: (key) =>
-    set(({ errors, told }) => ({
+    set(({ errors, messages }) => ({
       errors: errors.filter((shown) => shown.key !== key),
-      told: told.filter((shown) => shown.key !== key),
+      messages: messages.filter((shown) => shown.key !== key),
     })),
   dismissAll: () => set(({ errors }) => (errors.length > 0 ? { errors: [] } : {})),
 }));

@@ -24,31 +24,31 @@ export function useAnswer<P extends ProcedureName>(
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
   const question = input === null ? null : JSON.stringify(input);
-  const [known, setKnown] = useState<{
+  const [last, setLast] = useState<{
     question: string;
     value: Output<P> | null;
     error: ApiError | null;
   } | null>(null);
   useEffect(() => {
     if (question === null || !open) return;
-    let wanted = true;
+    let active = true;
     const ask = () =>
       api.call(name, JSON.parse(question) as Input<P>).then(
-        (value) => wanted && setKnown({ question, value, error: null }),
+        (value) => active && setLast({ question, value, error: null }),
         (cause) => {
-          if (wanted && !isConnectionLost(cause))
-            setKnown({ question, value: null, error: asFailure(cause).toApiError() });
+          if (active && !isConnectionLost(cause))
+            setLast({ question, value: null, error: asFailure(cause).toApiError() });
         },
       );
     const timer = setTimeout(ask, delay);
     return () => {
-      wanted = false;
+      active = false;
       clearTimeout(timer);
     };
   }, [api, name, question, delay, open]);
   return {
-    value: known?.value ?? null,
-    error: known?.error ?? null,
-    fresh: question !== null && known?.question === question,
+    value: last?.value ?? null,
+    error: last?.error ?? null,
+    fresh: question !== null && last?.question === question,
   };
 }

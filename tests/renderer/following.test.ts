@@ -41,7 +41,7 @@ const run = runOf();
 const runId = run.id;
 afterEach(() => useApp.setState(useApp.getInitialState()));
 
-test('an older list of runs doesn't undo a notice', async () => {
+test('an older list of runs doesn’t undo a notice', async () => {
   const { api, tell, answer } = handAnswered();
   followCore(api);
   tell('run', { ...run, status: 'completed' });

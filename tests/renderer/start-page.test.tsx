@@ -137,7 +137,7 @@ test('the essential settings are validated and update the time estimate', async 
   expect(field.getAttribute('aria-invalid')).toBeNull();
 });
 
-test('a trainer that can't start shows the reason and disables the presets', async () => {
+test('a trainer that can’t start shows the reason and disables the presets', async () => {
   page = await Page.on(undefined, '/nowhere/starpo-trainer');
   page.open('#/start');
   await page.shown(page.saying('[role="alert"]', /trainer_unavailable/));
@@ -254,7 +254,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
   expect(core.queue.list()).toEqual([made, waiting[1]]);
 });
 
-test('a queued run for another device doesn't delay the start', async () => {
+test('a queued run for another device doesn’t delay the start', async () => {
   page = await Page.on();
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-sokoban', set: { ...small, device: 'cuda:1' } }));
@@ -294,7 +294,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
   expect(page.find('article ul[aria-label="Groups"]')).toBeNull();
 });
 
-test('the sample's boards play until there is a run with boards', async () => {
+test('the sample’s boards play until there is a run with boards', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '3');
   page = await Page.on();
   bringSample(page.world, sample);
@@ -361,7 +361,7 @@ test('the sample is in the palette and can be compared with other runs', async (
   expect(page.find('[role="status"]')?.textContent ?? '').not.toMatch(/no longer here/);
 });
 
-test('the sample's page shows boards and charts, but no actions that change it', async () => {
+test('the sample’s page shows boards and charts, but no actions that change it', async () => {
   page = await Page.on();
   bringSample(page.world, sample);
   page.open('#/run/sample-run');

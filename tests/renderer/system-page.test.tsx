@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { FolderChoice, FolderWish } from '../../core/contract/bridge.ts';
+import type { FolderChoice, FolderRequest } from '../../core/contract/bridge.ts';
 import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
@@ -17,7 +17,7 @@ const button = (text: string | RegExp) => page.saying(`${section} button`, text)
 
 /** Like Electron's preload, with answers set by the test. */
 async function openInDesktop(first: FolderChoice) {
-  const dataFolder = vi.fn<(wish: FolderWish) => Promise<FolderChoice>>().mockResolvedValueOnce(first);
+  const dataFolder = vi.fn<(wish: FolderRequest) => Promise<FolderChoice>>().mockResolvedValueOnce(first);
   const restart = vi.fn();
   const silent = () => () => {};
   vi.stubGlobal('starpo', {
@@ -56,7 +56,7 @@ test('another data folder is chosen for the next start, and reset', async () => 
   expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);
 });
 
-test('a data folder set at startup can't be changed on the page', async () => {
+test('a data folder set at startup can’t be changed on the page', async () => {
   await openInDesktop({ by: 'start', next: null, problem: null });
   await page.shown(page.saying(`${section} p`, 'It was set at startup with'));
   expect(page.all(`${section} button`)).toEqual([]);

@@ -26,7 +26,7 @@ const fails = (code: string) =>
   doing(() => useApp.getState().report(new Failure(code, `${code} it was`, 'Do so.')));
 
 test('confirmations disappear unless focused; errors that need action stay', () => {
-  doing(() => useApp.getState().tell('Saved.'));
+  doing(() => useApp.getState().notify('Saved.'));
   fails('run_unknown');
   fails('disk_full');
   expect(texts()).toHaveLength(3);
@@ -43,7 +43,7 @@ test('confirmations disappear unless focused; errors that need action stay', () 
 
 test('Undo runs and dismisses; at most three messages show', () => {
   const undo = vi.fn();
-  for (const text of ['one', 'two', 'three', 'four']) doing(() => useApp.getState().tell(text, undo));
+  for (const text of ['one', 'two', 'three', 'four']) doing(() => useApp.getState().notify(text, undo));
   expect(texts().map((text) => text!.split('Undo')[0])).toEqual(['two', 'three', 'four']);
   const [button] = host.querySelectorAll<HTMLElement>('.note button');
   doing(() => button!.click());

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { chooseTransport, openAddress, takeCode } from '../../renderer/api/transport.ts';
+import { chooseTransport, openAddress, storeCode } from '../../renderer/api/transport.ts';
 
 const stored = () => localStorage.getItem('starpo-sign-in');
 
@@ -12,14 +12,14 @@ afterEach(() => vi.unstubAllGlobals());
 
 test('the code is removed from the address bar and kept for other tabs', () => {
   history.replaceState(null, '', '#sign-in=abc1');
-  takeCode();
+  storeCode();
   expect(location.hash).toBe('#/start');
   expect(stored()).toBe('abc1');
 });
 
 test('a page after the code is kept', () => {
   history.replaceState(null, '', '#sign-in=abc/run/x/replay');
-  takeCode();
+  storeCode();
   expect(location.hash).toBe('#/run/x/replay');
 });
 
@@ -31,14 +31,14 @@ test('an address opened in an existing tab updates the code', () => {
   expect(stored()).toBe('1a7e');
 });
 
-test('without a code no request is sent and the tab isn't signed in', async () => {
+test('without a code no request is sent and the tab isn’t signed in', async () => {
   const fetch = vi.fn();
   vi.stubGlobal('fetch', fetch);
   await expect(chooseTransport()()).rejects.toMatchObject({ code: 'not_signed_in' });
   expect(fetch).not.toHaveBeenCalled();
 });
 
-test('an expired code doesn't sign in, and nothing else is sent', async () => {
+test('an expired code doesn’t sign in, and nothing else is sent', async () => {
   const fetch = vi.fn(async () => new Response('{}', { status: 401 }));
   vi.stubGlobal('fetch', fetch);
   localStorage.setItem('starpo-sign-in', 'dead');

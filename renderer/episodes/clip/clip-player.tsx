@@ -33,7 +33,7 @@ export function ClipPlayer({ runId, name, answer }: ClipPlayerProps) {
 }
 
 function Playing({ name, clip }: { name: string; clip: Clip }) {
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const canvas = useRef<HTMLCanvasElement>(null);
   const inView = useInView(canvas);
   const [playing, setPlaying] = useState(() => !stillness());
@@ -44,7 +44,7 @@ function Playing({ name, clip }: { name: string; clip: Clip }) {
     clipGif(clip)
       .then((gif) => {
         saveFile(fileName(name, `level ${clip.level}`, 'gif'), gif);
-        tell('The clip is saved.');
+        notify('The clip is saved.');
       })
       .catch(report)
       .finally(() => setSaving(false));

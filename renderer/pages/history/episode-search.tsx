@@ -147,7 +147,7 @@ function Marked({ text }: { text: string }) {
   });
 }
 
-interface Wanted {
+interface Query {
   text: string;
   runId: string;
   environment: string;
@@ -162,11 +162,11 @@ interface Found {
 }
 
 /** Results for the newest query. Earlier results stay until it is answered. */
-function useEpisodes({ text, runId, environment, ended }: Wanted) {
+function useEpisodes({ text, runId, environment, ended }: Query) {
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const [found, setFound] = useState<Found | null>(null);
-  const wanted = useMemo(
+  const query = useMemo(
     () => ({
       text,
       limit: page,
@@ -180,22 +180,22 @@ function useEpisodes({ text, runId, environment, ended }: Wanted) {
     if (connection !== 'open') return;
     let newest = true;
     const timer = setTimeout(() => {
-      api.call('episodes.search', wanted).then((answer) => newest && setFound({ of: wanted, answer }), fail);
+      api.call('episodes.search', query).then((answer) => newest && setFound({ of: query, answer }), fail);
     }, typing);
     return () => {
       newest = false;
       clearTimeout(timer);
     };
-  }, [api, connection, wanted]);
+  }, [api, connection, query]);
   const fetchMore = () => {
     if (!found) return;
     const { of, answer } = found;
     // Ignore a second answer and one for a query that is no longer shown.
     const append = (next: Found['answer']) =>
-      setFound((known) =>
-        known?.answer === answer
+      setFound((previous) =>
+        previous?.answer === answer
           ? { of, answer: { ...next, episodes: [...answer.episodes, ...next.episodes] } }
-          : known,
+          : previous,
       );
     api.call('episodes.search', { ...of, offset: answer.episodes.length }).then(append, fail);
   };

@@ -15,7 +15,7 @@ const day = 86_400_000;
 /** Deleted runs that can be restored. */
 export function TrashPart() {
   const api = useApi();
-  const { report, tell } = useApp.getState();
+  const { report, notify } = useApp.getState();
   const runs = useTrash();
   if (!runs) return <Empty title="Loading the trash…" />;
   if (runs.length === 0)
@@ -27,7 +27,7 @@ export function TrashPart() {
   const now = Date.now();
   const total = runs.reduce((sum, run) => sum + run.bytes, 0);
   const restore = ({ id, name }: TrashedRun) =>
-    void api.call('trash.restore', { ids: [id] }).then(() => tell(`${name} restored.`), report);
+    void api.call('trash.restore', { ids: [id] }).then(() => notify(`${name} restored.`), report);
   return (
     <>
       <div className={styles.bar}>
@@ -74,10 +74,10 @@ function useTrash(): TrashedRun[] | null {
   const api = useApi();
   const [runs, setRuns] = useState<TrashedRun[] | null>(null);
   useEffect(() => {
-    let shown = true;
+    let active = true;
     const ask = () =>
       void api.call('trash.list', {}).then(
-        (list) => shown && setRuns(list),
+        (list) => active && setRuns(list),
         (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
       );
     const stops = [
@@ -87,7 +87,7 @@ function useTrash(): TrashedRun[] | null {
       }),
     ];
     return () => {
-      shown = false;
+      active = false;
       for (const stop of stops) stop();
     };
   }, [api]);

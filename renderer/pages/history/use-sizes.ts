@@ -16,12 +16,12 @@ export function useSizes(): Sizes {
   const api = useApi();
   const [use, setUse] = useState<DiskUse | null>(null);
   useEffect(() => {
-    let shown = true;
+    let active = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     // Ignore failures: the next change triggers another request.
     const ask = () =>
       void api.call('runs.sizes', {}).then(
-        (answer) => shown && setUse(answer),
+        (answer) => active && setUse(answer),
         () => {},
       );
     const later = () => {
@@ -35,7 +35,7 @@ export function useSizes(): Sizes {
       }),
     ];
     return () => {
-      shown = false;
+      active = false;
       clearTimeout(timer);
       for (const stop of stops) stop();
     };

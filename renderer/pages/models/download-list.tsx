@@ -3,7 +3,7 @@ import type { PartialDownload, Task } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress } from '../../components/basics.tsx';
 import { duration, percent } from '../../components/format.ts';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import styles from './models-page.module.css';
 
 interface DownloadListProps {
@@ -29,7 +29,7 @@ export function DownloadList({ downloads, tasks }: DownloadListProps) {
 
 function Download({ download, task }: { download: PartialDownload; task: Task | null }) {
   const api = useApi();
-  const [busy, doing] = useDoing();
+  const [busy, perform] = useAction();
   const { repository, taskId, total } = download;
   const done = Math.max(download.done, task?.done ?? 0);
   return (
@@ -53,14 +53,14 @@ function Download({ download, task }: { download: PartialDownload; task: Task | 
           <Button
             icon="play"
             disabled={busy}
-            onClick={() => doing(() => api.call('models.download', { repository }))}
+            onClick={() => perform(() => api.call('models.download', { repository }))}
           >
             Resume
           </Button>
           <Button
             kind="danger"
             disabled={busy}
-            onClick={() => doing(() => api.call('models.discard', { repository }))}
+            onClick={() => perform(() => api.call('models.discard', { repository }))}
           >
             Discard
           </Button>
@@ -69,7 +69,7 @@ function Download({ download, task }: { download: PartialDownload; task: Task | 
         <Button
           icon="stop"
           disabled={busy || taskId === ''}
-          onClick={() => doing(() => api.call('tasks.cancel', { taskId }))}
+          onClick={() => perform(() => api.call('tasks.cancel', { taskId }))}
         >
           Stop
         </Button>

@@ -7,7 +7,7 @@ import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import { number } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 
@@ -19,14 +19,14 @@ export function FindModel({ repository }: { repository: string | null }) {
   const [name, setName] = useState(repository ?? '');
   const [found, setFound] = useState<HubModel | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);
-  const [asking, setAsking] = useState(false);
-  const [busy, doing] = useDoing();
+  const [finding, setFinding] = useState(false);
+  const [busy, perform] = useAction();
   const published = new Map(
     (presets ?? []).flatMap(({ model }) => (model ? [[model.repository, model.title]] : [])),
   );
 
-  async function look(repository: string): Promise<void> {
-    setAsking(true);
+  async function find(repository: string): Promise<void> {
+    setFinding(true);
     setFound(null);
     setProblem(null);
     try {
@@ -34,17 +34,17 @@ export function FindModel({ repository }: { repository: string | null }) {
     } catch (cause) {
       if (!isConnectionLost(cause)) setProblem(inWords(cause));
     } finally {
-      setAsking(false);
+      setFinding(false);
     }
   }
   const choose = (repository: string) => {
     setName(repository);
-    void look(repository);
+    void find(repository);
   };
   const waiting = useRef(repository);
   useEffect(() => {
     if (!open || waiting.current === null) return;
-    void look(waiting.current);
+    void find(waiting.current);
     waiting.current = null;
   });
   return (
@@ -53,7 +53,7 @@ export function FindModel({ repository }: { repository: string | null }) {
         className={styles.find}
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.trim()) void look(name.trim());
+          if (name.trim()) void find(name.trim());
         }}
       >
         <label htmlFor="models-name">Hugging Face repo</label>
@@ -66,14 +66,14 @@ export function FindModel({ repository }: { repository: string | null }) {
           autoCapitalize="off"
           onChange={(event) => setName(event.target.value)}
         />
-        <button type="submit" className="button" disabled={asking || name.trim() === ''}>
-          {asking ? 'Finding…' : 'Find'}
+        <button type="submit" className="button" disabled={finding || name.trim() === ''}>
+          {finding ? 'Finding…' : 'Find'}
         </button>
         {published.size > 0 && (
           <div className={styles.published}>
             <span className="faint">or</span>
             {[...published].map(([repository, title]) => (
-              <Button key={repository} kind="quiet" disabled={asking} onClick={() => choose(repository)}>
+              <Button key={repository} kind="quiet" disabled={finding} onClick={() => choose(repository)}>
                 {title}
               </Button>
             ))}
@@ -87,7 +87,7 @@ export function FindModel({ repository }: { repository: string | null }) {
           busy={busy}
           onClose={() => setFound(null)}
           onDownload={() =>
-            doing(async () => {
+            perform(async () => {
               await api.call('models.download', { repository: found.repository });
               setFound(null);
             })

@@ -3,7 +3,7 @@ import type { HubSettings } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import styles from './models-page.module.css';
 
 /** The hub's address, and a token for gated models. */
@@ -13,7 +13,7 @@ export function HubForm() {
   /** The edited address; null if unedited. */
   const [typed, setTyped] = useState<string | null>(null);
   const [token, setToken] = useState('');
-  const [busy, doing] = useDoing();
+  const [busy, perform] = useAction();
   useEffect(
     () =>
       api.onState((state) => {
@@ -22,9 +22,9 @@ export function HubForm() {
       }),
     [api],
   );
-  const save = (wish: { host?: string; token?: string }) =>
-    doing(async () => {
-      const found = await api.call('hub.set', wish);
+  const save = (change: { host?: string; token?: string }) =>
+    perform(async () => {
+      const found = await api.call('hub.set', change);
       setSettings(found);
       setTyped(null);
       setToken('');

@@ -7,7 +7,7 @@ import { Button } from '../../components/basics.tsx';
 import { gigabytes, number } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { modelSources, smallModel, trainFrom } from '../../components/train-from.ts';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
@@ -120,31 +120,35 @@ function TrainFrom({ model }: { model: ModelEntry }) {
 
 function Actions({ model: { name, folder, source } }: { model: ModelEntry }) {
   const api = useApi();
-  const [asks, setAsks] = useState(false);
-  const [busy, doing] = useDoing();
+  const [confirming, setConfirming] = useState(false);
+  const [busy, perform] = useAction();
   if (source === 'added')
     return (
       <Button
         disabled={busy}
         title="Removes it from this list; its files are kept"
-        onClick={() => doing(() => api.call('models.forget', { folder }))}
+        onClick={() => perform(() => api.call('models.forget', { folder }))}
       >
         Remove
       </Button>
     );
   if (source !== 'downloaded') return null;
-  if (!asks)
+  if (!confirming)
     return (
-      <Button kind="danger" onClick={() => setAsks(true)}>
+      <Button kind="danger" onClick={() => setConfirming(true)}>
         Delete…
       </Button>
     );
   return (
     <fieldset className={styles.foundActions} aria-label={`Delete ${name}`}>
-      <Button kind="danger" disabled={busy} onClick={() => doing(() => api.call('models.delete', { name }))}>
+      <Button
+        kind="danger"
+        disabled={busy}
+        onClick={() => perform(() => api.call('models.delete', { name }))}
+      >
         Delete files
       </Button>
-      <Button onClick={() => setAsks(false)}>Keep</Button>
+      <Button onClick={() => setConfirming(false)}>Keep</Button>
     </fieldset>
   );
 }
@@ -152,13 +156,13 @@ function Actions({ model: { name, folder, source } }: { model: ModelEntry }) {
 function AddFolder() {
   const api = useApi();
   const [folder, setFolder] = useState('');
-  const [busy, doing] = useDoing();
+  const [busy, perform] = useAction();
   return (
     <form
       className={styles.find}
       onSubmit={(event) => {
         event.preventDefault();
-        doing(async () => {
+        perform(async () => {
           await api.call('models.add', { folder: folder.trim() });
           setFolder('');
         });

@@ -14,14 +14,14 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
   const [list, setList] = useState<ModelList | null>(null);
   const [tasks, setTasks] = useState<ReadonlyMap<string, Task>>(new Map());
   useEffect(() => {
-    let shown = true;
+    let active = true;
     const fail = (cause: unknown) => {
-      if (shown && !isConnectionLost(cause)) report(cause);
+      if (active && !isConnectionLost(cause)) report(cause);
     };
-    const ask = () => api.call('models.list', {}).then((found) => shown && setList(found), fail);
+    const ask = () => api.call('models.list', {}).then((found) => active && setList(found), fail);
     const note = (task: Task) => {
       if (task.kind !== 'download') return;
-      setTasks((known) => new Map(known).set(task.id, task));
+      setTasks((previous) => new Map(previous).set(task.id, task));
       // Report a failure here even if another window started the download.
       if (task.state !== 'failed' || !task.failure) return;
       const { code, message, hint } = task.failure;
@@ -33,11 +33,11 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
       api.onState((state) => {
         if (state !== 'open') return;
         void ask();
-        api.call('tasks.list', {}).then((running) => shown && running.forEach(note), fail);
+        api.call('tasks.list', {}).then((running) => active && running.forEach(note), fail);
       }),
     ];
     return () => {
-      shown = false;
+      active = false;
       for (const stop of stops) stop();
     };
   }, [api, report]);

@@ -55,10 +55,10 @@ export function Editor({
   const run = useStartRun();
   const devices = useApp((state) => state.system?.devices);
   const trainer = useApp((state) => state.system?.trainer);
-  const [begun] = useState(() => splitEdits(begin.edits));
+  const [initial] = useState(() => splitEdits(begin.edits));
   /** The environments, if they differ from the base configuration. */
-  const [list, setList] = useState(begun.list);
-  const [edits, setEdits] = useState<Settings>(begun.edits);
+  const [list, setList] = useState(initial.list);
+  const [edits, setEdits] = useState<Settings>(initial.edits);
   const [keepOptimizer, setKeepOptimizer] = useState(optimizerKept === true);
   const [variation, setVariation] = useState<Variation>({});
   const [study, setStudy] = useState(startsAsStudy);
@@ -160,7 +160,7 @@ export function Editor({
     );
   };
 
-  const wish = {
+  const request = {
     source,
     set,
     device: String(edits.device ?? values.get('device')),
@@ -176,7 +176,7 @@ export function Editor({
     // Key events from this page's dialogs bubble up to here too.
     if (!event.currentTarget.contains(event.target as Node)) return;
     event.preventDefault();
-    run.start(wish);
+    run.start(request);
   }
 
   return (
@@ -263,7 +263,7 @@ export function Editor({
             }
           }
           run={run}
-          wish={wish}
+          request={request}
           blocked={blocked}
           study={study}
           onStudy={() => setStudy(true)}

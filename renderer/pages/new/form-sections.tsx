@@ -39,8 +39,8 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
   const found = query.trim() === '' ? rest : findFields(sections, query);
   const isWrong = ({ fields }: PlacedSection) =>
     fields.some(({ at }) => problems.some(({ path }) => path === at));
-  const toggle = (id: string, wanted: boolean) =>
-    setOpen((known) => new Set(wanted ? [...known, id] : [...known].filter((each) => each !== id)));
+  const toggle = (id: string, isOpen: boolean) =>
+    setOpen((previous) => new Set(isOpen ? [...previous, id] : [...previous].filter((each) => each !== id)));
 
   return (
     <>
@@ -79,7 +79,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
               section={section}
               open={isOpen}
               edits={edits}
-              onToggle={(wanted) => toggle(section.id, wanted)}
+              onToggle={(next) => toggle(section.id, next)}
             >
               {isOpen && section.fields.map(row)}
             </Section>

@@ -17,7 +17,7 @@ interface NewPageProps {
 
 /** The form for a new run or sweep. Each address has its own form. */
 export function NewPage({ from, set, study, importing }: NewPageProps) {
-  const [imported, take] = useState<Imported | null>(null);
+  const [imported, setImported] = useState<Imported | null>(null);
   const [count, setCount] = useState(0);
   const form = useAnswer('configs.form', {}, 0);
   const source = sourceOf(from);
@@ -54,8 +54,8 @@ export function NewPage({ from, set, study, importing }: NewPageProps) {
       title={title}
       startsAsStudy={study}
       importing={importing && imported === null}
-      onImport={(taken) => {
-        take(taken);
+      onImport={(next) => {
+        setImported(next);
         setCount(count + 1);
       }}
     />

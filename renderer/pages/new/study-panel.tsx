@@ -27,7 +27,7 @@ interface StudyPanelProps {
 }
 
 /** Maximum number of combinations to validate before creation. Each takes one request to the trainer. */
-const mostLooked = 40;
+const maxValidated = 40;
 
 /** The settings and seeds of a sweep, and the number of runs. */
 export function StudyPanel(props: StudyPanelProps) {
@@ -45,17 +45,18 @@ export function StudyPanel(props: StudyPanelProps) {
   const points = pointsOf(variation, fields);
   const seeds = readSeeds(seedText);
   const runs = runCount(points, seeds);
-  const look = usePoints(source, edits, points, ready);
+  const validation = useValidation(source, edits, points, ready);
   const usual = varied.length === 0 ? title : varied.map((field) => field.title).join(' and ');
-  const called = (name ?? usual).trim().slice(0, 80);
-  const possible = ready && runs > 0 && runs <= 2000 && called !== '' && !busy && look.problem === null;
+  const trimmedName = (name ?? usual).trim().slice(0, 80);
+  const possible =
+    ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
 
   async function make(start: boolean): Promise<void> {
     setBusy(true);
     setProblem(null);
     try {
       const study = await api.call('studies.create', {
-        ...{ name: called, base: source, set: edits, points, seeds: seeds!, environment, start },
+        ...{ name: trimmedName, base: source, set: edits, points, seeds: seeds!, environment, start },
       });
       navigate({ page: 'study', studyId: study.id });
     } catch (cause) {
@@ -124,10 +125,10 @@ export function StudyPanel(props: StudyPanelProps) {
             {points.length} {points.length === 1 ? 'combination' : 'combinations'} × {seeds?.length ?? 0}{' '}
             {seeds?.length === 1 ? 'seed' : 'seeds'} = {runs} {runs === 1 ? 'run' : 'runs'}
           </strong>
-          {look.seconds !== null &&
+          {validation.seconds !== null &&
             seeds &&
             runs > 0 &&
-            `, ${roughly(look.seconds * seeds.length)} on this machine`}
+            `, ${roughly(validation.seconds * seeds.length)} on this machine`}
           {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
         <span className="spacer" />
@@ -138,9 +139,9 @@ export function StudyPanel(props: StudyPanelProps) {
           Create and start
         </Button>
       </footer>
-      {(problem ?? look.problem) && (
+      {(problem ?? validation.problem) && (
         <p className={styles.wrong} role="alert">
-          {problem ?? look.problem}
+          {problem ?? validation.problem}
         </p>
       )}
     </section>
@@ -235,35 +236,35 @@ function AddField({
   );
 }
 
-interface PointsLook {
+interface Validation {
   /** Total for all combinations with one seed; null if any is unknown. */
   seconds: number | null;
   problem: string | null;
 }
 
 /** Validates the combinations: the first error and the total time. */
-function usePoints(
+function useValidation(
   source: RunSource,
   edits: Settings,
   points: readonly StudyPoint[],
   ready: boolean,
-): PointsLook {
+): Validation {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
   const question = JSON.stringify({ source, edits, points });
-  const [known, setKnown] = useState<PointsLook & { question: string }>({
+  const [result, setResult] = useState<Validation & { question: string }>({
     question: '',
     seconds: null,
     problem: null,
   });
   useEffect(() => {
     const asked = JSON.parse(question) as { source: RunSource; edits: Settings; points: StudyPoint[] };
-    if (!ready || !open || asked.points.length === 0 || asked.points.length > mostLooked) return;
-    let wanted = true;
+    if (!ready || !open || asked.points.length === 0 || asked.points.length > maxValidated) return;
+    let active = true;
     async function ask(): Promise<void> {
       let seconds: number | null = 0;
       for (const { name, set } of asked.points) {
-        if (!wanted) return;
+        if (!active) return;
         const { problems, time } = await api.call('configs.check', {
           ...asked.source,
           set: { ...asked.edits, ...set },
@@ -271,18 +272,18 @@ function usePoints(
         });
         const [first] = problems;
         if (first) {
-          if (wanted) setKnown({ question, seconds: null, problem: `${name}: ${first.message}` });
+          if (active) setResult({ question, seconds: null, problem: `${name}: ${first.message}` });
           return;
         }
         seconds = seconds === null || !time ? null : seconds + time.seconds;
       }
-      if (wanted) setKnown({ question, seconds, problem: null });
+      if (active) setResult({ question, seconds, problem: null });
     }
     const timer = setTimeout(() => ask().catch(() => {}), 400);
     return () => {
-      wanted = false;
+      active = false;
       clearTimeout(timer);
     };
   }, [api, open, ready, question]);
-  return known.question === question ? known : { seconds: null, problem: null };
+  return result.question === question ? result : { seconds: null, problem: null };
 }

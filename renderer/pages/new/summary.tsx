@@ -5,7 +5,7 @@ import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isDeviceTaken } from '../../components/run-facts.ts';
-import type { RunWish, StartRun } from '../../components/start-run.tsx';
+import type { RunRequest, StartRun } from '../../components/start-run.tsx';
 import { buildingText } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { inWords, type PlacedField } from '../../stores/draft.ts';
@@ -23,7 +23,7 @@ interface SummaryProps {
   /** The environments, if they differ from the base configuration. */
   environments: { words: string; reset: () => void } | null;
   run: StartRun;
-  wish: RunWish;
+  request: RunRequest;
   /** Whether starting is disabled. */
   blocked: boolean;
   /** Whether the form creates a sweep, which starts its own runs. */
@@ -33,8 +33,8 @@ interface SummaryProps {
 
 /** The column beside the form: start buttons, estimates, problems and changes. */
 export function Summary(props: SummaryProps) {
-  const { check, preview, run, wish, blocked, study, onStudy } = props;
-  const taken = useApp(({ runs }) => isDeviceTaken(runs, wish.device));
+  const { check, preview, run, request, blocked, study, onStudy } = props;
+  const taken = useApp(({ runs }) => isDeviceTaken(runs, request.device));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
   return (
@@ -48,18 +48,18 @@ export function Summary(props: SummaryProps) {
               data-kind="primary"
               disabled={blocked}
               aria-keyshortcuts="Control+Enter Meta+Enter"
-              onClick={() => run.start(wish)}
+              onClick={() => run.start(request)}
             >
               <Icon name="play" size={16} />
               {run.busy?.how === 'start' ? 'Starting…' : (buildingText(trainer) ?? 'Start')}
             </button>
-            <Button icon="queue" disabled={blocked} onClick={() => run.queue(wish)}>
+            <Button icon="queue" disabled={blocked} onClick={() => run.queue(request)}>
               Add to queue
             </Button>
           </div>
         )}
         <p className={styles.said} role="status">
-          {run.said}
+          {run.message}
         </p>
         <dl className={styles.facts}>
           <Fact title={study ? 'Each run' : 'Time'}>

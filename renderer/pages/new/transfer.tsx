@@ -48,20 +48,20 @@ export function Transfer({ base, edits, importing, onImport }: TransferProps) {
 }
 
 function Export({ text, onClose }: { text: string; onClose: () => void }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied.');
+      setMessage('Copied.');
     } catch {
       field.current?.select();
-      setSaid('Press Ctrl+C to copy the selected text.');
+      setMessage('Press Ctrl+C to copy the selected text.');
     }
   }
   function save(): void {
     saveFile('run.json', new Blob([text], { type: 'application/json' }));
-    setSaid('Saved as run.json.');
+    setMessage('Saved as run.json.');
   }
   return (
     <Dialog
@@ -72,7 +72,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
       actions={
         <>
           <span className={styles.said} role="status">
-            {said}
+            {message}
           </span>
           <Button onClick={onClose}>Close</Button>
           <Button onClick={() => void copy()}>Copy</Button>

@@ -6,9 +6,9 @@ import styles from './score.module.css';
 export function LevelChoice({ level, onLevel }: { level: number; onLevel: (level: number) => void }) {
   const [text, setText] = useState<string | null>(null);
   const commit = () => {
-    const wanted = Number(text);
-    if (text !== null && Number.isInteger(wanted) && wanted >= 1 && wanted <= 1_000_000 && wanted !== level)
-      onLevel(wanted);
+    const value = Number(text);
+    if (text !== null && Number.isInteger(value) && value >= 1 && value <= 1_000_000 && value !== level)
+      onLevel(value);
     setText(null);
   };
   return (

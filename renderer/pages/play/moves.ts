@@ -1,11 +1,11 @@
 /** The four directions, as most environments name them. */
-export const ways = ['Left', 'Down', 'Right', 'Up'] as const;
-export type Way = (typeof ways)[number];
+export const directions = ['Left', 'Down', 'Right', 'Up'] as const;
+export type Direction = (typeof directions)[number];
 
-export const isWays = (actions: readonly string[]): boolean =>
-  actions.length === ways.length && ways.every((way) => actions.includes(way));
+export const isDirectional = (actions: readonly string[]): boolean =>
+  actions.length === directions.length && directions.every((way) => actions.includes(way));
 
-const keys: Record<string, Way> = {
+const keys: Record<string, Direction> = {
   ArrowLeft: 'Left',
   ArrowDown: 'Down',
   ArrowRight: 'Right',
@@ -14,12 +14,12 @@ const keys: Record<string, Way> = {
 
 /** The move for a key: arrow keys for the four directions, else a digit from 1; null for other keys. */
 export function moveOfKey(key: string, actions: readonly string[]): string | null {
-  if (isWays(actions)) return keys[key] ?? null;
+  if (isDirectional(actions)) return keys[key] ?? null;
   return (/^[1-9]$/.test(key) && actions[Number(key) - 1]) || null;
 }
 
 /** The label of a move's key. */
 export const keyOf = (action: string, actions: readonly string[]): string =>
-  isWays(actions)
-    ? { Left: '←', Down: '↓', Right: '→', Up: '↑' }[action as Way]
+  isDirectional(actions)
+    ? { Left: '←', Down: '↓', Right: '→', Up: '↑' }[action as Direction]
     : String(actions.indexOf(action) + 1);

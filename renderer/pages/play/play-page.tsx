@@ -16,9 +16,9 @@ import { YourSide } from './your-side.tsx';
 export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: number | null }) {
   const [environment, setEnvironment] = useState<string | null>(null);
   const playing = useGame(runId, checkpoint, environment);
-  const [temperature, setTemperature] = useState<number | null>(null);
+  const [chosenTemperature, setTemperature] = useState<number | null>(null);
   const { game, choices, problem, loading } = playing;
-  const heat = temperature ?? choices?.temperature ?? 0;
+  const temperature = chosenTemperature ?? choices?.temperature ?? 0;
   const run = useRunSummary(runId);
   const name = run?.name ?? runId;
   useEffect(() => {
@@ -41,7 +41,7 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
             choices={choices}
             game={game}
             loading={loading}
-            temperature={heat}
+            temperature={temperature}
             onTemperature={setTemperature}
             onCheckpoint={choose}
             onEnvironment={setEnvironment}
@@ -67,7 +67,7 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         </Empty>
       )}
       {!game && loading && <p className="muted">Loading the policy…</p>}
-      {game && <Table playing={playing} game={game} temperature={heat} />}
+      {game && <Table playing={playing} game={game} temperature={temperature} />}
     </div>
   );
 }

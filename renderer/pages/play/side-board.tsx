@@ -1,15 +1,15 @@
 import type { Frame, Game, PlaySide, Replay } from '../../../core/contract/contract.ts';
 import { outcomeAt } from '../../environments/describe.ts';
 import { environmentOf } from '../../environments/registry.ts';
+import { usePlayback } from './playback.ts';
 import styles from './side.module.css';
-import { useWalk } from './walk.ts';
 
 /** Milliseconds between the agent's moves. The user's moves are shown at once. */
 const agentPause = 160;
 
 /** The board of one side, and the outcome of the move shown. */
 export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who: 'agent' | 'you' }) {
-  const { index, motion } = useWalk(side.frames.length, who === 'agent' ? agentPause : 0);
+  const { index, motion } = usePlayback(side.frames.length, who === 'agent' ? agentPause : 0);
   const replay = asReplay(game, side);
   const { Board, describe } = environmentOf(game.type);
   const words = wordsOf(replay, side, index);

@@ -32,12 +32,12 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
   const [problem, setProblem] = useState<ApiError | null>(null);
   const [loading, setLoading] = useState(true);
   const open = useRef<Game | null>(null);
-  const wanted = useRef(checkpoint);
+  const requested = useRef(checkpoint);
   /** Counts retries with another checkpoint after one that couldn't be opened. */
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    if (wanted.current === checkpoint) return;
-    wanted.current = checkpoint;
+    if (requested.current === checkpoint) return;
+    requested.current = checkpoint;
     if (!open.current) setAttempt((count) => count + 1);
   }, [checkpoint]);
 
@@ -48,36 +48,36 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new `attempt` reruns the effect.
   useEffect(() => {
-    let shown = true;
+    let active = true;
     let before: ConnectionState | null = null;
     async function begin(): Promise<void> {
       setLoading(true);
       setProblem(null);
       try {
         const found = await api.call('play.choices', { runId });
-        if (!shown) return;
+        if (!active) return;
         setChoices(found);
         const [newest] = found.checkpoints;
         if (newest === undefined) return;
         const level = open.current?.level;
-        const wish = { runId, checkpoint: wanted.current ?? newest, ...(level && { level }) };
-        const opened = await api.call('play.open', { ...wish, ...(environment && { environment }) });
-        if (shown) show(opened);
+        const request = { runId, checkpoint: requested.current ?? newest, ...(level && { level }) };
+        const opened = await api.call('play.open', { ...request, ...(environment && { environment }) });
+        if (active) show(opened);
         else await api.call('play.close', { gameId: opened.id });
       } catch (cause) {
-        if (shown && !isConnectionLost(cause)) setProblem(asFailure(cause).toApiError());
+        if (active && !isConnectionLost(cause)) setProblem(asFailure(cause).toApiError());
       } finally {
-        if (shown) setLoading(false);
+        if (active) setLoading(false);
       }
     }
     /** Reloads the game, because the server may have dropped notices. */
-    const lookAgain = ({ id }: Game) =>
+    const reload = ({ id }: Game) =>
       api.call('play.get', { gameId: id }).then(
         (now) => now.id === open.current?.id && show(now),
         () => {},
       );
     const stops = [
-      api.on('play', ({ game: told }) => told.id === open.current?.id && show(told), runId),
+      api.on('play', ({ game: update }) => update.id === open.current?.id && show(update), runId),
       api.on(
         'humanSuccess',
         ({ humanSuccess }) => setChoices((old) => old && { ...old, humanSuccess }),
@@ -86,11 +86,11 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
       api.onState((state) => {
         const game = before === 'open' ? open.current : null;
         before = state;
-        if (state === 'open') void (game ? lookAgain(game) : begin());
+        if (state === 'open') void (game ? reload(game) : begin());
       }),
     ];
     return () => {
-      shown = false;
+      active = false;
       for (const stop of stops) stop();
       const gameId = open.current?.id;
       open.current = null;

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
 import { Button } from '../../components/basics.tsx';
-import { isWays, keyOf, ways } from './moves.ts';
+import { directions, isDirectional, keyOf } from './moves.ts';
 import styles from './side.module.css';
 import { SideBoard } from './side-board.tsx';
 
@@ -41,7 +41,7 @@ export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
         <Words disabled={over} onMove={onMove} />
       )}
       <p className="faint">
-        {isWays(game.actions) && 'Arrow keys move. '}
+        {isDirectional(game.actions) && 'Arrow keys move. '}
         {maxMoves > 1 && 'You see the result of each move; the agent plans several per turn. '}
         Only your first attempt counts.
       </p>
@@ -57,10 +57,10 @@ interface MovesProps {
 
 /** One button per move. The four directions are laid out like arrow keys. */
 function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
-  const four = isWays(actions);
+  const four = isDirectional(actions);
   return (
     <fieldset className={four ? styles.pad : styles.choices} aria-label="Your moves">
-      {(four ? ways : actions).map((action) => (
+      {(four ? directions : actions).map((action) => (
         <button
           key={action}
           type="button"

@@ -100,8 +100,8 @@ function IdeaLink({ run, idea: { words, to } }: { run: RunSummary; idea: Idea })
 }
 
 function CopyResult({ text }: { text: string }) {
-  const { report, tell } = useApp.getState();
-  const copy = () => navigator.clipboard.writeText(text).then(() => tell('The result is copied.'), report);
+  const { report, notify } = useApp.getState();
+  const copy = () => navigator.clipboard.writeText(text).then(() => notify('The result is copied.'), report);
   return (
     <Button icon="copy" onClick={() => void copy()} title={text}>
       Copy the result

@@ -15,21 +15,21 @@ import { useStartPreferences } from './start-preferences.ts';
 /** Whether to show the three steps: there are no runs yet and the user hasn't dismissed them. */
 export function useFirstSteps(): boolean {
   const empty = useApp(({ runs }) => runs?.length === 0);
-  const { stepsAway } = useStartPreferences();
-  return empty && !stepsAway;
+  const { stepsDismissed } = useStartPreferences();
+  return empty && !stepsDismissed;
 }
 
 /** An introduction for the first start. `hero` is the preset to start with. */
 export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
   const system = useApp((state) => state.system);
   const sample = useSample(true);
-  const { putStepsAway } = useStartPreferences();
+  const { dismissSteps } = useStartPreferences();
   const trainer = system?.trainer;
   return (
     <section className={`panel ${styles.steps}`} aria-labelledby="first-steps">
       <header className={styles.head}>
         <h2 id="first-steps">Your first run in three steps</h2>
-        <IconButton icon="close" label="Don’t show the steps again" onClick={putStepsAway} />
+        <IconButton icon="close" label="Don’t show the steps again" onClick={dismissSteps} />
       </header>
       <ol className={styles.list}>
         <Step number={1} title="This machine" done={trainer !== undefined && !trainer.problem}>

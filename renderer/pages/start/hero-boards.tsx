@@ -24,7 +24,7 @@ export function HeroBoards({ children }: { children: ReactNode }) {
   const ofFirst = useNewestRollout(first?.id ?? null);
   // A new run has no boards yet, so show the previous run's boards until it does.
   const lacks = first === undefined || ofFirst === null;
-  const sample = useSampleWhere(lacks && second === undefined);
+  const sample = useVisibleSample(lacks && second === undefined);
   const next = second ?? sample?.summary;
   const ofNext = useNewestRollout((lacks && next?.id) || null);
   const [over, setOver] = useState(false);
@@ -57,16 +57,16 @@ export function HeroBoards({ children }: { children: ReactNode }) {
 /** Started runs: the running one first, then the newest. */
 function useOwnRuns(): RunSummary[] {
   const runs = useApp((state) => state.runs) ?? [];
-  const begun = runs.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived);
-  const live = begun.find(({ status }) => isLive(status));
-  return live ? [live, ...begun.filter((run) => run !== live)] : begun;
+  const started = runs.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived);
+  const live = started.find(({ status }) => isLive(status));
+  return live ? [live, ...started.filter((run) => run !== live)] : started;
 }
 
 /** The sample run, unless the user has hidden it. */
-function useSampleWhere(wanted: boolean): Sample | null {
-  const known = useApp(({ runs }) => runs !== null);
-  const { sampleAway } = useStartPreferences();
-  return useSample(wanted && known && !sampleAway);
+function useVisibleSample(enabled: boolean): Sample | null {
+  const loaded = useApp(({ runs }) => runs !== null);
+  const { sampleDismissed } = useStartPreferences();
+  return useSample(enabled && loaded && !sampleDismissed);
 }
 
 interface CaptionProps {
@@ -77,7 +77,7 @@ interface CaptionProps {
 }
 
 function Caption({ run, sample, boards }: CaptionProps) {
-  const { putSampleAway } = useStartPreferences();
+  const { dismissSample } = useStartPreferences();
   const solved = boards.episodes.filter(({ summary }) => summary.success).length;
   return (
     <div className={styles.caption}>
@@ -94,7 +94,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
             Created on {dateWords(run.endedAt ?? run.createdAt)}
             {sample.build && `, trainer ${sample.build}`}
           </span>
-          <IconButton icon="close" label="Hide the sample run" onClick={putSampleAway} />
+          <IconButton icon="close" label="Hide the sample run" onClick={dismissSample} />
         </div>
       )}
     </div>
@@ -110,6 +110,6 @@ export function excerpt(boards: RolloutBoards): RolloutBoards {
   );
   const members = groups[0]?.members.length ?? 1;
   const chosen = (members > 1 ? byEvenness : groups).slice(0, Math.max(1, Math.floor(mostBoards / members)));
-  const wanted = new Set(chosen.flatMap((group) => group.members.slice(0, mostBoards).map(({ id }) => id)));
-  return { ...boards, episodes: boards.episodes.filter(({ summary }) => wanted.has(summary.id)) };
+  const selected = new Set(chosen.flatMap((group) => group.members.slice(0, mostBoards).map(({ id }) => id)));
+  return { ...boards, episodes: boards.episodes.filter(({ summary }) => selected.has(summary.id)) };
 }

@@ -39,7 +39,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   const changed = Object.fromEntries(
     Object.entries(typed).filter(([path, text]) => text !== String(card.first[path] ?? '')),
   );
-  const wish = {
+  const request = {
     source: { preset: card.id },
     set: { ...set, ...changed },
     title: card.title,
@@ -47,8 +47,9 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   };
   const taken = useApp(({ runs }) => isDeviceTaken(runs, card.device));
   const busy = run.busy?.title === card.title ? run.busy.how : null;
-  const place = { from: { preset: card.id }, set: texts(wish.set) };
-  const asked = Object.keys(wish.set).length > 0 ? { ...wish.source, set: wish.set, titles: true } : null;
+  const place = { from: { preset: card.id }, set: texts(request.set) };
+  const asked =
+    Object.keys(request.set).length > 0 ? { ...request.source, set: request.set, titles: true } : null;
   const check = useAnswer('configs.check', asked, 250);
   const presets = useApp((state) => state.presets) ?? [];
   const models = useAnswer('models.list', { checkpoints: false }, 0).value?.models ?? [];
@@ -65,13 +66,13 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
     if (form) return { ...form, set: { ...texts(set), ...form.set } };
     return { page: 'new', from: { preset: chosen }, set: texts(set) };
   }
-  const said = useId();
+  const problemId = useId();
   const problem = (check.fresh && check.value?.problems[0]) || null;
   const time = asked === null ? card.time : (check.value?.time ?? null);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
-    run.start(wish);
+    run.start(request);
   }
 
   return (
@@ -100,7 +101,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
                 value={typed[path] ?? String(card.first[path] ?? '')}
                 data-changed={path in changed || undefined}
                 aria-invalid={problem?.path === path || undefined}
-                aria-describedby={problem?.path === path ? said : undefined}
+                aria-describedby={problem?.path === path ? problemId : undefined}
                 onChange={({ target }) => setTyped({ ...typed, [path]: target.value.trim() })}
               />
             </label>
@@ -128,7 +129,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
             </label>
           )}
         </div>
-        <p id={said} className={styles.problem} role="status">
+        <p id={problemId} className={styles.problem} role="status">
           {problem?.message}
         </p>
         <div className={styles.foot}>
@@ -145,7 +146,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           {taken && (
             <Button
               icon="queue"
-              onClick={() => run.queue(wish)}
+              onClick={() => run.queue(request)}
               disabled={run.busy !== null || blocked}
               label={`Add to queue: ${card.title}, ${card.algorithm}`}
             >

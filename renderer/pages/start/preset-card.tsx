@@ -25,7 +25,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
   const trap = isTrap(card);
   // A preset that collapses on purpose shares its task with another card.
   const heading = `task-${trap ? card.id : card.task}`;
-  const wish = { source: { preset: card.id }, set, title, device: card.device };
+  const request = { source: { preset: card.id }, set, title, device: card.device };
   return (
     <article className={`panel ${styles.card}`} aria-labelledby={heading}>
       <div className={styles.head}>
@@ -51,7 +51,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
       <div className={styles.foot}>
         <Button
           icon="play"
-          onClick={() => run.start(wish)}
+          onClick={() => run.start(request)}
           disabled={run.busy !== null || blocked}
           label={`Start ${title}, ${card.algorithm}`}
         >

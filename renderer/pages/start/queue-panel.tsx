@@ -146,15 +146,15 @@ function useQueueProblem(ids: string): ApiError | null {
   const [problem, setProblem] = useState<ApiError | null>(null);
   useEffect(() => api.on('queue', (queue) => setProblem(queue.problem)), [api]);
   useEffect(() => {
-    let shown = true;
+    let active = true;
     if (ids === '') setProblem(null);
     else
       api.call('queue.list', {}).then(
-        (queue) => shown && setProblem(queue.problem),
+        (queue) => active && setProblem(queue.problem),
         () => {},
       );
     return () => {
-      shown = false;
+      active = false;
     };
   }, [api, ids]);
   return problem;

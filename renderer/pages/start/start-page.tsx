@@ -106,7 +106,7 @@ function Presets({ presets }: { presets: readonly Card[] }) {
         ))}
       </div>
       <p className={styles.said} role="status">
-        {run.said}
+        {run.message}
       </p>
       <QueuePanel />
       <RecentRuns />

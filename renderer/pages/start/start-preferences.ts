@@ -5,28 +5,31 @@ const storageKey = 'starpo-start';
 /** Dismissed parts of the Start page, kept in local storage. */
 interface StartPreferences {
   /** The introduction. */
-  stepsAway: boolean;
+  stepsDismissed: boolean;
   /** The sample run's boards. */
-  sampleAway: boolean;
-  putStepsAway: () => void;
-  putSampleAway: () => void;
+  sampleDismissed: boolean;
+  dismissSteps: () => void;
+  dismissSample: () => void;
 }
 
 export const useStartPreferences = create<StartPreferences>()((set) => ({
   ...stored(),
-  putStepsAway: () => set({ stepsAway: true }),
-  putSampleAway: () => set({ sampleAway: true }),
+  dismissSteps: () => set({ stepsDismissed: true }),
+  dismissSample: () => set({ sampleDismissed: true }),
 }));
 
-useStartPreferences.subscribe(({ stepsAway, sampleAway }) =>
-  localStorage.setItem(storageKey, JSON.stringify({ stepsAway, sampleAway })),
+useStartPreferences.subscribe(({ stepsDismissed, sampleDismissed }) =>
+  localStorage.setItem(storageKey, JSON.stringify({ stepsDismissed, sampleDismissed })),
 );
 
 /** Reads the stored values and ignores invalid ones, which another version may have written. */
-function stored(): Pick<StartPreferences, 'stepsAway' | 'sampleAway'> {
+function stored(): Pick<StartPreferences, 'stepsDismissed' | 'sampleDismissed'> {
   let written: Record<string, unknown> = {};
   try {
     written = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
   } catch {}
-  return { stepsAway: written.stepsAway === true, sampleAway: written.sampleAway === true };
+  return {
+    stepsDismissed: written.stepsDismissed === true,
+    sampleDismissed: written.sampleDismissed === true,
+  };
 }

@@ -11,7 +11,7 @@ export interface ChosenModel {
   setFolder: (folder: string) => void;
   /** Null while it is being checked. */
   state: ModelState | null;
-  lookAgain: () => void;
+  recheck: () => void;
 }
 
 /** A published model's folder, kept in local storage, and whether a run can start from it. */
@@ -19,21 +19,21 @@ export function useModel(model: string): ChosenModel {
   const api = useApi();
   const [folders, setFolders] = useState<Record<string, string>>({});
   const folder = folders[model] ?? localStorage.getItem(keyOf(model)) ?? '';
-  const [looked, setLooked] = useState<{ at: string; state: ModelState } | null>(null);
+  const [checked, setChecked] = useState<{ at: string; state: ModelState } | null>(null);
   const [round, setRound] = useState(0);
   const at = `${round} ${model} ${folder}`;
 
   useEffect(() => {
-    let wanted = true;
+    let active = true;
     api.call('models.inspect', { model, ...(folder === '' ? {} : { folder }) }).then(
-      (state) => wanted && setLooked({ at, state }),
+      (state) => active && setChecked({ at, state }),
       (cause) => {
         const problem = asFailure(cause).toApiError();
-        if (wanted) setLooked({ at, state: { folder: null, parameters: null, problem } });
+        if (active) setChecked({ at, state: { folder: null, parameters: null, problem } });
       },
     );
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, model, folder, at]);
 
@@ -47,7 +47,7 @@ export function useModel(model: string): ChosenModel {
   return {
     folder,
     setFolder,
-    state: looked?.at === at ? looked.state : null,
-    lookAgain: () => setRound((last) => last + 1),
+    state: checked?.at === at ? checked.state : null,
+    recheck: () => setRound((last) => last + 1),
   };
 }

@@ -7,29 +7,29 @@ import { useApp } from '../../stores/app-store.ts';
 export function useNewestRollout(runId: string | null): RolloutFile | null | undefined {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
-  const [known, setKnown] = useState<{ runId: string; file: RolloutFile | null } | null>(null);
+  const [newest, setNewest] = useState<{ runId: string; file: RolloutFile | null } | null>(null);
   useEffect(() => {
     if (runId === null || !open) return;
-    let wanted = true;
-    const hear = (files: readonly RolloutFile[]) => {
-      if (!wanted) return;
-      setKnown((state) => {
-        const known = state?.runId === runId ? state.file : null;
+    let active = true;
+    const update = (files: readonly RolloutFile[]) => {
+      if (!active) return;
+      setNewest((state) => {
+        const previous = state?.runId === runId ? state.file : null;
         return {
           runId,
-          file: files.reduce((best, file) => (best && !isBefore(best, file) ? best : file), known),
+          file: files.reduce((best, file) => (best && !isBefore(best, file) ? best : file), previous),
         };
       });
     };
-    const stop = api.on('rollout', ({ file }) => hear([file]), runId);
+    const stop = api.on('rollout', ({ file }) => update([file]), runId);
     // Treat a failed request as no files.
-    api.call('rollouts.list', { runId }).then(hear, () => hear([]));
+    api.call('rollouts.list', { runId }).then(update, () => update([]));
     return () => {
-      wanted = false;
+      active = false;
       stop();
     };
   }, [api, runId, open]);
-  return known?.runId === runId ? known.file : undefined;
+  return newest?.runId === runId ? newest.file : undefined;
 }
 
 /** Training rollouts take precedence over evaluations. */

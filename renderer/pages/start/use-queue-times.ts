@@ -15,13 +15,13 @@ export function useQueueTimes(waiting: readonly RunSummary[]): (number | null)[]
   const unknown = waiting.find(({ id }) => lengths[id] === undefined)?.id;
   useEffect(() => {
     if (unknown === undefined) return;
-    let wanted = true;
+    let active = true;
     api.call('configs.check', { run: unknown }).then(
-      ({ time }) => wanted && setLengths((known) => ({ ...known, [unknown]: time?.seconds ?? null })),
-      () => wanted && setLengths((known) => ({ ...known, [unknown]: null })),
+      ({ time }) => active && setLengths((previous) => ({ ...previous, [unknown]: time?.seconds ?? null })),
+      () => active && setLengths((previous) => ({ ...previous, [unknown]: null })),
     );
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, unknown]);
 

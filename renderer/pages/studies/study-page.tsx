@@ -6,7 +6,7 @@ import { type Reference, sharedReferences } from '../../charts/references.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { reportRefused } from '../../components/refused.ts';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useAnswer } from '../../stores/use-answer.ts';
 import { StudyChart } from './study-chart.tsx';
@@ -25,12 +25,12 @@ export function StudyPage({ studyId }: { studyId: string }) {
           <a href={formatRoute({ page: 'studies' })}>All sweeps</a>
         </Empty>
       )}
-      {study && study !== 'gone' && <Known study={study} />}
+      {study && study !== 'gone' && <Loaded study={study} />}
     </div>
   );
 }
 
-function Known({ study: { summary, table } }: { study: Study }) {
+function Loaded({ study: { summary, table } }: { study: Study }) {
   const { name, base, state, runs, environment } = summary;
   const words = useBaseWords(base);
   const references = useReferences(table);
@@ -75,10 +75,10 @@ function useReferences(table: Study['table']): Reference[] {
 
 /** Links to the comparison once two runs have metrics. */
 function CompareRuns({ rows }: { rows: Study['table'] }) {
-  const begun = rows.flatMap(({ cells }) => cells).filter(({ iteration }) => iteration > 0);
-  if (begun.length < 2) return null;
+  const started = rows.flatMap(({ cells }) => cells).filter(({ iteration }) => iteration > 0);
+  if (started.length < 2) return null;
   return (
-    <a className="button" href={formatRoute({ page: 'compare', runIds: begun.map(({ runId }) => runId) })}>
+    <a className="button" href={formatRoute({ page: 'compare', runIds: started.map(({ runId }) => runId) })}>
       Compare runs
     </a>
   );
@@ -86,16 +86,16 @@ function CompareRuns({ rows }: { rows: Study['table'] }) {
 
 function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary }) {
   const api = useApi();
-  const { report, tell } = useApp.getState();
-  const [busy, doing] = useDoing();
-  const [asks, setAsks] = useState(false);
+  const { report, notify } = useApp.getState();
+  const [busy, perform] = useAction();
+  const [confirming, setConfirming] = useState(false);
   async function remove(withRuns: boolean): Promise<void> {
     const { deleted, refused } = await api.call('studies.delete', { studyId: id, runs: withRuns });
     reportRefused(refused);
-    setAsks(false);
+    setConfirming(false);
     if (refused.length > 0) return;
     const ids = deleted.map((run) => run.id);
-    tell(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
+    notify(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
     // Stay on the current page if the user has left this one.
     if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
@@ -105,12 +105,12 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
         <Button
           icon="stop"
           disabled={busy}
-          onClick={() => doing(() => api.call('studies.cancel', { studyId: id }))}
+          onClick={() => perform(() => api.call('studies.cancel', { studyId: id }))}
         >
           Cancel
         </Button>
       ) : (
-        <Button kind="danger" onClick={() => setAsks(true)}>
+        <Button kind="danger" onClick={() => setConfirming(true)}>
           Delete…
         </Button>
       )}
@@ -119,25 +119,25 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
           kind="primary"
           icon="play"
           disabled={busy}
-          onClick={() => doing(() => api.call('studies.start', { studyId: id }))}
+          onClick={() => perform(() => api.call('studies.start', { studyId: id }))}
         >
           {state === 'created' ? 'Start' : 'Resume'}
         </Button>
       )}
       <Dialog
-        open={asks}
-        onClose={() => setAsks(false)}
+        open={confirming}
+        onClose={() => setConfirming(false)}
         title="Delete sweep?"
         description={
           <p>Moves {name} to the trash for seven days. Delete its runs too, or keep them in History.</p>
         }
         actions={
           <>
-            <Button onClick={() => setAsks(false)}>Cancel</Button>
-            <Button disabled={busy} onClick={() => doing(() => remove(false))}>
+            <Button onClick={() => setConfirming(false)}>Cancel</Button>
+            <Button disabled={busy} onClick={() => perform(() => remove(false))}>
               Delete, keep runs
             </Button>
-            <Button kind="danger" disabled={busy} onClick={() => doing(() => remove(true))}>
+            <Button kind="danger" disabled={busy} onClick={() => perform(() => remove(true))}>
               Delete with runs
             </Button>
           </>

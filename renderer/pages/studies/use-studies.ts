@@ -13,7 +13,7 @@ export function useStudies(): StudySummary[] | null {
     const catchUp = createCatchUp();
     const stops = [
       api.on('study', ({ studyId, summary }) =>
-        catchUp.notice(() => setStudies((known) => known && withStudy(known, studyId, summary))),
+        catchUp.notice(() => setStudies((loaded) => loaded && withStudy(loaded, studyId, summary))),
       ),
       onOpen(api, () => {
         catchUp
@@ -31,10 +31,10 @@ export function useStudies(): StudySummary[] | null {
   return studies;
 }
 
-function withStudy(known: StudySummary[], id: string, summary: StudySummary | null): StudySummary[] {
-  if (!summary) return known.filter((study) => study.id !== id);
-  const place = known.findIndex((study) => study.id === id);
-  return place < 0 ? [...known, summary] : known.with(place, summary);
+function withStudy(loaded: StudySummary[], id: string, summary: StudySummary | null): StudySummary[] {
+  if (!summary) return loaded.filter((study) => study.id !== id);
+  const place = loaded.findIndex((study) => study.id === id);
+  return place < 0 ? [...loaded, summary] : loaded.with(place, summary);
 }
 
 /** A sweep with its table; null while loading, `gone` if it doesn't exist. Changes during a request cause one more request
@@ -42,12 +42,12 @@ function withStudy(known: StudySummary[], id: string, summary: StudySummary | nu
  */
 export function useStudy(studyId: string): Study | null | 'gone' {
   const api = useApi();
-  const [known, setKnown] = useState<{ id: string; study: Study | 'gone' } | null>(null);
+  const [loaded, setLoaded] = useState<{ id: string; study: Study | 'gone' } | null>(null);
   useEffect(() => {
-    let shown = true;
+    let active = true;
     let asking = false;
     let again = false;
-    const show = (study: Study | 'gone') => shown && setKnown({ id: studyId, study });
+    const show = (study: Study | 'gone') => active && setLoaded({ id: studyId, study });
     async function ask(): Promise<void> {
       again = asking;
       if (asking) return;
@@ -59,7 +59,7 @@ export function useStudy(studyId: string): Study | null | 'gone' {
         else unlessLost(cause);
       }
       asking = false;
-      if (again && shown) await ask();
+      if (again && active) await ask();
     }
     const stops = [
       api.on('study', (notice) => {
@@ -70,11 +70,11 @@ export function useStudy(studyId: string): Study | null | 'gone' {
       onOpen(api, () => void ask()),
     ];
     return () => {
-      shown = false;
+      active = false;
       for (const stop of stops) stop();
     };
   }, [api, studyId]);
-  return known?.id === studyId ? known.study : null;
+  return loaded?.id === studyId ? loaded.study : null;
 }
 
 /** Calls back after every (re)connection, because notices may have been missed. */

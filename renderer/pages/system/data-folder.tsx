@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { FolderChoice, FolderChooser, FolderWish } from '../../../core/contract/bridge.ts';
+import type { FolderChoice, FolderChooser, FolderRequest } from '../../../core/contract/bridge.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './system-page.module.css';
 
@@ -30,12 +30,12 @@ export function DataFolder() {
 
 function Choice({ chooser }: { chooser: FolderChooser }) {
   const [choice, setChoice] = useState<FolderChoice | null>(null);
-  const [busy, doing] = useDoing();
-  const wish = useCallback(
-    (what: FolderWish) => doing(async () => setChoice(await chooser.dataFolder(what))),
-    [chooser, doing],
+  const [busy, perform] = useAction();
+  const request = useCallback(
+    (what: FolderRequest) => perform(async () => setChoice(await chooser.dataFolder(what))),
+    [chooser, perform],
   );
-  useEffect(() => wish('look'), [wish]);
+  useEffect(() => request('look'), [request]);
   if (!choice) return null;
   if (choice.by === 'start')
     return (
@@ -51,11 +51,11 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         folder and reappear when you switch back. Pass the folder to commands with <code>--home</code>.
       </p>
       <div className={styles.preference}>
-        <Button icon="disk" onClick={() => wish('choose')} disabled={busy}>
+        <Button icon="disk" onClick={() => request('choose')} disabled={busy}>
           Choose another folder…
         </Button>
         {choice.by === 'person' && (
-          <Button kind="quiet" icon="reset" onClick={() => wish('usual')} disabled={busy}>
+          <Button kind="quiet" icon="reset" onClick={() => request('usual')} disabled={busy}>
             Use the default folder
           </Button>
         )}

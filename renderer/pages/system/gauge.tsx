@@ -18,13 +18,13 @@ const height = 56;
 
 /** One hardware metric, now and over time. */
 export function Gauge({ title, value, note, shares, room, span }: GaugeProps) {
-  const known = shares.filter((share) => share !== null);
-  const mean = known.reduce((sum, share) => sum + share, 0) / Math.max(1, known.length);
+  const measured = shares.filter((share) => share !== null);
+  const mean = measured.reduce((sum, share) => sum + share, 0) / Math.max(1, measured.length);
   // Draw a single sample as a line.
   const drawn = shares.length === 1 ? [...shares, ...shares] : shares;
-  const said = `${title}: ${value} now, average ${Math.round(mean * 100)} %`;
+  const label = `${title}: ${value} now, average ${Math.round(mean * 100)} %`;
   return (
-    <figure className={`panel ${styles.gauge}`} aria-label={said}>
+    <figure className={`panel ${styles.gauge}`} aria-label={label}>
       <figcaption>{title}</figcaption>
       <strong>{value}</strong>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">

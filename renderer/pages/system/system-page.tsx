@@ -219,13 +219,13 @@ function Diagnostics() {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   async function make(): Promise<void> {
     setBusy(true);
-    setSaid('');
+    setMessage('');
     try {
       const made = await api.call('machine.diagnostics', {});
-      setSaid((await saveExport(api, made)) ?? 'Not saved');
+      setMessage((await saveExport(api, made)) ?? 'Not saved');
     } catch (cause) {
       report(cause);
     } finally {
@@ -244,7 +244,7 @@ function Diagnostics() {
           {busy ? 'Creating…' : 'Create diagnostics file'}
         </Button>
         <span className="faint" role="status">
-          {said}
+          {message}
         </span>
       </div>
     </section>

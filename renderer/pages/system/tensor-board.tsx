@@ -1,6 +1,6 @@
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
-import { useDoing } from '../../components/use-doing.ts';
+import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './system-page.module.css';
 
@@ -8,11 +8,11 @@ import styles from './system-page.module.css';
 export function TensorBoard() {
   const api = useApi();
   const state = useApp(({ tensorBoard }) => tensorBoard);
-  const [busy, doing] = useDoing();
+  const [busy, perform] = useAction();
   if (!state) return null;
   const { on, folder, problem } = state;
   const turn = () =>
-    doing(async () => useApp.setState({ tensorBoard: await api.call('tensorBoard.set', { on: !on }) }));
+    perform(async () => useApp.setState({ tensorBoard: await api.call('tensorBoard.set', { on: !on }) }));
   return (
     <section className={`panel ${styles.section}`} aria-label="TensorBoard">
       <h2>TensorBoard</h2>
@@ -37,9 +37,9 @@ export function TensorBoard() {
 }
 
 function Copied({ name, text }: { name: string; text: string }) {
-  const tell = useApp((state) => state.tell);
+  const notify = useApp((state) => state.notify);
   const report = useApp((state) => state.report);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => tell(`${name} copied.`), report);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => notify(`${name} copied.`), report);
   return (
     <div>
       <dt>{name}</dt>

@@ -3,10 +3,10 @@ import { isConnectionLost } from '../api/api.ts';
 import { useApp } from '../stores/app-store.ts';
 
 /** Runs an async action with a busy flag and reports its errors. */
-export function useDoing(): [boolean, (work: () => Promise<unknown>) => void] {
+export function useAction(): [boolean, (work: () => Promise<unknown>) => void] {
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState(false);
-  const doing = useCallback(
+  const perform = useCallback(
     (work: () => Promise<unknown>) => {
       setBusy(true);
       work()
@@ -15,5 +15,5 @@ export function useDoing(): [boolean, (work: () => Promise<unknown>) => void] {
     },
     [report],
   );
-  return [busy, doing];
+  return [busy, perform];
 }

@@ -6,7 +6,7 @@ import type { Motion } from '../../environments/motion.ts';
 const moveTime = 260;
 
 /** Plays the frames of a growing episode one move at a time, outside React. */
-class Walk {
+class Playback {
   index = 0;
   private last = 0;
   private progress = 1;
@@ -76,12 +76,12 @@ class Walk {
 }
 
 /** The frame to show and the animation towards it. */
-export function useWalk(count: number, pause: number): { index: number; motion: Motion } {
-  const [walk] = useState(() => new Walk(pause));
-  useEffect(() => walk.follow(count), [walk, count]);
-  useEffect(() => () => walk.close(), [walk]);
-  const index = useSyncExternalStore(walk.onStep, () => Math.min(walk.index, count - 1));
-  const moving = useSyncExternalStore(walk.onStep, () => walk.moving);
-  const motion = useMemo<Motion>(() => ({ moving, follow: walk.followMotion }), [walk, moving]);
+export function usePlayback(count: number, pause: number): { index: number; motion: Motion } {
+  const [playback] = useState(() => new Playback(pause));
+  useEffect(() => playback.follow(count), [playback, count]);
+  useEffect(() => () => playback.close(), [playback]);
+  const index = useSyncExternalStore(playback.onStep, () => Math.min(playback.index, count - 1));
+  const moving = useSyncExternalStore(playback.onStep, () => playback.moving);
+  const motion = useMemo<Motion>(() => ({ moving, follow: playback.followMotion }), [playback, moving]);
   return { index, motion };
 }
