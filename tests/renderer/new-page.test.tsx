@@ -203,7 +203,7 @@ test('the first prompts of three levels are shown, and their parts are edited', 
   await page.shown(
     page.saying(
       'section[aria-labelledby="prompts"]',
-      /20 tokens\. With a reply of the full 96 tokens, 116 of/,
+      /20 tokens\. With a full response of 96 tokens: 116 of/,
     ),
   );
   await page.click(page.saying('fieldset[aria-label="Environment"] button', 'Bandit'));
@@ -327,7 +327,7 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[0]);
   await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[1]);
   page.write(field('Seeds')()!, '1-2');
-  await page.shown(page.saying(panel, /4 points × 2 seeds = 8 runs, about/));
+  await page.shown(page.saying(panel, /4 combinations × 2 seeds = 8 runs, about/));
   page.write(field('Name')()!, 'Rate and filter');
   await page.click(page.saying(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/rate-and-filter'));

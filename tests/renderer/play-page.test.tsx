@@ -44,10 +44,10 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     expect(section('Agent')!.textContent).toMatch(/Turn 1.*(goal|way)/s);
     await page.click(button('Restart'));
     await page.shown(said('You', /10 of 10 moves left/));
-    await page.shown(said('Score', /0 of 1 solved.*9 more levels.*failed 1 move/s));
+    await page.shown(said('Score', /0 of 1 solved.*Play 9 more levels.*failed 1 move/s));
     await page.click(button('Next level'));
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '2');
-    await page.shown(said('Agent', /Its thoughts appear here/));
+    await page.shown(said('Agent', /Its reasoning appears here/));
     page.press('n');
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '3');
   });

@@ -118,7 +118,7 @@ test('the time estimate explains its basis', async () => {
   page = await Page.on();
   page.open('#/start');
   await page.shown(
-    page.saying('form', /about \d+ (s|min|h) on this machine\. A typical figure for \d+ core/),
+    page.saying('form', /about \d+ (s|min|h) on this machine\. Typical time for \d+ core/),
   );
 });
 
@@ -186,7 +186,7 @@ test('with a GPU and a model folder they start from that folder', async () => {
   const field = page.find<HTMLInputElement>('section[aria-labelledby="published-models"] .text-field')!;
   expect(field.placeholder).toBe(found);
   expect(page.find('section[aria-labelledby="published-models"]')?.textContent).toContain(
-    'and the one here has 24.0 GB',
+    '; this GPU has 24.0 GB',
   );
   field.value = elsewhere;
   field.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
@@ -226,7 +226,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
   await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
   const dialog = () => document.querySelector('[role="dialog"]');
   await page.shown(() =>
-    dialog()?.textContent?.includes(`${nameOf(trained)} is being trained: iteration 1 of 4`),
+    dialog()?.textContent?.includes(`${nameOf(trained)} is training: iteration 1 of 4`),
   );
   expect(dialog()?.textContent).toContain('2 runs are queued.');
   const answer = (words: string) =>
@@ -280,7 +280,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
   page.open('#/start');
   const steps = 'section[aria-labelledby="first-steps"]';
   await page.shown(
-    page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU was found.*The trainer is ready/s),
+    page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s),
   );
   await page.shown(page.saying(`${steps} a`, 'Open the sample run'));
   await page.shown(page.saying(steps, /FrozenLake takes about \d+ (s|min) on this machine/));

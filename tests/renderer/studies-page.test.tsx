@@ -96,7 +96,7 @@ test('a sweep is cancelled, and deleted with or without its runs', async () => {
   await page.shown(page.saying('p', /Incomplete|Not started/));
   await page.shown(page.saying('button', /Resume|Start/));
   await page.click(page.saying('button', 'Delete…'));
-  await page.click(inDialog('Keep it'));
+  await page.click(inDialog('Cancel'));
   expect(page.core.studies.list()).toHaveLength(1);
   await page.click(page.saying('button', 'Delete…'));
   await page.click(inDialog('Delete with runs'));
