@@ -1,7 +1,10 @@
 import type { Evaluation, RolloutFile } from '../../core/contract/contract.ts';
 import { environmentTitle } from '../environments/registry.ts';
 
-/** What names a file of episodes within its run; `evaluation`: the one that was asked for, null for the run's own rollouts. */
+/**
+ * Identifies an episode file within its run. `evaluation`: name of the on-demand evaluation; null for the
+ * run's own rollouts.
+ */
 export interface FileName {
   iteration: number;
   split: string;
@@ -9,7 +12,7 @@ export interface FileName {
 }
 
 export interface EpisodeFile extends FileName {
-  /** Files of one set hold the same levels, played by different checkpoints; `train` has other levels in each. */
+  /** Files of a set have the same levels, played by different checkpoints. Files of `train` have different levels. */
   set: string;
   title: string;
 }
@@ -22,8 +25,8 @@ export const sameFile = (a: FileName | null, b: FileName | null): boolean =>
   a.evaluation === b.evaluation;
 
 /**
- * Everything that can be replayed, newest first. An evaluation that was asked for and equals the run's own in all but the checkpoint joins its set;
- * of the same checkpoint twice in a set, the run's own stays, else the newest.
+ * Returns all files that can be replayed, newest first. On-demand evaluations with the run's own settings
+ * join its set. If a set has several files of a checkpoint, the run's own or else the newest is kept.
  */
 export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[]): EpisodeFile[] {
   const own = rollouts.map(({ iteration, split }): EpisodeFile => {
@@ -47,18 +50,18 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
 
 const setOf = ({ label, changes }: Evaluation) => [label, ...changes].join(', ');
 
-/** The training rollout, the run's own sets, then what was asked for. */
+/** Training first, then the run's own evaluations, then on-demand ones. */
 export const rank = ({ split, set }: EpisodeFile): number => (split === 'train' ? 0 : set === split ? 1 : 2);
 
-/** `000012-train-0037` says which file it is in; null where it doesn't. */
+/** Parses an id such as `000012-train-0037`; null if it has another form. */
 export function fileOf(episodeId: string | null, evaluation: string | null): FileName | null {
   const match = /^(\d+)-(.+)-\d+$/.exec(episodeId ?? '');
   return match ? { iteration: Number(match[1]), split: match[2]!, evaluation } : null;
 }
 
 /**
- * The file that an address means: by its episode, or by the evaluation alone. An evaluation that isn't listed, since the run's own of its checkpoint is
- * the same, means that one.
+ * Returns the file that an address refers to, by its episode or evaluation. An evaluation that equals the
+ * run's own of that checkpoint is not listed and refers to that one.
  */
 export function findFile(
   files: readonly EpisodeFile[],

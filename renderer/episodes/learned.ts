@@ -3,13 +3,13 @@ import type { EpisodeFile } from './episode-files.ts';
 
 /** A level that failed at an early checkpoint and was solved at a late one. */
 export interface Learned {
-  /** Its place in the set, from 0 on. */
+  /** Index in the evaluation set. */
   group: number;
   early: EpisodeSummary;
   late: EpisodeSummary;
 }
 
-/** Two files of one set, the oldest and the newest; null where there is only one checkpoint. */
+/** Oldest and newest file of an evaluation set. */
 export interface Span {
   set: string;
   title: string;
@@ -17,7 +17,7 @@ export interface Span {
   late: EpisodeFile;
 }
 
-/** Of every evaluation set that more than one checkpoint has played. */
+/** Returns one span per evaluation set that at least two checkpoints have played. */
 export function spansOf(files: readonly EpisodeFile[]): Span[] {
   const evaluations = files.filter(({ set }) => set !== 'train');
   return [...Map.groupBy(evaluations, ({ set }) => set)].flatMap(([set, own]) => {
@@ -27,20 +27,20 @@ export function spansOf(files: readonly EpisodeFile[]): Span[] {
   });
 }
 
-/** Fewer moves may be luck: the goal lay beside the agent. */
+/** Shorter solutions may be luck: the goal was next to the agent. */
 const wayMoves = 3;
 
-/** Whether the late episode went some way to its goal. */
+/** True if the late episode needed several moves. */
 export const isWay = ({ late }: Pick<Learned, 'late'>) => late.actions >= wayMoves;
 
-/** Times as long a thought is where it says more rather than the same in other words. */
+/** Ratio of lengths from which reasoning counts as changed rather than reworded. */
 const muchLonger = 2;
 
 const none: ReadonlyMap<string, string> = new Map();
 
 /**
- * The levels that were learned in between: first those whose goal is some way off, of these the ones that are thought of in much longer or shorter words than before, of these
- * the ones solved in the fewest turns, and of these the longest. `thoughts`: the first of each episode, by its id.
+ * Returns the levels learned in between. Order: levels that need several moves, reasoning whose length
+ * changed much, fewest turns, most moves. `thoughts`: first reasoning by episode id.
  */
 export function learnedOf(
   early: readonly EpisodeSummary[],

@@ -2,39 +2,39 @@ import type { Thoughts } from '../../core/contract/contract.ts';
 
 type Thought = Thoughts['thoughts'][number];
 
-/** Thoughts that share their first words, drawn as one branch. */
+/** Reasoning texts that share their first words, drawn as one branch. */
 export interface Branch {
-  /** The words that it adds, cut where they are many. */
+  /** The words that the branch adds; shortened if there are many. */
   text: string;
-  /** What was cut off, in words: `37 more words`, `goes on in 9 ways`; null where nothing was. */
+  /** Describes what was left out: `37 more words`, `9 continuations`; null if nothing was. */
   more: string | null;
   count: number;
   successes: number;
-  /** All its words from the first on; null where it stands for several openings that are too small to be drawn. */
+  /** All words from the start; null for a branch that stands for several small ones. */
   opening: string | null;
-  /** Nothing follows: the opening is the whole thought. */
+  /** True if the opening is the complete text. */
   whole: boolean;
-  /** The most frequent first, then what is too small. */
+  /** Most frequent first, then the branch of small ones. */
   branches: Branch[];
 }
 
 interface Limits {
-  /** Branches one behind the other. */
+  /** Maximum number of branches from root to leaf. */
   depth: number;
-  /** Branches beside each other. */
+  /** Maximum number of siblings. */
   breadth: number;
-  /** Thoughts that a branch must have to be drawn by itself. */
+  /** Minimum count of a branch of its own. */
   least: number;
-  /** Words of a branch that nothing follows, and of one that goes on. */
+  /** Maximum words of a leaf, and of a branch with continuations. */
   words: number;
 }
 
-/** A word and what follows it. */
+/** A word and its continuations. */
 interface Node {
   word: string;
   count: number;
   successes: number;
-  /** Thoughts that end with this word. */
+  /** Texts that end with this word. */
   ends: number;
   endSuccesses: number;
   next: Map<string, Node>;
@@ -42,17 +42,17 @@ interface Node {
 
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 
-/** Whether a thought begins with these words, or is made of them alone. */
+/** True if a text begins with these words, or equals them if `whole`. */
 export function matches(text: string, opening: string, whole: boolean): boolean {
   const words = wordsOf(text).join(' ');
   return words === opening || (!whole && (opening === '' || words.startsWith(`${opening} `)));
 }
 
-/** Branches that nothing is drawn behind. */
+/** Counts the leaves. */
 export const leavesOf = (branches: readonly Branch[]): number =>
   branches.reduce((sum, { branches: next }) => sum + Math.max(1, leavesOf(next)), 0);
 
-/** The first thoughts of an iteration as a tree of words, in which words that always follow each other are one branch. */
+/** Builds a tree of words from an iteration's first reasoning texts. Words without alternatives become one branch. */
 export function thoughtTree(thoughts: readonly Thought[], limits: Limits): Branch[] {
   const root = node('');
   for (const thought of thoughts) grow(root, thought);
@@ -81,12 +81,12 @@ function grow(root: Node, { text, count, successes }: Thought): void {
   place.endSuccesses += successes;
 }
 
-/** What follows a node, the thoughts that end with it among it. */
+/** Returns the continuations of a node, including texts that end there. */
 function branchesOf(place: Node, before: readonly string[], limits: Limits): Branch[] {
   const next = [...place.next.values()].sort((a, b) => b.count - a.count);
   const ending = place.ends > 0 ? [endOf(place, before)] : [];
   const drawn = next.slice(0, limits.breadth - ending.length).filter(({ count }) => count >= limits.least);
-  // One alone is drawn: it takes no more room than to say so.
+  // A single small branch takes no more space than a summary of it.
   const rest = next.length - drawn.length === 1 ? [] : next.slice(drawn.length);
   if (rest.length === 0) drawn.push(...next.slice(drawn.length));
   const branches = [...drawn.map((each) => branchOf(each, before, limits)), ...ending];
@@ -111,13 +111,13 @@ function branchOf(first: Node, before: readonly string[], limits: Limits): Branc
     last.ends < limits.least && [...last.next.values()].every(({ count }) => count < limits.least);
   if (limits.depth <= 1 || scattered) {
     const ways = last.next.size + (last.ends > 0 ? 1 : 0);
-    return { ...common, text, more: `goes on in ${ways} ways`, branches: [] };
+    return { ...common, text, more: `${ways} continuations`, branches: [] };
   }
   const branches = branchesOf(last, opening, { ...limits, depth: limits.depth - 1 });
   return { ...common, text, more: null, branches };
 }
 
-/** Of thoughts that go no further, where others do; of empty ones, where there is no word at all. */
+/** A leaf for texts that end at this node; the root has one for empty texts. */
 const endOf = ({ ends, endSuccesses }: Node, before: readonly string[]): Branch => ({
   text: before.length === 0 ? '(empty)' : '(ends here)',
   more: null,
@@ -142,7 +142,7 @@ function othersOf(nodes: readonly Node[]): Branch {
 }
 
 function cutEnd(words: readonly string[], limit: number): Pick<Branch, 'text' | 'more'> {
-  // One word more takes less room than saying so.
+  // One more word takes less space than a note about it.
   if (words.length <= limit + 1) return { text: words.join(' '), more: null };
   return { text: `${words.slice(0, limit).join(' ')} …`, more: `${words.length - limit} more words` };
 }

@@ -6,7 +6,7 @@ import { useReplay, useReplayStore } from '../player/replay-view.tsx';
 import { useApp } from '../stores/app-store.ts';
 import type { FileName } from './episode-files.ts';
 
-/** Summaries of a rollout file; null while they come. */
+/** Returns the summaries of an episode file; null until loaded. */
 export function useEpisodes(runId: string, file: FileName | null): EpisodeSummary[] | null {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -19,22 +19,22 @@ export function useEpisodes(runId: string, file: FileName | null): EpisodeSummar
 
   useEffect(() => {
     if (iteration === undefined || split === undefined || connection !== 'open') return;
-    let wanted = true;
+    let active = true;
     const answer = evaluation
       ? api.call('evaluations.episodes', { runId, name: evaluation })
       : api.call('rollouts.episodes', { runId, iteration, split });
     answer
-      .then((episodes) => wanted && setLoaded({ key, episodes }))
-      .catch((cause) => wanted && report(cause));
+      .then((episodes) => active && setLoaded({ key, episodes }))
+      .catch((cause) => active && report(cause));
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, report, connection, runId, iteration, split, evaluation, key]);
 
   return loaded?.key === key ? loaded.episodes : null;
 }
 
-/** Puts an episode on the stage; true while it comes. */
+/** Loads an episode into the player; returns true while loading. */
 export function useEpisode(runId: string, evaluation: string | null, episodeId: string | null): boolean {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -46,22 +46,22 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
 
   useEffect(() => {
     if (!episodeId || connection !== 'open' || shown) return;
-    let wanted = true;
+    let active = true;
     const answer = evaluation
       ? api.call('evaluations.replay', { runId, name: evaluation, episodeId })
       : api.call('rollouts.replay', { runId, episodeId });
     answer
-      .then((replay) => wanted && show(replay, evaluation))
-      .catch((cause) => wanted && !isUnknown(cause) && report(cause));
+      .then((replay) => active && show(replay, evaluation))
+      .catch((cause) => active && !isUnknown(cause) && report(cause));
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, report, show, connection, runId, evaluation, episodeId, shown]);
 
   return episodeId !== null && !shown;
 }
 
-/** Goes to the turn (from 1 on) that the address names, once its episode is on the stage. */
+/** Moves the player to the turn in the address (from 1) once the episode is loaded. */
 export function useTurn(episodeId: string | null, turn: number | null): void {
   const stage = useReplayStore();
   const shown = useReplay((state) => state.replay?.summary.id === episodeId);
@@ -73,6 +73,6 @@ export function useTurn(episodeId: string | null, turn: number | null): void {
   }, [stage, shown, turn]);
 }
 
-/** The page says itself what isn't there. */
+/** The page reports missing episodes. */
 const isUnknown = (cause: unknown) =>
   cause instanceof Failure && ['episode_unknown', 'rollout_unknown'].includes(cause.code);

@@ -6,13 +6,13 @@ import { useApi } from '../api/context.ts';
 import { useApp } from '../stores/app-store.ts';
 
 interface Asked {
-  /** Of the iteration that was asked for, or of the one before it while it comes. */
+  /** The previous iteration's data until the requested one is loaded. */
   thoughts: Thoughts | null;
   problem: ApiError | null;
   loading: boolean;
 }
 
-/** First thoughts of a training rollout; null: of none. */
+/** Returns the first reasoning texts of a training rollout; null requests nothing. */
 export function useThoughts(runId: string, iteration: number | null): Asked {
   const api = useApi();
   const connection = useApp((state) => state.connection);
@@ -26,7 +26,7 @@ export function useThoughts(runId: string, iteration: number | null): Asked {
     let wanted = true;
     api
       .call('rollouts.thoughts', { runId, iteration })
-      // What was lost with the connection is asked for again over the next.
+      // After a reconnect, request again what was lost.
       .catch((cause) => (isConnectionLost(cause) ? null : asFailure(cause).toApiError()))
       .then((answer) => wanted && answer && setKnown((all) => new Map(all).set(key, answer)));
     return () => {

@@ -1,19 +1,19 @@
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 
-/** What the members of a group did, all on one level. */
+/** The episodes of one group, which share a level. */
 export interface Group {
   group: number;
   environment: string;
-  /** Of the level. */
+  /** Seed of the level. */
   seed: number;
   members: EpisodeSummary[];
   solved: number;
-  /** Of the scores: mean, and unbiased standard deviation; null for a single member. */
+  /** Mean and unbiased standard deviation of the scores; `spread` is null for a single episode. */
   mean: number;
   spread: number | null;
-  /** All scores are the same: there is nothing to learn from. */
+  /** All scores are equal, so that advantages are zero. */
   same: boolean;
-  /** The update trained on it. */
+  /** True if the update trained on the group. */
   kept: boolean;
 }
 
@@ -42,7 +42,7 @@ function deviation(scores: readonly number[], mean: number): number {
   return Math.sqrt(squares / (scores.length - 1));
 }
 
-/** Sums of the same rewards in another order differ by their rounding, as the trainer has it. */
+/** Allows for rounding, as the trainer does: sums of the same rewards in another order differ slightly. */
 function areSame(scores: readonly number[]): boolean {
   const least = Math.min(...scores);
   const most = Math.max(...scores);

@@ -8,13 +8,16 @@ import { useReplayStore } from './replay-view.tsx';
 
 interface MiniBoardProps {
   painting: Painting;
-  /** CSS pixels of the longer side. */
+  /** Length of the longer side in CSS pixels. */
   size: number;
 }
 
-/** A small board, which goes along with the player of its view, past React; it stands where its own episode has ended. */
+/**
+ * A small board that follows the enclosing player, outside React. It stays at its last frame when its
+ * episode ends.
+ */
 export function MiniBoard(props: MiniBoardProps) {
-  // Other colours are another drawing.
+  // The canvas is drawn in the theme's colours.
   const theme = useTheme((state) => state.theme);
   return <Drawing key={theme} {...props} />;
 }

@@ -3,15 +3,15 @@ import type { Painter, Played, Scene } from '../environments/environment.ts';
 import { environmentOf } from '../environments/registry.ts';
 import { textPainter } from '../environments/text-painter.ts';
 
-/** An episode with whoever can paint it. */
+/** An episode and the painter of its boards. */
 export interface Painting {
   painter: Painter;
   scene: Scene;
-  /** Frames. */
+  /** Number of frames. */
   count: number;
 }
 
-/** What can't be read as its environment's board is painted as text. */
+/** Boards that their environment can't parse are painted as text. */
 export function paintingOf(type: string, played: Played): Painting {
   const { painter } = environmentOf(type);
   const scene = painter.scene(played);
@@ -23,7 +23,7 @@ export function paintingOf(type: string, played: Played): Painting {
 
 export const paintingOfReplay = (replay: Replay): Painting => paintingOf(replay.type, replay);
 
-/** One of the episodes of a file of boards. */
+/** Returns the painting of an episode in a file of boards. */
 export function paintingOfBoards(
   { boards }: Pick<RolloutBoards, 'boards'>,
   episode: RolloutBoards['episodes'][number],

@@ -1,19 +1,19 @@
 import type { Frame } from '../../core/contract/contract.ts';
 
-/** Milliseconds at speed 1. */
+/** Times in milliseconds at speed 1. */
 const moveTime = 380;
 const restTime = 420;
-/** Before a turn's first action, so that its thought can be read. */
+/** Pause before the first action of a turn, to read the reasoning. */
 const turnTime = 900;
 
 export const speeds = [0.5, 1, 2, 4, 8] as const;
 
 export interface PlayerState {
-  /** Frame shown; while `motion` is below 1 the board is on its way from the frame before. */
+  /** Index of the frame shown. While `motion` is below 1, the board moves from the previous frame. */
   index: number;
   count: number;
   motion: number;
-  /** Milliseconds, at speed 1, that the finished frame has been standing. */
+  /** Milliseconds at speed 1 since the frame's motion ended. */
   rested: number;
   playing: boolean;
   speed: number;
@@ -29,7 +29,7 @@ export type PlayerAction =
   | { type: 'speed'; speed: number }
   | { type: 'faster' }
   | { type: 'slower' }
-  /** `elapsed` in ms of wall time; `pause` is how long the present frame rests at speed 1. */
+  /** `elapsed`: wall time in ms. `pause`: how long the current frame stays at speed 1. */
   | { type: 'tick'; elapsed: number; pause: number };
 
 export const initialPlayer: PlayerState = {
@@ -54,7 +54,7 @@ export function player(state: PlayerState, action: PlayerAction): PlayerState {
         : { ...state, playing: true };
     case 'step': {
       const index = clamp(state.index + action.by, last);
-      // A step ahead is shown as a motion; a step back is a look at what was.
+      // Steps forward are animated; steps back are not.
       const motion = action.by > 0 && index !== state.index ? 0 : 1;
       return { ...state, index, motion, rested: 0, playing: false };
     }
@@ -83,18 +83,18 @@ function tick(state: PlayerState, time: number, pause: number, last: number): Pl
   return rested < pause ? { ...state, rested } : { ...state, index: state.index + 1, motion: 0, rested: 0 };
 }
 
-/** Whether another animation frame would change anything. */
+/** True if another animation frame would change the state. */
 export function isMoving(state: PlayerState): boolean {
   return state.playing || state.motion < 1;
 }
 
-/** How long a frame rests before the next one: longer where the next begins a turn. */
+/** Returns how long a frame stays, in ms: longer if the next one begins a turn. */
 export function restOf(frames: readonly Frame[], index: number): number {
   const next = frames[index + 1];
   return next && next.step <= 0 ? turnTime : restTime;
 }
 
-/** The player's keys. Speed: `-` and `+`. */
+/** Maps keys to player actions. `-` and `+` change the speed. */
 export function keyAction(key: string): PlayerAction | null {
   switch (key) {
     case ' ':

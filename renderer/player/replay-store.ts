@@ -4,7 +4,7 @@ import { initialPlayer, type PlayerAction, type PlayerState, player } from './pl
 
 export interface ReplayState {
   replay: Replay | null;
-  /** The evaluation that was asked for, of which the episode is; null: of the run's own rollouts. */
+  /** Name of the on-demand evaluation that the episode belongs to; null for the run's own rollouts. */
   evaluation: string | null;
   player: PlayerState;
   show: (replay: Replay, evaluation?: string | null) => void;
@@ -13,7 +13,7 @@ export interface ReplayState {
 
 export type ReplayStore = StoreApi<ReplayState>;
 
-/** The episode on a stage and where its player is. */
+/** Creates a store with the episode shown and the state of its player. */
 export const createReplayStore = (): ReplayStore =>
   createStore<ReplayState>()((set) => ({
     replay: null,

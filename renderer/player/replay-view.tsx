@@ -6,11 +6,11 @@ const ReplayContext = createContext<ReplayStore | null>(null);
 
 interface ReplayViewProps {
   children: ReactNode;
-  /** Where whoever has several of them keeps its own. */
+  /** Store of the parent, which controls several players at once. */
   store?: ReplayStore;
 }
 
-/** A stage of its own for the episode shown in it, with its own player. */
+/** Provides an episode and its player to the components inside. */
 export function ReplayView({ children, store }: ReplayViewProps) {
   const [own] = useState(() => store ?? createReplayStore());
   return <ReplayContext value={store ?? own}>{children}</ReplayContext>;
@@ -22,12 +22,12 @@ export function useReplayStore(): ReplayStore {
   return store;
 }
 
-/** Of the stage whose view this is in. */
+/** Selects from the store of the enclosing ReplayView. */
 export function useReplay<T>(select: (state: ReplayState) => T): T {
   return useStore(useReplayStore(), select);
 }
 
-/** Turn that the frame shown belongs to; 0 before the first action. */
+/** Returns the index of the current frame's turn; 0 before the first action. */
 export function useCurrentTurn(): number {
   return useReplay(({ replay, player: { index } }) => Math.max(0, replay?.frames[index]?.turn ?? 0));
 }

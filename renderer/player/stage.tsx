@@ -8,7 +8,7 @@ import { useReplay, useReplayStore } from './replay-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { Transport } from './transport.tsx';
 
-/** The board, what happens on it in words, and the player's controls. */
+/** Shows the board, a caption and the player's controls. */
 export function Stage({ replay, loading }: { replay: Replay; loading: boolean }) {
   const { summary } = replay;
   return (
@@ -41,12 +41,12 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
 
 const endWords: Record<string, string> = {
   done: '',
-  max_turns: ' · out of turns',
-  max_actions: ' · out of moves',
-  context: ' · out of context',
+  max_turns: ' · turn limit reached',
+  max_actions: ' · action limit reached',
+  context: ' · context limit reached',
 };
 
-/** The board of the view's player. */
+/** Draws the board of the enclosing ReplayView. */
 export function Board({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const motion = usePlayerMotion();
@@ -55,7 +55,7 @@ export function Board({ replay }: { replay: Replay }) {
   return <Drawing replay={replay} index={index} motion={motion} label={describeBoard(replay, index)} />;
 }
 
-/** The player's way from frame to frame, past React. */
+/** Subscribes the board to the player's motion, outside React. */
 function usePlayerMotion(): Motion {
   const store = useReplayStore();
   const moving = useReplay((state) => state.player.motion < 1);
@@ -69,7 +69,10 @@ function usePlayerMotion(): Motion {
   }, [store, moving]);
 }
 
-/** Two lines under the board, always as high, so that the board stands still; said aloud while stepping, silent while playing. */
+/**
+ * Two lines below the board, of constant height so that the board doesn't move. Announced to screen readers
+ * while stepping, not while playing.
+ */
 export function Caption({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const playing = useReplay((state) => state.player.playing);

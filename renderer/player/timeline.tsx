@@ -6,7 +6,7 @@ import { useReplay } from './replay-view.tsx';
 
 const arrows: Record<string, string> = { left: '←', right: '→', up: '↑', down: '↓' };
 
-/** Turns and their actions in a row, each action a button, and a slider over all of them, which is the keyboard's way. */
+/** Shows one button per action, grouped by turn. The slider below is for the keyboard. */
 export function Timeline({ replay }: { replay: Replay }) {
   const index = useReplay((state) => state.player.index);
   const act = useReplay((state) => state.act);
@@ -37,7 +37,7 @@ export function Timeline({ replay }: { replay: Replay }) {
       <input
         type="range"
         className="scrubber"
-        aria-label="Place in the episode"
+        aria-label="Position in the episode"
         aria-valuetext={describeFrame(replay, index)}
         min={0}
         max={Math.max(0, frames.length - 1)}
@@ -48,7 +48,7 @@ export function Timeline({ replay }: { replay: Replay }) {
   );
 }
 
-/** Scrolls the row, and nothing else, where the mark or its next is beyond its edge. */
+/** Scrolls only this row, to keep the mark and its neighbour visible. */
 function keepInSight(row: HTMLElement, mark: HTMLElement): void {
   const margin = 40;
   const { left, right } = mark.getBoundingClientRect();
@@ -79,7 +79,7 @@ function Mark({ replay, at, position }: { replay: Replay; at: number; position: 
   );
 }
 
-/** An arrow where the action is a direction, else its name. */
+/** Returns an arrow for a direction, otherwise the action's name. */
 function symbol({ action }: Frame, at: number): string {
   if (action === null) return at === 0 ? '●' : '–';
   return arrows[action.toLowerCase()] ?? action;

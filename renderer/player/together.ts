@@ -1,7 +1,10 @@
 import { isMoving, type PlayerAction } from './player.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** Several players as one: what starts or stops one of them does so for all, also where some have come to their end before the others. */
+/**
+ * Applies an action to several players. Play and pause affect all of them, even if some have already reached
+ * their end.
+ */
 export function actTogether(stores: readonly ReplayStore[], action: PlayerAction): void {
   if (action.type !== 'toggle') {
     for (const store of stores) store.getState().act(action);

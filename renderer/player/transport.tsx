@@ -36,7 +36,7 @@ export function Transport({ replay }: { replay: Replay }) {
       </button>
       <IconButton
         icon="next"
-        label="On one action (right arrow)"
+        label="Forward one action (right arrow)"
         onClick={() => act({ type: 'step', by: 1 })}
         disabled={index >= last}
       />

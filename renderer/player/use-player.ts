@@ -4,24 +4,24 @@ import { isMoving, keyAction, type PlayerAction, restOf } from './player.ts';
 import type { ReplayStore } from './replay-store.ts';
 import { useReplay, useReplayStore } from './replay-view.tsx';
 
-/** Moves the view's player on in animation frames, as long as anything moves, and gives it the keyboard. */
+/** Runs the player's clock and handles its keys. */
 export function usePlayer(): void {
   const store = useReplayStore();
   useClock();
   usePlayerKeys(useCallback((action) => store.getState().act(action), [store]));
 }
 
-/** Moves the view's player on in animation frames, as long as anything moves. */
+/** Advances the player in animation frames while it is moving. */
 export function useClock(): void {
   const store = useReplayStore();
   const moving = useReplay((state) => isMoving(state.player));
   useEffect(() => (moving ? run(store) : undefined), [moving, store]);
 }
 
-/** The keyboard, for whatever is stable in what it does. */
+/** Handles the player's keys. `act` must be stable. */
 export function usePlayerKeys(act: (action: PlayerAction) => void): void {
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => pressed(event, act);
+    const onKey = (event: KeyboardEvent) => handleKey(event, act);
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [act]);
@@ -34,7 +34,7 @@ function run(store: ReplayStore): () => void {
     const { replay, player, act } = store.getState();
     act({
       type: 'tick',
-      elapsed: stillness() && player.motion < 1 ? Number.MAX_SAFE_INTEGER : now - last,
+      elapsed: prefersReducedMotion() && player.motion < 1 ? Number.MAX_SAFE_INTEGER : now - last,
       pause: restOf(replay?.frames ?? [], player.index),
     });
     last = now;
@@ -44,13 +44,13 @@ function run(store: ReplayStore): () => void {
   return () => frames.cancel(tick);
 }
 
-/** Who wants no motion sees the boards one after the other. */
-function stillness(): boolean {
+/** True if the user prefers reduced motion, which skips the motion between boards. */
+function prefersReducedMotion(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
 
-/** Where several are open, all of them go on together. */
-function pressed(event: KeyboardEvent, act: (action: PlayerAction) => void): void {
+/** Passes the key's action to the player, unless a control needs the key. */
+function handleKey(event: KeyboardEvent, act: (action: PlayerAction) => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof Element && hasOwnKeys(event.target, event.key)) return;
   const action = keyAction(event.key);
@@ -59,11 +59,11 @@ function pressed(event: KeyboardEvent, act: (action: PlayerAction) => void): voi
   act(action);
 }
 
-const keepers =
+const keyOwners =
   'input, select, textarea, [data-own-keys], [role="dialog"], [role="alertdialog"], [role="menu"]';
 
-/** Controls keep the keys that they need themselves: a slider its arrows, a button its space, and what says so all of them. What is behind a dialog or a menu hears none of its keys. */
+/** True if a control needs the key: a slider its arrows, a button its space bar, a dialog or menu all keys. */
 export function hasOwnKeys(target: Element, key: string): boolean {
-  if (target.closest(keepers) !== null) return true;
+  if (target.closest(keyOwners) !== null) return true;
   return key === ' ' && target.closest('button, summary') !== null;
 }

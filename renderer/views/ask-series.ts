@@ -1,10 +1,10 @@
 import type { Api } from '../api/api.ts';
 import type { RunSeries } from '../charts/run-series.ts';
 
-/** Entries of each metric that are enough for a first picture, on any screen. */
+/** Entries per metric of the first request; enough for any screen. */
 const overview = 2048;
 
-/** Asks core for a run's series; gives what puts them into a store, which asks for finer stretches by itself then. */
+/** Requests a run's series from the server. The result also lets the store request finer ranges. */
 export async function askSeries(api: Api, runId: string): Promise<(series: RunSeries) => void> {
   const [all, times] = await Promise.all([
     api.call('runs.series', { runId, resolution: overview }),

@@ -8,7 +8,7 @@ import { originOf } from './use-parent.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
 
-/** What is marked on a run's charts: alerts at their iteration, and where runs part. */
+/** Returns the marks of a run's charts: alerts and forks. */
 export function chartMarks(
   alerts: readonly Alert[],
   run: Pick<RunSummary, 'parent'>,
@@ -23,13 +23,13 @@ export function chartMarks(
           forkMark(
             'parent',
             origin.iteration,
-            `Parted from ${parent?.name ?? 'its parent'} after iteration ${origin.iteration}`,
+            `Forked from ${parent?.name ?? 'its parent'} at iteration ${origin.iteration}`,
           ),
         ]
       : []),
     ...forks.flatMap(({ id, name, parent }) => {
       const from = originOf(parent);
-      return from ? [forkMark(id, from.iteration, `${name} went on from iteration ${from.iteration}`)] : [];
+      return from ? [forkMark(id, from.iteration, `Forked into ${name} at iteration ${from.iteration}`)] : [];
     }),
   ];
 }
@@ -49,14 +49,14 @@ export function alertMark({
     : { word: 'Alert', tone: knownWord(severityTones, severity) ?? 'warning' };
   const seen =
     series && value !== null
-      ? `${metricTitle(series)} ${number(value)}${baseline === null ? '' : `, normally ${number(baseline)}`}`
+      ? `${metricTitle(series)} ${number(value)}${baseline === null ? '' : `, baseline ${number(baseline)}`}`
       : null;
   return {
     id,
     iteration,
     tone: tone === 'calm' ? 'watch' : tone,
     title: `${word} at iteration ${iteration}`,
-    // The whole sentence has no room over a chart; it stands in the panel.
+    // The full message is too long for a chart; the panel shows it.
     text: seen ?? message,
   };
 }

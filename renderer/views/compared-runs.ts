@@ -7,11 +7,11 @@ import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
 import { followSeries } from './follow-series.ts';
 
-/** What a comparison knows of one of its runs. */
+/** Data of a compared run. */
 export interface ComparedRun {
   id: string;
   series: RunSeries;
-  /** False until its values and its configuration have come. */
+  /** False until the series and the configuration are loaded. */
   loaded: boolean;
   config: unknown;
   alerts: Alert[];
@@ -19,7 +19,7 @@ export interface ComparedRun {
 
 type ComparedStore = StoreApi<{ runs: ReadonlyMap<string, ComparedRun> }>;
 
-/** The runs that are compared, in the order in which they are asked for; each is followed as long as it is among them. */
+/** Returns the data of the runs in the given order, and keeps it up to date. */
 export function useComparedRuns(runIds: readonly string[]): ComparedRun[] {
   const api = useApi();
   const [store] = useState<ComparedStore>(() => createStore(() => ({ runs: new Map() })));
@@ -45,7 +45,7 @@ export function useComparedRuns(runIds: readonly string[]): ComparedRun[] {
   return useMemo(() => wanted.split(',').flatMap((id) => runs.get(id) ?? []), [runs, wanted]);
 }
 
-/** Keeps one run of the store in step with core until the returned function is called, and takes it out then. */
+/** Keeps a run of the store up to date until the returned function is called, which removes the run. */
 function follow(api: Api, store: ComparedStore, id: string): () => void {
   const catchUp = createCatchUp();
   let had = { series: false, config: false };
@@ -73,7 +73,7 @@ function follow(api: Api, store: ComparedStore, id: string): () => void {
         })
         .catch((cause) => {
           if (isConnectionLost(cause)) return;
-          // A run that is gone is missing from the list of runs too, where it is told; nothing waits for it.
+          // A deleted run is missing from the list of runs too, which the page reports.
           had = { series: true, config: true };
           change({});
         });

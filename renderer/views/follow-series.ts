@@ -3,7 +3,10 @@ import type { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
 import { askSeries } from './ask-series.ts';
 
-/** Keeps the series of a run in step with core until the returned function is called. What can't be had stays as it was. `loaded`: called whenever all of it has come. */
+/**
+ * Keeps a run's series up to date until the returned function is called. `loaded` is called after each
+ * complete load. Failed requests leave the series unchanged.
+ */
 export function followSeries(
   api: Api,
   runId: string,

@@ -20,31 +20,31 @@ const keptLogLines = 2000;
 
 export interface RunState {
   runId: string;
-  /** False until the series have come. */
+  /** False until the series are loaded. */
   loaded: boolean;
-  /** core doesn't know the run, or can't read it. */
+  /** The error if the run is unknown or unreadable. */
   problem: unknown;
   config: unknown;
   folder: string;
-  /** What the trainer planned to take of a GPU's memory; null where it planned none. */
+  /** The trainer's GPU memory plan; null if it made none. */
   memoryPlan: MemoryPlan | null;
-  /** Of people who played the run's levels, by environment. */
+  /** Success of people who played the run's levels, by environment. */
   humanSuccess: HumanSuccess[];
   series: RunSeries;
   log: LogLine[];
   rollouts: RolloutFile[];
-  /** Asked for, newest first. */
+  /** On-demand evaluations, newest first. */
   evaluations: Evaluation[];
-  /** Null until it has been measured. */
+  /** Null until measured. */
   storage: RunStorage | null;
   alerts: Alert[];
-  /** What the Echo Trap's monitor says; null where there is nothing to judge. */
+  /** State of the Echo Trap monitor; null if there is no data. */
   echoTrap: EchoTrap | null;
 }
 
 export type RunStore = StoreApi<RunState>;
 
-/** What a view of a run knows of it: nothing as yet. */
+/** The state before anything is loaded. */
 export const createRunStore = (runId: string): RunStore =>
   createStore<RunState>()(() => ({
     runId,
@@ -63,7 +63,7 @@ export const createRunStore = (runId: string): RunStore =>
     echoTrap: null,
   }));
 
-/** Keeps the store in step with core until the returned function is called. */
+/** Keeps the store up to date until the returned function is called. */
 export function followRun(api: Api, store: RunStore): () => void {
   const { runId } = store.getState();
   let followed = true;
@@ -81,7 +81,7 @@ export function followRun(api: Api, store: RunStore): () => void {
     ]);
   type Answers = Awaited<ReturnType<typeof ask>>;
 
-  /** By itself: it has to look at every file. */
+  /** A separate request, because the server has to look at every file. */
   function measure(): void {
     api
       .call('runs.storage', { runId })
@@ -109,7 +109,7 @@ export function followRun(api: Api, store: RunStore): () => void {
     measure();
   }
 
-  /** By itself: a long run is judged anew by a core that has just begun, and nothing waits for that. */
+  /** A separate request, because the server may have to judge a long run from its start. */
   function judge(): void {
     const ask = () => api.call('echoTrap.state', { runId });
     trapCatchUp.snapshot(ask, (echoTrap) => followed && store.setState({ echoTrap })).catch(() => {});
@@ -167,7 +167,7 @@ export function followRun(api: Api, store: RunStore): () => void {
     api.on('alerts', ({ alerts }) => catchUp.notice(() => store.setState({ alerts })), runId),
     api.on('echoTrap', ({ echoTrap }) => trapCatchUp.notice(() => store.setState({ echoTrap })), runId),
     api.on('removed', () => store.setState({ problem: runGone() }), runId),
-    // One that wasn't known yet may have been taken in since.
+    // The run may have been indexed since.
     api.on(
       'run',
       () => {
@@ -192,11 +192,11 @@ export function followRun(api: Api, store: RunStore): () => void {
 const runGone = () =>
   new Failure(
     'run_gone',
-    'This run is no longer here.',
-    'Its folder was deleted or moved. What was deleted in the app lies in the trash for seven days: History, Trash.',
+    'Run not found.',
+    'It may have been deleted or moved. The trash in History keeps deleted runs for 7 days.',
   );
 
-/** In order of the journal; a line that is told twice stays one. */
+/** Inserts the line in journal order; duplicates are ignored. */
 export function withLine(log: LogLine[], line: LogLine): LogLine[] {
   const last = log.at(-1);
   if (!last || last.seq < line.seq) return [...log, line].slice(-keptLogLines);
@@ -205,7 +205,7 @@ export function withLine(log: LogLine[], line: LogLine): LogLine[] {
     .slice(-keptLogLines);
 }
 
-/** Newest iteration first, training before the evaluation sets. */
+/** Newest iteration first; training before evaluations. */
 export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[] {
   const others = files.filter(({ iteration, split }) => iteration !== file.iteration || split !== file.split);
   const rank = ({ split }: RolloutFile) => (split === 'train' ? 0 : 1);
@@ -214,7 +214,7 @@ export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[]
   );
 }
 
-/** Newest first; a cancelled one is gone. */
+/** Newest first. Cancelled evaluations are removed. */
 export function withEvaluation(evaluations: Evaluation[], evaluation: Evaluation): Evaluation[] {
   const others = evaluations.filter(({ name }) => name !== evaluation.name);
   if (evaluation.state === 'cancelled') return others;

@@ -7,7 +7,7 @@ import { createRunStore, followRun, type RunState, type RunStore } from './run-s
 
 const RunContext = createContext<RunStore | null>(null);
 
-/** Follows a run for the pages in it. Mounted with the run's id as its key: another run is another view. */
+/** Provides a run's data to the pages inside. Must have the run's id as its key. */
 export function RunView({ runId, children }: { runId: string; children: ReactNode }) {
   const api = useApi();
   const [store] = useState(() => createRunStore(runId));
@@ -16,7 +16,7 @@ export function RunView({ runId, children }: { runId: string; children: ReactNod
   return <RunContext value={store}>{children}</RunContext>;
 }
 
-/** Of the run whose view this is in. */
+/** Selects from the data of the enclosing RunView. */
 export function useRun<T>(select: (state: RunState) => T): T {
   const store = useContext(RunContext);
   if (!store) throw new Error('No run: render this inside a RunView.');

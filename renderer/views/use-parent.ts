@@ -8,28 +8,29 @@ import { followSeries } from './follow-series.ts';
 export interface Parent {
   id: string;
   name: string;
-  /** The last iteration that both have. */
+  /** The last iteration that both runs share. */
   iteration: number;
   series: RunSeries;
 }
 
-/** Where a run went on from; null for one that has a start of its own, as a copy of another's configuration has. */
+/** Returns the checkpoint that a run was forked from; null for other runs, including copies of a configuration. */
 export function originOf(parent: RunSummary['parent']): Origin | null {
   return parent && parent.iteration !== null ? { run: parent.run, iteration: parent.iteration } : null;
 }
 
 interface Origin {
   run: string;
-  /** Of the checkpoint. */
+  /** Iteration of the checkpoint. */
   iteration: number;
 }
 
-/** The run that this one went on from a checkpoint of; null where there is none, or it is gone. */
+/** Returns the parent of a fork with its series; null if there is none or it was deleted. */
 export function useParent({ parent }: RunSummary): Parent | null {
   const api = useApi();
   const origin = originOf(parent);
   const id = origin?.run;
-  // No more of it than this: a run that trains is told of several times a second, and charts are made anew of what is here.
+  // Select only what charts need: summaries of live runs change several times per second, and each change
+  // would rebuild the charts.
   const name = useApp(({ runs }) => runs?.find((each) => each.id === id)?.name);
   const there = name !== undefined;
   const [series, setSeries] = useState<RunSeries | null>(null);
@@ -46,7 +47,7 @@ export function useParent({ parent }: RunSummary): Parent | null {
   );
 }
 
-/** Runs that went on from a checkpoint of this one, oldest first. */
+/** Returns the run's forks, oldest first. */
 export function useForks(runId: string): RunSummary[] {
   const runs = useApp((state) => state.runs);
   return useMemo(

@@ -4,8 +4,8 @@ import { useApi } from '../api/context.ts';
 import { useApp } from '../stores/app-store.ts';
 
 /**
- * The boards of the file that is wanted. Another file, also of another run, replaces those that are shown once `ready`, so that nothing is cut off in the middle; until it has
- * come, and where it can't be had, the last ones stay. `of`: the run whose boards they are.
+ * Returns the boards of `file`. A new file replaces the current boards when `ready` is true, so that nothing
+ * is cut off. If loading fails, the current boards stay. `of` is the run whose boards are returned.
  */
 export function useBoards(
   runId: string,
@@ -27,7 +27,7 @@ export function useBoards(
     api
       .call('rollouts.boards', { runId, iteration, split, evaluation: null })
       .then((boards) => asked && setShown({ of: runId, boards }))
-      // It may have been deleted meanwhile, or be damaged: the replay says why, and the next one comes soon.
+      // The file may be deleted or damaged. Replay shows the error, and the next rollout comes soon.
       .catch(() => asked && setFailed(true));
     return () => {
       asked = false;

@@ -6,29 +6,29 @@ import { number, signed } from '../components/format.ts';
 import { type Group, groupsOf } from '../player/groups.ts';
 import { paintingOfBoards } from '../player/paintings.ts';
 import styles from './wall.module.css';
-import { layoutWall, type WallLayout } from './wall-layout.ts';
+import { gap, layoutWall, type WallLayout } from './wall-layout.ts';
 import { type WallBoard, WallPlayer } from './wall-player.ts';
 
 interface WallFieldProps {
   runId: string;
   boards: RolloutBoards;
   playing: boolean;
-  /** Wished for, in CSS pixels; without it as much as suits the window. */
+  /** Height in CSS pixels. Default: depends on the window. */
   height?: number;
-  /** No motion is wanted: the boards show how they ended. */
+  /** Reduced motion: show the final frames only. */
   still: boolean;
-  /** Other boards have begun. */
+  /** Called when new boards start to play. */
   onBegin: () => void;
-  /** They have shown how they ended. */
+  /** Called when all boards have shown their final frames. */
   onOver: () => void;
 }
 
-/** The boards on a canvas, and over each group a link to its episodes with what the canvas doesn't say in words. */
+/** Draws all boards on a canvas. Each group has a link with a text alternative. */
 export function WallField({
   runId,
   boards,
   playing,
-  height: wished,
+  height: fixedHeight,
   still,
   onBegin,
   onOver,
@@ -41,18 +41,18 @@ export function WallField({
   const layout = useMemo(() => {
     const scene = painted[0]?.painting.scene;
     const members = Math.max(1, ...groups.map((group) => group.members.length));
-    const height = wished ?? Math.min(440, Math.max(200, 0.38 * innerHeight));
+    const height = fixedHeight ?? Math.min(440, Math.max(200, 0.38 * innerHeight));
     return layoutWall({
       ...{ groups: groups.length, members, width, height },
       aspect: scene ? scene.width / scene.height : 1,
     });
-  }, [painted, groups, width, wished]);
+  }, [painted, groups, width, fixedHeight]);
   const player = useRef<WallPlayer>(null);
-  const told = useRef({ onBegin, onOver });
-  told.current = { onBegin, onOver };
+  const callbacks = useRef({ onBegin, onOver });
+  callbacks.current = { onBegin, onOver };
 
   useEffect(() => {
-    const own = new WallPlayer(canvas.current!, () => told.current.onOver());
+    const own = new WallPlayer(canvas.current!, () => callbacks.current.onOver());
     player.current = own;
     return () => own.pause();
   }, []);
@@ -64,12 +64,12 @@ export function WallField({
     shown.current = painted;
     if (others) own.show(painted, layout);
     else own.place(layout);
-    if (others) told.current.onBegin();
+    if (others) callbacks.current.onBegin();
     if (!still) return;
     own.finish();
-    told.current.onOver();
+    callbacks.current.onOver();
   }, [painted, layout, still]);
-  // Other colours are another drawing.
+  // The canvas is drawn in the theme's colours.
   useEffect(() => useTheme.subscribe(() => player.current!.place(layout)), [layout]);
 
   const visible = useVisible(field);
@@ -84,10 +84,10 @@ export function WallField({
   );
 }
 
-/** Width of a group, in CSS pixels, below which its caption is shortened. */
+/** Groups narrower than this, in CSS pixels, have a shorter caption. */
 const narrow = 150;
 
-/** One stop of the Tab key for all of them; the arrows go from group to group. */
+/** All groups are one Tab stop; the arrow keys move between them. */
 function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[]; layout: WallLayout }) {
   const [focused, setFocused] = useState(0);
   const current = Math.min(focused, groups.length - 1);
@@ -101,11 +101,11 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
     event.currentTarget.querySelectorAll('a')[to]?.focus();
   }
 
-  /** The board under the pointer, where there is one. */
+  /** Returns the episode under the pointer, if any. */
   function memberAt(event: MouseEvent<HTMLAnchorElement>, { members }: Group) {
     const { left, top } = event.currentTarget.getBoundingClientRect();
-    const column = Math.floor((event.clientX - left) / (layout.width + 3));
-    const row = Math.floor((event.clientY - top - layout.caption) / (layout.height + 3));
+    const column = Math.floor((event.clientX - left) / (layout.width + gap));
+    const row = Math.floor((event.clientY - top - layout.caption) / (layout.height + gap));
     return row < 0 ? undefined : members[row * layout.across + column];
   }
 
@@ -141,7 +141,9 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
                   <span>
                     {group.solved}/{group.members.length}
                   </span>
-                  {group.same && <span className={styles.same}>{width < narrow ? '=' : '= no spread'}</span>}
+                  {group.same && (
+                    <span className={styles.same}>{width < narrow ? '=' : '= zero variance'}</span>
+                  )}
                 </span>
               )}
             </a>
@@ -162,13 +164,13 @@ function target(key: string, current: number, count: number, { groups }: WallLay
   return to === undefined ? null : Math.min(count - 1, Math.max(0, to));
 }
 
-/** What the canvas shows of a group, in words. */
+/** Text alternative of a group. */
 function describe({ group, members, solved, spread, same, kept }: Group): string {
   if (members.length === 1)
     return `Level ${group + 1}: ${solved ? 'solved' : 'not solved'}, reward ${signed(members[0]!.reward)}`;
   return [
     `Group ${group + 1}: ${solved} of ${members.length} solved`,
-    same ? ', all rewards the same' : `, spread of rewards ${number(spread ?? 0)}`,
+    same ? ', all rewards equal' : `, reward std ${number(spread ?? 0)}`,
     kept ? '' : ', not trained on',
   ].join('');
 }
@@ -184,7 +186,7 @@ function wallBoards(boards: RolloutBoards, groups: readonly Group[]): WallBoard[
   }));
 }
 
-/** Of the element, in CSS pixels; 0 until it is known. */
+/** Returns the element's width in CSS pixels; 0 until measured. */
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {
@@ -198,7 +200,7 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width;
 }
 
-/** Whether any of the element is in the window. */
+/** True while any part of the element is visible. */
 function useVisible(element: React.RefObject<HTMLElement | null>): boolean {
   const [visible, setVisible] = useState(true);
   useEffect(() => {

@@ -1,11 +1,11 @@
 /** All lengths in CSS pixels. */
 export interface WallLayout {
-  /** Of a board. */
+  /** Size of a board. */
   width: number;
   height: number;
-  /** Boards in a row of a group. */
+  /** Boards per row of a group. */
   across: number;
-  /** Corner of each group, its caption included, and what all of them take. */
+  /** Position and size of each group, including its caption. `total` is the height of the wall. */
   groups: { x: number; y: number; width: number; height: number }[];
   caption: number;
   total: number;
@@ -13,12 +13,12 @@ export interface WallLayout {
 
 interface WallShape {
   groups: number;
-  /** Of the largest group. */
+  /** Size of the largest group. */
   members: number;
-  /** Width of a board by its height. */
+  /** Width of a board divided by its height. */
   aspect: number;
   width: number;
-  /** Wished for; more is taken where boards would get too small. */
+  /** Preferred height; exceeded if boards would get too small. */
   height: number;
 }
 
@@ -33,11 +33,11 @@ interface Arrangement {
   side: number;
 }
 
-/** The arrangement with the largest boards that fits: groups in columns, each group's boards in rows below its caption. */
+/** Returns the layout with the largest boards that fits: groups in columns, boards in rows below a caption. */
 export function layoutWall({ groups, members, aspect, width, height }: WallShape): WallLayout {
   const caption = members > 1 ? captionHeight : 0;
   const between = members > 1 ? { x: 16, y: 8 } : { x: gap, y: gap };
-  /** Whole, so that every board begins and ends on a pixel. */
+  /** Whole pixels keep the boards' edges sharp. */
   const heightOf = (side: number) => Math.max(1, Math.floor(side / aspect));
   const rowsOf = (across: number) => Math.ceil(members / across);
   const groupHeight = (across: number, side: number) =>
@@ -45,7 +45,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   const totalOf = ({ columns, across, side }: Arrangement) =>
     Math.ceil(groups / columns) * (groupHeight(across, side) + between.y) - between.y;
 
-  /** The largest side with which this many columns and boards across fit both ways. */
+  /** Returns the largest boards that fit with this many columns and boards per row. */
   function fitted(columns: number, across: number): Arrangement {
     const byWidth = ((width - (columns - 1) * between.x) / columns + gap) / across - gap;
     const lines = Math.ceil(groups / columns);
@@ -64,7 +64,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   const { columns, across, side } =
     best && best.side >= smallest ? best : packed(members, width, between.x, groups);
   const own = { width: across * (side + gap) - gap, height: groupHeight(across, side) };
-  // What room is left goes between the columns, but not so much that they fall apart.
+  // The remaining width goes between the columns, up to a limit.
   const room = columns > 1 ? (width - columns * own.width) / (columns - 1) : 0;
   const stride = own.width + Math.max(between.x, Math.min(room, 4 * between.x));
   return {
@@ -81,7 +81,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   };
 }
 
-/** The smallest boards that can still be told apart, as many in a row as there is room for. */
+/** Packs boards of the smallest size, if larger ones don't fit. */
 function packed(members: number, width: number, between: number, groups: number): Arrangement {
   const across = Math.max(1, Math.min(members, Math.floor((width + gap) / (smallest + gap))));
   const own = across * (smallest + gap) - gap;

@@ -4,40 +4,43 @@ import type { Painter } from '../environments/environment.ts';
 import type { Painting } from '../player/paintings.ts';
 import { gap, type WallLayout } from './wall-layout.ts';
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 const stepTime = 420;
 const moveTime = 260;
-/** In which a solved board gets its frame, and another one sinks. */
+/** Fade of the frame around a solved board, and of the tint over a failed one. */
 const endTime = 700;
-/** In which all boards show their end, before something newer may come, or they begin again. */
+/** How long the final frames stay before the next boards or a restart. */
 export const restTime = 1200;
 const holdTime = 5000;
-/** Of a wall of more boards each frame draws a part, in turns: small boards move well enough at half the frames. */
+/**
+ * Larger walls redraw only a part of the boards per frame, in turns. Small boards look fine at half the
+ * frame rate.
+ */
 const mostAFrame = 128;
 
-/** A board on the wall. `level` is the same for boards whose ground looks the same. */
+/** `level` is equal for boards with the same background. */
 export interface WallBoard {
   painting: Painting;
   level: string;
   solved: boolean;
-  /** Its group's place on the wall, and its own in the group. */
+  /** Index of the group on the wall, and of the board in its group. */
   group: number;
   member: number;
 }
 
-/** Boards don't all move at the same moment: no frame has all of them to draw. */
+/** Start delay, so that the boards don't all move in the same frame. */
 const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * stepTime;
 
 interface Drawn {
   x: number;
   y: number;
-  /** What was drawn last, so that nothing is drawn twice. */
+  /** The last drawn state, to skip unchanged boards. */
   state: number;
 }
 
 /**
- * Plays all boards of a rollout at once on one canvas, past React: in an animation frame it draws those boards anew that have moved since they were drawn. `over` is told once of
- * each rollout, when all of its boards have shown their end for a while.
+ * Plays all boards of a rollout on one canvas, outside React. Each animation frame redraws the boards that
+ * have changed. `over` is called once per rollout, after all boards have shown their final frames.
  */
 export class WallPlayer {
   private readonly canvas: HTMLCanvasElement;
@@ -47,7 +50,7 @@ export class WallPlayer {
   private drawn: Drawn[] = [];
   private brushes = new Map<Painter, Map<number, Brush>>();
   private grounds = new Map<string, HTMLCanvasElement>();
-  /** Time of play, ms; it goes on only in animation frames. */
+  /** Playing time in ms; advances only in animation frames. */
   private time = 0;
   private last = 0;
   private told = false;
@@ -61,7 +64,7 @@ export class WallPlayer {
     this.over = over;
   }
 
-  /** Puts other boards on the wall; they begin from the start. */
+  /** Replaces the boards and starts from the beginning. */
   show(boards: readonly WallBoard[], layout: WallLayout): void {
     this.boards = boards;
     this.time = 0;
@@ -69,7 +72,7 @@ export class WallPlayer {
     this.place(layout);
   }
 
-  /** Draws everything anew: in another size, or in other colours. */
+  /** Redraws everything, after a change of size or theme. */
   place(layout: WallLayout): void {
     this.layout = layout;
     this.pixels = Math.max(1, globalThis.devicePixelRatio || 1);
@@ -108,13 +111,13 @@ export class WallPlayer {
     frames.cancel(this.tick);
   }
 
-  /** Shows how all of them ended, as who wants no motion sees them. */
+  /** Shows the final frames, for users who prefer reduced motion. */
   finish(): void {
     this.time = this.length + endTime;
     this.draw(1);
   }
 
-  /** How long the longest episode plays, however late it begins. */
+  /** Duration of the longest episode, including its start delay. */
   private get length(): number {
     const count = Math.max(0, ...this.boards.map(({ painting }) => painting.count));
     return Math.max(0, count) * stepTime + moveTime;
@@ -123,7 +126,7 @@ export class WallPlayer {
   private readonly tick = (): void => {
     if (!this.playing) return;
     const now = performance.now();
-    // After a pause of the browser's it goes on where it was.
+    // Continue from the same time after the browser paused animation frames.
     this.time += Math.min(now - this.last, 100);
     this.last = now;
     const end = this.length + endTime;
@@ -136,7 +139,7 @@ export class WallPlayer {
     frames.schedule(this.tick);
   };
 
-  /** `turns`: of so many boards only the one whose turn it is. */
+  /** `turns`: redraw only the boards whose turn it is, of so many turns. */
   private draw(turns: number): void {
     const context = this.canvas.getContext('2d');
     if (!context || !this.layout) return;
@@ -173,7 +176,7 @@ export class WallPlayer {
     const brush = this.brush(painting.painter, scale);
     const left = x + Math.round((width - scene.width * scale) / 2);
     const top = y + Math.round((height - scene.height * scale) / 2);
-    // The ground covers whatever moved on it; only what an end has drawn goes beyond it.
+    // Drawing the background erases moving pieces; only the final effects reach beyond the board.
     if (index === 0) context.clearRect(x, y, width, height);
     context.drawImage(this.ground(brush, painting, `${scale} ${level}`), left, top);
     brush.pieces(context, scene.pieces(index, progress), left, top);
@@ -200,7 +203,7 @@ export class WallPlayer {
     context.globalAlpha = 1;
   }
 
-  /** Water rises over it. */
+  /** Tints a failed board. */
   private sink(
     context: CanvasRenderingContext2D,
     x: number,

@@ -14,16 +14,16 @@ import { useBoards } from './use-boards.ts';
 import styles from './wall.module.css';
 import { WallField } from './wall-field.tsx';
 
-/** All boards of the run's newest rollout, playing at once; before the first one, those of the first evaluation. */
+/** Plays all boards of the newest rollout; before the first rollout, those of the first evaluation. */
 export function Wall({ run }: { run: RunSummary }) {
   const rollouts = useRun((state) => state.rollouts);
   const loaded = useRun((state) => state.loaded);
   const newest = rollouts.find(({ split }) => split === 'train') ?? rollouts[0] ?? null;
-  /** All boards have shown how they ended: others may come. */
+  /** True when all boards have shown their final frames, so that new ones may replace them. */
   const [over, setOver] = useState(false);
   const [playing, setPlaying] = useState(true);
   const { boards, failed } = useBoards(run.id, newest, over && playing);
-  /** Two checkpoints have played the same levels. */
+  /** True if two checkpoints have played the same levels. */
   const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
   const title = useId();
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
@@ -46,8 +46,8 @@ export function Wall({ run }: { run: RunSummary }) {
           <button
             type="button"
             className="icon-button"
-            aria-label={playing ? 'Pause the boards' : 'Play the boards'}
-            title={playing ? 'Pause the boards' : 'Play the boards'}
+            aria-label={playing ? 'Pause boards' : 'Play boards'}
+            title={playing ? 'Pause boards' : 'Play boards'}
             onClick={() => setPlaying(!playing)}
           >
             <Icon name={playing ? 'pause' : 'play'} />
@@ -66,15 +66,12 @@ export function Wall({ run }: { run: RunSummary }) {
       ) : (
         <div className={styles.waiting}>
           {newest && (
-            <Empty title={failed ? "The newest episodes can't be read" : 'Loading the boards…'}>
-              {failed && 'The replay says why. The next rollout is shown here as soon as it is there.'}
+            <Empty title={failed ? "Can't read the newest episodes" : 'Loading the boards…'}>
+              {failed && 'Open Replay to see the error. The next rollout appears here when it is complete.'}
             </Empty>
           )}
           {loaded && !newest && (
-            <Empty title="No boards yet">
-              They play here as soon as the first episodes are finished
-              {run.status === 'created' && ', once the run is started'}.
-            </Empty>
+            <Empty title="No boards yet">Boards play here when the first episodes are complete.</Empty>
           )}
         </div>
       )}
@@ -108,7 +105,7 @@ function Legend({ boards: { split, episodes } }: { boards: RolloutBoards }) {
       <li data-key="solved">solved</li>
       <li data-key="failed">not solved</li>
       {dropped && <li data-key="dropped">not trained on</li>}
-      {same && <li data-key="same">no spread</li>}
+      {same && <li data-key="same">zero variance</li>}
     </ul>
   );
 }

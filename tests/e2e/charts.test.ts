@@ -9,7 +9,7 @@ import { root } from '../../scripts/lib/process.mjs';
 import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
 
-/** Real journals, kept for the Echo Trap's detectors. */
+/** Real journals from the labelled runs of the Echo Trap. */
 const runs = ['lake-grpo-5e-4-seed-1', 'lake-ppo-5e-4-seed-1'];
 
 let studio: Studio;
@@ -31,7 +31,7 @@ afterEach(async ({ task }) => {
 });
 afterAll(() => studio?.close());
 
-/** The plot of a chart, which is made once it is in view. */
+/** Returns the plot of a chart, after scrolling it into view. */
 async function plotOf(page: Page, title: string): Promise<Locator> {
   const figure = page.getByRole('figure', { name: title, exact: true });
   await figure.scrollIntoViewIfNeeded();
@@ -45,10 +45,10 @@ async function pointAt(page: Page, plot: Locator, share: number): Promise<void> 
   await page.mouse.move(x + share * width, y + height / 2, { steps: 2 });
 }
 
-test('a chart tells its values under the pointer, is zoomed, enlarged and saved', async () => {
+test('a chart shows values under the pointer, zooms, enlarges and saves', async () => {
   visitor = await visit(studio.address);
   const { page, expectNoComplaints } = visitor;
-  // Once it is taken in.
+  // Wait until the run is indexed.
   await page.locator(`.sidebar a[href="#/run/${runs[0]}"]`).waitFor();
   await page.evaluate((hash) => {
     location.hash = hash;
@@ -56,7 +56,7 @@ test('a chart tells its values under the pointer, is zoomed, enlarged and saved'
   const success = await plotOf(page, 'Success');
   await pointAt(page, success, 0.5);
   const tip = page.locator('body > div[aria-hidden]', { hasText: /^Iteration \d+/ });
-  // The evaluation nearest to the middle is another iteration's, and says so.
+  // The nearest evaluation is from another iteration, which the tooltip shows.
   expect(await tip.textContent()).toMatch(/evaluation.*at iteration (0|150).*rollout.*measured/);
 
   const { x, y, width, height } = (await success.boundingBox())!;
@@ -111,7 +111,7 @@ test('a chart tells its values under the pointer, is zoomed, enlarged and saved'
   expectNoComplaints();
 });
 
-test('two runs lie over one another in either theme, by the keyboard alone', async () => {
+test('compares two runs in both themes with the keyboard only', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     visitor = await visit(studio.address, { colorScheme });
     const { page, expectNoComplaints } = visitor;

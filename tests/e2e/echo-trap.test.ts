@@ -9,7 +9,7 @@ import { root } from '../../scripts/lib/process.mjs';
 import { Served } from '../renderer/screens/studio.ts';
 import { chromiumPath, hearComplaints, screenshots } from './studio.ts';
 
-/** What the trainer of the trap's preset measured in a run that collapsed, played into the app by a trainer that waits at the moments that matter. */
+/** Metrics of a recorded run that collapsed. A fake trainer replays them and waits at the iterations below. */
 const recorded = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-seed-1'))!;
 const rescued = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-starpo-s-1e-4-seed-1'))!;
 const preset = 'starter-frozen-lake-trap';
@@ -17,13 +17,13 @@ const preset = 'starter-frozen-lake-trap';
 let studio: Served;
 let browser: Browser;
 let run: string;
-/** Where the detectors, told of the recorded figures by themselves, raise the alarm. */
+/** The iteration at which the detectors raise the alarm on the recorded metrics. */
 let alarm: number;
 const early = 20;
 
 beforeAll(async () => {
   studio = await Served.start();
-  // As the recorded one: once over its episodes.
+  // One epoch per update, as in the recorded run.
   run = await studio.make('trap', preset, {
     iterations: 120,
     'policy_loss.epochs': 1,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const file = (name: string) => join(studio.folder, name);
   writeFileSync(file('recorded.json'), JSON.stringify(recorded.points));
   writeFileSync(file('rescued.json'), JSON.stringify(rescued.points));
-  // Of the trainer that the page starts later.
+  // For the trainer that the page starts later.
   process.env.FAKE_TRAINER_FORK_SERIES = file('rescued.json');
   const trainer = { SERIES: file('recorded.json'), HOLD: `${early},${alarm}` };
   await studio.train(run, trainer, ({ iteration }) => iteration === early);
@@ -53,17 +53,17 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
-/** What the page told the desktop. */
+/** Returns the desktop notifications of the page. */
 const notifications = (page: Page): Promise<{ title: string; body: string }[]> =>
-  page.evaluate(() => (globalThis as unknown as { told: { title: string; body: string }[] }).told);
+  page.evaluate(() => (globalThis as unknown as { shown: { title: string; body: string }[] }).shown);
 
 test('a collapsing run warns, shows why, and is rolled back', async () => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 1000 } });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
-  // Notes what is told, and grants it when asked, which a browser without windows doesn't; nor does anybody look at one.
+  // A headless browser grants no notifications. This grants and records them, and reports the window as unfocused.
   await page.addInitScript(() => {
-    const told: { title: string; body: string }[] = [];
+    const shown: { title: string; body: string }[] = [];
     class Noted extends Notification {
       static override permission: NotificationPermission = 'default';
       static override async requestPermission(): Promise<NotificationPermission> {
@@ -72,10 +72,10 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
       }
       constructor(title: string, options: NotificationOptions = {}) {
         super(title, options);
-        told.push({ title, body: options.body ?? '' });
+        shown.push({ title, body: options.body ?? '' });
       }
     }
-    Object.assign(window, { Notification: Noted, told });
+    Object.assign(window, { Notification: Noted, shown });
     document.hasFocus = () => false;
   });
   const complaints = hearComplaints(page);
@@ -86,7 +86,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   }, `/run/${run}`);
 
   const panel = page.locator('[data-echo-trap]');
-  const lamps = page.getByRole('list', { name: 'Signs of the Echo Trap' });
+  const lamps = page.getByRole('list', { name: 'Echo Trap indicators' });
   await panel.getByText('Healthy').waitFor();
   await panel.getByRole('button', { expanded: false }).first().click();
   await page.getByRole('button', { name: /^Notify me/ }).click();
@@ -103,7 +103,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   expect(note!.title).toBe('Echo Trap: warning');
   expect(note!.body).toContain(`iteration ${alarm}. `);
   const mark = page.locator(`[data-chart] [data-words*="at iteration ${alarm}"]`).first();
-  // Charts are drawn where they are seen.
+  // Charts are drawn only when visible.
   await page.locator('[data-chart]').first().scrollIntoViewIfNeeded();
   await mark.waitFor({ state: 'attached' });
   await picture(page, 'echo-trap-warning');
@@ -118,13 +118,13 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
 
   await page
     .getByRole('alert')
-    .getByRole('button', { name: /^Roll back and go on: / })
+    .getByRole('button', { name: /^Roll back and continue: / })
     .click();
   await page.getByRole('button', { name: 'Roll back', exact: true }).click();
   await page.waitForURL((url) => /#\/run\/./.test(url.hash) && !url.hash.includes(run));
   await page
     .getByRole('list', { name: 'Forks' })
-    .getByText(/^Went on from iteration \d+ of/)
+    .getByText(/^Forked from/)
     .waitFor();
   await page.getByText('Completed').first().waitFor();
   await page.locator('[data-chart] > p', { hasText: 'Its parent: ' }).first().waitFor({ state: 'attached' });

@@ -100,7 +100,7 @@ test('exporting missing data shows an error beside the format', async () => {
   cpSync(join(kept, 'run.json'), join(home, 'runs/empty/run.json'));
   writeFileSync(join(home, 'runs/empty/events.jsonl'), '');
   const page = await visit('/run/empty/export');
-  await page.getByText('There is no checkpoint to export.').waitFor();
+  await page.getByText('No checkpoint to export.').waitFor();
   await page.getByRole('button', { name: 'Download Parquet' }).click();
   await page.getByRole('alert').getByText('has no episodes to export').waitFor();
   await page.getByRole('button', { name: 'Show Results, LaTeX' }).click();

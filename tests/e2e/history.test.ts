@@ -82,12 +82,12 @@ test('the keyboard alone finds a run, opens and cancels the stop dialog, and ret
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Start or resume').waitFor();
   await page.keyboard.press('Escape');
 
-  await page.getByRole('button', { name: 'Add a note' }).focus();
+  await page.getByRole('button', { name: 'Add note' }).focus();
   await page.keyboard.press('Enter');
   await page.keyboard.type('half a thought');
   await page.keyboard.press('Escape');
-  await page.getByText('What you wrote is kept as a draft.').waitFor();
-  await page.locator(':focus', { hasText: 'Go on with the note' }).waitFor();
+  await page.getByText('Draft kept').waitFor();
+  await page.locator(':focus', { hasText: 'Continue note' }).waitFor();
   await page.keyboard.press('Enter');
   await page.keyboard.type(', and its end');
   await page.keyboard.press('Control+Enter');

@@ -15,7 +15,7 @@ beforeAll(async () => {
   studio = await Served.start();
   run = await studio.make('lake', 'starter-frozen-lake', { iterations: 20 });
   await studio.train(run, {}, ({ status }) => status === 'completed');
-  // The untrained policy fails at every level.
+  // The untrained policy fails every level.
   const { folder } = await studio.call('runs.get', { runId: run });
   fakeRollout(folder, {}, 0, 'frozen-lake', { ...frozenLake.preset, success: 0 }, 64, 1);
   origin = studio.address;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await studio?.close();
 });
 
-/** Does something on a page, which the browser has nothing to say against. */
+/** Uses a page and expects no errors in the browser's console. */
 async function on(
   view: string,
   options: BrowserContextOptions,
@@ -52,7 +52,7 @@ const picture = (page: Page) =>
     .locator('canvas')
     .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
 
-test('the wall shows how boards ended where no motion is wanted, and a click opens the one below', async () => {
+test('with reduced motion the wall shows final frames, and a click opens the episode below', async () => {
   await on('', { reducedMotion: 'reduce' }, async (page) => {
     await wall(page).getByText('Iteration 20').waitFor();
     expect(await wall(page).getByRole('button').count()).toBe(0);
@@ -74,13 +74,13 @@ test('the wall shows how boards ended where no motion is wanted, and a click ope
   });
 });
 
-test('the wall plays, and stops where it is told to', async () => {
+test('the wall plays and pauses', async () => {
   await on('', {}, async (page) => {
     await wall(page).getByText('Iteration 20').waitFor();
     const before = await picture(page);
     await expect.poll(() => picture(page), { timeout: 120_000 }).not.toBe(before);
-    await wall(page).getByRole('button', { name: 'Pause the boards' }).click();
-    await wall(page).getByRole('button', { name: 'Play the boards' }).waitFor();
+    await wall(page).getByRole('button', { name: 'Pause boards' }).click();
+    await wall(page).getByRole('button', { name: 'Play boards' }).waitFor();
     const paused = await picture(page);
     await page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
@@ -89,7 +89,7 @@ test('the wall plays, and stops where it is told to', async () => {
   });
 });
 
-test('at 200 % board and playback are in one window, and the conversation below', async () => {
+test('at 200 % zoom the board and its controls fit the window, with the conversation below', async () => {
   await on('/replay/000020-train-0003', { viewport: { width: 720, height: 450 } }, async (page) => {
     const board = page.getByRole('region', { name: 'Player' }).getByRole('img');
     await board.waitFor();
@@ -106,7 +106,7 @@ test('at 200 % board and playback are in one window, and the conversation below'
   });
 });
 
-test('Play is a few tabs away', async () => {
+test('Play is reachable with a few presses of Tab', async () => {
   await on('/replay/000020-train-0003', {}, async (page) => {
     await page.getByRole('link', { name: /^Group 1, member 4: / }).focus();
     const play = page.getByRole('button', { name: 'Play (space)' });
@@ -119,7 +119,7 @@ test('Play is a few tabs away', async () => {
   });
 });
 
-test('an episode is saved as a GIF, a page and JSON, and no more code is fetched for it', async () => {
+test('an episode can be saved as a GIF, a page and JSON without fetching more code', async () => {
   await on('/replay/000020-train-0003', { acceptDownloads: true }, async (page) => {
     await page.getByRole('button', { name: 'Save' }).waitFor();
     const fetched: string[] = [];
@@ -147,7 +147,7 @@ test('an episode is saved as a GIF, a page and JSON, and no more code is fetched
   });
 });
 
-/** The delays of a GIF's pictures, ms: each has a block of its own, `21 f9 04`. */
+/** Returns the delays of a GIF's frames in ms; each is in a block that begins with `21 f9 04`. */
 function delaysOf(gif: Buffer): number[] {
   const delays: number[] = [];
   const mark = Buffer.from([0x21, 0xf9, 0x04]);
@@ -156,15 +156,15 @@ function delaysOf(gif: Buffer): number[] {
   return delays;
 }
 
-test('the clip of one level plays, stops where it is told to, and is saved as a GIF', async () => {
+test('the clip of one level plays, pauses and can be saved as a GIF', async () => {
   await on('', { acceptDownloads: true }, async (page) => {
-    const clip = page.getByRole('figure', { name: 'One level over the checkpoints' });
+    const clip = page.getByRole('figure', { name: 'Clip of one level over the checkpoints' });
     const still = () =>
       clip.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
     const before = await still();
     await expect.poll(still, { timeout: 120_000 }).not.toBe(before);
-    await clip.getByRole('button', { name: 'Pause the clip' }).click();
-    await clip.getByRole('button', { name: 'Play the clip' }).waitFor();
+    await clip.getByRole('button', { name: 'Pause clip' }).click();
+    await clip.getByRole('button', { name: 'Play clip' }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       clip.getByRole('button', { name: 'Save GIF' }).click(),
@@ -173,7 +173,7 @@ test('the clip of one level plays, stops where it is told to, and is saved as a 
     const gif = readFileSync(await download.path());
     expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
     const delays = delaysOf(gif);
-    // Each checkpoint's episode ends with a rest, the last one with a longer one.
+    // Each stage ends with a pause; the last pause is the longest.
     expect(delays.filter((delay) => delay > 1000).length).toBe(await clip.getByRole('row').count());
     expect(delays.at(-1)).toBeGreaterThan(2000);
     await clip.getByRole('link').first().click();
@@ -199,7 +199,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async
     await page.keyboard.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'Then and now' }).click();
-    await page.getByRole('button', { name: 'The next level' }).click();
+    await page.getByRole('button', { name: 'Next level' }).click();
     await page.getByRole('region', { name: /^Now/ }).getByRole('img').waitFor();
     expect(await violations(page)).toEqual([]);
   });

@@ -41,7 +41,7 @@ async function command(...args: string[]): Promise<string> {
 }
 
 async function addTag(page: Page, tag: string): Promise<void> {
-  await page.getByLabel('Add a tag').fill(tag);
+  await page.getByLabel('Add tag').fill(tag);
   await page.keyboard.press('Enter');
 }
 
@@ -73,14 +73,14 @@ test('a note changed in another window is shown, and both versions can be kept',
   const [first, second] = pages;
   for (const page of pages) {
     await go(page, `/run/${runId}`);
-    await page.getByRole('button', { name: 'Add a note' }).click();
+    await page.getByRole('button', { name: 'Add note' }).click();
     await page.getByLabel('Note', { exact: true }).fill(page === first ? 'what one saw' : 'what two saw');
   }
   await first.keyboard.press('Control+Enter');
   await first.getByRole('button', { name: 'what one saw' }).waitFor();
-  await second.getByText('The note was changed elsewhere meanwhile.').waitFor();
+  await second.getByText('The note was changed elsewhere.').waitFor();
   expect(await second.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
-  await second.getByRole('button', { name: 'Put mine below it' }).click();
+  await second.getByRole('button', { name: 'Append mine' }).click();
   await second.getByRole('button', { name: 'Save', exact: true }).click();
   await first.getByRole('button', { name: 'what one saw what two saw' }).waitFor();
   expect((await served.call('runs.get', { runId })).summary.marks.note).toBe('what one saw\nwhat two saw');
@@ -125,11 +125,11 @@ test('damaged episodes and a missing run folder are reported until the folder is
   await second.getByRole('heading', { name: 'Metrics' }).waitFor();
   const aside = join(served.folder, 'aside');
   renameSync(folder, aside);
-  await second.getByText('This run is no longer here.').waitFor();
+  await second.getByText('Run not found.').waitFor();
   await expect.poll(() => second.locator(`.sidebar a[href="#/run/${runId}"]`).count()).toBe(0);
   renameSync(aside, folder);
   await second.getByRole('heading', { name: 'Metrics' }).waitFor();
   rmSync(folder, { recursive: true });
-  await second.getByText('This run is no longer here.').waitFor();
+  await second.getByText('Run not found.').waitFor();
   expect(complaints).toEqual([]);
 });

@@ -99,7 +99,7 @@ test('suspended parts catch up, nothing starts twice, and training is unaffected
   const without = await goesOn(folder);
   process.kill(core, 'SIGCONT');
   await catchesUp(first, without);
-  for (const page of pages) await page.getByRole('button', { name: 'Unstar' }).waitFor();
+  for (const page of pages) await page.getByRole('button', { name: 'Unstar', exact: true }).waitFor();
 
   // One page is frozen, as browsers do in the background.
   const thaw = await freeze(second);

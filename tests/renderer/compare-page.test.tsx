@@ -5,7 +5,7 @@ import { Page, small } from './page.tsx';
 vi.mock('uplot', () => import('./uplot.ts'));
 
 const template = new World();
-/** Two seeds of one configuration, and one with a wider clip. */
+/** Two seeds of one configuration, and a run with a wider clip range. */
 const runs: string[] = [];
 beforeAll(async () => {
   const core = await template.core();
@@ -35,14 +35,14 @@ const table = () =>
     .all('section[aria-label="Settings that differ, by run"] tbody tr')
     .map((row) => [...row.querySelectorAll('code, td')].map(({ textContent }) => textContent));
 
-test('runs lie over one another, with what differs in their settings', async () => {
+test('overlays runs and lists the settings that differ', async () => {
   page = await Page.on(template);
   page.open(`#/compare/${runs.join(',')}`);
   await page.shown(page.saying('h1', 'Compare 3 runs'));
   const reward = chartText('rollout/reward_mean');
   await page.shown(() => runs.every((_, index) => reward().includes(`${nameOf(index)}: `)));
   expect(reward()).toMatch(/at iteration 4/);
-  // What holds for all of them, on success alone.
+  // References that apply to all runs, on success charts only.
   for (const id of ['evaluation/frozen-lake/success_rate', 'rollout/success_rate'])
     expect(chartText(id)()).toMatch(/To compare with: random 21 %\./);
   expect(reward()).not.toContain('To compare with');
@@ -57,7 +57,7 @@ test('runs lie over one another, with what differs in their settings', async () 
   await page.click(`button[aria-label="Show ${nameOf(0)}"]`);
   await page.shown(() => reward().includes(nameOf(0)));
 
-  await page.click(`button[aria-label="Take ${nameOf(2)} out"]`);
+  await page.click(`button[aria-label="Remove ${nameOf(2)}"]`);
   await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[1]}`);
   await page.shown(() => table().length === 1);
   const group = await page.shown(() => page.find<HTMLSelectElement>('select:has(option[value="all"])'));
@@ -69,14 +69,14 @@ test('runs lie over one another, with what differs in their settings', async () 
   ]);
 });
 
-test('a run that is trained goes on in a comparison, and one that is gone is told of', async () => {
+test('a live run updates in a comparison, and a missing run is reported', async () => {
   page = await Page.on(template);
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
   const live = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await page.core.runs.start(live);
   await untilRun(page.core, live, ({ iteration }) => iteration === 2);
   page.open(`#/compare/${runs[0]},${live},never-there`);
-  await page.shown(page.saying('[role="status"]', 'One run of this address is no longer here'));
+  await page.shown(page.saying('[role="status"]', '1 run was not found'));
   const reward = chartText('rollout/reward_mean');
   const { name } = page.core.runs.get(live);
   const at = (iteration: number) => new RegExp(`${name}: \\S+ at iteration ${iteration};`);
@@ -86,7 +86,7 @@ test('a run that is trained goes on in a comparison, and one that is gone is tol
   vi.unstubAllEnvs();
 });
 
-test('a run is compared with another that is chosen by name', async () => {
+test('a run can be compared with another that is chosen by name', async () => {
   page = await Page.on(template);
   page.open(`#/run/${runs[0]}`);
   await page.click(() => page.find('button[aria-label="Compare with…"]'));
@@ -99,7 +99,7 @@ test('a run is compared with another that is chosen by name', async () => {
   await page.shown(page.saying('h1', 'Compare 2 runs'));
 });
 
-test('a target is drawn across a chart of every run, and told to those who do not see it', async () => {
+test('a target appears on the chart for every run, and in the chart’s text', async () => {
   page = await Page.on(template);
   page.open(`#/run/${runs[0]}`);
   await page.click(() => page.find('button[aria-label="More of Success"]'));
@@ -122,7 +122,7 @@ test('a target is drawn across a chart of every run, and told to those who do no
   );
 });
 
-test('charts are searched for, folded and pinned, which stays for other runs', async () => {
+test('chart search, folding and pins work, and apply to other runs', async () => {
   page = await Page.on(template);
   page.open(`#/run/${runs[0]}`);
   const ids = () => page.all('[data-chart]').map((chart) => chart.dataset.chart);

@@ -23,12 +23,12 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** A run that has a fate, as far as an iteration or an alert, where its trainer waits for a command; then as far as another, if one is named. */
+/** Trains a run with recorded metrics up to an iteration or alert, where the trainer waits for a command, and then up to `next`. */
 async function fated(fate: Fate, at: number | TrapLevel, next?: TrapLevel): Promise<string> {
   play(page.world, fate);
   const { core } = page;
   const runId = await core.runs.create({ preset, set: small });
-  // What a sign says depends on the configuration: the fewer the episodes, the later it is sure.
+  // Detectors depend on the configuration: with fewer episodes they take longer.
   const monitor = new Monitor(await core.runs.config(runId));
   monitor.takeAll(seriesOf(fate, { iterations: small.iterations }));
   const iterationOf = (level: TrapLevel) => monitor.alerts.find((alert) => alert.level === level)!.iteration;
@@ -40,12 +40,11 @@ async function fated(fate: Fate, at: number | TrapLevel, next?: TrapLevel): Prom
 }
 
 const head = () => page.find<HTMLButtonElement>('[data-echo-trap] button[aria-expanded]');
-const lamps = () =>
-  page.all('[aria-label="Signs of the Echo Trap"] li').map(({ textContent }) => textContent);
+const lamps = () => page.all('[aria-label="Echo Trap indicators"] li').map(({ textContent }) => textContent);
 const button = (label: RegExp) => () =>
   page.all('button').find((each) => label.test(each.getAttribute('aria-label') ?? each.textContent ?? ''));
 
-test('of a run that is well there is one line, which opens', async () => {
+test('a healthy run shows one line, which expands', async () => {
   page.open(`#/run/${await fated('healthy', 60)}`);
   const line = await page.shown(head);
   expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
@@ -54,8 +53,8 @@ test('of a run that is well there is one line, which opens', async () => {
   expect(lamps()).toEqual([]);
   line.click();
   await page.shown(() => lamps().length === 4);
-  for (const lamp of lamps()) expect(lamp).toMatch(/off.*normally \d/);
-  expect(page.find('figure[aria-label="Map of regimes"] figcaption')!.textContent).toMatch(
+  for (const lamp of lamps()) expect(lamp).toMatch(/off.*baseline \d/);
+  expect(page.find('figure[aria-label="Regime map"] figcaption')!.textContent).toMatch(
     /^Healthy.*Iteration \d+: entropy \d+ %/,
   );
   expect(page.find('[data-echo-trap]')!.textContent).toMatch(/Thresholds calibrated on .*FrozenLake/);
@@ -63,15 +62,15 @@ test('of a run that is well there is one line, which opens', async () => {
   await page.shown(() => lamps().length === 0);
 });
 
-test('a run that collapses is told of at the top, with what was seen and on every chart', async () => {
+test('a collapsing run shows a banner, evidence and marks on every chart', async () => {
   const runId = await fated('template', 'collapsing');
   page.open(`#/run/${runId}`);
   const banner = await page.shown(page.saying('[role="alert"]', /Echo Trap: collaps/));
   expect(banner.textContent).not.toMatch(/\w+\/\w+_/);
   expect(head()!.getAttribute('aria-expanded')).toBe('true');
-  const lit = page.all('[aria-label="Signs of the Echo Trap"] li[data-light="on"]');
+  const lit = page.all('[aria-label="Echo Trap indicators"] li[data-light="on"]');
   expect(lit.length).toBeGreaterThanOrEqual(3);
-  for (const { textContent } of lit) expect(textContent).toMatch(/normally \d.*since \d/);
+  for (const { textContent } of lit) expect(textContent).toMatch(/baseline \d.*since \d/);
   const alerts = page.core.annotations.alerts(runId).filter(({ state }) => state === 'raised');
   expect(alerts.length).toBeGreaterThan(0);
   const items = () => page.all('ul[aria-label="Alerts"] > li');
@@ -97,7 +96,7 @@ test('a run that collapses is told of at the top, with what was seen and on ever
   ]);
 });
 
-test('the panel opens by itself when the alarm comes, and stays as the person puts it', async () => {
+test('the panel expands on an alarm and then stays as the user left it', async () => {
   const runId = await fated('template', 30);
   page.open(`#/run/${runId}`);
   await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
@@ -110,14 +109,14 @@ test('the panel opens by itself when the alarm comes, and stays as the person pu
   expect(head()!.getAttribute('aria-expanded')).toBe('false');
 });
 
-test('a roll-back asks, goes on as a fork, and both curves are shown', async () => {
+test('a roll-back asks for confirmation, starts a fork and shows both curves', async () => {
   writeFileSync(join(page.world.folder, 'rescued.json'), JSON.stringify(seriesOf('healthy')));
   vi.stubEnv('FAKE_TRAINER_FORK_SERIES', join(page.world.folder, 'rescued.json'));
   const runId = await fated('template', 'collapsing');
   const { core } = page;
   const parent = core.runs.get(runId);
   page.open(`#/run/${runId}`);
-  const ask = button(/^Roll back and go on: /);
+  const ask = button(/^Roll back and continue: /);
   await page.shown(ask);
   const changed = page.find('ul[aria-label="Changed settings"]')!.textContent!;
   expect(changed).toMatch(/Learning rate/);
@@ -132,20 +131,18 @@ test('a roll-back asks, goes on as a fork, and both curves are shown', async () 
   const at = fork.parent!.iteration;
   const { lastHealthy } = (await core.supervisor.trap(runId))!;
   expect(at).toBeLessThanOrEqual(lastHealthy!);
-  await page.shown(
-    page.saying('ul[aria-label="Forks"] li', `Went on from iteration ${at} of ${parent.name}`),
-  );
-  await page.shown(page.saying('[data-chart] > p', /Its parent: .* at iteration \d+.*Marked: .*Parted from/));
-  await page.click(page.saying('button', 'Parent, faint'));
+  await page.shown(page.saying('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`));
+  await page.shown(page.saying('[data-chart] > p', /Its parent: .* at iteration \d+.*Marked: .*Forked from/));
+  await page.click(page.saying('button', 'Show parent run'));
   await page.shown(() => !page.saying('[data-chart] > p', 'Its parent')());
   await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
-  await page.shown(page.saying('ul[aria-label="Forks"] li', `went on from iteration ${at}`));
-  await page.shown(page.saying('[data-echo-trap]', /Done by hand.*Go to FrozenLake/));
+  await page.shown(page.saying('ul[aria-label="Forks"] li', 'Forked into'));
+  await page.shown(page.saying('[data-echo-trap]', /Manual action.*Go to FrozenLake/));
   expect(core.runs.get(runId).status).toBe('stopped');
 });
 
-test('what a policy did stands in the panel', async () => {
-  // The trainer waits where the alarm comes, or it could be done before anybody has looked.
+test('the panel shows automatic actions', async () => {
+  // The trainer waits at the alarm, so that the run can't complete before the page shows it.
   holdAt(play(page.world, 'template').alarms[0]!);
   const { core } = page;
   core.reactions.work();
@@ -153,11 +150,11 @@ test('what a policy did stands in the panel', async () => {
   await core.runs.start(runId);
   await untilRun(core, runId, ({ status }) => status === 'paused');
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('[data-echo-trap]', /Done automatically:\s*Paused\./));
+  await page.shown(page.saying('[data-echo-trap]', /Automatic action:\s*Paused\./));
   await page.shown(() => !button(/^Pause: /)() && button(/^Stop: /)());
 });
 
-test('where nothing tells what thoughts depend on, the map says so and how that is had', async () => {
+test('without diagnostics, the regime map explains how to enable them', async () => {
   page.world.run('plain', [
     journal.started(0),
     ...Array.from({ length: 30 }, (_, index) => journal.iteration(index + 1, index + 1, 0.4)),
@@ -166,7 +163,7 @@ test('where nothing tells what thoughts depend on, the map says so and how that 
   page.open('#/run/plain');
   await page.click(head);
   await page.shown(
-    page.saying('[aria-label="Map of regimes"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
+    page.saying('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
   );
   for (const lamp of ['Reward spread', 'Entropy', 'Diversity'])
     expect(lamps().find((text) => text?.startsWith(lamp))).toMatch(/no data.*not measured/);
@@ -193,7 +190,7 @@ describe('a notification', () => {
     vi.spyOn(document, 'hasFocus').mockReturnValue(false);
   });
 
-  test('is shown once it was asked for, when the alarm comes and nobody looks, and leads to the run', async () => {
+  test('appears on an alarm if enabled and the window is in the background, and links to the run', async () => {
     const runId = await fated('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.click(head);
@@ -211,7 +208,7 @@ describe('a notification', () => {
     await page.shown(() => location.hash === `#/run/${runId}`);
   });
 
-  test('is not shown to someone who looks at the page, nor to someone who did not ask', async () => {
+  test('does not appear if the page has focus or notifications are off', async () => {
     const runId = await fated('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.shown(head);
@@ -221,7 +218,7 @@ describe('a notification', () => {
     expect(shown).toEqual([]);
   });
 
-  test('comes of every run that is trained, and of none that has ended', async () => {
+  test('appears for every live run and for no run that has ended', async () => {
     localStorage.setItem('starpo-notifications', 'on');
     Object.assign(Notification, { permission: 'granted' });
     page.open('#/start');
@@ -237,13 +234,13 @@ describe('a notification', () => {
     const { severity, iteration, message, level } = alert!;
     await page.core.annotations.raise(first, { kind: 'found_late', severity, iteration, message, level });
     location.hash = `#/run/${first}`;
-    const told = page.core.annotations.alerts(first).length;
-    expect(told).toBeGreaterThan(1);
-    await page.shown(() => page.all('ul[aria-label="Alerts"] > li').length === told);
+    const count = page.core.annotations.alerts(first).length;
+    expect(count).toBeGreaterThan(1);
+    await page.shown(() => page.all('ul[aria-label="Alerts"] > li').length === count);
     expect(shown).toHaveLength(2);
   });
 
-  test('is left to the desktop app where there is one, which hears what the person has chosen', async () => {
+  test('is left to the desktop app, which receives the user’s choice', async () => {
     const chooseNotifications = vi.fn();
     vi.stubGlobal('starpo', { chooseNotifications });
     const runId = await fated('template', 30, 'warning');

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import type { LogLine } from '../../core/contract/contract.ts';
 import { withoutRepeats } from '../../renderer/pages/run/log-panel.tsx';
 
-test('what is said of one iteration after the other is one line of the log', () => {
-  const said = [
+test('repeated messages of successive iterations are merged into one line', () => {
+  const lines = [
     'Started.',
     ...[3, 4, 6].map((at) => `iteration ${at}: few groups differ`),
     'iteration 6: slow',
   ];
-  const again = [...said, 'iteration 7: few groups differ', 'Started.', 'Started.'];
-  const log = again.map((message, seq): LogLine => ({ seq, time: seq, level: 'info', message }));
+  const messages = [...lines, 'iteration 7: few groups differ', 'Started.', 'Started.'];
+  const log = messages.map((message, seq): LogLine => ({ seq, time: seq, level: 'info', message }));
   expect(withoutRepeats(log).map(({ seq, message }) => `${seq} ${message}`)).toEqual([
     '0 Started.',
     '3 3 iterations since 3: few groups differ',

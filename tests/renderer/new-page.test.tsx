@@ -262,7 +262,7 @@ test('a run’s configuration or checkpoint can be the base', async () => {
   await core.runs.start(parent);
   await untilRun(core, parent, ({ status }) => status === 'completed');
   page.open(`#/run/${parent}`);
-  await page.shown(page.saying('table caption', 'What differs from Bandit, StarPO-S'));
+  await page.shown(page.saying('table caption', 'Changes from preset Bandit, StarPO-S'));
   const rows = page.all('table:has(caption) tbody tr').map(({ textContent }) => textContent);
   expect(rows).toContain('Seed15');
   expect(rows).toContain('Groups162');
@@ -299,15 +299,15 @@ test('a fork at iteration 0 belongs to its parent’s family, a duplicate doesn�
   const family = () => page.all('ul[aria-label="Forks"] li').map(({ textContent }) => textContent);
   const { name } = core.runs.get(parent);
   page.open(`#/run/${fork}`);
-  await page.shown(page.saying('ul[aria-label="Forks"] li', `Went on from iteration 0 of ${name}`));
-  await page.shown(page.saying('button', 'Parent, faint'));
+  await page.shown(page.saying('ul[aria-label="Forks"] li', `Forked from ${name} at iteration 0`));
+  await page.shown(page.saying('button', 'Show parent run'));
   page.open(`#/run/${parent}`);
-  await page.shown(page.saying('ul[aria-label="Forks"] li', 'went on from iteration 0'));
+  await page.shown(page.saying('ul[aria-label="Forks"] li', /^Forked into .* at iteration 0/));
   expect(family()).toHaveLength(1);
   page.open(`#/run/${copy}`);
   await page.shown(page.saying('[data-chart] h3', 'Success'));
   expect(family()).toEqual([]);
-  expect(page.saying('button', 'Parent, faint')()).toBeUndefined();
+  expect(page.saying('button', 'Show parent run')()).toBeUndefined();
 });
 
 test('vary creates a sweep with values, seeds, number of runs and validation', async () => {

@@ -31,7 +31,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** A run that is trained as far as an iteration, where its trainer waits for a command. */
+/** Trains a run up to an iteration, where the trainer waits for a command. */
 async function held(iteration: number, set: object = {}): Promise<string> {
   vi.stubEnv('FAKE_TRAINER_HOLD', String(iteration));
   const runId = await page.core.runs.create({ preset: 'starter-frozen-lake', set: { ...small, ...set } });
@@ -40,19 +40,19 @@ async function held(iteration: number, set: object = {}): Promise<string> {
   return runId;
 }
 
-/** What stands before the page rather than in it. */
+/** Elements outside the page, such as dialogs and menus. */
 const before = (selector: string, text: string | RegExp) => () =>
   [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.match(text));
 const inDialog = (text: RegExp) => before('[role="dialog"] button', text);
 const inMenu = (text: string) => before('[role="menuitem"]', text);
 
-test('an unknown run shows the code and the hint', async () => {
+test('an unknown run shows the error’s code and hint', async () => {
   page = await Page.on();
   page.open('#/run/nothing');
   await page.shown(page.saying('[role="alert"]', /run_unknown/));
 });
 
-test('the title of the window is of the page that is open, and says how far a run is', async () => {
+test('the window title names the open page and shows a run’s progress', async () => {
   page = await Page.on(template);
   const titled = (title: string) => page.shown(() => document.title === `${title} · StarPO Studio`);
   page.open('#/history');
@@ -74,7 +74,7 @@ test('the title of the window is of the page that is open, and says how far a ru
   await titled(`2/4 · ${page.core.runs.get(runId).name}`);
 });
 
-test('a run that is taken in after its page was opened is shown', async () => {
+test('a run that is indexed after its page was opened appears', async () => {
   page = await Page.on();
   const runId = 'bandit-that-comes-20261122-1200-abcd';
   page.open(`#/run/${runId}`);
@@ -96,7 +96,7 @@ test('a failed run shows its failure and can be resumed', async () => {
   expect(core.runs.get(runId).iteration).toBe(4);
 });
 
-test('a trainer that refuses to start says why', async () => {
+test('a trainer that refuses to start shows the reason', async () => {
   page = await Page.on();
   vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
@@ -105,7 +105,7 @@ test('a trainer that refuses to start says why', async () => {
   await page.shown(page.saying('.errors', /Copy it again.*model_corrupt/));
 });
 
-test('a run that is trained is paused, told to write a checkpoint, and stopped', async () => {
+test('a live run can be paused, checkpointed and stopped', async () => {
   page = await Page.on();
   const runId = await held(1);
   page.open(`#/run/${runId}`);
@@ -125,12 +125,12 @@ test('a run that is trained is paused, told to write a checkpoint, and stopped',
   expect(checkpoints).toContain(1);
 });
 
-test('a new iteration moves progress, values and the text beside the chart', async () => {
+test('a new iteration updates progress, values and the chart’s text', async () => {
   page = await Page.on();
   const runId = await held(2, { iterations: 3 });
   page.open(`#/run/${runId}`);
   const chart = () => page.find('[data-chart="reward-mean"]');
-  // What was measured stands behind the smoothed value.
+  // The measured value follows the smoothed one.
   const value = () => chart()?.querySelector('[title^="As measured"]')?.textContent;
   const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
   await page.shown(() => value() === number(meanOf(2)));
@@ -141,28 +141,28 @@ test('a new iteration moves progress, values and the text beside the chart', asy
   expect(chart()!.textContent).toContain('at iteration 3');
 });
 
-test('a run whose checkpoints were deleted behind the app says so wherever one is needed', async () => {
+test('a run without checkpoints explains that wherever one is needed', async () => {
   page = await Page.on(template);
   const { core } = page;
   const { name } = core.runs.get(trained);
   for (const checkpoint of readdirSync(join(core.runs.folder(trained), 'checkpoints')))
     rmSync(join(core.runs.folder(trained), 'checkpoints', checkpoint), { recursive: true });
   page.open(`#/run/${trained}`);
-  await page.shown(page.saying('details', /^Checkpointsnone.*their files were deleted/));
-  await page.shown(page.saying('.evaluation-form', 'The run has no checkpoint to evaluate.'));
+  await page.shown(page.saying('details', /^Checkpointsnone.*files were deleted/));
+  await page.shown(page.saying('.evaluation-form', 'This run has no checkpoint to evaluate.'));
   await page.click(page.saying('button', /^Train more…$/));
   await page.click(inDialog(/^Start$/));
-  const said = await page.shown(page.saying('.errors [role="alert"]', /no checkpoint/));
-  // By the name that people know it by.
-  expect(said.textContent).toContain(name);
-  expect(said.textContent).not.toContain(trained);
+  const error = await page.shown(page.saying('.errors [role="alert"]', /no checkpoint/));
+  // Errors use the display name.
+  expect(error.textContent).toContain(name);
+  expect(error.textContent).not.toContain(trained);
   expect(core.runs.list()).toHaveLength(1);
 
   page.open(`#/new/run/${trained}/4`);
   await page.shown(page.saying('[role="alert"]', /has no checkpoint of iteration 4.*Choose another one/));
 });
 
-test('an evaluation is asked for, followed to its end, and replayed', async () => {
+test('an evaluation starts, completes and can be replayed', async () => {
   vi.stubEnv('FAKE_TRAINER_EVALUATION_HOLD', '1');
   page = await Page.on(template);
   page.open(`#/run/${trained}`);
@@ -170,13 +170,13 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   const choices = [...form.querySelectorAll('select:not([name]) option')].map(
     ({ textContent }) => textContent,
   );
-  expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained)', 'Bandit (not trained)']);
+  expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained on)', 'Bandit (not trained on)']);
   const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   await page.shown(() => !submit().disabled);
   submit().click();
   await page.shown(page.saying('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
   expect(submit().disabled).toBe(true);
-  // It is queued before its trainer has made a folder.
+  // The evaluation is queued before its trainer creates the folder.
   const evaluations = join(page.core.runs.folder(trained), 'evaluations');
   mkdirSync(evaluations, { recursive: true });
   writeFileSync(join(evaluations, 'go'), '');
@@ -184,12 +184,12 @@ test('an evaluation is asked for, followed to its end, and replayed', async () =
   await page.shown(() => !submit().disabled);
   const [evaluation] = await page.core.evaluations.list(trained);
   await page.click(`a[aria-label="Replay ${evaluation!.name}"]`);
-  // It equals the run's own of that checkpoint, whose place it has in the list.
+  // It matches the run's own evaluation of that checkpoint, which is listed instead.
   await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0000'));
   await page.shown(() => page.find('.stage-board svg'));
 });
 
-test('an evaluation that failed says what to do, and its code behind Details', async () => {
+test('a failed evaluation shows a hint, and its code under Details', async () => {
   page = await Page.on();
   const failure = { code: 'disk_full', message: 'The disk is full.', hint: 'Make room.' };
   page.render(<EvaluationList runId="any" evaluations={[evaluationOf({ state: 'failed', failure })]} />);
@@ -200,27 +200,27 @@ test('an evaluation that failed says what to do, and its code behind Details', a
   expect(details.textContent).toBe('DetailsCode disk_full');
 });
 
-test('star, tags and note are kept, and an archived run is hidden until it is asked for', async () => {
+test('star, tags and note are saved, and archived runs are hidden by default', async () => {
   page = await Page.on(template);
   const run = page.core.runs.get(trained);
   page.open(`#/run/${trained}`);
   const button = (label: string) => () => page.find(`button[aria-label="${label}"]`);
   await page.click(button('Star'));
   await page.shown(button('Unstar'));
-  const field = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Add a tag"]'));
+  const field = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Add tag"]'));
   const tag = (text: string) => {
     page.write(field, text);
     field.form!.requestSubmit();
   };
   tag(' long run ');
-  await page.shown(button('Remove the tag long run'));
-  await page.click(page.saying('button', 'Add a note'));
+  await page.shown(button('Remove tag long run'));
+  await page.click(page.saying('button', 'Add note'));
   const note = await page.shown(() => page.find<HTMLTextAreaElement>('textarea'));
   page.write(note, 'what it is for');
-  await page.click(button('Remove the tag long run'));
-  await page.shown(() => !button('Remove the tag long run')());
+  await page.click(button('Remove tag long run'));
+  await page.shown(() => !button('Remove tag long run')());
   tag('again');
-  await page.shown(button('Remove the tag again'));
+  await page.shown(button('Remove tag again'));
   await page.click(page.saying('button', 'Save'));
   await page.shown(page.saying('.mark-note', 'what it is for'));
   await page.click(button(`More for ${run.name}`));
@@ -239,7 +239,7 @@ test('star, tags and note are kept, and an archived run is hidden until it is as
   });
 });
 
-test('a disk that fills and an alert are told of on the page of the run', async () => {
+test('the run page shows low disk space and alerts', async () => {
   page = await Page.on();
   const runId = await page.core.runs.create({
     preset: 'starter-frozen-lake',
@@ -265,7 +265,7 @@ test('a disk that fills and an alert are told of on the page of the run', async 
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
 });
 
-test('freeing disk space says how far it is, and goes no further where it is cancelled', async () => {
+test('freeing disk space shows progress and stops when cancelled', async () => {
   const world = new World();
   template.copyRunsTo(world);
   const folder = (runId: string) => join(world.home, 'runs', runId);
@@ -278,11 +278,11 @@ test('freeing disk space says how far it is, and goes no further where it is can
     }
   page = await Page.of(world);
   const { annotations, runs, tasks } = page.core;
-  // The second of the runs is held before its first file goes.
+  // Holds the second run before its first file is deleted.
   const add = annotations.add.bind(annotations);
-  let goOn = () => {};
+  let release = () => {};
   const held = new Promise<void>((resolve) => {
-    goOn = resolve;
+    release = resolve;
   });
   const seen: string[] = [];
   vi.spyOn(annotations, 'add').mockImplementation(async (runId, ...rest) => {
@@ -298,14 +298,14 @@ test('freeing disk space says how far it is, and goes no further where it is can
   await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));
   await page.click(inDialog(/^Cancel$/));
   await page.shown(() => given.mock.calls.length === 1);
-  goOn();
+  release();
   await page.shown(page.saying('[role="status"]', /freed\./));
   const [first, second] = seen.map((runId) => readdirSync(join(folder(runId), 'checkpoints')));
   expect(first).not.toEqual(expect.arrayContaining(between));
   expect(second).toEqual(expect.arrayContaining(between));
 });
 
-test('a history of a newer version is said to be shown only', async () => {
+test('a history of a newer version is shown read-only', async () => {
   const world = new World();
   template.copyRunsTo(world);
   await (await world.core()).dispose();
@@ -318,7 +318,7 @@ test('a history of a newer version is said to be shown only', async () => {
   await page.shown(page.saying('.status-badge', 'Completed'));
 });
 
-test('alerts of a newer version are told of in its words, and marked on the charts', async () => {
+test('alerts of a newer version keep their words and are marked on the charts', async () => {
   page = await Page.on(template);
   const alert = { v: 1, time: 1e14, type: 'alert', state: 'raised', iteration: 3, severity: 'grave' };
   const lines = [
@@ -336,7 +336,7 @@ test('alerts of a newer version are told of in its words, and marked on the char
   await page.shown(page.saying('ul[aria-label="Alerts"] li', /feverish at iteration 3/));
 });
 
-test('a trainer that hangs is told of, and that it goes on again', async () => {
+test('a stalled trainer shows a warning until it continues', async () => {
   let slept = 0;
   page = await Page.on(undefined, undefined, { clock: () => performance.now() + slept });
   const runId = await held(1);
@@ -349,7 +349,7 @@ test('a trainer that hangs is told of, and that it goes on again', async () => {
   await page.shown(() => !page.saying('.note', 'trainer_stalled')());
 });
 
-test('episodes that are deleted leave the list, and no plan of memory is shown without a GPU', async () => {
+test('deleted episodes leave the list, and no memory plan is shown without a GPU', async () => {
   page = await Page.on();
   const folder = page.world.run('written', [
     journal.started(0),

@@ -7,7 +7,7 @@ import { ReplayView, useReplayStore } from '../../renderer/player/replay-view.ts
 import { Stage } from '../../renderer/player/stage.tsx';
 import { acted, replayOf, still } from './environments/replays.ts';
 
-test('a motion is drawn without React, which draws where it begins and ends', async () => {
+test('React renders only the start and end of a motion', async () => {
   (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
   const replay = replayOf('frozen-lake', [
     still({ board: 'P_G\n_O_' }),

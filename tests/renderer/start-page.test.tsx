@@ -204,9 +204,9 @@ test('with a GPU and a model folder they start from that folder', async () => {
   await page.shown(page.saying('summary', /Memory16\.8 GB of 24\.0 GB on cuda:0/));
   const rows = page.all('.memory tbody tr').map(({ textContent }) => textContent);
   expect(rows).toHaveLength(3);
-  expect(rows[1]).toBe('Keys and values of all episodeswhile playing4.80 GB');
+  expect(rows[1]).toBe('KV cache of all episodesduring rollout4.80 GB');
   const bars = page.all('.memory-bar').map((bar) => bar.getAttribute('aria-label'));
-  expect(bars).toEqual(['while playing 12.0 GB, 50 %', 'while updating 16.8 GB, 70 %']);
+  expect(bars).toEqual(['during rollout 12.0 GB, 50 %', 'during update 16.8 GB, 70 %']);
 });
 
 test('while another run trains, it asks whether to queue or start, and the queue can be reordered', async () => {

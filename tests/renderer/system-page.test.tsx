@@ -113,7 +113,7 @@ test('a write failure is reported on every page, and the Export page shows the f
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   const folder = join(world.home, 'tensorboard', runId);
   page.open(`#/run/${runId}/export`);
-  await page.shown(page.saying('p', 'Live, for every run that trains: switch it on under System.'));
+  await page.shown(page.saying('p', 'For live logging, turn it on in System.'));
   core.tensorBoard.set(true);
   await page.shown(page.saying('code', folder));
   writeFileSync(folder, 'in the way');

@@ -30,7 +30,7 @@ test('the oldest and the newest checkpoint of each evaluation set are held again
 const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
   ({ id: `${success ? 'late' : 'early'}-${group}`, group, success, turns, actions }) as EpisodeSummary;
 
-test('what was learned failed early and is solved late: first what is some way off, in few turns', () => {
+test('learned levels are those failed early and solved late, long solutions in few turns first', () => {
   const early = [0, 1, 2, 3, 4].map((group) => episode(group, group === 0));
   const late = [
     episode(0, true, 1, 4),
@@ -42,7 +42,7 @@ test('what was learned failed early and is solved late: first what is some way o
   const levels = (thoughts?: Map<string, string>) =>
     learnedOf(early, late, thoughts).map(({ group }) => group);
   expect(levels()).toEqual([2, 1, 4]);
-  // What is thought of in other words than before comes first; an empty thought tells nothing.
+  // Levels whose reasoning changed come first; empty reasoning doesn't count.
   const looked = 'player 0,1 goal 1,0 safe path: down, left';
   const thoughts = new Map([
     ['early-1', looked],
@@ -55,7 +55,7 @@ test('what was learned failed early and is solved late: first what is some way o
   expect(levels(thoughts)).toEqual([1, 2, 4]);
 });
 
-test('a clip is of the level that was learned for good, from the first checkpoint to the one that is asked for', () => {
+test('a clip shows a level that stays solved, from the first checkpoint to the requested one', () => {
   const file = (iteration: number, set = 'lake'): EpisodeFile => ({
     ...{ iteration, set, split: set, evaluation: null, title: set },
   });
@@ -75,7 +75,7 @@ test('a clip is of the level that was learned for good, from the first checkpoin
   expect(tellingLevel([all, all])).toBeNull();
 });
 
-test('two players go on as one, though one of them has ended before', () => {
+test('two players play and pause together, even if one has ended', () => {
   const stores = [2, 4].map((count) => {
     const store = createReplayStore();
     store.getState().show(
@@ -108,7 +108,7 @@ beforeAll(async () => {
   lake = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await core.runs.start(lake);
   await untilRun(core, lake, ({ status }) => status === 'completed');
-  // The untrained policy fails at every level.
+  // The untrained policy fails every level.
   fakeRollout(core.runs.folder(lake), {}, 0, 'frozen-lake', { ...frozenLake.preset, success: 0 }, 16, 1);
   await core.dispose();
   return () => template.close();
@@ -117,26 +117,26 @@ beforeAll(async () => {
 let page: Page;
 afterEach(() => page?.close());
 
-test('a level that was learned is played at both checkpoints at once', async () => {
+test('a learned level plays at both checkpoints at once', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/then-and-now`);
-  await page.shown(page.saying('.muted', '16 levels of 16 that checkpoint 0 failed and checkpoint 4 solves'));
+  await page.shown(page.saying('.muted', 'Learned: 16 of 16 levels'));
   const boards = () => page.all('section[aria-label*="checkpoint"] svg[role="img"]');
   await page.shown(() => boards().length === 2);
   await page.shown(page.saying('section', /^Thencheckpoint 0failed/));
   await page.shown(page.saying('section', /^Nowcheckpoint 4success/));
-  await page.click('button[aria-label="The next level"]');
+  await page.click('button[aria-label="Next level"]');
   await page.shown(() => location.hash === `#/run/${lake}/then-and-now/frozen-lake/2`);
   page.press('End');
   await page.shown(page.saying('section', /^Then.*fell into a hole/));
   await page.shown(page.saying('section', /^Now.*reached the goal/));
 });
 
-test('what came of a run shows a clip, and says it where its episodes are gone', async () => {
+test('the result of a run shows a clip, or why there is none', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}`);
   const clip = await page.shown(() =>
-    page.find('figure[aria-label="One level over the checkpoints"] canvas'),
+    page.find('figure[aria-label="Clip of one level over the checkpoints"] canvas'),
   );
   expect(clip.getAttribute('aria-label')).toMatch(
     /^Level \d+\. Before training: failed after .*, 0 % of 16 levels solved\. Iteration 2: .* Iteration 4: solved in /,
@@ -146,12 +146,12 @@ test('what came of a run shows a clip, and says it where its episodes are gone',
   rmSync(join(page.core.runs.folder(lake), 'rollouts/000000-frozen-lake.jsonl.zst'));
   page.open(`#/run/${lake}`);
   await page.shown(
-    page.saying('p', /^There is no clip\. The file .*000000-frozen-lake.jsonl.zst isn't there\./),
+    page.saying('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst isn't there\./),
   );
 });
 
-test('a level that was not learned gives way to one that was', async () => {
+test('a level that was not learned is replaced by one that was', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/then-and-now/frozen-lake/99`);
-  await page.shown(page.saying('[role="status"]', /Level 99 isn't one.*level 1 is shown/));
+  await page.shown(page.saying('[role="status"]', /Level 99 was not learned.*Showing level 1/));
 });

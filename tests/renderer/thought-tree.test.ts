@@ -14,7 +14,7 @@ const drawn = (branches: readonly Branch[]): string =>
     })
     .join(', ');
 
-test('words that always follow each other are one branch, the most frequent first', () => {
+test('words without alternatives form one branch, most frequent first', () => {
   const tree = thoughtTree(
     [thought('I go left now', 2, 2), thought('I go right', 3, 1), thought('the goal', 1)],
     limits,
@@ -23,20 +23,20 @@ test('words that always follow each other are one branch, the most frequent firs
   expect(tree[0]!.branches[0]).toMatchObject({ opening: 'I go right', whole: true });
 });
 
-test('a thought that ends where others go on has a branch of its own', () => {
+test('a text that ends where others continue has a branch of its own', () => {
   const tree = thoughtTree([thought('I go', 5, 1), thought('I  go\nhome', 2, 2)], limits);
   expect(drawn(tree)).toBe('I go 3/7 [(ends here) 1/5, home 2/2]');
-  const [ends, goesOn] = tree[0]!.branches;
+  const [ends, continues] = tree[0]!.branches;
   expect(ends).toMatchObject({ opening: 'I go', whole: true });
-  expect(goesOn).toMatchObject({ opening: 'I go home', whole: true });
+  expect(continues).toMatchObject({ opening: 'I go home', whole: true });
 });
 
-test('no thought at all is one too', () => {
+test('an empty text has a branch', () => {
   expect(drawn(thoughtTree([thought('', 4, 1)], limits))).toBe('(empty) 1/4');
   expect(thoughtTree([], limits)).toEqual([]);
 });
 
-test('what is long is cut at its end, and says by how much', () => {
+test('a long text is shortened and shows how many words are missing', () => {
   const long = Array.from({ length: 46 }, (_, index) => `w${index}`).join(' ');
   expect(drawn(thoughtTree([thought(long, 1)], { ...limits, words: 3 }))).toBe(
     'w0 w1 w2 … (43 more words) 0/1',
@@ -45,16 +45,16 @@ test('what is long is cut at its end, and says by how much', () => {
   expect(branch!.text).toBe('w0 w1 w2 w3 … w44 w45');
 });
 
-test('what is deep says how it goes on, and what is rare stands together', () => {
+test('deep branches show the number of continuations, rare ones are merged', () => {
   const thoughts = ['a b c', 'a b d', 'a e', 'f', 'g', 'h'].map((text) => thought(text, 2, 1));
   expect(drawn(thoughtTree(thoughts, { ...limits, depth: 1 }))).toBe(
-    'a (goes on in 2 ways) 3/6, f 1/2, g 1/2, h 1/2',
+    'a (2 continuations) 3/6, f 1/2, g 1/2, h 1/2',
   );
   expect(drawn(thoughtTree(thoughts, { ...limits, breadth: 2 }))).toBe(
     'a 3/6 [b 2/4 [c 1/2, d 1/2], e 1/2], f 1/2, 2 others 2/4',
   );
   expect(drawn(thoughtTree(thoughts, { ...limits, least: 3 }))).toBe(
-    'a 3/6 [b (goes on in 2 ways) 2/4, e 1/2], 3 others 3/6',
+    'a 3/6 [b (2 continuations) 2/4, e 1/2], 3 others 3/6',
   );
 });
 

@@ -33,14 +33,14 @@ const tree = (iteration: number) => () =>
   page.find(`ul[aria-label="First thoughts of iteration ${iteration}"]`);
 const fact = (name: string) => page.saying('dl > div', name)()?.querySelector('dd')?.textContent;
 
-test('the first thoughts of an iteration are drawn as a tree, which the slider takes to another', async () => {
+test('shows an iteration’s first thoughts as a tree, and the slider changes the iteration', async () => {
   page.open(`#/run/${runId}/thoughts/2`);
   await page.shown(tree(2));
   const { thoughts, episodes } = await thoughtsOf(2);
   expect(fact('Episodes')).toBe(String(episodes));
   expect(fact('Distinct first thoughts')).toBe(String(thoughts.length));
   const roots = [...tree(2)()!.children];
-  const counts = roots.map((root) => Number(root.textContent!.match(/(\d+) of 16 thoughts/)![1]));
+  const counts = roots.map((root) => Number(root.textContent!.match(/(\d+) of 16 episodes/)![1]));
   expect(counts.reduce((sum, count) => sum + count)).toBe(episodes);
   const slider = page.find<HTMLInputElement>('input[type="range"]')!;
   expect(slider.getAttribute('aria-valuetext')).toBe('Iteration 2');
@@ -49,28 +49,28 @@ test('the first thoughts of an iteration are drawn as a tree, which the slider t
   expect(location.hash).toBe(`#/run/${runId}/thoughts/5`);
 });
 
-test('without an iteration the newest is shown, and all are played from the first on', async () => {
+test('shows the newest iteration by default, and plays all from the first', async () => {
   page.open(`#/run/${runId}/thoughts`);
   await page.shown(tree(6));
-  await page.click('button[aria-label="Play the iterations"]');
+  await page.click('button[aria-label="Play iterations"]');
   await page.shown(tree(1));
   await page.click('button[aria-label="Pause"]');
-  await page.shown(() => page.find('button[aria-label="Play the iterations"]'));
+  await page.shown(() => page.find('button[aria-label="Play iterations"]'));
 });
 
-test('a branch leads to the episodes that began so, and all of them can be listed again', async () => {
+test('a branch links to its episodes, and the filter can be removed', async () => {
   page.open(`#/run/${runId}/thoughts/3`);
   const { thoughts } = await thoughtsOf(3);
   const goal = await page.shown(() =>
     page.all<HTMLAnchorElement>('a[title]').find(({ title }) => title.startsWith('I go to the goal.')),
   );
-  const wanted = thoughts.filter(({ text }) => text.startsWith('I go to the goal.'));
-  const count = wanted.reduce((sum, each) => sum + each.count, 0);
+  const matching = thoughts.filter(({ text }) => text.startsWith('I go to the goal.'));
+  const count = matching.reduce((sum, each) => sum + each.count, 0);
   location.hash = goal.getAttribute('href')!;
   await page.shown(page.saying('[role="status"]', 'First thought'));
   const rows = () => page.all('.episode-table tbody tr').length;
   const whole = location.hash.includes('/thought/');
-  await page.shown(() => rows() === (whole ? wanted[0]!.count : count));
+  await page.shown(() => rows() === (whole ? matching[0]!.count : count));
   await page.shown(page.saying('.turn', 'I go to the goal.'));
   await page.click('.episode-table tbody tr:last-child a');
   await page.shown(() => decodeURIComponent(location.hash).endsWith('I go to the goal.'));
@@ -78,7 +78,7 @@ test('a branch leads to the episodes that began so, and all of them can be liste
   await page.shown(() => rows() === 16);
 });
 
-test('an iteration without episodes says so', async () => {
+test('an iteration without episodes shows an error', async () => {
   page.open(`#/run/${runId}/thoughts/99`);
   await page.shown(page.saying('[role="alert"]', 'rollout_unknown'));
 });

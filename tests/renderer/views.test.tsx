@@ -9,7 +9,7 @@ import { RunView } from '../../renderer/views/run-view.tsx';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
-/** Plots that were made: a drag across one of them zooms. */
+/** All plots created, with their zoom callbacks. */
 const plots = vi.hoisted(
   () => [] as { target: Element; zoom: (range: { min: number; max: number } | null) => void }[],
 );
@@ -38,14 +38,14 @@ beforeAll(async () => {
 let page: Page;
 afterEach(() => page.close());
 
-/** Several views beside one another, as Compare has them. */
+/** Several views side by side, as on the Compare page. */
 function SideBySide({ children }: { children: ReactNode }) {
   const api = useApi();
   useEffect(() => followCore(api), [api]);
   return children;
 }
 
-test('two runs are open side by side, each with its own values and its own zoom', async () => {
+test('two runs side by side have their own values and zoom', async () => {
   page = await Page.on(template);
   page.render(
     <SideBySide>
@@ -74,7 +74,7 @@ test('two runs are open side by side, each with its own values and its own zoom'
   expect(ids).toEqual([...new Set(ids)]);
 });
 
-test('two replays are open side by side, each with its own player', async () => {
+test('two replays side by side have their own players', async () => {
   page = await Page.on(template);
   const [lake] = runs;
   const episodes = ['000004-train-0000', '000004-train-0002'];
@@ -98,7 +98,7 @@ test('two replays are open side by side, each with its own player', async () => 
     'Group 1, member 1',
     'Group 1, member 3',
   ]);
-  sides()[1]!.querySelector<HTMLElement>('button[aria-label^="On one action"]')!.click();
+  sides()[1]!.querySelector<HTMLElement>('button[aria-label^="Forward one action"]')!.click();
   await page.shown(() => places().join() === '0 / 6,1 / 2');
   // Keys go to both.
   page.press('End');

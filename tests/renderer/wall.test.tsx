@@ -18,7 +18,7 @@ describe('the layout of a wall', () => {
     [64, 1, 306],
     [1, 4, 100],
     [100, 16, 306],
-  ])('%i groups of %i have their places within the width, none over another', (groups, members, height) => {
+  ])('%i groups of %i fit the width without overlap', (groups, members, height) => {
     const layout = layoutWall({ ...shape, groups, members, height });
     expect(layout.groups).toHaveLength(groups);
     expect(layout.width).toBeGreaterThanOrEqual(20);
@@ -30,7 +30,7 @@ describe('the layout of a wall', () => {
     }
   });
 
-  test('takes the height that it may, and more where boards would get too small', () => {
+  test('fits the height, and exceeds it if boards would get too small', () => {
     expect(layoutWall({ ...shape, groups: 8, members: 16 }).total).toBeLessThanOrEqual(306);
     const many = layoutWall({ ...shape, groups: 100, members: 16 });
     expect(many.width).toBe(20);
@@ -38,7 +38,7 @@ describe('the layout of a wall', () => {
   });
 });
 
-test('groups are told by what their members did', () => {
+test('groups summarize their episodes', () => {
   const episode = (group: number, member: number, reward: number, kept = true) =>
     ({ group, member, reward, success: reward > 0, kept, seed: group, environment: 'e' }) as EpisodeSummary;
   const [same, mixed, single] = groupsOf([
@@ -62,7 +62,7 @@ describe('a painter', () => {
   });
   const played = (...frames: ReturnType<typeof frame>[]) => ({ frames, config: {}, arms: null });
 
-  test('of a lake moves the agent, which sinks where it fell', () => {
+  test('of a lake moves the agent, and draws it smaller in a hole', () => {
     const frames = [frame('P_\n_O'), frame('_P\n_O', 'Right'), frame('__\n_X', 'Down')];
     const { scene, painter } = paintingOf('frozen-lake', played(...frames));
     expect(painter).toBe(environmentOf('frozen-lake').painter);
@@ -72,7 +72,7 @@ describe('a painter', () => {
     expect(scene.ground).toHaveLength(5);
   });
 
-  test('of a room moves the box that is pushed with the agent', () => {
+  test('of a room moves the pushed box with the agent', () => {
     const frames = [frame('#####\n#PXO#\n#####'), frame('#####\n#_P√#\n#####', 'Right')];
     const { scene } = paintingOf('sokoban', played(...frames));
     expect(scene.pieces(1, 0.5)).toMatchObject([
@@ -82,7 +82,7 @@ describe('a painter', () => {
     expect(scene.pieces(1, 1)[0]).toMatchObject({ stamp: 'stored', x: 224 });
   });
 
-  test('of the Bandit shows what the arm that was pulled paid', () => {
+  test('of the Bandit shows the payout of the pulled arm', () => {
     const frames = [frame(null), frame(null, 'dragon', 1)];
     const { scene } = paintingOf('bandit', { ...played(...frames), arms: ['Phoenix', 'Dragon'] });
     const texts = (index: number) =>
@@ -91,7 +91,7 @@ describe('a painter', () => {
     expect(texts(1)).toEqual(['?', 'Phoenix', '1', 'Dragon']);
   });
 
-  test('of anything else writes the state', () => {
+  test('of unknown boards writes the state as text', () => {
     for (const type of ['maze', 'frozen-lake']) {
       const { scene } = paintingOf(type, played(frame('you are\nin a maze')));
       expect(scene.pieces(0, 1)).toMatchObject([{ text: 'you are' }, { text: 'in a maze' }]);
@@ -117,13 +117,13 @@ describe('the wall of a run', () => {
   });
   const links = () => page.all<HTMLAnchorElement>('ul[aria-label="Groups"] a');
 
-  test('links its groups, and the arrows go from one to the next', async () => {
+  test('links its groups, and the arrow keys move between them', async () => {
     page = await Page.on(template);
     page.open(`#/run/${trained}`);
     await page.shown(() => links().length === 2);
     expect(links().map((link) => link.firstElementChild!.textContent)).toEqual([
-      'Group 1: 3 of 4 solved, spread of rewards 0.500',
-      'Group 2: 3 of 4 solved, spread of rewards 0.500, not trained on',
+      'Group 1: 3 of 4 solved, reward std 0.500',
+      'Group 2: 3 of 4 solved, reward std 0.500, not trained on',
     ]);
     expect(links().map(({ tabIndex }) => tabIndex)).toEqual([0, -1]);
     links()[0]!.focus();
@@ -139,7 +139,7 @@ describe('the wall of a run', () => {
     const { core } = page;
     const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
     page.open(`#/run/${runId}`);
-    await page.shown(page.saying('section', /No boards yet.*once the run is started/));
+    await page.shown(page.saying('section', /No boards yet/));
     await core.runs.start(runId);
     await page.shown(page.saying('section', /Iteration 1: 6 of 8 solved/));
     await core.runs.command(runId, 'checkpoint');

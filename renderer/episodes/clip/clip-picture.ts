@@ -2,9 +2,9 @@ import { Brush } from '../../environments/canvas.ts';
 import { packGif } from '../save/pictures.ts';
 import { type Beat, beatsOf, type Clip, endWords, type Stage, stageTitle, successWords } from './clip.ts';
 
-/** Sizes of a clip, in CSS pixels. */
+/** Sizes in CSS pixels. */
 interface Sizes {
-  /** The board's longer side. */
+  /** Longer side of the board. */
   board: number;
   title: number;
   text: number;
@@ -13,10 +13,10 @@ interface Sizes {
 export const pageSizes: Sizes = { board: 208, title: 16, text: 12 };
 const fileSizes: Sizes = { board: 360, title: 22, text: 14 };
 
-/** In-between pictures of a move in a file. */
+/** Frames per move in a file. */
 const between = 3;
 
-/** A clip on a canvas: what the checkpoint is above the board, what came of the episode below it, and how far the clip is. */
+/** Draws a clip on a canvas: the checkpoint's title, the board, the result and the progress. */
 export class ClipPicture {
   readonly width: number;
   readonly height: number;
@@ -34,7 +34,7 @@ export class ClipPicture {
   private readonly foot: number;
   private readonly boardHeight: number;
 
-  /** Null where the canvas can't be drawn on. `pixels`: of the screen, for a CSS pixel. */
+  /** Returns null if the canvas can't be drawn on. `pixels`: device pixels per CSS pixel. */
   static on(canvas: HTMLCanvasElement, clip: Clip, sizes: Sizes, pixels: number): ClipPicture | null {
     const context = canvas.getContext('2d', { willReadFrequently: sizes === fileSizes });
     return context && new ClipPicture(context, clip, sizes, pixels);
@@ -66,7 +66,7 @@ export class ClipPicture {
     context.canvas.height = this.height;
   }
 
-  /** Draws what is to be seen at a time, ms from the start. `still`: without what lies between two frames of an episode. */
+  /** Draws the clip at a time in ms. `still`: without motion between frames. */
   drawAt(time: number, still: boolean): void {
     let left = Math.min(time, this.length - 1);
     for (const beat of this.beats) {
@@ -79,7 +79,7 @@ export class ClipPicture {
     }
   }
 
-  /** `progress`: 0..1 of the way from the frame before. */
+  /** `progress`: 0 to 1 on the way from the previous frame. */
   draw({ stage: at, index }: Beat, progress: number): void {
     const { context, margin, sizes, width, height } = this;
     const stage = this.clip.stages[at]!;
@@ -119,7 +119,7 @@ export class ClipPicture {
     context.fillText(words, margin, middle, this.width - 2 * margin);
   }
 
-  /** A bar for each stage: those that are through and the present one, in the colour of their result, and those to come. */
+  /** Draws a bar per stage, coloured by its result. */
   private places(present: number, top: number): void {
     const { context, margin, sizes } = this;
     const { stages } = this.clip;
@@ -132,7 +132,7 @@ export class ClipPicture {
   }
 }
 
-/** What is said below the board, and in which colour: the result once it is seen. */
+/** Returns the text below the board and its colour: the result once the stage has ended. */
 function resultAt(stage: Stage, index: number, progress: number): [words: string, tone: string] {
   const moves = stage.moved.filter((moved, at) => at > 0 && moved).length;
   if (index === stage.moved.length - 1 && progress === 1) {
@@ -143,11 +143,11 @@ function resultAt(stage: Stage, index: number, progress: number): [words: string
   return [done === 0 ? 'Start' : `Move ${done} of ${moves}`, '--text-muted'];
 }
 
-/** The clip as an animated GIF. A worker packs it, and the page goes on meanwhile. */
+/** Encodes the clip as an animated GIF in a worker. */
 export async function clipGif(clip: Clip): Promise<Blob> {
   const canvas = document.createElement('canvas');
   const picture = ClipPicture.on(canvas, clip, fileSizes, 1);
-  if (!picture) throw new Error('This browser draws on no canvas.');
+  if (!picture) throw new Error("This browser can't draw on a canvas.");
   return packGif(canvas, (add) => {
     for (const beat of beatsOf(clip)) {
       for (let step = 1; beat.moving > 0 && step < between; step++) {

@@ -14,18 +14,18 @@ import type { ClipAnswer } from './use-clip.ts';
 
 interface ClipPlayerProps {
   runId: string;
-  /** As people call the run. */
+  /** Display name of the run. */
   name: string;
   answer: ClipAnswer;
 }
 
-/** One level over a run's checkpoints, playing again and again until it is paused, to be saved as a GIF. */
+/** Plays one level over a run's checkpoints in a loop, and saves it as a GIF. */
 export function ClipPlayer({ runId, name, answer }: ClipPlayerProps) {
-  // Other colours are another drawing.
+  // The canvas is drawn in the theme's colours.
   const theme = useTheme((state) => state.theme);
   if (answer && 'missing' in answer) return <p className={`muted ${styles.missing}`}>{answer.missing}</p>;
   return (
-    <figure className={styles.clip} aria-label="One level over the checkpoints" aria-busy={!answer}>
+    <figure className={styles.clip} aria-label="Clip of one level over the checkpoints" aria-busy={!answer}>
       {answer ? <Playing key={theme} name={name} clip={answer.clip} /> : <div className={styles.place} />}
       {answer && <Stages runId={runId} clip={answer.clip} />}
     </figure>
@@ -44,7 +44,7 @@ function Playing({ name, clip }: { name: string; clip: Clip }) {
     clipGif(clip)
       .then((gif) => {
         saveFile(fileName(name, `level ${clip.level}`, 'gif'), gif);
-        notify('The clip is saved.');
+        notify('Clip saved');
       })
       .catch(report)
       .finally(() => setSaving(false));
@@ -55,7 +55,7 @@ function Playing({ name, clip }: { name: string; clip: Clip }) {
       <div className={styles.actions}>
         <IconButton
           icon={playing ? 'pause' : 'play'}
-          label={playing ? 'Pause the clip' : 'Play the clip'}
+          label={playing ? 'Pause clip' : 'Play clip'}
           onClick={() => setPlaying(!playing)}
         />
         <span className="spacer" />
@@ -67,7 +67,7 @@ function Playing({ name, clip }: { name: string; clip: Clip }) {
   );
 }
 
-/** What the clip shows, in words, each with the way to its episode. */
+/** Text alternative of the clip, with links to its episodes. */
 function Stages({ runId, clip: { level, stages } }: { runId: string; clip: Clip }) {
   return (
     <table className={styles.stages}>
@@ -93,7 +93,10 @@ function Stages({ runId, clip: { level, stages } }: { runId: string; clip: Clip 
   );
 }
 
-/** Draws in animation frames, as long as it plays and is seen; who wants no motion sees how the last checkpoint ended, until they press Play. */
+/**
+ * Draws in animation frames while playing and visible. With reduced motion, shows the last frame until the
+ * user presses Play.
+ */
 function usePlaying(
   canvas: { current: HTMLCanvasElement | null },
   clip: Clip,
@@ -121,7 +124,7 @@ function usePlaying(
     if (time.current >= picture.length) time.current = 0;
     const tick = () => {
       const now = performance.now();
-      // After a pause of the browser's it goes on where it was.
+      // Continue from the same time after the browser paused animation frames.
       time.current = (time.current + Math.min(now - last, 100)) % picture.length;
       last = now;
       picture.drawAt(time.current, still);

@@ -6,28 +6,31 @@ import { isWay, learnedOf } from '../learned.ts';
 /** One level as a checkpoint played it. */
 export interface Stage {
   iteration: number;
-  /** Levels of the whole set that the checkpoint solved, and how many there are. */
+  /** Levels of the set that the checkpoint solved, and their total. */
   solved: number;
   levels: number;
   summary: EpisodeSummary;
-  /** The evaluation that was asked for, of which the episode is; null: of the run's own. */
+  /** Name of the on-demand evaluation; null for the run's own. */
   evaluation: string | null;
   painting: Painting;
-  /** Of each frame: whether an action led to it. */
+  /** For each frame: true if an action led to it. */
   moved: readonly boolean[];
 }
 
-/** One level at successive checkpoints, the first before it was learned, the last after. */
+/** One level at successive checkpoints. */
 export interface Clip {
-  /** From 1 on. */
+  /** Counted from 1. */
   level: number;
   stages: readonly Stage[];
 }
 
-/** As many as are told apart, and short enough to be watched to the end. */
+/** Limit that keeps clips short. */
 const mostStages = 5;
 
-/** Files of one set up to an iteration, oldest first: the first, the last, and some evenly between them. Fewer than two where there is nothing to tell. */
+/**
+ * Returns files of one set up to an iteration, oldest first: the first, the last and some evenly between.
+ * Fewer than two mean that there is no clip.
+ */
 export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: number): EpisodeFile[] {
   const own = files
     .filter((file) => file.set === set && file.iteration <= upTo)
@@ -38,8 +41,8 @@ export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: num
 }
 
 /**
- * The level, from 0 on, that tells the most of what was learned: failed at the first stage, solved at the last, and once it was solved for good. `stages`: the
- * episodes of each. Null where none was learned.
+ * Returns the index of the level that shows learning best: failed at first, solved at last, and not failed
+ * again once solved. `stages`: the episodes of each stage. Null if no level was learned.
  */
 export function tellingLevel(stages: readonly (readonly EpisodeSummary[])[]): number | null {
   const learned = learnedOf(stages[0] ?? [], stages.at(-1) ?? []);
@@ -51,7 +54,7 @@ export function tellingLevel(stages: readonly (readonly EpisodeSummary[])[]): nu
   return first?.group ?? null;
 }
 
-/** A frame on the screen: it comes in `moving` ms and then stands for `standing` ms. */
+/** A frame on the screen: moves for `moving` ms, then stays for `standing` ms. */
 export interface Beat {
   stage: number;
   index: number;
@@ -65,7 +68,7 @@ const startTime = 900;
 const endTime = 1300;
 const lastTime = 2600;
 
-/** The clip's frames in order. */
+/** Returns the clip's frames in order. */
 export function beatsOf({ stages }: Clip): Beat[] {
   return stages.flatMap(({ moved }, stage) =>
     moved.map((move, index) => {
@@ -95,6 +98,6 @@ export function endWords({ summary: { success, actions } }: Pick<Stage, 'summary
   return success ? `solved in ${moves}` : `failed after ${moves}`;
 }
 
-/** The clip for those who don't see it. */
+/** Text alternative of the clip. */
 export const clipWords = ({ level, stages }: Clip) =>
   `Level ${level}. ${stages.map((stage) => `${stageTitle(stage)}: ${endWords(stage)}, ${successWords(stage)}.`).join(' ')}`;

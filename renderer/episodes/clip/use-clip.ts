@@ -8,22 +8,22 @@ import { useApp } from '../../stores/app-store.ts';
 import type { EpisodeFile } from '../episode-files.ts';
 import { type Clip, type Stage, stageFiles, tellingLevel } from './clip.ts';
 
-/** A clip, or in a sentence why there is none; null while it comes. */
+/** A clip, or the reason why there is none; null while loading. */
 export type ClipAnswer = { clip: Clip } | { missing: string } | null;
 
-interface Wanted {
+interface ClipRequest {
   runId: string;
-  /** Everything of the run that can be replayed. */
+  /** All files of the run that can be replayed. */
   files: readonly EpisodeFile[];
-  /** The evaluation set, and the iteration that the clip ends with. */
+  /** The evaluation set, and the last iteration of the clip. */
   set: string;
   upTo: number;
-  /** From 1 on; null: the one that tells the most. */
+  /** Counted from 1; null selects the level that shows learning best. */
   level: number | null;
 }
 
-/** The clip of one level over a run's checkpoints. */
-export function useClip({ runId, files, set, upTo, level }: Wanted): ClipAnswer {
+/** Loads a clip of one level over a run's checkpoints. */
+export function useClip({ runId, files, set, upTo, level }: ClipRequest): ClipAnswer {
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const stages = useMemo(() => stageFiles(files, set, upTo), [files, set, upTo]);
@@ -35,7 +35,7 @@ export function useClip({ runId, files, set, upTo, level }: Wanted): ClipAnswer 
     makeClip(api, runId, stages, level)
       .catch((cause): ClipAnswer => {
         if (isConnectionLost(cause)) return null;
-        return { missing: `There is no clip. ${asFailure(cause).message}` };
+        return { missing: `No clip. ${asFailure(cause).message}` };
       })
       .then((answer) => wanted && setKnown({ key, answer }));
     return () => {
@@ -52,10 +52,10 @@ async function makeClip(
   level: number | null,
 ): Promise<ClipAnswer> {
   if (files.length < 2)
-    return { missing: 'There is no clip: the episodes of two checkpoints on the same levels aren’t kept.' };
+    return { missing: 'No clip: it needs the episodes of two checkpoints on the same levels.' };
   const episodes = await Promise.all(files.map((file) => episodesOf(api, runId, file)));
   const group = level === null ? tellingLevel(episodes) : level - 1;
-  if (group === null) return { missing: 'There is no clip: no level that failed at first was solved later.' };
+  if (group === null) return { missing: 'No clip: no level went from failed to solved.' };
   const boards = await Promise.all(
     files.map(({ iteration, split, evaluation }) =>
       api.call('rollouts.boards', { runId, iteration, split, evaluation, group }),
@@ -70,7 +70,7 @@ const episodesOf = (api: Api, runId: string, { iteration, split, evaluation }: E
     ? api.call('evaluations.episodes', { runId, name: evaluation })
     : api.call('rollouts.episodes', { runId, iteration, split });
 
-/** Null where the checkpoint didn't play the level. */
+/** Null if the checkpoint didn't play the level. */
 function stageOf(
   { iteration, evaluation }: EpisodeFile,
   all: readonly EpisodeSummary[],

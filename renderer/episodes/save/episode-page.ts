@@ -3,7 +3,7 @@ import { signed } from '../../components/format.ts';
 import { describeFrame } from '../../environments/describe.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 
-/** Text from models, environments and people, as text and nothing else. */
+/** Escapes text from models, environments and users. */
 export const escaped = (text: string) =>
   text
     .replaceAll('&', '&amp;')
@@ -19,29 +19,29 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.7
 .boards{display:flex;flex-wrap:wrap;gap:12px;margin:0;padding:0;list-style:none}.boards li{width:176px;font-size:14px}.boards img{display:block;max-width:100%}
 .label{font-size:14px;opacity:.75;margin:0}`;
 
-/** Neither scripts nor anything from elsewhere. */
+/** The page may run no scripts and load nothing external. */
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-/** `iteration 6, group 1, member 3`, of an evaluation `iteration 6, level 12`. */
+/** `iteration 6, group 1, member 3`; for an evaluation `iteration 6, level 12`. */
 export const episodeWords = ({ iteration, split, group, member }: EpisodeSummary) =>
   `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, member ${member + 1}` : `level ${group + 1}`}`;
 
 interface PageContent {
   replay: Replay;
   run: string;
-  /** A picture of each frame; none where they can't be drawn. */
+  /** One image per frame; empty if they can't be drawn. */
   pictures: readonly string[];
 }
 
-/** An episode as one page that needs nothing else: opened from a disk or a mail, it shows what the agent saw, thought and did. */
+/** Returns an episode as a self-contained HTML page. */
 export function episodePage({ replay, run, pictures }: PageContent): string {
   const { summary, turns, prompt } = replay;
   const words = episodeWords(summary);
   const title = `${run}, ${words}`;
   const facts: [string, string][] = [
     ['Environment', environmentTitle(summary.environment)],
-    ['Played in', summary.split === 'train' ? 'training' : 'an evaluation'],
-    ['Seed of the level', String(summary.seed)],
+    ['Source', summary.split === 'train' ? 'training' : 'evaluation'],
+    ['Level seed', String(summary.seed)],
     ['Result', `${summary.success ? 'success' : 'failed'}, score ${signed(summary.reward)}`],
   ];
   return `<!doctype html>
@@ -78,12 +78,12 @@ function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: 
   const paid = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
   return `<section>
 <h2>Turn ${index + 1}: reward ${signed(reward)}${paid}</h2>
-${block('State', state.replace(/^\n+/, ''))}${block('Thought', think)}${block('Answer', answer)}${formatValid ? '' : block('Reply as sampled, in an invalid format', response)}
+${block('State', state.replace(/^\n+/, ''))}${block('Reasoning', think)}${block('Answer', answer)}${formatValid ? '' : block('Raw response (invalid format)', response)}
 ${boards(replay, pictures, (of, at) => of === index && at > 0)}
 </section>`;
 }
 
-/** The frames that are wanted, each with what happened in words. */
+/** Renders the selected frames with captions. */
 function boards(
   replay: Replay,
   pictures: readonly string[],

@@ -1,6 +1,6 @@
 import { encode } from 'modern-gif';
 
-/** An animation: pictures of one size as RGBA, each with how long it is shown, ms. */
+/** Frames as RGBA, each with its duration in ms. */
 export interface Animation {
   width: number;
   height: number;
@@ -10,6 +10,6 @@ export interface Animation {
 self.onmessage = ({ data }: MessageEvent<Animation>) =>
   void encode({ ...data, maxColors: 128 }).then(
     (gif) => self.postMessage(gif, { transfer: [gif] }),
-    // What a promise fails with isn't told to the page by itself.
+    // An unhandled rejection in a worker doesn't reach the page.
     (error) => self.reportError(error),
   );

@@ -4,16 +4,16 @@ import { describeFrame } from '../../environments/describe.ts';
 import { paintingOfReplay } from '../../player/paintings.ts';
 import { restOf } from '../../player/player.ts';
 import type { Animation } from './gif-worker.ts';
-// As text in the page's own script: nothing is fetched any more when a GIF is saved.
+// Inlined as text, so that saving a GIF fetches nothing.
 import GifWorker from './gif-worker.ts?worker&inline';
 
-/** Pixels of a board's longer side. */
+/** Longer side of a board in pixels. */
 const boardSize = 360;
 const pageSize = 176;
 const margin = 12;
 const lineHeight = 34;
 
-/** In-between pictures of a move, and how long each stands, ms. */
+/** Frames per move, and the duration of each in ms. */
 const between = 4;
 const betweenTime = 60;
 const endTime = 1600;
@@ -21,18 +21,18 @@ const endTime = 1600;
 interface Picture {
   canvas: HTMLCanvasElement;
   context: CanvasRenderingContext2D;
-  /** Draws a frame; `progress`: 0..1 of the way from the one before. */
+  /** Draws a frame. `progress`: 0 to 1 on the way from the previous one. */
   draw: (index: number, progress: number) => void;
 }
 
-/** A board at a size, with what happens in words below it where it is `told`. */
-function pictureOf(replay: Replay, size: number, told: boolean): Picture | null {
+/** Draws a board of a given size, with a caption if `captioned`. */
+function pictureOf(replay: Replay, size: number, captioned: boolean): Picture | null {
   const { scene, painter } = paintingOfReplay(replay);
   const scale = size / Math.max(scene.width, scene.height);
   const canvas = document.createElement('canvas');
-  const left = told ? margin : 0;
+  const left = captioned ? margin : 0;
   canvas.width = Math.round(scene.width * scale) + 2 * left;
-  canvas.height = Math.round(scene.height * scale) + 2 * left + (told ? lineHeight : 0);
+  canvas.height = Math.round(scene.height * scale) + 2 * left + (captioned ? lineHeight : 0);
   const context = canvas.getContext('2d', { willReadFrequently: true });
   if (!context) return null;
   const brush = new Brush(painter, scale);
@@ -45,7 +45,7 @@ function pictureOf(replay: Replay, size: number, told: boolean): Picture | null 
     brush.ground(context, scene);
     context.restore();
     brush.pieces(context, scene.pieces(index, progress), left, left);
-    if (!told) return;
+    if (!captioned) return;
     context.fillStyle = color;
     context.font = `14px ${font}`;
     context.textAlign = 'left';
@@ -61,10 +61,10 @@ function colours(): { background: string; color: string; font: string } {
   return { background: backgroundColor, color, font: fontFamily };
 }
 
-/** The episode as an animated GIF: its moves as the player shows them, at speed 1. */
+/** Encodes an episode as an animated GIF at speed 1. */
 export async function episodeGif(replay: Replay): Promise<Blob> {
   const picture = pictureOf(replay, boardSize, true);
-  if (!picture) throw new Error('This browser draws on no canvas.');
+  if (!picture) throw new Error("This browser can't draw on a canvas.");
   const { canvas, draw } = picture;
   return packGif(canvas, (add) => {
     for (const [index, frame] of replay.frames.entries()) {
@@ -78,7 +78,10 @@ export async function episodeGif(replay: Replay): Promise<Blob> {
   });
 }
 
-/** An animated GIF of what `play` draws on the canvas: `add` takes the picture that stands there, to be shown for so many ms. A worker packs it, and the page goes on meanwhile. */
+/**
+ * Encodes an animated GIF in a worker. `play` draws on the canvas and calls `add` with the duration of the
+ * frame, in ms.
+ */
 export async function packGif(
   canvas: HTMLCanvasElement,
   play: (add: (delay: number) => void) => void,
@@ -90,13 +93,13 @@ export async function packGif(
   return new Blob([await packed({ width, height, frames })], { type: 'image/gif' });
 }
 
-/** The pictures go to the worker, and are empty here afterwards. */
+/** Transferring the frames empties them here. */
 async function packed(animation: Animation): Promise<ArrayBuffer> {
   const worker = new GifWorker();
   try {
     return await new Promise((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => resolve(data);
-      worker.onerror = ({ message }) => reject(new Error(message || 'This browser starts no worker.'));
+      worker.onerror = ({ message }) => reject(new Error(message || "This browser can't start a worker."));
       worker.postMessage(
         animation,
         animation.frames.map(({ data }) => data.buffer),
@@ -107,7 +110,7 @@ async function packed(animation: Animation): Promise<ArrayBuffer> {
   }
 }
 
-/** Every frame's board as a PNG, as addresses that hold the picture itself; where none can be drawn, none. */
+/** Returns every frame as a PNG data URL; none if they can't be drawn. */
 export function framePictures(replay: Replay): string[] {
   const picture = pictureOf(replay, pageSize, false);
   if (!picture) return [];

@@ -14,13 +14,13 @@ import styles from './save-menu.module.css';
 
 interface SaveMenuProps {
   runId: string;
-  /** As people call the run. */
+  /** Display name of the run. */
   name: string;
   replay: Replay;
   evaluation: string | null;
 }
 
-/** Saves the episode on the stage as a file, or copies the address of the turn that is shown. */
+/** Saves the current episode, or copies a link to the current turn. */
 export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -64,13 +64,13 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     {
       icon: 'note',
       title: 'Web page',
-      note: 'Boards, thoughts and answers in one file',
+      note: 'Boards and responses in one file',
       choose: () => doing('Page saved', page),
     },
     {
       icon: 'download',
       title: 'JSON',
-      note: 'All that was recorded, tokens too',
+      note: 'All recorded data, including tokens',
       choose: () => doing('JSON saved', json),
     },
     {
@@ -109,6 +109,6 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   );
 }
 
-/** `Wide clip 4d31 iteration 10, group 1, member 4.gif`, without what a file's name can't have. */
+/** Returns a file name without invalid characters: `Wide clip 4d31 iteration 10, group 1, member 4.gif`. */
 export const fileName = (run: string, episode: string, ending: string) =>
   `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ,._-]+/gu, '-').slice(0, 120)}.${ending}`;

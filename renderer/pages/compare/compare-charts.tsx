@@ -18,11 +18,11 @@ import styles from './compare-page.module.css';
 import type { Compared } from './compared-list.tsx';
 import { type Grouping, groupings } from './config-diff.ts';
 
-/** Runs of which every alarm is marked. */
+/** With more runs than this, only the first alarm of each is marked. */
 const fewRuns = 6;
 
-/** A value that stays the same object as long as its key does. */
-function useKept<T>(key: string, value: T): T {
+/** Returns the same object as long as the key is the same. */
+function useStable<T>(key: string, value: T): T {
   const [kept, setKept] = useState({ key, value });
   if (kept.key === key) return kept.value;
   setKept({ key, value });
@@ -34,18 +34,18 @@ interface ChartsProps {
   hidden: ReadonlySet<string>;
 }
 
-/** Every metric of the runs, a line for each of them, or for each group of them its mean and how far they are from it. */
+/** Charts of all metrics: one line per run, or the mean and spread per group. */
 export function CompareCharts({ compared, hidden }: ChartsProps) {
   const axis = useChartPreferences((state) => state.axis);
   const [by, setBy] = useState('');
   const [spread, setSpread] = useState<Spread>('deviation');
-  // Summaries change several times a second; what the charts are made of doesn't.
+  // Summaries change several times per second; what the charts depend on doesn't.
   const key = compared
     .map(({ id, run, loaded, color, alerts }) =>
       [id, run.name, loaded, color, hidden.has(id), ...alerts.map((alert) => alert.id)].join(' '),
     )
     .join('\n');
-  const shown = useKept(
+  const shown = useStable(
     key,
     compared.filter(({ id, loaded }) => loaded && !hidden.has(id)),
   );
@@ -58,19 +58,19 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
     () => (grouping ? groupSubjects(shown, grouping, spread) : shown.map(runSubject)),
     [shown, grouping, spread],
   );
-  // All at once the first time, rather than every chart anew for each of them.
+  // The first time, draw all runs at once instead of redrawing the charts for each run that loads.
   const [begun, setBegun] = useState(false);
   const ready = compared.filter(({ loaded }) => loaded).length;
   if (!begun && ready === compared.length) setBegun(true);
-  if (!begun) return <Empty title={`Loading ${compared.length} runs, ${ready} are here…`} />;
-  if (shown.length === 0) return <Empty title="All runs are hidden" />;
+  if (!begun) return <Empty title={`Loading runs: ${ready} of ${compared.length}…`} />;
+  if (shown.length === 0) return <Empty title="All runs hidden" />;
   return (
     <ChartsView key={axis}>
       <Charts compared={shown} subjects={subjects} grouped={grouping !== null}>
         <label className="choice">
           <span>Group by</span>
           <select value={grouping ? by : ''} onChange={({ target }) => setBy(target.value)}>
-            <option value="">no group</option>
+            <option value="">none</option>
             {choices.map(({ id, title }) => (
               <option key={id} value={id}>
                 {title}
@@ -83,7 +83,7 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
             <span>Spread</span>
             <select value={spread} onChange={({ target }) => setSpread(target.value as Spread)}>
               <option value="deviation">standard deviation</option>
-              <option value="range">least to greatest</option>
+              <option value="range">min to max</option>
             </select>
           </label>
         )}
@@ -127,13 +127,13 @@ interface SubjectChartsProps {
 }
 
 function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
-  const wished = useChartPreferences((state) => state.axis);
+  const chosenAxis = useChartPreferences((state) => state.axis);
   const search = useChartSearch();
   const names = useNames(compared);
   const { axis, axes, groups, places } = useMemo(() => {
     const all = names.split('\n');
     const axes = axesOf(subjects);
-    const axis = axes.includes(wished) ? wished : 'iteration';
+    const axis = axes.includes(chosenAxis) ? chosenAxis : 'iteration';
     const places = placesOf(subjects, axis);
     const extent = extentOf(places, axis);
     const itemOf = (spec: ChartSpec): ChartItem => ({
@@ -157,22 +157,22 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
       })),
     ];
     return { axis, axes, groups, places };
-  }, [compared, subjects, names, wished]);
-  // An alert is of one run; over a mean it would say nothing.
+  }, [compared, subjects, names, chosenAxis]);
+  // An alert belongs to one run; it means nothing on a group's mean.
   const marks = useMemo<ChartMark[]>(
     () =>
       grouped
         ? []
         : compared.flatMap(({ id, run, alerts, color }) => {
             const own = [...places].find(([subject]) => subject.id === id)?.[1];
-            // With several runs, what is only watched would hide what matters; with many, all but the first alarm of each.
+            // With several runs, show alarms only. With many, show the first alarm of each run.
             const alarms = alerts
               .map(alertMark)
               .filter(({ tone }) => tone !== 'watch')
               .sort((a, b) => a.iteration - b.iteration);
             return alarms.slice(0, compared.length > fewRuns ? 1 : undefined).map((mark) => ({
               ...mark,
-              // Runs that go wrong alike have alerts with the same id.
+              // Runs that collapse alike have alerts with the same id.
               id: `${id} ${mark.id}`,
               color,
               title: `${run.name}: ${mark.title}`,
@@ -208,7 +208,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
 
 const isSuccess = ({ id }: ChartSpec) => id.endsWith('/success_rate');
 
-/** Of all runs together; the set changes a handful of times, their values all the time. */
+/** Returns the metric names of all runs. They change a few times per run; values change all the time. */
 function useNames(compared: readonly Compared[]): string {
   const subscribe = useMemo(
     () => (listener: () => void) => {

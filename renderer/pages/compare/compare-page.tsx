@@ -11,12 +11,12 @@ import styles from './compare-page.module.css';
 import { type Compared, ComparedList } from './compared-list.tsx';
 import { ConfigTable } from './config-table.tsx';
 
-/** More could not be told apart, and would take their time. */
+/** More lines than this can't be told apart and are slow to draw. */
 const mostRuns = 60;
 const colors = 10;
 const dashes = [undefined, 'dashed', 'dotted'] as const;
 
-/** Several runs over one another: their values, and what differs in their configurations. */
+/** Overlays the metrics of several runs and lists how their configurations differ. */
 export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
   const runIds = useMemo(() => asked.slice(0, mostRuns), [asked]);
   const known = useApp((state) => state.runs);
@@ -61,17 +61,16 @@ export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
       </header>
       {asked.length > mostRuns && (
         <p className={styles.gone} role="status">
-          The first {mostRuns} of {asked.length} runs are compared.
+          Comparing the first {mostRuns} of {asked.length} runs.
         </p>
       )}
       {gone.length > 0 && (
         <p className={styles.gone} role="status">
-          {gone.length === 1 ? 'One run of this address is' : `${gone.length} runs of this address are`} no
-          longer here.
+          {gone.length === 1 ? '1 run was' : `${gone.length} runs were`} not found. It may have been deleted.
         </p>
       )}
       {compared.length === 0 && gone.length === runIds.length ? (
-        <Empty title="No runs to compare">Add two or more runs, and their values lie over one another.</Empty>
+        <Empty title="No runs to compare">Add two or more runs to overlay their metrics.</Empty>
       ) : (
         <>
           <ComparedList compared={compared} hidden={hidden} onToggle={toggle} onRemove={remove} />

@@ -6,7 +6,7 @@ import { successOf } from '../../components/run-facts.ts';
 import type { ComparedRun } from '../../views/compared-runs.ts';
 import styles from './compare-page.module.css';
 
-/** One of the runs, with what tells it from the others on every chart. */
+/** A compared run with its line style on every chart. */
 export interface Compared extends ComparedRun {
   run: RunSummary;
   color: string;
@@ -20,7 +20,6 @@ interface ListProps {
   onRemove: (runId: string) => void;
 }
 
-/** The runs with the colour that each has on every chart. */
 export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps) {
   return (
     <ul className={styles.runs} aria-label="Compared runs">
@@ -43,7 +42,7 @@ export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps
               pressed={hidden.has(id)}
               onClick={() => onToggle(id)}
             />
-            <IconButton icon="close" label={`Take ${run.name} out`} onClick={() => onRemove(id)} />
+            <IconButton icon="close" label={`Remove ${run.name}`} onClick={() => onRemove(id)} />
           </span>
         </li>
       ))}

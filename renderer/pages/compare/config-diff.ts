@@ -1,40 +1,40 @@
 import { settingFacts } from '../../../core/facts/setting-facts.ts';
 
 export interface Difference {
-  /** In run.json, as `optimizer.learning_rate`. */
+  /** Path in run.json, such as `optimizer.learning_rate`. */
   path: string;
-  /** As the form of a new run calls it. */
+  /** Title in the form for a new run. */
   title: string;
-  /** Of numbers; empty where there is none. */
+  /** Unit of numbers; may be empty. */
   unit: string;
   meaning: string;
-  /** Of each configuration, null where it has none. */
+  /** One value per configuration; null if it has none. */
   values: (string | null)[];
 }
 
-/** What is no choice of the person who made the run, or follows from another setting. */
-const passedOver = /^(version|preset|parent\.|start\.sha256$)/;
+/** Settings that the user didn't choose, or that follow from another setting. */
+const ignoredPaths = /^(version|preset|parent\.|start\.sha256$)/;
 
-/** Settings that aren't the same in all configurations. */
+/** Returns the settings that differ between the configurations. */
 export function differences(configs: readonly unknown[]): Difference[] {
   const flat = configs.map(leaves);
   const paths = [...new Set(flat.flatMap((each) => [...each.keys()]))];
   return paths.flatMap((path) => {
     const values = flat.map((each) => each.get(path) ?? null);
-    if (passedOver.test(path) || new Set(values).size < 2) return [];
+    if (ignoredPaths.test(path) || new Set(values).size < 2) return [];
     const { title, unit, help, value } = settingFacts(path, typeOf(path, flat));
     const shown = values.map((each) => (each === null ? null : value(each)));
     return [{ path, title, unit, meaning: help, values: shown }];
   });
 }
 
-/** Of the environment that a setting is of, as far as one of the configurations has it. */
+/** Returns the type of the environment that a setting belongs to, if any configuration has it. */
 function typeOf(path: string, flat: readonly ReadonlyMap<string, string>[]): string | undefined {
   const environment = /^environments\.\d+/.exec(path)?.[0];
   return flat.flatMap((each) => each.get(`${environment}.type`) ?? [])[0];
 }
 
-/** Every value by its path, as text. */
+/** Returns all values as text, by path. */
 function leaves(config: unknown): Map<string, string> {
   const found = new Map<string, string>();
   const visit = (value: unknown, path: string) => {
@@ -51,11 +51,11 @@ const valueText = (value: unknown): string =>
 
 export interface RunGroup {
   label: string;
-  /** Places of its runs in the list that was given. */
+  /** Indices into the list of runs. */
   members: number[];
 }
 
-/** A way to put runs into groups that differ by it. */
+/** A way to group the runs. */
 export interface Grouping {
   id: string;
   title: string;
@@ -64,11 +64,11 @@ export interface Grouping {
 
 interface Grouped {
   config: unknown;
-  /** The point of its study, if it is of one. */
+  /** Point of the run's sweep; null if it belongs to none. */
   point: string | null;
 }
 
-/** By the points of a study, by everything but the seed, and by each setting that differs: those that put at least two runs together somewhere, or tell all apart. */
+/** Returns the ways to group runs: by sweep point, by all settings but the seed, and by each setting that differs. */
 export function groupings(runs: readonly Grouped[]): Grouping[] {
   const found = differences(runs.map(({ config }) => config));
   const settings = found.filter(({ path }) => path !== 'seed');
@@ -79,8 +79,8 @@ export function groupings(runs: readonly Grouped[]): Grouping[] {
       ? [
           grouping(
             'point',
-            'point of the study',
-            runs.map(({ point }) => point ?? 'of no study'),
+            'sweep point',
+            runs.map(({ point }) => point ?? 'no sweep'),
           ),
         ]
       : []),
@@ -97,7 +97,7 @@ export function groupings(runs: readonly Grouped[]): Grouping[] {
       ? [
           grouping(
             'all',
-            'nothing: all runs together',
+            'all runs',
             runs.map(() => 'All runs'),
           ),
         ]
@@ -112,7 +112,7 @@ export function groupings(runs: readonly Grouped[]): Grouping[] {
   ];
 }
 
-/** Without what it stands in: `clip_high` of `policy_loss.clip_high`. */
+/** Returns the last part of the path: `clip high` for `policy_loss.clip_high`. */
 const shortPath = (path: string) => path.split('.').slice(-1)[0]!.replaceAll('_', ' ');
 
 function grouping(id: string, title: string, keys: readonly string[]): Grouping {

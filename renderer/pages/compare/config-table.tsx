@@ -4,7 +4,7 @@ import styles from './compare-page.module.css';
 import type { Compared } from './compared-list.tsx';
 import { differences } from './config-diff.ts';
 
-/** The settings in which the runs differ; what they have in common is left out. */
+/** Table of the settings in which the runs differ. */
 export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
   const loaded = useMemo(() => compared.filter(({ config }) => config !== null), [compared]);
   const rows = useMemo(() => differences(loaded.map(({ config }) => config)), [loaded]);
@@ -59,6 +59,6 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
   );
 }
 
-/** A number carries its unit; a word or a text has none. */
+/** Adds the unit to numbers only. */
 const withUnit = (value: string, unit: string) =>
   unit !== '' && value.trim() !== '' && Number.isFinite(Number(value)) ? `${value} ${unit}` : value;

@@ -21,17 +21,17 @@ import { type Parent, useForks, useParent } from '../../views/use-parent.ts';
 import { EvaluationFigures } from './evaluation-figures.tsx';
 import { LatestIteration } from './latest-iteration.tsx';
 
-/** Everything that the run's journal measures. */
+/** Charts of all metrics in the run's journal. */
 export function ChartsSection({ run }: { run: RunSummary }) {
   const series = useRun((state) => state.series);
   const loaded = useRun((state) => state.loaded);
-  // The set of metrics changes a handful of times in a run, its values all the time.
+  // The set of metric names changes a few times per run; values change all the time.
   const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
   const axis = useChartPreferences((state) => state.axis);
   if (!loaded) return <Empty title="Loading the charts…" />;
   if (names === '') return <NoValues status={run.status} />;
   return (
-    // Places of one axis mean nothing on another.
+    // A zoom range is valid for one axis only.
     <ChartsView key={axis}>
       <Charts run={run} names={names} />
     </ChartsView>
@@ -52,10 +52,10 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
             type="button"
             className="toggle"
             aria-pressed={withParent}
-            title={`${parent.name}, drawn faint`}
+            title={`Draw ${parent.name} as a faint line`}
             onClick={() => setWithParent(!withParent)}
           >
-            Parent, faint
+            Show parent run
           </button>
         )}
         <CompareWith runId={run.id} />
@@ -65,7 +65,7 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
   );
 }
 
-/** The run's charts: the ones made by hand, then every metric. */
+/** Returns the run's overview charts, followed by one section per metric prefix. */
 function useGroups(run: RunSummary, names: string, behind: Parent | null) {
   const series = useRun((state) => state.series);
   const config = useRun((state) => state.config);
@@ -78,7 +78,8 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
     const own: Subject = { id, label: name, source: series, shape: shapeOf(config) };
     const axes = axesOf([own]);
     const axis = axes.includes(wished) ? wished : 'iteration';
-    // A parent's episodes and tokens are counted by its own configuration, which isn't here.
+    // Only the iteration axis works for the parent: its episodes and tokens depend on its own configuration,
+    // which isn't loaded.
     const subjects: Subject[] =
       behind && axis === 'iteration'
         ? [
@@ -105,7 +106,7 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       }),
     });
     const specs = (task === 'warm_start' ? warmStartSpecs : chartSpecs)(all);
-    // What isn't there yet may come, as long as the run goes on.
+    // A live run may still produce the metrics that are missing.
     const overview = specs.filter(({ lines }) => live || lines.some(({ metric }) => all.includes(metric)));
     const groups: ChartGroup[] = [
       {
@@ -120,11 +121,11 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
   }, [id, name, task, live, series, config, people, names, wished, behind]);
 }
 
-/** What happened to the run, where it stands on the axis. */
+/** Returns the run's alerts and forks as marks, placed on the current axis. */
 function useMarks(run: RunSummary, parent: Parent | null, places: Places): ChartMark[] {
   const alerts = useRun((state) => state.alerts);
   const forks = useForks(run.id);
-  // Runs are told of several times a second; what is marked changes a handful of times.
+  // Run summaries arrive several times per second; marks change a few times per run.
   const marked = JSON.stringify(chartMarks(alerts, run, parent ?? undefined, forks));
   return useMemo(
     () => (JSON.parse(marked) as ChartMark[]).map((mark) => ({ ...mark, places })),
@@ -134,15 +135,12 @@ function useMarks(run: RunSummary, parent: Parent | null, places: Places): Chart
 
 function NoValues({ status }: { status: RunStatus }) {
   const [title, text] = isLive(status)
-    ? [
-        'Waiting for the first values',
-        'The starting policy is evaluated first; the first training iteration follows.',
-      ]
+    ? ['Waiting for the first metrics', 'The initial policy is evaluated first. Training starts after that.']
     : status === 'queued'
-      ? ['Waiting for its turn', 'It starts by itself when the runs before it have ended.']
+      ? ['Queued', 'The run starts automatically when the runs before it have ended.']
       : status === 'created'
-        ? ['Not started yet', 'Press Start, and the charts fill as the policy learns.']
-        : ['No values', 'This run ended before its first evaluation.'];
+        ? ['Not started yet', 'Press Start. Charts appear as soon as there are metrics.']
+        : ['No metrics', 'This run ended before its first evaluation.'];
   return (
     <div className="panel chart-waiting">
       <Empty title={title}>{text}</Empty>

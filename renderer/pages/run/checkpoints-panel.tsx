@@ -11,7 +11,7 @@ import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './checkpoints-panel.module.css';
 
-/** Where a run can be gone on from, evaluated and kept. */
+/** Lists the run's checkpoints with actions: fork, evaluate, pin. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {
   const checkpoints = useCheckpoints(run.id);
   if (!checkpoints || run.task === 'imported' || run.startedAt === null) return null;
@@ -19,7 +19,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
     return (
       <Panel id={partId(run.id, 'checkpoints')} title="Checkpoints" note="none">
         <p className="muted">
-          The run’s folder holds no checkpoint: the first is still to be written, or their files were deleted.
+          No checkpoints. The first one has not been written yet, or the files were deleted.
         </p>
       </Panel>
     );
@@ -35,9 +35,9 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
         <TableHead
           columns={[
             numeric('Iteration'),
-            'Success, as evaluated',
+            'Success (evaluation)',
             numeric('Size'),
-            'Optimiser state',
+            'Optimizer state',
             actions,
           ]}
         />
@@ -100,7 +100,7 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
       <td className={styles.actions}>
         <IconButton
           icon="pin"
-          label={pinned ? `Keep checkpoint ${iteration} no longer` : `Keep checkpoint ${iteration}`}
+          label={pinned ? `Unpin checkpoint ${iteration}` : `Pin checkpoint ${iteration}`}
           pressed={pinned}
           onClick={pin}
         />
@@ -119,13 +119,13 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
   );
 }
 
-/** Newest first; null until asked. */
+/** Returns the checkpoints, newest first; null until loaded. */
 function useCheckpoints(runId: string): Checkpoint[] | null {
   const api = useApi();
   const [checkpoints, setCheckpoints] = useState<Checkpoint[] | null>(null);
   useEffect(() => {
     let shown = true;
-    // A run that is gone, or a core that is away, is told elsewhere.
+    // Deleted runs and lost connections are reported elsewhere.
     const ask = () =>
       void api.call('checkpoints.list', { runId }).then(
         (list) => shown && setCheckpoints(list),

@@ -10,7 +10,7 @@ import { useAnswer } from '../../stores/use-answer.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './config-panel.module.css';
 
-/** What the run is made with: what differs from its preset, then all of it; and runs that are made from it. */
+/** Shows how the configuration differs from its preset, then all of it as JSON. */
 export function ConfigPanel() {
   const runId = useRun((state) => state.runId);
   const config = useRun((state) => state.config);
@@ -25,7 +25,7 @@ export function ConfigPanel() {
   );
 }
 
-/** One that a form can show; an imported run has another. */
+/** Imported runs have a different format, which the form can't show. */
 function isConfig(config: unknown): config is Config {
   const { environments, rollout } = (config ?? {}) as Config;
   return Array.isArray(environments) && typeof rollout === 'object';
@@ -61,13 +61,13 @@ function Differences({ config }: { config: Config }) {
   if (rows.length === 0)
     return (
       <p className="muted">
-        As the preset {preset.title}, {preset.algorithm} has it.
+        No changes from preset {preset.title}, {preset.algorithm}.
       </p>
     );
   return (
     <table className={`table ${styles.table}`}>
       <caption>
-        What differs from {preset.title}, {preset.algorithm}
+        Changes from preset {preset.title}, {preset.algorithm}
       </caption>
       <thead>
         <tr>
@@ -89,7 +89,7 @@ function Differences({ config }: { config: Config }) {
   );
 }
 
-/** Settings of the form that a run has otherwise than its preset, in words. Where its model lies differs on every machine. */
+/** Returns the form's settings that differ from the preset. The model path is skipped: it differs on every machine. */
 function differing(form: ConfigForm, base: Config, config: Config) {
   const theirs = flatten(base);
   const ours: Settings = Object.fromEntries(flatten(config));

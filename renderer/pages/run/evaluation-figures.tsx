@@ -6,7 +6,7 @@ import { percent } from '../../components/format.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import styles from './evaluation-figures.module.css';
 
-/** The newest evaluation of each validated environment, as the head of the chart of success. */
+/** Shows the newest evaluation of each environment above the success chart. */
 export function EvaluationFigures({ runId, series }: { runId: string; series: SeriesSource }) {
   useSyncExternalStore(series.subscribe, () => series.version);
   const labels = evaluationLabels(series.names());

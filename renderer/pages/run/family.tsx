@@ -7,10 +7,9 @@ import { useApp } from '../../stores/app-store.ts';
 import { originOf, useForks } from '../../views/use-parent.ts';
 import styles from './family.module.css';
 
-/** As many forks as are shown without being asked for. */
 const mostShown = 3;
 
-/** The run that this one went on from, and those that went on from it. */
+/** Links to the run's parent and to its forks. */
 export function Family({ run }: { run: RunSummary }) {
   const forks = useForks(run.id);
   const [all, setAll] = useState(false);
@@ -24,8 +23,7 @@ export function Family({ run }: { run: RunSummary }) {
         <li>
           <Icon name="fork" size={14} />
           <span>
-            Went on from iteration {origin.iteration} of{' '}
-            {parent ? <RunLink run={parent} /> : 'a run that is no longer here'}
+            Forked from {parent ? <RunLink run={parent} /> : 'a deleted run'} at iteration {origin.iteration}
           </span>
         </li>
       )}
@@ -33,14 +31,14 @@ export function Family({ run }: { run: RunSummary }) {
         <li key={fork.id}>
           <Icon name="fork" size={14} />
           <span>
-            <RunLink run={fork} /> went on from iteration {fork.parent!.iteration}
+            Forked into <RunLink run={fork} /> at iteration {fork.parent!.iteration}
           </span>
         </li>
       ))}
       {forks.length > mostShown && (
         <li>
           <Button kind="quiet" onClick={() => setAll(!all)}>
-            {all ? 'Show fewer' : `Show ${forks.length - mostShown} more runs that went on from it`}
+            {all ? 'Show fewer' : `Show ${forks.length - mostShown} more forks`}
           </Button>
         </li>
       )}

@@ -14,9 +14,9 @@ import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './finish.module.css';
 import { clipEnd, factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
-import { type Idea, ideasFor, sightsOf } from './what-next.ts';
+import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
 
-/** What came of a run that is through, to be shared, and what to try next. */
+/** Shows the result of a completed run, to share, and suggests next steps. */
 export function Finish({ run }: { run: RunSummary }) {
   const title = useId();
   const series = useRun((state) => state.series);
@@ -33,7 +33,7 @@ export function Finish({ run }: { run: RunSummary }) {
     <section className={`panel ${styles.finish}`} aria-labelledby={title}>
       <div className={styles.result}>
         <h2 id={title} className="visually-hidden">
-          What came of it
+          Result
         </h2>
         {learned.map((each) => (
           <p key={each.label} className={styles.figure}>
@@ -56,10 +56,10 @@ export function Finish({ run }: { run: RunSummary }) {
         </div>
       </div>
       <div className={styles.next}>
-        <h2>{isSample ? 'What to look at' : 'What to try next'}</h2>
+        <h2>{isSample ? 'Explore' : 'Next steps'}</h2>
         <ul>
-          {(isSample ? sightsOf(run) : ideasFor(run, learned)).map((idea) => (
-            <li key={idea.words}>
+          {(isSample ? sampleIdeas(run) : ideasFor(run, learned)).map((idea) => (
+            <li key={idea.label}>
               <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
             </li>
           ))}
@@ -78,15 +78,15 @@ interface FinishClipProps {
   learned: Learned;
 }
 
-/** One level from before training to the best checkpoint. */
+/** A clip of one level, from before training to the best checkpoint. */
 function FinishClip({ run, files, learned }: FinishClipProps) {
   const answer = useClip({ runId: run.id, files, set: learned.label, upTo: clipEnd(learned), level: null });
   return <ClipPlayer runId={run.id} name={run.name} answer={answer} />;
 }
 
-function IdeaLink({ run, idea: { words, to } }: { run: RunSummary; idea: Idea }) {
+function IdeaLink({ run, idea: { label, to } }: { run: RunSummary; idea: Idea }) {
   const ask = useDialogs((state) => state.ask);
-  if ('href' in to) return <a href={to.href}>{words}</a>;
+  if ('href' in to) return <a href={to.href}>{label}</a>;
   const act = () => {
     if (to.part === 'train-more') ask({ kind: 'train-more', run });
     else if (to.part === 'evaluations') showPart(run.id, to.part);
@@ -94,17 +94,17 @@ function IdeaLink({ run, idea: { words, to } }: { run: RunSummary; idea: Idea })
   };
   return (
     <button type="button" className={styles.link} onClick={act}>
-      {words}
+      {label}
     </button>
   );
 }
 
 function CopyResult({ text }: { text: string }) {
   const { report, notify } = useApp.getState();
-  const copy = () => navigator.clipboard.writeText(text).then(() => notify('The result is copied.'), report);
+  const copy = () => navigator.clipboard.writeText(text).then(() => notify('Result copied'), report);
   return (
     <Button icon="copy" onClick={() => void copy()} title={text}>
-      Copy the result
+      Copy result
     </Button>
   );
 }

@@ -9,7 +9,7 @@ interface Row {
   metric: string;
   label: string;
   format: (value: number) => string;
-  /** Says nothing where it is 0. */
+  /** Hides the row while the value is 0. */
   unlessZero?: boolean;
 }
 
@@ -17,14 +17,14 @@ const rows: Row[] = [
   { metric: 'rollout/format_valid_rate', label: 'Valid format', format: share },
   { metric: 'rollout/action_effective_rate', label: 'Effective actions', format: share },
   { metric: 'rollout/turns', label: 'Turns per episode', format: number },
-  { metric: 'rollout/pass_at_n', label: 'Groups with a success', format: share },
+  { metric: 'rollout/pass_at_n', label: 'Groups with at least one success', format: share },
   { metric: 'filter/kept_groups', label: 'Groups trained on', format: (value) => String(value) },
   { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first thoughts', format: share },
   { metric: 'actor/clip_fraction_high', label: 'Clipped above', format: share },
   { metric: 'actor/approximate_kl', label: 'KL to rollout policy', format: number },
   {
     metric: 'rollout/logprob_gap',
-    label: 'Gap of update to rollout, nats',
+    label: 'Log-prob gap between update and rollout, nats',
     format: number,
     unlessZero: true,
   },
@@ -32,8 +32,10 @@ const rows: Row[] = [
   { metric: 'time/iteration', label: 'Time per iteration', format: seconds },
 ];
 
-/** What isn't charted, in numbers. */
-/** `live`: whether there may be more to come. A run of another program may have none of it. */
+/**
+ * Lists metrics without an overview chart. `live`: more iterations may follow. Imported runs may have none
+ * of them.
+ */
 export function LatestIteration({ series, live }: { series: SeriesSource; live: boolean }) {
   const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
@@ -47,9 +49,7 @@ export function LatestIteration({ series, live }: { series: SeriesSource; live: 
     <section className="panel latest" aria-labelledby={title}>
       <h3 id={title}>Latest iteration</h3>
       {known.length === 0 && (
-        <p className="faint">
-          {live ? 'No iteration is complete yet.' : 'Nothing of this is known of the run.'}
-        </p>
+        <p className="faint">{live ? 'No completed iteration yet.' : 'Not measured in this run.'}</p>
       )}
       <dl>
         {known.map(({ metric, label, text }) => (

@@ -7,22 +7,22 @@ import { useRun } from '../../views/run-view.tsx';
 
 const ofIteration = /^iteration (\d+): (.*)$/s;
 
-/** What the trainer says of one iteration after the other is one line: `9 iterations since 83: ...`. */
+/** Merges repeated messages of successive iterations: `9 iterations since 83: ...`. */
 export function withoutRepeats(log: readonly LogLine[]): LogLine[] {
-  const told: LogLine[] = [];
-  let repeated = { said: '', since: 0, times: 0 };
+  const merged: LogLine[] = [];
+  let repeated = { text: '', since: 0, times: 0 };
   for (const line of log) {
-    const [, iteration, said = ''] = line.message.match(ofIteration) ?? [];
-    const again = said !== '' && said === repeated.said && told.at(-1)?.level === line.level;
+    const [, iteration, text = ''] = line.message.match(ofIteration) ?? [];
+    const again = text !== '' && text === repeated.text && merged.at(-1)?.level === line.level;
     repeated = again
       ? { ...repeated, times: repeated.times + 1 }
-      : { said, since: Number(iteration), times: 1 };
-    if (again) told.pop();
-    told.push(
-      again ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${said}` } : line,
+      : { text, since: Number(iteration), times: 1 };
+    if (again) merged.pop();
+    merged.push(
+      again ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${text}` } : line,
     );
   }
-  return told;
+  return merged;
 }
 
 export function LogPanel() {
@@ -30,7 +30,7 @@ export function LogPanel() {
   const list = useRef<HTMLElement>(null);
   const following = useRef(true);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is the reason to scroll
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll whenever a line is added
   useEffect(() => {
     const element = list.current;
     if (element && following.current) element.scrollTop = element.scrollHeight;
@@ -55,7 +55,7 @@ export function LogPanel() {
             <span>{message}</span>
           </p>
         ))}
-        {log.length === 0 && <p className="faint">The trainer has said nothing yet.</p>}
+        {log.length === 0 && <p className="faint">No log messages yet.</p>}
       </ScrollingRegion>
     </Panel>
   );

@@ -3,26 +3,26 @@ import { Panel } from '../../components/basics.tsx';
 import { gigabytes, percent } from '../../components/format.ts';
 import { useRun } from '../../views/run-view.tsx';
 
-/** In the order of docs/formats/journal.md, which is that of the colours. */
+/** In the order of docs/formats/journal.md, which fixes the colours. */
 const words: Record<string, string> = {
-  policy: 'Policy: weights, gradients, optimiser',
-  critic: 'Critic: the same',
+  policy: 'Policy: weights, gradients, optimizer',
+  critic: 'Critic: weights, gradients, optimizer',
   reference: 'Reference policy',
-  kv_cache: 'Keys and values of all episodes',
-  activations: 'Activations of a micro-batch',
+  kv_cache: 'KV cache of all episodes',
+  activations: 'Activations per micro-batch',
   logits: 'Logits',
-  workspace: 'Scratch',
-  rollout_buffers: 'A step of decoding',
+  workspace: 'Workspace',
+  rollout_buffers: 'Decoding buffers',
 };
 const colourOf = (name: string) => Object.keys(words).indexOf(name) + 1;
 
 const times: Record<MemoryPart['lifetime'], string> = {
   run: 'always',
-  rollout: 'while playing',
-  update: 'while updating',
+  rollout: 'during rollout',
+  update: 'during update',
 };
 
-/** What the trainer planned to take of the device's memory; nothing where it planned none, as older trainers did on a processor. */
+/** Shows the trainer's memory plan for the device, if it made one. Older trainers made none on the CPU. */
 export function MemoryPanel() {
   const plan = useRun((state) => state.memoryPlan);
   if (!plan) return null;
@@ -37,7 +37,7 @@ export function MemoryPanel() {
           <thead>
             <tr>
               <th scope="col">Part</th>
-              <th scope="col">Held</th>
+              <th scope="col">Allocated</th>
               <th scope="col" className="numeric">
                 Size
               </th>
@@ -57,8 +57,8 @@ export function MemoryPanel() {
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">At most at once</th>
-              <td>{gigabytes(plan.free_bytes)} were free</td>
+              <th scope="row">Peak memory</th>
+              <td>{gigabytes(plan.free_bytes)} free at start</td>
               <td className="numeric">{gigabytes(plan.total_bytes)}</td>
             </tr>
           </tfoot>
@@ -68,7 +68,7 @@ export function MemoryPanel() {
   );
 }
 
-/** One of the two times that take turns, as a share of the whole device. */
+/** Draws the memory used during one of the two phases, as a share of the device. */
 function Bar({ plan, lifetime }: { plan: MemoryPlan; lifetime: 'rollout' | 'update' }) {
   const held = plan.parts.filter((part) => part.lifetime === 'run' || part.lifetime === lifetime);
   const sum = held.reduce((bytes, part) => bytes + part.bytes, 0);

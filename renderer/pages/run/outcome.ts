@@ -5,17 +5,17 @@ import { duration } from '../../components/format.ts';
 import { machineWords, tookSeconds } from '../../components/run-facts.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 
-/** First and last success of a run's own evaluations in one environment, shares in [0, 1]. */
+/** First and last success rate of the run's own evaluations on one environment, in [0, 1]. */
 export interface Learned {
   label: string;
   first: { iteration: number; value: number };
   last: { iteration: number; value: number };
   best: { iteration: number; value: number };
-  /** How much the newest evaluation is above the one before it. */
+  /** Difference between the last two evaluations. */
   step: number;
 }
 
-/** Of every environment that was evaluated more than once. */
+/** Returns one entry per environment that was evaluated more than once. */
 export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
   return evaluationLabels(series.names()).flatMap(({ label }) => {
     const success = series.get(`evaluation/${label}/success_rate`);
@@ -28,7 +28,7 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
   });
 }
 
-/** The iteration that a clip of one level ends with: of the best evaluation, or of the last one where none was better than the first. */
+/** Returns the iteration that a clip ends with: the best evaluation, or the last one if none beat the first. */
 export const clipEnd = ({ first, best, last }: Learned) =>
   best.iteration > first.iteration ? best.iteration : last.iteration;
 
@@ -36,7 +36,10 @@ export const clipEnd = ({ first, best, last }: Learned) =>
 export const riseOf = ({ first, last }: Learned) =>
   `${(first.value * 100).toFixed(1)} → ${(last.value * 100).toFixed(1)} %`;
 
-/** `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`; of a run that went on from a checkpoint, its own iterations and time. */
+/**
+ * `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`. A fork counts its own
+ * iterations and time only.
+ */
 export function factsOf(run: RunSummary, levels: number | null): string {
   const took = tookSeconds(run, Date.now());
   const machine = machineWords(run);
@@ -51,7 +54,7 @@ export function factsOf(run: RunSummary, levels: number | null): string {
   ].join('');
 }
 
-/** The result as one sentence that stands by itself. */
+/** Returns the result as one sentence for sharing. */
 export function sentence(run: RunSummary, learned: readonly Learned[], facts: string): string {
   const titles = run.environments.map(environmentTitle);
   const rises = learned.map((each) =>

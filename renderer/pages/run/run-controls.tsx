@@ -7,7 +7,7 @@ import { Button } from '../../components/basics.tsx';
 import { isDeviceTaken, isStartable } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** What a run's training can be told at present. */
+/** Buttons that control the run's training in its current status. */
 export function RunControls({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -16,7 +16,7 @@ export function RunControls({ run }: { run: RunSummary }) {
   const actions = runActions(api, run);
   const { status } = run;
 
-  /** One thing at a time. */
+  /** Runs one command at a time. */
   async function perform(name: string, action: () => Promise<unknown>): Promise<void> {
     setBusy(name);
     try {
@@ -51,8 +51,8 @@ export function RunControls({ run }: { run: RunSummary }) {
             onClick={actions['run.checkpoint']!}
             title={
               status === 'paused'
-                ? 'Written at once in the middle of a rollout, else at the end of this iteration'
-                : 'Written at the end of this iteration'
+                ? 'Write a checkpoint now if a rollout is in progress, otherwise at the end of this iteration'
+                : 'Write a checkpoint at the end of this iteration'
             }
           >
             Checkpoint
@@ -77,14 +77,14 @@ export function RunControls({ run }: { run: RunSummary }) {
           icon="queue"
           onClick={() => queue('queue.add')}
           disabled={busy !== null}
-          title="It starts when the runs before it have ended"
+          title="Start automatically when the runs before it have ended"
         >
           Add to queue
         </Button>
       )}
       {status === 'queued' && (
         <Button icon="close" onClick={() => queue('queue.remove')} disabled={busy !== null}>
-          Leave the queue
+          Remove from queue
         </Button>
       )}
     </fieldset>

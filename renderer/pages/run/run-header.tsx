@@ -51,7 +51,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
       </div>
       <RunMarksBar run={run} />
       <div className="run-progress">
-        <Progress value={shareDone(run)} label="Iterations done" status={run.status} />
+        <Progress value={shareDone(run)} label="Completed iterations" status={run.status} />
         <Facts run={run} />
       </div>
       {run.status === 'completed' && <Next run={run} />}
@@ -59,7 +59,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
   );
 }
 
-/** What stands in the header beside the menu. */
+/** Actions left out of the menu, because the header has buttons for them. */
 const besides = [
   'run.page',
   'run.replay',
@@ -87,7 +87,7 @@ function Facts({ run }: { run: RunSummary }) {
           {run.status === 'running' && run.phase ? (
             <PhaseLine run={run} />
           ) : (
-            <span className="faint">{resting(run)}</span>
+            <span className="faint">{restingStatus(run)}</span>
           )}
         </dd>
       </div>
@@ -104,7 +104,7 @@ function Facts({ run }: { run: RunSummary }) {
         </div>
       )}
       {took !== null && !isLive(run.status) && (
-        <div title="From its first start to its end, pauses included">
+        <div title="From the first start to the end, including pauses">
           <dt>Took</dt>
           <dd>{duration(took)}</dd>
         </div>
@@ -120,7 +120,7 @@ function Facts({ run }: { run: RunSummary }) {
   );
 }
 
-/** To a game against its policy, once it has one. */
+/** Links to the play page once the run has a policy. */
 function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
   if (task !== 'reinforce' || startedAt === null) return null;
   return (
@@ -131,11 +131,11 @@ function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
   );
 }
 
-/** What people do with a run that is through. */
+/** Next steps for a run that has ended. */
 function Next({ run }: { run: RunSummary }) {
   const { ask } = useDialogs.getState();
   return (
-    <fieldset className={styles.next} aria-label="What next">
+    <fieldset className={styles.next} aria-label="Next steps">
       <span className={styles.label}>Next</span>
       {run.task === 'reinforce' && run.status === 'completed' && (
         <Button icon="play" onClick={() => ask({ kind: 'train-more', run })}>
@@ -192,24 +192,28 @@ function PhaseLine({ run }: { run: RunSummary }) {
   );
 }
 
-function resting({ status, iteration, phase, queuePosition }: RunSummary): string {
+const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
+const ordinalEndings: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
+const ordinal = (place: number) => `${place}${ordinalEndings[ordinalRules.select(place)] ?? 'th'}`;
+
+function restingStatus({ status, iteration, phase, queuePosition }: RunSummary): string {
   switch (status) {
     case 'created':
       return 'Not started yet';
     case 'queued':
-      return queuePosition === 1 ? 'Starts when its device is free' : `Number ${queuePosition} of the queue`;
+      return queuePosition === 1 ? 'Starts when its device is free' : `${ordinal(queuePosition!)} in queue`;
     case 'paused':
       return phase && phase.iteration > iteration
         ? `Paused in iteration ${phase.iteration}`
         : `Paused after iteration ${iteration}`;
     case 'completed':
-      return 'All iterations are done';
+      return 'All iterations completed';
     case 'interrupted':
-      return 'The trainer ended unexpectedly; resume to go on from the last checkpoint';
+      return 'The trainer exited unexpectedly. Resume to continue from the last checkpoint.';
     case 'stopped':
-      return 'Stopped; resume to go on from the last checkpoint';
+      return 'Stopped. Resume to continue from the last checkpoint.';
     case 'failed':
-      return `Failed after iteration ${iteration}; resume to go on from the last checkpoint`;
+      return `Failed after iteration ${iteration}. Resume to continue from the last checkpoint.`;
     default:
       return 'Starting…';
   }

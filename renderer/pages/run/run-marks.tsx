@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { TagHint } from '../../dialogs/run-questions.tsx';
 import { useApp } from '../../stores/app-store.ts';
 
-/** A person's own marks on a run: star, tags, note. */
+/** Star, tags and note of a run. */
 export function RunMarksBar({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -20,7 +20,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
     api.call('runs.annotate', { runId: run.id, ...change });
   const mark = (change: Omit<Input<'runs.annotate'>, 'runId'>) => void annotate(change).catch(report);
 
-  /** The note with which the keyboard goes back to where it came from: a saved one is told of a little later. */
+  /** The note that returns focus to its button. The saved note arrives a moment after closing. */
   const backAt = useRef<string | null>(null);
   useEffect(() => {
     if (writing || backAt.current !== note) return;
@@ -31,7 +31,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
     backAt.current = as;
     setWriting(false);
   };
-  /** What was written stays in the editor where it can't be kept. */
+  /** On failure the text stays in the editor. */
   const save = (text: string) =>
     void annotate({ note: text, noteWas: draft?.over ?? note }).then(() => {
       setDraft(null);
@@ -55,13 +55,13 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
           pressed={starred}
           onClick={() => mark({ starred: !starred })}
         />
-        {archived && <span className="tag">In the archive</span>}
+        {archived && <span className="tag">Archived</span>}
         {tags.map((tag) => (
           <span key={tag} className="tag run-tag">
             {tag}
             <button
               type="button"
-              aria-label={`Remove the tag ${tag}`}
+              aria-label={`Remove tag ${tag}`}
               onClick={() => mark({ removeTags: [tag] })}
             >
               <Icon name="close" size={9} />
@@ -72,11 +72,11 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
         {!note && !writing && (
           <button ref={opener} type="button" className="button" data-kind="quiet" onClick={write}>
             <Icon name="note" size={14} />
-            {unsaved ? 'Go on with the note' : 'Add a note'}
+            {unsaved ? 'Continue note' : 'Add note'}
           </button>
         )}
         <span className="draft-note" role="status">
-          {!writing && unsaved && 'What you wrote is kept as a draft.'}
+          {!writing && unsaved && 'Draft kept'}
         </span>
       </div>
       {writing ? (
@@ -93,7 +93,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
             ref={opener}
             type="button"
             className="mark-note"
-            title={unsaved ? 'Go on with the draft' : 'Change the note'}
+            title={unsaved ? 'Continue draft' : 'Edit note'}
             onClick={write}
           >
             {note}
@@ -104,13 +104,13 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
   );
 }
 
-/** A note that is being written, and the one that it is written over. */
+/** An unsaved note and the saved note that it replaces. */
 interface Draft {
   text: string;
   over: string;
 }
 
-/** Drafts by run: they outlive the page, since nobody meant to throw them away. */
+/** Drafts by run id. They outlive the page, so that leaving it loses no text. */
 const drafts = new Map<string, Draft>();
 
 function useDraft(runId: string): [Draft | null, (draft: Draft | null) => void] {
@@ -141,8 +141,8 @@ function NewTag({ add }: { add: (tag: string) => void }) {
         className="tag-input"
         value={text}
         maxLength={40}
-        placeholder="Add a tag"
-        aria-label="Add a tag"
+        placeholder="Add tag"
+        aria-label="Add tag"
         onChange={(event) => setText(event.target.value)}
       />
       <span role="status">
@@ -156,72 +156,73 @@ const longestNote = 10_000;
 
 interface NoteEditorProps {
   draft: Draft;
-  /** As it is at present: another window may have changed it. */
+  /** The saved note; another window may change it. */
   note: string;
   change: (draft: Draft | null) => void;
   save: (text: string) => void;
-  /** Closes it and keeps what was written. */
+  /** Closes the editor and keeps the draft. */
   leave: () => void;
 }
 
 function NoteEditor({ draft, note, change, save, leave }: NoteEditorProps) {
   const { text, over } = draft;
-  const overtaken = over !== note;
+  const conflicting = over !== note;
   const discard = () => {
     change(null);
     leave();
   };
   return (
     <div className="note-editor">
-      {overtaken && <Overtaken draft={draft} note={note} change={change} discard={discard} />}
+      {conflicting && <Conflict draft={draft} note={note} change={change} discard={discard} />}
       <textarea
         value={text}
         maxLength={longestNote}
         rows={3}
         aria-label="Note"
-        // biome-ignore lint/a11y/noAutofocus: it appears because the person asked to write
+        // biome-ignore lint/a11y/noAutofocus: the user asked to write
         autoFocus
-        // One goes on at the end of what is there.
+        // Place the cursor at the end of the text.
         onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
         onChange={(event) => change({ text: event.target.value, over })}
         onKeyDown={(event) => {
           if (event.key === 'Escape') leave();
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
             event.preventDefault();
-            if (!overtaken) save(text.trim());
+            if (!conflicting) save(text.trim());
           }
         }}
       />
       <div className="note-actions">
-        <Button kind="primary" disabled={overtaken} onClick={() => save(text.trim())} title="Ctrl Enter">
+        <Button kind="primary" disabled={conflicting} onClick={() => save(text.trim())} title="Ctrl+Enter">
           Save
         </Button>
         <Button onClick={discard}>Discard</Button>
         <span className="faint">
           {text.length >= longestNote
-            ? `${longestNote.toLocaleString('en')} characters at most.`
-            : 'Ctrl Enter saves, Esc keeps a draft.'}
+            ? `Maximum ${longestNote.toLocaleString('en')} characters.`
+            : 'Ctrl+Enter to save, Esc to close (draft kept).'}
         </span>
       </div>
     </div>
   );
 }
 
-type OvertakenProps = Pick<NoteEditorProps, 'draft' | 'note' | 'change'> & { discard: () => void };
+type ConflictProps = Pick<NoteEditorProps, 'draft' | 'note' | 'change'> & { discard: () => void };
 
-/** Another window, or the command line, has saved a note in the meantime: neither of the two is lost without a word. */
-function Overtaken({ draft: { text }, note, change, discard }: OvertakenProps) {
+/**
+ * Shown when another window or the command line has changed the note. The user chooses, so that neither text
+ * is lost.
+ */
+function Conflict({ draft: { text }, note, change, discard }: ConflictProps) {
   return (
-    <div className="note note-overtaken" data-kind="warning" role="status">
+    <div className="note note-conflicting" data-kind="warning" role="status">
       <div className="note-body">
-        <p className="note-title">The note was changed elsewhere meanwhile.</p>
-        {note === '' ? <p>It is empty now.</p> : <blockquote>{note}</blockquote>}
+        <p className="note-title">The note was changed elsewhere.</p>
+        {note === '' ? <p>The saved note is now empty.</p> : <blockquote>{note}</blockquote>}
         <div className="note-actions">
-          <Button onClick={discard}>Take that one</Button>
-          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), over: note })}>
-            Put mine below it
-          </Button>
-          <Button onClick={() => change({ text, over: note })}>Go on with mine</Button>
+          <Button onClick={discard}>Use theirs</Button>
+          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), over: note })}>Append mine</Button>
+          <Button onClick={() => change({ text, over: note })}>Keep mine</Button>
         </div>
       </div>
     </div>

@@ -5,12 +5,12 @@ import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { isOpen } from './echo-trap/alerts.tsx';
 
-/** What a person should know of a run before its charts: a failure, a trainer that hangs, a disk that fills, alerts. */
+/** Shows what needs attention before the charts: a failure, a stalled trainer, low disk space, alerts. */
 export function RunNotices({ run }: { run: RunSummary }) {
   const storage = useRun((state) => state.storage);
   const alerts = useRun((state) => state.alerts);
   const now = Date.now();
-  // The Echo Trap's stand in its panel.
+  // Echo Trap alerts are shown in their own panel.
   const open = alerts.filter((alert) => alert.level === null && isOpen(alert, now));
   return (
     <>
@@ -42,7 +42,7 @@ function AlertNote({ runId, alert }: { runId: string; alert: Alert }) {
       <div className="note-actions">
         <Button onClick={() => answer({ state: 'acknowledged' })}>Acknowledge</Button>
         <Button kind="quiet" onClick={() => answer({ state: 'snoozed', until: Date.now() + snooze })}>
-          Snooze for an hour
+          Snooze for 1 hour
         </Button>
         <Button kind="quiet" onClick={() => answer({ state: 'cleared' })}>
           Clear

@@ -20,7 +20,7 @@ import { RunHeader } from './run-header.tsx';
 import { RunNotices } from './run-notices.tsx';
 import { SampleHeader } from './sample-header.tsx';
 
-/** Inside the run's view. */
+/** Must be inside a RunView. */
 export function RunPage() {
   const runId = useRun((state) => state.runId);
   const run = useRunSummary(runId);

@@ -6,7 +6,7 @@ import { machineWords } from '../../components/run-facts.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import styles from './run-header.module.css';
 
-/** Of the run that ships with the app: what it is and where it was made, and nothing that would change it. */
+/** Header of the sample run: how it was made, without controls. */
 export function SampleHeader({ run }: { run: RunSummary }) {
   const build = useSample(true)?.build;
   const made = run.endedAt ?? run.createdAt;
@@ -15,7 +15,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
       <div className="run-title">
         <div className={styles.words}>
           <h1>{run.name}</h1>
-          <span className="badge">Comes with the app</span>
+          <span className="badge">Sample run</span>
         </div>
         <div className={styles.actions}>
           <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
@@ -32,7 +32,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
             href={formatRoute({ page: 'new', from: { preset: run.preset } })}
           >
             <Icon name="play" size={14} />
-            Train one like it
+            Train your own
           </a>
         </div>
       </div>
@@ -45,8 +45,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
           </>
         )}
         : {run.iterations} iterations of {run.algorithm}
-        {run.machine && ` on ${machineWords(run)}`}. It can be watched, but not changed, and it counts in none
-        of your lists. Of training it holds the episodes of a few iterations.
+        {run.machine && ` on ${machineWords(run)}`}. Read-only example; episodes of some iterations only.
       </p>
     </header>
   );

@@ -15,7 +15,7 @@ interface SideProps {
   episodeId: string;
 }
 
-/** An episode with what the policy thinks in the turn that is played. */
+/** An episode with the reasoning of the current turn. */
 export function Side({ title, file: { iteration, evaluation }, episodeId }: SideProps) {
   const runId = useRun((state) => state.runId);
   useEpisode(runId, evaluation, episodeId);
@@ -52,7 +52,7 @@ function Playing({ replay }: { replay: Replay }) {
         <h3>
           Turn {current + 1} <span className="faint">of {replay.turns.length}</span>
         </h3>
-        <blockquote>{turn?.think?.trim() || turn?.response.trim() || 'It said nothing.'}</blockquote>
+        <blockquote>{turn?.think?.trim() || turn?.response.trim() || '(empty response)'}</blockquote>
         {turn?.answer && <p className={styles.answer}>{turn.answer.trim()}</p>}
       </div>
     </>

@@ -21,13 +21,13 @@ import { TogetherControls } from './together-controls.tsx';
 import { type FirstThoughts, useFirstThoughts } from './use-first-thoughts.ts';
 
 interface ThenAndNowPageProps {
-  /** An evaluation set; null: the first that has such levels. */
+  /** An evaluation set; null selects the first set with such levels. */
   set: string | null;
-  /** From 1 on; null: the first that was learned. */
+  /** Counted from 1; null selects the first level that was learned. */
   level: number | null;
 }
 
-/** One level that the policy failed at first and solves now, played side by side. Inside the run's view. */
+/** Plays a level that the policy first failed and later solved, side by side. Must be inside a RunView. */
 export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;
@@ -55,7 +55,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
         <span className="spacer" />
         {span && spans.length > 1 && (
           <label className={styles.choice}>
-            <span>Levels of</span>
+            <span>Evaluation</span>
             <select
               value={span.set}
               onChange={({ target }) =>
@@ -73,8 +73,8 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
       </header>
       {loaded && !span && (
         <Empty title="Nothing to compare yet">
-          It takes evaluations of two checkpoints on the same levels: the first is made before training, the
-          next comes after some iterations.
+          Two evaluations on the same levels are needed. The first runs before training, the next after some
+          iterations.
         </Empty>
       )}
       {span && early && late && thoughts && (
@@ -106,23 +106,24 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
   const pair = learned[at];
   const go = (to: number) =>
     navigate({ page: 'then-and-now', runId, set: span.set, level: learned[to]!.group + 1 }, true);
-  const words = `checkpoint ${span.early.iteration} failed and checkpoint ${span.late.iteration} solves`;
 
   if (!pair)
     return (
-      <Empty title="No level was learned in between">
-        There is no level that {words}. Another evaluation may show more.
+      <Empty title="No level went from failed to solved">
+        Of {late.length} levels, none was failed by checkpoint {span.early.iteration} and solved by checkpoint{' '}
+        {span.late.iteration}.
       </Empty>
     );
   return (
     <>
       {level !== null && pair.group + 1 !== level && (
         <p className={styles.missing} role="status">
-          Level {level} isn't one that {words}; level {pair.group + 1} is shown.
+          Level {level} was not learned between checkpoints {span.early.iteration} and {span.late.iteration}.
+          Showing level {pair.group + 1}.
         </p>
       )}
       <div className={styles.choice}>
-        <IconButton icon="back" label="The level before" disabled={at === 0} onClick={() => go(at - 1)} />
+        <IconButton icon="back" label="Previous level" disabled={at === 0} onClick={() => go(at - 1)} />
         <label>
           <span className="visually-hidden">Level</span>
           <select value={at} onChange={({ target }) => go(Number(target.value))}>
@@ -135,12 +136,12 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
         </label>
         <IconButton
           icon="chevron"
-          label="The next level"
+          label="Next level"
           disabled={at === learned.length - 1}
           onClick={() => go(at + 1)}
         />
         <span className="muted">
-          {learned.length} {learned.length === 1 ? 'level' : 'levels'} of {late.length} that {words}
+          Learned: {learned.length} of {late.length} levels
         </span>
       </div>
       <div className={styles.sides}>
@@ -163,14 +164,14 @@ interface BetweenProps {
   level: number;
 }
 
-/** The same level at the checkpoints in between, one after the other. */
+/** A clip of the same level at the checkpoints in between. */
 function Between({ files, span: { set, late }, level }: BetweenProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;
   const answer = useClip({ runId, files, set, upTo: late.iteration, level });
   return (
     <section className={`panel ${styles.between}`}>
-      <h2>From then to now</h2>
+      <h2>Over time</h2>
       <ClipPlayer runId={runId} name={name} answer={answer} />
     </section>
   );

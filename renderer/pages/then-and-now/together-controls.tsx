@@ -10,7 +10,7 @@ interface TogetherControlsProps {
   act: (action: PlayerAction) => void;
 }
 
-/** Playback of both boards at once. */
+/** Playback controls of both boards. */
 export function TogetherControls({ stores, act }: TogetherControlsProps) {
   const first = useStore(stores[0], ({ player }) => player);
   const second = useStore(stores[1], ({ player }) => player);
@@ -18,7 +18,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
   const started = first.index + second.index > 0;
   const label = playing ? 'Pause (space)' : 'Play (space)';
   return (
-    <fieldset className={`transport ${styles.controls}`} aria-label="Playback of both">
+    <fieldset className={`transport ${styles.controls}`} aria-label="Playback of both boards">
       <IconButton
         icon="first"
         label="To the start (Home)"
@@ -42,7 +42,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
       </button>
       <IconButton
         icon="next"
-        label="On one action (right arrow)"
+        label="Forward one action (right arrow)"
         onClick={() => act({ type: 'step', by: 1 })}
       />
       <IconButton icon="last" label="To the end (End)" onClick={() => act({ type: 'end' })} />

@@ -5,15 +5,15 @@ import styles from './branches.module.css';
 
 interface BranchesProps {
   branches: readonly Branch[];
-  /** All first thoughts of the iteration. */
+  /** Number of episodes in the iteration. */
   total: number;
-  /** The run, and one episode that began with an opening. */
+  /** The run, and a lookup of an episode that begins with a branch's words. */
   runId: string;
   episodeOf: (branch: Branch) => string | null;
   label?: string;
 }
 
-/** As high as it is frequent; what follows stands to the right. A list in a list for those who don't see it. */
+/** A branch's height is its frequency; its continuations are to the right. Nested lists make the tree accessible. */
 export function Branches({ branches, label, ...tree }: BranchesProps) {
   return (
     <ul className={styles.branches} aria-label={label}>
@@ -48,11 +48,11 @@ function Box({
       <span className={styles.figures}>
         <span>
           {count}
-          <span className="visually-hidden"> of {total} thoughts,</span>
+          <span className="visually-hidden"> of {total} episodes,</span>
         </span>
         <span>
           {percent(share, 0)}
-          <span className="visually-hidden"> of them successful</span>
+          <span className="visually-hidden"> success rate</span>
         </span>
       </span>
       <span className={styles.success} style={{ width: `${100 * share}%` }} aria-hidden="true" />

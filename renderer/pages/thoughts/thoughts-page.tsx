@@ -13,15 +13,18 @@ import { useRun } from '../../views/run-view.tsx';
 import { Branches } from './branches.tsx';
 import styles from './thoughts-page.module.css';
 
-/** Milliseconds that an iteration is shown for while they play. */
+/** Milliseconds per iteration while playing. */
 const pace = 900;
-/** Pixels. */
+/** Sizes in pixels. */
 const leastColumn = 185;
 const leastHeight = 420;
-/** More than a line of words takes, so that what is frequent is higher than what is rare. */
+/** More than the height of a line of text, so that frequent branches are higher than rare ones. */
 const leafHeight = 38;
 
-/** The first thoughts of an iteration as a tree of words: branches that become one trunk are the Echo Trap. Inside the run's view. */
+/**
+ * Shows the first reasoning of all episodes as a tree of words. In an Echo Trap, the branches merge into
+ * one. Must be inside a RunView.
+ */
 export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   const runId = useRun((state) => state.runId);
   const problem = useRun((state) => state.problem);
@@ -62,7 +65,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
       </header>
       {failure && <ErrorNote error={failure} />}
       {loaded && shown === null && (
-        <Empty title="No thoughts yet">They appear as soon as the first training rollout is complete.</Empty>
+        <Empty title="No thoughts yet">They appear when the first training rollout is complete.</Empty>
       )}
       {thoughts?.missing && (
         <Empty title={`No thoughts of iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>
@@ -75,7 +78,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
 interface IterationsProps {
   iterations: readonly number[];
   shown: number;
-  /** Its thoughts have come. */
+  /** True when the iteration is loaded. */
   ready: boolean;
 }
 
@@ -103,9 +106,9 @@ function Iterations({ iterations, shown, ready }: IterationsProps) {
     <div className={styles.iterations}>
       <IconButton
         icon={playing ? 'pause' : 'play'}
-        label={playing ? 'Pause' : 'Play the iterations'}
+        label={playing ? 'Pause' : 'Play iterations'}
         onClick={() => {
-          // From the start where it is at its end.
+          // At the end, restart from the beginning.
           if (!playing && at >= last) go(0);
           setPlaying(!playing);
         }}
@@ -152,8 +155,7 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
     <>
       <Summary thoughts={thoughts} />
       <p className={styles.key}>
-        A box is as high as its words are frequent; words to the right follow it. Its number is how many
-        episodes began so, the per cent and the bar below how many of them succeeded:{' '}
+        Height = frequency. Read left to right. Numbers: episodes, success rate:{' '}
         <span className={styles.scale}>
           0 % <span aria-hidden="true" /> 100 %
         </span>
@@ -197,7 +199,7 @@ function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
         <dd>{thoughts.length}</dd>
       </div>
       <div>
-        <dt>The commonest has</dt>
+        <dt>Most common</dt>
         <dd>{percent(first.count / episodes, 0)}</dd>
       </div>
       <div>

@@ -135,7 +135,7 @@ await takeAll(libraryStudio, (runs) => [
   ['run-head-stop', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Stop…' }).click()],
   ['run-head-rename', `/run/${runs.lake}`, rename],
   ['run-head-export', `/run/${runs.bandit}`, (page) => page.getByRole('button', { name: 'Export…' }).click()],
-  ['run-head-note', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Add a note' }).click()],
+  ['run-head-note', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Add note' }).click()],
 ]);
 
 await takeAll(trappedStudio, (runs) => [

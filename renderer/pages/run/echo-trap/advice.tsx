@@ -13,11 +13,13 @@ import styles from './advice.module.css';
 interface AdviceListProps {
   run: RunSummary;
   advice: readonly Advice[];
-  /** The newest open alert. */
   alertId: string | undefined;
 }
 
-/** What can be done, the recommended first; only what would act in this run's configuration. */
+/**
+ * Lists the suggested actions, the recommended one first. Skips actions that have no effect in this run's
+ * configuration.
+ */
 export function AdviceList({ run, advice, alertId }: AdviceListProps) {
   const offered = offeredOf(run, advice);
   const best = offered.find(({ preferred }) => preferred) ?? offered[0];
@@ -26,8 +28,8 @@ export function AdviceList({ run, advice, alertId }: AdviceListProps) {
   const commands = others.filter(({ action }) => action.kind === 'command');
   const changes = others.filter(({ action }) => action.kind === 'rollback');
   return (
-    <section aria-label="What to do" className={styles.section}>
-      <h3>What to do</h3>
+    <section aria-label="Suggested actions" className={styles.section}>
+      <h3>Suggested actions</h3>
       <Item run={run} advice={best} alertId={alertId} />
       {commands.length > 0 && (
         <ul className={styles.commands}>
@@ -43,9 +45,7 @@ export function AdviceList({ run, advice, alertId }: AdviceListProps) {
         <details className={styles.more}>
           <summary>
             <Icon name="chevron" size={11} />
-            {changes.length === 1
-              ? 'Another change to go on with'
-              : `${changes.length} other changes to go on with`}
+            {changes.length === 1 ? 'Another option' : `${changes.length} other options`}
           </summary>
           <ul>
             {changes.map((each) => (
@@ -77,7 +77,7 @@ function Item({ run, advice, alertId }: ActProps) {
   );
 }
 
-/** A run that has ended can't be paused any more. */
+/** Skips actions that are impossible in the run's status: a run that has ended can't be paused. */
 export function offeredOf({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
   const possible = ({ acts, action }: Advice) =>
     acts &&
@@ -95,17 +95,17 @@ const commandWords = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop
 interface ActProps {
   run: RunSummary;
   advice: Advice;
-  /** The alert that it answers. */
+  /** The alert that the action answers. */
   alertId?: string | undefined;
 }
 
-/** Its button; what ends the run asks once more. */
+/** The button of a suggested action. Stopping and rolling back ask for confirmation. */
 export function Act({ run, advice, alertId }: ActProps) {
   const { action } = advice;
   const api = useApi();
   const report = useApp((state) => state.report);
   const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'done'>('idle');
-  const [said, setSaid] = useState('');
+  const [result, setResult] = useState('');
   const asks = action.kind === 'rollback' || action.command === 'stop';
 
   async function take(): Promise<void> {
@@ -120,7 +120,7 @@ export function Act({ run, advice, alertId }: ActProps) {
         adviceId: advice.id,
         ...(alertId === undefined ? {} : { alertId }),
       });
-      setSaid(message);
+      setResult(message);
       setState(end === 'failed' ? 'idle' : 'done');
       if (fork !== null && end === 'done') navigate({ page: 'run', runId: fork });
     } catch (cause) {
@@ -132,8 +132,8 @@ export function Act({ run, advice, alertId }: ActProps) {
   if (state === 'asking') {
     const question =
       action.kind === 'rollback'
-        ? `${isLive(run.status) ? 'This run is stopped and kept; a' : 'A'} new one goes on from iteration ${action.notAfter} or the checkpoint before it.`
-        : 'It writes a checkpoint and ends; it can be resumed.';
+        ? `${isLive(run.status) ? 'Stops this run (kept) and starts' : 'Starts'} a new one from the last checkpoint up to iteration ${action.notAfter}.`
+        : 'Writes a checkpoint and stops the run. You can resume it later.';
     return (
       <fieldset className={styles.question}>
         <legend>{question}</legend>
@@ -144,11 +144,11 @@ export function Act({ run, advice, alertId }: ActProps) {
       </fieldset>
     );
   }
-  const words = action.kind === 'rollback' ? 'Roll back and go on' : commandWords[action.command];
+  const words = action.kind === 'rollback' ? 'Roll back and continue' : commandWords[action.command];
   return (
     <span className={styles.act}>
       <span className="faint" role="status">
-        {said}
+        {result}
       </span>
       <Button
         kind={advice.preferred ? 'primary' : 'plain'}
@@ -163,10 +163,10 @@ export function Act({ run, advice, alertId }: ActProps) {
   );
 }
 
-/** The settings of the new run that differ from this one's. */
+/** Lists the settings of the new run that differ from this run's. */
 function Changes({ changes }: { changes: readonly SettingChange[] }) {
   const config = useRun((state) => state.config);
-  if (changes.length === 0) return <p className={styles.change}>With the same settings.</p>;
+  if (changes.length === 0) return <p className={styles.change}>Same settings.</p>;
   return (
     <ul className={styles.changes} aria-label="Changed settings">
       {changes.map(({ path, value }) => {
@@ -191,7 +191,7 @@ const shown = (value: unknown): string => {
   return value === true ? 'on' : value === false ? 'off' : String(value);
 };
 
-/** As in `optimizer.learning_rate`; undefined where there is none. */
+/** `path` has the form `optimizer.learning_rate`. Returns undefined if the setting doesn't exist. */
 function settingAt(config: unknown, path: string): unknown {
   return path
     .split('.')

@@ -9,7 +9,7 @@ import { useApp } from '../../../stores/app-store.ts';
 import styles from './alerts.module.css';
 import { ReactionLine } from './reaction-line.tsx';
 
-/** Of the Echo Trap's monitor: those of other detectors have no level. */
+/** An alert of the Echo Trap monitor. Alerts of other detectors have no level. */
 export type TrapAlert = Alert & { level: NonNullable<Alert['level']> };
 
 export const trapAlerts = (alerts: readonly Alert[]): TrapAlert[] =>
@@ -24,7 +24,7 @@ const newestFirst = (alerts: readonly TrapAlert[]) =>
 export const newestOpen = (alerts: readonly TrapAlert[]): TrapAlert | undefined =>
   newestFirst(alerts).find((alert) => isOpen(alert, Date.now()));
 
-/** Newest first, the others in brief; what was answered stands apart. */
+/** Lists alerts, newest first; older ones are shortened. Answered alerts have a panel of their own. */
 export function Alerts({
   runId,
   alerts,
@@ -85,7 +85,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
       <div className={styles.body}>
         <p className={styles.title}>
           <strong>{word}</strong> at iteration {iteration}
-          {since !== null && since < iteration && `, began at ${since}`}
+          {since !== null && since < iteration && `, started at ${since}`}
           {regime !== null && regime !== 'unknown' && regime !== 'healthy' && (
             <span className="badge" title={regimeWording(regime).meaning}>
               {regimeWording(regime).word}
@@ -97,7 +97,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
         {brief && alert.series !== null && alert.value !== null && (
           <p className={styles.seen}>
             {metricTitle(alert.series)} {number(alert.value)}
-            {alert.baseline !== null && alert.baseline !== 0 && `, normally ${number(alert.baseline)}`}
+            {alert.baseline !== null && alert.baseline !== 0 && `, baseline ${number(alert.baseline)}`}
           </p>
         )}
         {!brief && meaning && <p className={styles.seen}>{meaning}</p>}
@@ -114,9 +114,9 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           <Button
             kind="quiet"
             onClick={() => answer({ state: 'snoozed', until: Date.now() + snooze })}
-            label={`Snooze for an hour: ${word} at iteration ${iteration}`}
+            label={`Snooze for 1 hour: ${word} at iteration ${iteration}`}
           >
-            Snooze for an hour
+            Snooze for 1 hour
           </Button>
         </div>
       )}

@@ -13,13 +13,13 @@ import { ReactionLine } from './reaction-line.tsx';
 import { RegimeMap } from './regime-map.tsx';
 import { Risk, Signals } from './signals.tsx';
 
-/** What the Echo Trap's monitor says: one line while all is well, everything from a warning on. */
+/** Shows the state of the Echo Trap monitor: one line while the run is healthy, all evidence from a warning on. */
 export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const trap = useRun((state) => state.echoTrap);
   const alerts = trapAlerts(useRun((state) => state.alerts));
   const body = useId();
   const alarmed = trap !== null && isAlarm(trap.state);
-  /** What the person wants, until the alarm comes or goes. */
+  /** The user's choice; it is forgotten when the alarm starts or ends. */
   const [chosen, setChosen] = useState<{ alarmed: boolean; open: boolean } | null>(null);
   if (!trap) return null;
   const open = chosen?.alarmed === alarmed ? chosen.open : alarmed;
@@ -91,11 +91,11 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
   );
 }
 
-/** The states it went through. */
+/** Lists the monitor's previous states. */
 function Course({ history }: Pick<EchoTrap, 'history'>) {
   if (history.length < 2) return null;
   return (
-    <ol className={styles.course} aria-label="States so far">
+    <ol className={styles.course} aria-label="State history">
       {history.slice(-8).map(({ iteration, state }) => (
         <li key={`${iteration} ${state}`}>
           {stateWords[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
@@ -120,7 +120,7 @@ function Foot({ calibration }: Pick<EchoTrap, 'calibration'>) {
   );
 }
 
-/** Text in which commands stand between backticks. */
+/** Renders text between backticks as code. */
 function Marked({ text }: { text: string }) {
   return inOrder(text.split('`'), (part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
 }

@@ -4,10 +4,10 @@ import { number } from '../../../components/format.ts';
 import { lampWords, lightWords } from '../../../components/trap-words.ts';
 import styles from './lamps.module.css';
 
-/** The four signs of the Echo Trap in the paper's order, each with its value and the run's own normal. */
+/** The four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
 export function Lamps({ lamps }: { lamps: readonly TrapLamp[] }) {
   return (
-    <ul className={styles.lamps} aria-label="Signs of the Echo Trap">
+    <ul className={styles.lamps} aria-label="Echo Trap indicators">
       {lamps.map((lamp) => (
         <Lamp key={lamp.name} lamp={lamp} />
       ))}
@@ -27,11 +27,11 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
         </p>
         <p className={styles.figures}>
           {value === null ? (
-            'not measured here'
+            'not measured'
           ) : (
             <>
               <span>{number(value)}</span>
-              {baseline !== null && <span>normally {number(baseline)}</span>}
+              {baseline !== null && <span>baseline {number(baseline)}</span>}
             </>
           )}
           {since !== null && <span>since {since}</span>}
@@ -44,12 +44,12 @@ function Lamp({ lamp }: { lamp: TrapLamp }) {
   );
 }
 
-/** The same in a line: shapes, and words for those who don't see them. */
+/** The indicators in one line, as shapes with a text alternative. */
 export function LampRow({ lamps }: { lamps: readonly TrapLamp[] }) {
-  const said = lamps.map(({ name, light }) => `${lampWords[name].name} ${lightWords[light]}`).join(', ');
+  const text = lamps.map(({ name, light }) => `${lampWords[name].name} ${lightWords[light]}`).join(', ');
   return (
-    <span className={styles.row} title={said}>
-      <span className="visually-hidden">{said}</span>
+    <span className={styles.row} title={text}>
+      <span className="visually-hidden">{text}</span>
       {lamps.map(({ name, light }) => (
         <span key={name} data-light={light} aria-hidden="true">
           <Bulb light={light} />
@@ -59,7 +59,7 @@ export function LampRow({ lamps }: { lamps: readonly TrapLamp[] }) {
   );
 }
 
-/** Full with a mark: on; an empty ring: off; a broken ring: nobody knows. */
+/** On: filled, with an exclamation mark. Off: an empty ring. No data: a dashed ring. */
 function Bulb({ light }: Pick<TrapLamp, 'light'>) {
   return (
     <svg className={styles.bulb} width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">

@@ -6,11 +6,11 @@ import { Icon, type IconName } from '../../../components/icon.tsx';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './reaction-line.module.css';
 
-const byWords = { policy: 'Done automatically', person: 'Done by hand' };
-const stateWords = { begun: 'Under way', done: '', failed: 'Not done' };
+const byWords = { policy: 'Automatic action', person: 'Manual action' };
+const stateWords = { begun: 'In progress', done: '', failed: 'Action failed' };
 const icons: Record<string, IconName> = { begun: 'reset', done: 'ok', failed: 'warning' };
 
-/** What a policy or a person did about an alarm, with the way to the run that goes on. */
+/** Describes an automatic or manual action on an alert, with a link to the new run. */
 export function ReactionLine({ reaction }: { reaction: TrapReaction }) {
   const { by, state, message, fork, changedAt } = reaction;
   const name = useApp(({ runs }) => runs?.find(({ id }) => id === fork)?.name);

@@ -5,7 +5,7 @@ import { inOrder } from '../../../components/in-order.ts';
 import { regimeWords } from '../../../components/trap-words.ts';
 import styles from './regime-map.module.css';
 
-/** The four regions by their place: entropy upwards, dependence on the board to the right. */
+/** The four regimes. Entropy grows upwards, dependence on the level to the right. */
 const regions = [
   { regime: 'template', row: 0, column: 0 },
   { regime: 'healthy', row: 0, column: 1 },
@@ -14,10 +14,10 @@ const regions = [
 ] as const satisfies { regime: TrapRegime; row: number; column: number }[];
 
 const measured = 'diagnostics/';
-/** As the form of a new run calls it. */
+/** The setting's title in the form for a new run. */
 const diagnosticsEvery = settingFacts('diagnostics.every').title;
 
-/** Where a run is by its entropy and by what its thoughts say of their boards, and where it came from. */
+/** Plots the run's entropy against how much its reasoning depends on the level, with its trail. */
 export function RegimeMap({ map }: { map: Regimes }) {
   const { regime, position, trail, cross, series } = map;
   if (!position && trail.length === 0) return <NoData series={series} />;
@@ -25,7 +25,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
   const here = position ?? trail.at(-1)!;
   const split = scale({ iteration: 0, ...cross });
   return (
-    <figure className={styles.map} aria-label="Map of regimes">
+    <figure className={styles.map} aria-label="Regime map">
       <div className={styles.plot}>
         {regions.map((region) => (
           <span
@@ -54,7 +54,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
         entropy →
       </span>
       <span className={styles.rightwards} aria-hidden="true">
-        thoughts depend on the board →
+        dependence on the level →
       </span>
       <figcaption>
         <strong>{regimeWords[regime].word}</strong>
@@ -63,7 +63,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {!series.dependence.startsWith(measured) && (
           <span className={styles.source}>
             {' '}
-            Dependence is judged by the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}” to 5
+            Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}” to 5
             to measure it.
           </span>
         )}
@@ -75,24 +75,24 @@ export function RegimeMap({ map }: { map: Regimes }) {
 function NoData({ series }: Pick<Regimes, 'series'>) {
   const off = series.dependence === '' || series.dependence.startsWith(measured);
   return (
-    <div className={styles.none} role="note" aria-label="Map of regimes">
+    <div className={styles.none} role="note" aria-label="Regime map">
       <p className={styles.noneTitle}>{off ? 'No data: diagnostics are off' : 'No data yet'}</p>
       <p>
         {off
-          ? `The map needs to know how much thoughts depend on their boards. Set “${diagnosticsEvery}” to 5 in the configuration of a new run, or of a fork of this one.`
-          : 'The map appears once entropy and the dependence of thoughts have been measured.'}
+          ? `The map needs the mutual information between reasoning and level. Set “${diagnosticsEvery}” to 5 in a new run or in a fork of this one.`
+          : 'The map appears once entropy and mutual information have been measured.'}
       </p>
     </div>
   );
 }
 
 interface Place {
-  /** Per cent from the left and from the top. */
+  /** Percent from the left and from the top. */
   x: number;
   y: number;
 }
 
-/** Both axes begin at 0 and end where all that was seen fits. */
+/** Returns a scale from 0 to the largest point on each axis. */
 function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => Place {
   const all = [...trail, ...(position ? [position] : [])];
   const right = Math.max(1, 1.3 * cross.dependence, ...all.map(({ dependence }) => dependence)) * 1.05;
@@ -101,7 +101,7 @@ function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => P
   return ({ dependence, entropy }) => ({ x: within(dependence / right), y: within(1 - entropy / top) });
 }
 
-/** Fades towards its beginning. */
+/** Draws the trail; older segments are fainter. */
 function Trail({ points }: { points: Place[] }) {
   return (
     <svg className={styles.trail} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
@@ -118,9 +118,9 @@ function Trail({ points }: { points: Place[] }) {
 const share = (value: number) => `${Math.round(value * 100)} %`;
 
 const describe = ({ iteration, entropy, dependence }: RegimePoint) =>
-  `Iteration ${iteration}: entropy ${share(entropy)} of its start, dependence ${share(dependence)} of what is possible.`;
+  `Iteration ${iteration}: entropy ${share(entropy)} of its initial value, dependence ${share(dependence)} of the maximum mutual information.`;
 
 function course(trail: readonly RegimePoint[]): string {
   const first = trail[0];
-  return first && trail.length > 1 ? ` It came from: ${describe(first)}` : '';
+  return first && trail.length > 1 ? ` Started at ${describe(first).replace(/^I/, 'i')}` : '';
 }

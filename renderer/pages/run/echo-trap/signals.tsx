@@ -10,13 +10,13 @@ import { inOrder } from '../../../components/in-order.ts';
 import styles from './signals.module.css';
 
 const stageWords: Record<TrapSignal['stage'], string> = {
-  setting: 'a setting of this run',
-  early: 'before the reward falls',
-  late: 'as the reward falls',
-  confirming: 'the reward has fallen',
+  setting: 'setting of this run',
+  early: 'before the reward drops',
+  late: 'while the reward drops',
+  confirming: 'after the reward has dropped',
 };
 
-/** How near a warning is, and what of it each signal gives, the largest part first. */
+/** Shows the risk score and the signals that contribute to it, largest first. */
 export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSignal[] }) {
   const parts = signals
     .filter(({ counts }) => points(counts) !== '0')
@@ -25,16 +25,14 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
   return (
     <div className={styles.risk}>
       <p>
-        <strong>Risk {points(risk)}</strong>
-        {parts.length === 0 ? ': nothing adds to it. ' : ': '}
+        <strong>Risk {points(risk)}</strong> (warning at 1.0){parts.length > 0 && '. '}
         {inOrder(parts.slice(0, 3), ({ title, counts }, index) => (
           <span>
             {index > 0 && ', '}
-            {title.toLowerCase()} {points(counts)}
+            {index === 0 ? title : title.toLowerCase()} +{points(counts)}
           </span>
         ))}
         {parts.length > 3 && ` and ${parts.length - 3} more`}
-        {parts.length > 0 && '. '}A warning takes 1.
       </p>
       <div className={styles.bar} aria-hidden="true">
         {parts.map(({ name, title, counts }) => (
@@ -50,10 +48,10 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
   );
 }
 
-/** Never more than it is: 1 is a warning's. */
+/** Rounds down, so that a score just below the warning level isn't shown as 1. */
 const points = (counts: number) => String(Math.floor(100 * counts) / 100);
 
-/** What counts and what is on, each with its series and the threshold at which it comes on; the rest on demand. */
+/** Lists the signals that are on or contribute to the risk, each with its series and threshold. The rest is folded. */
 export function Signals({ signals, series }: { signals: readonly TrapSignal[]; series: RunSeries }) {
   const [all, setAll] = useState(false);
   const ordered = signals.toSorted((a, b) => b.counts - a.counts || Number(b.on) - Number(a.on));
@@ -69,7 +67,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
       </ul>
       {more > 0 && (
         <Button kind="quiet" onClick={() => setAll(!all)}>
-          {all ? 'Show only what is on or counts' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
+          {all ? 'Show active signals only' : `Show ${more} more signal${more === 1 ? '' : 's'}`}
         </Button>
       )}
     </div>
@@ -90,14 +88,16 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
           <span>no data</span>
         ) : (
           <>
-            <strong>{number(value)}</strong>
-            {threshold !== null && stage !== 'setting' && <span>comes on at {number(threshold)}</span>}
+            <span>
+              now <strong>{number(value)}</strong>
+            </span>
+            {threshold !== null && stage !== 'setting' && <span>threshold {number(threshold)}</span>}
           </>
         )}
-        {points(counts) !== '0' && <span>counts {points(counts)}</span>}
+        {points(counts) !== '0' && <span>adds {points(counts)}</span>}
         <Means signal={signal} series={series} />
         <span className={styles.since}>
-          {stage === 'setting' ? 'a setting' : on ? `on since ${since}` : 'off'}
+          {stage === 'setting' ? 'setting' : on ? `on since ${since}` : 'OK'}
         </span>
       </p>
       <p className="visually-hidden">
@@ -107,15 +107,15 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   );
 }
 
-/** Says it where the line is of means: a long run's series comes in stretches of iterations. */
+/** Notes that the line shows means: the series of a long run comes in buckets of iterations. */
 function Means({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   useSyncExternalStore(series.subscribe, () => series.version);
   const counts = series.get(signal.series)?.counts();
   const most = counts?.reduce((high, count) => Math.max(high, count), 1) ?? 1;
-  return most > 1 ? <span>line: means of up to {most.toLocaleString('en')} iterations</span> : null;
+  return most > 1 ? <span>line: mean of up to {most.toLocaleString('en')} iterations</span> : null;
 }
 
-/** The series as a line, dashed where the signal would come on. */
+/** Draws the series as a sparkline, with a dashed line at the threshold. */
 function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   useSyncExternalStore(series.subscribe, () => series.version);
   const metric = series.get(signal.series);

@@ -8,7 +8,7 @@ import { Act, offeredOf } from './advice.tsx';
 import { newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './trap-banner.module.css';
 
-/** Over every page of a run that is warned of while it is trained: what is seen, and the way out while there is something to be saved. `away`: another than its own page. */
+/** Warns on every page of a live run, with the recommended action. `away` is true on all pages but the run's own. */
 export function TrapBanner({ away }: { away: boolean }) {
   const runId = useRun((state) => state.runId);
   const trap = useRun((state) => state.echoTrap);
@@ -27,7 +27,7 @@ export function TrapBanner({ away }: { away: boolean }) {
         <strong>
           Echo Trap: {state.toLowerCase()} {sinceWords(trap)}.
         </strong>{' '}
-        {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>What was seen</a>}
+        {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>Show evidence</a>}
       </p>
       {best && <Act run={run} advice={best} alertId={alertId} />}
     </div>

@@ -6,7 +6,7 @@ import { environmentTitle } from '../../../environments/registry.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { readSettings } from './read-settings.ts';
 
-/** `active`: one is under way; a run has one at a time. */
+/** `active`: an evaluation is running. A run has one at a time. */
 export function EvaluationForm({ run, active }: { run: RunSummary; active: boolean }) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -17,7 +17,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
 
   if (!choices || !environment) return null;
   if (choices.checkpoints.length === 0)
-    return <p className="evaluation-form faint">The run has no checkpoint to evaluate.</p>;
+    return <p className="evaluation-form faint">This run has no checkpoint to evaluate.</p>;
 
   async function start(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
@@ -48,7 +48,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
         <select value={environment.on} onChange={({ target }) => setOn(target.value)}>
           {choices.environments.map(({ on, own }) => (
             <option key={on} value={on}>
-              {own ? environmentTitle(on) : `${environmentTitle(on)} (not trained)`}
+              {own ? environmentTitle(on) : `${environmentTitle(on)} (not trained on)`}
             </option>
           ))}
         </select>
@@ -84,7 +84,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
         />
       </label>
       <label className="evaluation-set">
-        <span>Other settings (name=value, separated by commas)</span>
+        <span>Other settings (name=value, comma-separated)</span>
         <input
           name="set"
           key={environment.on}
@@ -101,7 +101,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
   );
 }
 
-/** What the configuration says now, for a person to see its keys. */
+/** Returns some of the environment's settings, as an example of the syntax. */
 const examples = (config: EvaluationChoices['environments'][number]['config']) =>
   Object.entries(config)
     .filter(([, value]) => typeof value !== 'object')
@@ -109,16 +109,16 @@ const examples = (config: EvaluationChoices['environments'][number]['config']) =
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** Asked for again after every iteration, when a checkpoint may have come or gone. */
+/** Returns what can be evaluated. Reloads after every iteration, since checkpoints come and go. */
 function useChoices({ id: runId, iteration, status }: RunSummary): EvaluationChoices | null {
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const [choices, setChoices] = useState<EvaluationChoices | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: iteration and status are the reasons to ask again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new iteration or status may change the choices
   useEffect(() => {
     if (connection !== 'open') return;
     let wanted = true;
-    // A run whose configuration can't be read or is of a newer version can't be evaluated; its page says so elsewhere.
+    // Runs with an invalid or newer configuration can't be evaluated; the page reports that elsewhere.
     api
       .call('evaluations.choices', { runId })
       .then((answer) => wanted && setChoices(answer))

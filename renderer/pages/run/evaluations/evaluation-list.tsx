@@ -40,7 +40,7 @@ export function EvaluationList({ runId, evaluations }: EvaluationListProps) {
 
 function Row({ runId, evaluation }: { runId: string; evaluation: Evaluation }) {
   const { name, state, checkpoint, label, levels, metrics } = evaluation;
-  // Their number has a column of its own.
+  // The number of levels has a column of its own.
   const changes = evaluation.changes.filter((change) => !change.startsWith('levels='));
   return (
     <tr>

@@ -5,7 +5,7 @@ import { useRun } from '../../../views/run-view.tsx';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
 
-/** Evaluations that are asked for: of any checkpoint, on any environment, while the run trains or afterwards. */
+/** On-demand evaluations: any checkpoint on any environment, during or after training. */
 export function EvaluationsSection({ run }: { run: RunSummary }) {
   const title = useId();
   const evaluations = useRun((state) => state.evaluations);
@@ -14,9 +14,7 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
     <section id={partId(run.id, 'evaluations')} className="evaluations" aria-labelledby={title}>
       <div className="section-head">
         <h2 id={title}>Evaluations</h2>
-        <p className="muted">
-          Play a checkpoint on fixed levels: more of them, larger ones, or another environment.
-        </p>
+        <p className="muted">Evaluate a checkpoint on more levels, larger levels or another environment.</p>
       </div>
       <div className="panel">
         <EvaluationForm run={run} active={active} />

@@ -1,4 +1,4 @@
-/** `size=6, p=0.9` as settings; what has no `=` is passed on, for core to say what is wrong with it. */
+/** Parses `size=6, p=0.9`. Pieces without `=` get an empty value, which the server rejects with an explanation. */
 export function readSettings(text: string): Record<string, string> {
   return Object.fromEntries(
     text

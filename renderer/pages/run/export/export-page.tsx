@@ -11,7 +11,7 @@ import { useExport } from '../../../exports/use-export.ts';
 import { useApp, useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 
-/** What can be made of a run for other programs; inside the run's view. */
+/** Lists the export formats of a run. Must be inside a RunView. */
 export function ExportPage() {
   const runId = useRun((state) => state.runId);
   const run = useRunSummary(runId);
@@ -30,9 +30,11 @@ export function ExportPage() {
       <div className="page">
         <h1>Export</h1>
         {run ? (
-          <Empty title="The sample run isn't exported.">
-            <a href={formatRoute({ page: 'new', from: { preset: run.preset } })}>Train one like it</a>, and
-            export that.
+          <Empty title="The sample run can't be exported.">
+            <a href={formatRoute({ page: 'new', from: { preset: run.preset } })}>
+              Train your own run from its preset
+            </a>
+            , then export that one.
           </Empty>
         ) : (
           <Empty title="Loading the run…" />
@@ -48,8 +50,8 @@ export function ExportPage() {
         </a>
         <h1>Export</h1>
         <p className="muted">
-          Files of this run for other programs. The run itself stays as it is
-          {run.status === 'running' ? ' and trains on; what is made now goes up to this moment' : ''}.
+          Files of this run for other programs. Exporting doesn't change the run.
+          {run.status === 'running' && ' It contains the iterations completed so far.'}
         </p>
       </header>
       {formatGroups.map(({ title, formats }) => (
@@ -63,7 +65,7 @@ export function ExportPage() {
                   format={format}
                   of={ofCheckpoint}
                   exporting={exporting}
-                  nothing={checkpoints?.length === 0 ? 'There is no checkpoint to export.' : null}
+                  nothing={checkpoints?.length === 0 ? 'No checkpoint to export.' : null}
                 >
                   {checkpoints && checkpoints.length > 0 && (
                     <label className={styles.choice}>
@@ -91,31 +93,34 @@ export function ExportPage() {
   );
 }
 
-/** Whether the app writes it while runs train, and where. */
+/** Says whether live logging to TensorBoard is on, and where the files are. */
 function TensorBoardHint({ runId }: { runId: string }) {
   const tensorBoard = useApp((state) => state.tensorBoard);
   if (!tensorBoard) return null;
   const { on, folder } = tensorBoard;
   const system = <a href={formatRoute({ page: 'system' })}>System</a>;
-  if (!on) return <p className="muted">Live, for every run that trains: switch it on under {system}.</p>;
+  if (!on) return <p className="muted">For live logging, turn it on in {system}.</p>;
   return (
     <p className="muted">
-      While this run trains it is written to <code>{`${folder}/${runId}`}</code>, see {system}.
+      Live log folder during training: <code>{`${folder}/${runId}`}</code> (see {system})
     </p>
   );
 }
 
-/** Iterations of the checkpoints that hold weights, newest first; null until they are known. `takenIn`: whether core has the run already. */
-function useCheckpoints(runId: string, takenIn: boolean): number[] | null {
+/**
+ * Returns the iterations of checkpoints with weights, newest first; null until loaded. `indexed`: the run is
+ * in the run history.
+ */
+function useCheckpoints(runId: string, indexed: boolean): number[] | null {
   const api = useApi();
   const [checkpoints, setCheckpoints] = useState<number[] | null>(null);
   useEffect(() => {
-    if (!takenIn) return;
+    if (!indexed) return;
     let current = true;
     const ask = () =>
       void api.call('evaluations.choices', { runId }).then(
         (choices) => current && setCheckpoints(choices.checkpoints),
-        // An imported run has none.
+        // Imported runs have none.
         () => current && setCheckpoints([]),
       );
     ask();
@@ -124,6 +129,6 @@ function useCheckpoints(runId: string, takenIn: boolean): number[] | null {
       current = false;
       stop();
     };
-  }, [api, runId, takenIn]);
+  }, [api, runId, indexed]);
   return checkpoints;
 }
