@@ -28,7 +28,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
   for (const std::int32_t token : batch.tokens)
     if (token < 0 || token >= vocab) throw std::out_of_range("token outside the vocabulary");
 
-  std::vector<std::int32_t> place(batch.tokens.size()), rows, ids;
+  std::vector<std::int32_t> place(batch.tokens.size()), rows, target_tokens;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
     if (starts[i + 1] <= starts[i] || starts[i + 1] > tokens)
       throw std::invalid_argument("sequence_starts must ascend to the number of tokens");
@@ -43,7 +43,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
     while (target >= starts[sequence + 1]) ++sequence;
     ++target_counts[sequence];
     rows.push_back(target - 1);
-    ids.push_back(batch.tokens[target]);
+    target_tokens.push_back(batch.tokens[target]);
   }
   const TokenOrder order = order_by_token(batch.tokens);
   unique = static_cast<int>(order.ids.size());
@@ -51,7 +51,7 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
   cuda::upload(stream, ids, batch.tokens);
   cuda::upload(stream, positions, place);
   cuda::upload(stream, target_rows, rows);
-  cuda::upload(stream, target_ids, ids);
+  cuda::upload(stream, target_ids, target_tokens);
   cuda::upload(stream, order_ids, order.ids);
   cuda::upload(stream, order_starts, order.starts);
   cuda::upload(stream, order_rows, order.rows);
