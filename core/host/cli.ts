@@ -29,7 +29,7 @@ import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy 
 import { resume, train } from './commands/train.ts';
 import { reportFailure } from './output.ts';
 
-/** The command line: exit status 0 only on success, 2 for input that can't be right, 1 otherwise. */
+/** The command line. Exit status: 0 on success, 2 for invalid input, 1 for any other failure. */
 
 const collect = (value: string, previous: string[]) => [...previous, value];
 
@@ -50,29 +50,28 @@ function portNumber(text: string): number {
   return port;
 }
 
-const option = (flags: string, about: string) => new Option(flags, about);
-const several = (flags: string, about: string) => option(flags, about).argParser(collect).default([]);
+const option = (flags: string, description: string) => new Option(flags, description);
+const repeatable = (flags: string, description: string) =>
+  option(flags, description).argParser(collect).default([]);
 
-const home = option('--home <folder>', 'data folder (else STARPO_HOME, else ~/.local/share/starpo-studio)');
+const home = option(
+  '--home <folder>',
+  'data folder (default: STARPO_HOME, else ~/.local/share/starpo-studio)',
+);
 const json = option('--json', 'print JSON');
-const jsonLines = option('--json', 'print the events as JSON lines');
-/** What a run is made from, and what is changed of that. */
+const jsonLines = option('--json', 'print events as JSON lines');
+/** Options for the source of a new run and its changes. */
 const source = [
-  option(
-    '--from <run>',
-    "another run's configuration, or with run@iteration a checkpoint of it to go on from",
-  ),
-  option('--keep-optimizer', "go on with the checkpoint's optimiser and critic, not with new ones"),
-  option('--config <file>', 'a whole run.json'),
-  several('--set <key=value>', 'change one key of run.json, such as rollout.groups=8'),
-  option('--seed <number>', 'key of every random draw; the same as --set seed=<number>').argParser(
-    wholeNumber,
-  ),
-  option('--device <device>', 'auto, cpu, cuda or cuda:<number>; the same as --set device=<device>'),
+  option('--from <run>', "copy another run's configuration; run@iteration forks it from that checkpoint"),
+  option('--keep-optimizer', "keep the checkpoint's optimizer and critic instead of new ones"),
+  option('--config <file>', 'read the configuration from a run.json file'),
+  repeatable('--set <key=value>', 'set one key of run.json, for example rollout.groups=8'),
+  option('--seed <number>', 'random seed; same as --set seed=<number>').argParser(wholeNumber),
+  option('--device <device>', 'auto, cpu, cuda or cuda:<number>; same as --set device=<device>'),
 ];
-const off = (about: string) => option('--off', about);
+const off = (description: string) => option('--off', description);
 
-const runNames = 'its id or a beginning of it, its name, or the end of that alone, such as a16c';
+const runNames = 'run id, name, short id (such as a16c), or a prefix of an id';
 
 interface NewRunFlags extends SourceFlags {
   home?: string;
@@ -90,7 +89,7 @@ function newRunOf(preset: string | undefined, flags: NewRunFlags) {
 
 function settingsOf({ set, seed, device }: NewRunFlags): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
-  // A path is meant from where the person is; the core that reads it may be elsewhere.
+  // Resolve paths here: the host may run in another working directory.
   for (const key of ['start.model', 'kl.reference']) {
     const folder = settings[key];
     if (typeof folder === 'string' && folder !== '') settings[key] = resolve(folder);
@@ -99,30 +98,30 @@ function settingsOf({ set, seed, device }: NewRunFlags): Record<string, Setting>
 }
 
 /**
- * Adds a command of a data folder. `usage`: its name and arguments, as commander reads them; of a group of commands `list` is the one that goes without saying.
- * `action` gets the arguments and then the options.
+ * Adds a command that takes `--home`. `usage` is commander's syntax for the name and arguments; `list` is the default command of a group.
+ * `action` receives the arguments, then the options.
  */
 function command(
   parent: Command,
   usage: string,
-  about: string,
+  description: string,
   options: readonly Option[],
   action: (...args: never[]) => unknown,
 ): Command {
-  const made = parent.command(usage, { isDefault: usage === 'list' }).description(about);
+  const made = parent.command(usage, { isDefault: usage === 'list' }).description(description);
   for (const each of [...options, home]) made.addOption(each);
   return made.action(action as (...args: unknown[]) => void);
 }
 
 function program(): Command {
   const root = new Command('starpo')
-    .description('Train LLM agents by multi-turn reinforcement learning and watch what they do.')
+    .description('Train LLM agents with multi-turn reinforcement learning and inspect their episodes.')
     .version(product.version)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   trainingCommands(root);
   queueCommands(root);
-  studyCommands(root);
+  sweepCommands(root);
   runCommands(root);
   markCommands(root);
   trashCommands(root);
@@ -137,126 +136,132 @@ function trainingCommands(root: Command): void {
     'serve',
     'serve the app to a browser on this machine',
     [
-      option('--port <number>', 'port, 0 for any free one').argParser(portNumber).default(defaultPort),
-      option('--tensorboard <folder>', 'write the metrics of every run for TensorBoard as they come'),
+      option('--port <number>', 'port; 0 picks a free one').argParser(portNumber).default(defaultPort),
+      option('--tensorboard <folder>', 'write the metrics of running runs as TensorBoard events'),
     ],
     serve,
   );
   command(
     root,
     'train [preset]',
-    'make a run, train it and follow it to its end',
-    [...source, jsonLines, option('--queue', 'let it wait until its device is free, and follow nothing')],
+    'create a run, train it and stream progress until it finishes',
+    [
+      ...source,
+      jsonLines,
+      option('--queue', 'queue the run until its device is free and return immediately'),
+    ],
     (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
   );
   command(
     root,
     'resume <run>',
-    'train a run on from its last checkpoint, and follow it to its end',
+    'resume a run from its last checkpoint and stream progress until it finishes',
     [jsonLines],
     resume,
   );
   command(
     root,
     'new [preset]',
-    'make a run directory, print its path, start nothing',
+    'create a run without starting it and print its folder',
     source,
     (preset: string | undefined, flags: NewRunFlags) => newRun(newRunOf(preset, flags)),
   );
   command(
     root,
     'check [preset]',
-    "say what is wrong with a configuration, and which of its settings can't act; make nothing",
+    'validate a configuration and list settings that have no effect (dry run)',
     [...source, json],
     (preset: string | undefined, flags: NewRunFlags) => check(newRunOf(preset, flags)),
   );
-  const others = option('--all', 'also with the other algorithms');
+  const others = option('--all', 'include presets of other algorithms');
   command(
     root,
     'presets',
-    'list what can be trained: what it shows, and how long it takes',
+    'list presets with their expected results and training time',
     [others, json],
     listPresets,
   );
 }
 
 function queueCommands(root: Command): void {
-  const queue = root.command('queue').description('the runs that wait for their device');
-  command(queue, 'list', 'list what waits, next first', [json], listQueue);
-  command(queue, 'run', 'train what waits, one run after the other', [], runQueue);
-  command(queue, 'add <run>', 'put a run at the end', [], addToQueue);
-  command(queue, 'remove <run>', 'take a run out; it is not deleted', [], removeFromQueue);
-  command(queue, 'move <run>', 'give a run another place, 1 for the next', [], moveInQueue).argument(
+  const queue = root.command('queue').description('manage runs that wait for their device');
+  command(queue, 'list', 'list queued runs, next first', [json], listQueue);
+  command(queue, 'run', 'train queued runs one at a time until the queue is empty', [], runQueue);
+  command(queue, 'add <run>', 'add a run to the end of the queue', [], addToQueue);
+  command(queue, 'remove <run>', 'remove a run from the queue without deleting it', [], removeFromQueue);
+  command(queue, 'move <run>', 'move a run to another position', [], moveInQueue).argument(
     '<position>',
-    'from 1 on',
+    'position in the queue; 1 is next',
     wholeNumber,
   );
 }
 
-function studyCommands(root: Command): void {
-  const study = root
-    .command('study')
-    .description('runs that differ in what is studied, by several seeds each');
-  command(study, 'list', 'list the studies', [json], listStudies);
+function sweepCommands(root: Command): void {
+  const sweep = root.command('sweep').description('compare settings, each over several seeds');
+  command(sweep, 'list', 'list sweeps', [json], listStudies);
   command(
-    study,
+    sweep,
     'new <file>',
-    'make a study from a file (docs/formats/studies.md), and print its id',
-    [option('--start', 'queue its runs at once')],
+    'create a sweep from a JSON file (docs/formats/studies.md) and print its id',
+    [option('--start', 'queue its runs immediately')],
     newStudy,
   );
-  command(study, 'show <study>', 'show what its points have come to', [json], showStudy);
+  command(sweep, 'show <sweep>', 'show the results for each setting', [json], showStudy);
   command(
-    study,
-    'start <study>',
-    'queue all of its runs that are not complete, failed and stopped ones too',
+    sweep,
+    'start <sweep>',
+    'queue every run that has not completed, including failed and stopped runs',
     [],
     startStudy,
   );
   command(
-    study,
-    'cancel <study>',
-    'take its runs out of the queue, and stop those that are trained',
+    sweep,
+    'cancel <sweep>',
+    'remove its runs from the queue and stop those that are running',
     [],
     cancelStudy,
   );
   command(
-    study,
-    'delete <study>',
-    'move the study to the trash; its runs stay',
-    [option('--runs', 'move its runs to the trash too')],
+    sweep,
+    'delete <sweep>',
+    'move a sweep to the trash and keep its runs',
+    [option('--runs', 'also move its runs to the trash')],
     deleteStudy,
   );
 }
 
 function runCommands(root: Command): void {
-  command(root, 'runs', 'list the runs', [option('--all', 'also those that are archived'), json], listRuns);
-  command(root, 'show', 'show one run', [json], showRun).argument('<run>', runNames);
+  command(root, 'runs', 'list runs', [option('--all', 'include archived runs'), json], listRuns);
+  command(root, 'show', 'show details of a run', [json], showRun).argument('<run>', runNames);
   command(
     root,
     'alerts <run>',
-    'list what was found wrong with a run, what was done, and what would help',
-    [option('--take <advice>', 'do what is advised, by its id'), json],
+    "list a run's alerts, automatic actions and suggested fixes",
+    [option('--take <advice>', 'apply a suggested fix by its id'), json],
     listAlerts,
   );
   command(
     root,
     'evaluate <run>',
-    'play a checkpoint of a run on fixed levels, also while it trains',
+    'evaluate a checkpoint on fixed levels, also while the run is training',
     [
-      option('--checkpoint <iteration>', 'iteration of the checkpoint (else the newest)').argParser(
+      option('--checkpoint <iteration>', 'iteration of the checkpoint (default: newest)').argParser(
         wholeNumber,
       ),
-      option('--on <environment>', "a label of the run's, an environment type, or a preset"),
-      several('--set <key=value>', 'change one key of the environment, such as size=6'),
-      option('--levels <number>', "how many (else the run's evaluation.levels)").argParser(wholeNumber),
-      option('--temperature <number>', "of sampling (else the run's evaluation.temperature)").argParser(
-        finiteNumber,
-      ),
-      option('--seed <number>', "of the first level (else the run's levels.validation_seed)").argParser(
+      option('--on <environment>', "environment: one of the run's labels, an environment type or a preset"),
+      repeatable('--set <key=value>', 'set one key of the environment, for example size=6'),
+      option('--levels <number>', "number of levels (default: the run's evaluation.levels)").argParser(
         wholeNumber,
       ),
-      option('--name <name>', 'of the result (else checkpoint and label)'),
+      option(
+        '--temperature <number>',
+        "sampling temperature (default: the run's evaluation.temperature)",
+      ).argParser(finiteNumber),
+      option(
+        '--seed <number>',
+        "seed of the first level (default: the run's levels.validation_seed)",
+      ).argParser(wholeNumber),
+      option('--name <name>', 'name of the evaluation (default: checkpoint and label)'),
       option('--json', 'print progress and result as JSON lines'),
     ],
     (run: string, { set, json = false, ...options }: EvaluateFlags) =>
@@ -265,31 +270,31 @@ function runCommands(root: Command): void {
   command(
     root,
     'pin <run>',
-    "keep a checkpoint's optimiser state while its run trains on",
-    [off('keep it no longer than checkpoint.keep says')],
+    'pin a checkpoint, so that checkpoint.keep does not delete its optimizer state',
+    [off('unpin the checkpoint')],
     pinCheckpoint,
-  ).argument('<iteration>', 'of the checkpoint', wholeNumber);
+  ).argument('<iteration>', 'iteration of the checkpoint', wholeNumber);
 }
 
 type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set: string[]; json?: boolean };
 
 function markCommands(root: Command): void {
-  command(root, 'rename <run>', 'call a run otherwise; its id stays', [], renameRun).argument(
+  command(root, 'rename <run>', "set a run's display name", [], renameRun).argument(
     '[name]',
-    'without one it goes by its own again',
+    'display name; omit it to restore the default',
   );
-  const remove = option('--remove', 'take them away instead');
+  const remove = option('--remove', 'remove the tags instead');
   command(root, 'tag <run> <tags...>', 'add tags to a run', [remove], tagRun);
-  command(root, 'note <run>', 'write a note on a run, or print it', [], noteRun).argument(
+  command(root, 'note <run>', "write or print a run's note", [], noteRun).argument(
     '[text]',
-    'an empty one removes the note',
+    'text of the note; an empty text removes it, none prints it',
   );
-  command(root, 'star <run>', 'mark a run with a star', [off('take the star away')], starRun);
+  command(root, 'star <run>', 'star a run', [off('remove the star')], starRun);
   command(
     root,
     'archive <run>',
-    'hide a run from the lists; its folder stays',
-    [off('show it again')],
+    'hide a run from lists and keep its folder',
+    [off('show the run again')],
     archiveRun,
   );
 }
@@ -298,29 +303,29 @@ function trashCommands(root: Command): void {
   command(
     root,
     'delete <runs...>',
-    'move runs to the trash, from where they can be taken back for seven days',
+    'move runs to the trash; they can be restored for seven days',
     [],
     deleteRuns,
   );
-  const trash = root.command('trash').description('deleted runs and studies');
-  command(trash, 'list', 'list them', [json], listTrash);
-  command(trash, 'restore <names...>', 'take runs or studies back, by their ids', [], restoreRuns);
-  command(trash, 'empty', 'delete all of them for good', [], emptyTrash);
+  const trash = root.command('trash').description('manage deleted runs and sweeps');
+  command(trash, 'list', 'list deleted runs and sweeps', [json], listTrash);
+  command(trash, 'restore <names...>', 'restore runs or sweeps by id', [], restoreRuns);
+  command(trash, 'empty', 'permanently delete everything in the trash', [], emptyTrash);
 }
 
-/** What comes into a data folder, and what leaves it. */
+/** Commands that import into a data folder or export from it. */
 function transferCommands(root: Command): void {
-  command(root, 'adopt <folder>', 'copy a run folder from elsewhere into the data folder', [], adopt);
+  command(root, 'adopt <folder>', 'copy an existing run folder into the data folder', [], adopt);
   command(
     root,
     'import-metrics <file>',
-    "make a run of another trainer's metrics: a CSV file, or JSON lines, of values by step",
+    "create a run from another trainer's metrics (CSV or JSON lines, one row per step)",
     [
-      option('--from <trainer>', 'whose names the metrics have; csv: our own')
+      option('--from <trainer>', 'trainer whose metric names the file uses; csv means our own names')
         .choices(importSources)
         .makeOptionMandatory(),
-      option('--name <name>', "what the run is called (else the file's name)"),
-      option('--run <run>', 'which one, where the file has the columns of several'),
+      option('--name <name>', 'display name of the run (default: the file name)'),
+      option('--run <run>', 'run to import if the file has columns for several'),
       json,
     ],
     importMetrics,
@@ -328,76 +333,80 @@ function transferCommands(root: Command): void {
   command(
     root,
     'export',
-    'make files of a run, or of a study, for other programs',
+    'export a run or a sweep for other programs',
     [
-      option('--as <format>', 'of the files').choices(exportFormat.options).makeOptionMandatory(),
-      option('--out <folder>', 'where they go; without it one that is text is printed'),
-      option('--checkpoint <iteration>', 'of hugging-face (else the newest)').argParser(wholeNumber),
-      option('--live', 'tensorboard: go on until the run has ended'),
+      option('--as <format>', 'file format').choices(exportFormat.options).makeOptionMandatory(),
+      option('--out <folder>', 'output folder (text formats default to stdout)'),
+      option(
+        '--checkpoint <iteration>',
+        'hugging-face: iteration of the checkpoint (default: newest)',
+      ).argParser(wholeNumber),
+      option('--live', 'tensorboard: keep writing until the run ends'),
     ],
     exportRun,
-  ).argument('<run>', `${runNames}; or a study's id or name`);
-  const bundle = root.command('bundle').description('a run in one file');
+  ).argument('<run>', `${runNames}; or a sweep's id or name`);
+  const bundle = root.command('bundle').description('exchange a run as one file');
   command(
     bundle,
     'export <run>',
-    'pack a run',
+    'pack a run into a zip file',
     [
-      option('--checkpoints <which>', 'to pack').choices(['none', 'newest', 'all']).default('newest'),
-      option('--episodes <which>', 'to pack').choices(['none', 'evaluations', 'all']).default('all'),
+      option('--checkpoints <which>', 'checkpoints to include')
+        .choices(['none', 'newest', 'all'])
+        .default('newest'),
+      option('--episodes <which>', 'episodes to include')
+        .choices(['none', 'evaluations', 'all'])
+        .default('all'),
     ],
     exportBundle,
-  ).argument('<file>', 'a .zip that is not there yet');
-  command(bundle, 'import <file>', 'take in a run that was packed, and print its id', [], importBundle);
+  ).argument('<file>', 'path of the new .zip file');
+  command(bundle, 'import <file>', 'import a packed run and print its id', [], importBundle);
 }
 
 function machineCommands(root: Command): void {
-  const history = root.command('history').description('the index over all runs of a data folder');
+  const history = root.command('history').description('manage the run history, the index over all runs');
   command(
     history,
     'rebuild',
-    'make it again from the run folders; training and open apps go on meanwhile',
+    'rebuild the run history from the run folders; training and open apps are not interrupted',
     [json],
     rebuild,
   );
   command(
     root,
     'calibrate',
-    'how well the Echo Trap is foretold in labelled runs, by the monitor and by others',
+    'score the Echo Trap monitor and two other methods on labelled runs',
     [
-      option(
-        '--fit',
-        'first fit what signs count for to the runs (of `tuning`), and keep it in the data folder',
-      ),
-      option('--cross-validate', 'also judge the runs of each setting by points fitted to the others'),
-      option('--chart <file>', 'also draw every run with its alarms, as SVG'),
+      option('--fit', 'fit the thresholds to the runs (in `tuning`) first and save them in the data folder'),
+      option('--cross-validate', 'also score the runs of each setting with thresholds fitted to the others'),
+      option('--chart <file>', 'also write an SVG chart of every run and its alarms'),
       json,
     ],
     calibrate,
   ).argument(
     '[folder]',
-    'of run directories, or with `tuning` and `held-out`, or a data folder (else those of the app)',
+    'folder of labelled runs, folder with `tuning` and `held-out`, or data folder (default: bundled runs)',
   );
-  command(root, 'doctor', 'check what the app needs', [json], doctor);
+  command(root, 'doctor', 'check the requirements of the app', [json], doctor);
   command(
     root,
     'diagnostics',
-    'make a zip for a report of a problem: versions, findings, logs; no token, no weights',
-    [option('--out <file>', 'where it goes').default('starpo-diagnostics.zip')],
+    'write a zip for a bug report: versions, checks and logs; no tokens or weights',
+    [option('--out <file>', 'output file').default('starpo-diagnostics.zip')],
     diagnostics,
   );
 }
 
-/** commander's own complaints, in our form. */
+/** Converts commander's errors to our format. */
 function usageFailure(error: CommanderError): Failure {
   return new Failure(
     'usage_invalid',
     error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, ''),
-    'Run `starpo --help`, or `starpo <command> --help`, for what there is.',
+    'Run `starpo --help` or `starpo <command> --help` to list commands and options.',
   );
 }
 
-// Whoever reads our output may have seen enough, as `head` does.
+// A reader such as `head` may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 program()

@@ -2,7 +2,7 @@ import type { RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 
-/** Codes that say the input can't be right, whatever the state of the world. */
+/** Error codes that mean invalid input: exit status 2. */
 const inputCodes = new Set([
   'usage_invalid',
   'input_invalid',
@@ -46,7 +46,7 @@ const inputCodes = new Set([
   'import_several_runs',
 ]);
 
-/** Writes an error for people to stderr, its code last, and sets the exit status: 2 for bad input, else 1. */
+/** Prints an error, its hint and its code to stderr, and sets the exit status: 2 for invalid input, else 1. */
 export function reportFailure(error: unknown): void {
   const { code, message, hint } = asFailure(error);
   process.stderr.write(`error: ${message}\n  hint: ${hint}\n  details: ${code}\n`);
@@ -67,7 +67,7 @@ export function durationText(seconds: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** One line for the success rates of an `evaluation` event's metrics, or of a summary's newest. */
+/** Formats the success rates in the metrics of an evaluation or a run summary. */
 export function successLine(metrics: Record<string, number>): string {
   return Object.entries(metrics)
     .flatMap(([name, value]) => {
@@ -77,7 +77,7 @@ export function successLine(metrics: Record<string, number>): string {
     .join(', ');
 }
 
-/** One line for an `iteration` event. */
+/** Formats an `iteration` event as one line. */
 export function iterationLine(
   iteration: number,
   iterations: number,
@@ -87,7 +87,7 @@ export function iterationLine(
   const facts: [string, string | undefined][] = [
     ['success', percent(metrics['rollout/success_rate']) || undefined],
     ['reward', number('rollout/reward_mean', 3)],
-    ['spread in groups', number('rollout/reward_std_in_group', 3)],
+    ['reward std (in-group)', number('rollout/reward_std_in_group', 3)],
     ['entropy', number('rollout/entropy', 3)],
     ['loss', number('warm_start/loss', 4)],
     ['gradient norm', number('actor/grad_norm', 3)],
@@ -98,7 +98,7 @@ export function iterationLine(
   return `iteration ${iteration}/${iterations}  ${shown.join('  ')}`;
 }
 
-/** Lines with aligned columns. */
+/** Formats rows as aligned columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
   return rows
@@ -117,12 +117,12 @@ export const runHeadings = [
   'ITERATION',
   'SUCCESS',
   'ECHO TRAP',
-  'MADE (UTC)',
-  'MARKS',
+  'CREATED (UTC)',
+  'TAGS',
   'ID',
 ];
 
-/** As `runHeadings` has it. */
+/** One row under {@link runHeadings}. */
 export function runRow(run: RunSummary): string[] {
   return [
     run.name,

@@ -3,14 +3,13 @@ import type { RunSummary } from '../contract/contract.ts';
 import { durationText } from './output.ts';
 
 type Progress = Pick<RunSummary, 'iteration' | 'iterations' | 'phase' | 'etaSeconds'>;
-/** What is needed of a terminal. */
 export type Screen = Pick<WriteStream, 'write'> & { isTTY?: boolean; columns?: number };
 
 const barWidth = 24;
-/** Back to the line's beginning, and empties it. */
+/** Returns to the start of the line and clears it. */
 const clear = '\r\u001b[2K';
 
-/** The last line of a terminal, which says how far a run or other work is; lines go above it. Where output is no terminal there are the lines alone. */
+/** A progress bar on the last line of a terminal; other lines are printed above it. Without a terminal, only those lines are printed. */
 export class ProgressLine {
   private readonly screen: Screen;
   private readonly shows: boolean;
@@ -34,7 +33,7 @@ export class ProgressLine {
 
   showText(text: string): void {
     if (!this.shows) return;
-    // 0 where the terminal doesn't say.
+    // Some terminals report 0 columns.
     const line = text.slice(0, (this.screen.columns || 80) - 1);
     if (line === this.drawn) return;
     this.erase();

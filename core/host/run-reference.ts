@@ -6,67 +6,71 @@ import { studyUnknown } from '../run-sync/study-files.ts';
 
 type Named = Pick<RunSummary, 'id' | 'name'>;
 
-/** The most that are listed where a text means several runs. */
+/** Limit on the runs listed for an ambiguous reference. */
 const shownMatches = 8;
 
 /**
- * The run that a person means: its id or a beginning of it, its name as the app shows it ("Bandit a16c", and "Mine a16c" where two are called so), or the end of that alone ("a16c") or a beginning of it.
- * Throws `run_unknown`, or `run_ambiguous` with those that it could be.
+ * Resolves a run by its id or a prefix of it, its name with or without short id ("Bandit a16c"), or its short id ("a16c") or a prefix of that.
+ * Throws `run_unknown`, or `run_ambiguous` with the candidates.
  */
 export const findRun = <R extends Named>(runs: readonly R[], text: string): R =>
   find(runs, text, { code: 'run_ambiguous', plural: 'runs', unknown: runUnknown });
 
-/** The study that a person means, told as runs are: by id, name, or a part of the id. Throws `study_unknown` or `study_ambiguous`. */
+/** Resolves a sweep like {@link findRun}. Throws `study_unknown` or `study_ambiguous`. */
 export const findStudy = <S extends Named>(studies: readonly S[], text: string): S =>
-  find(studies, text, { code: 'study_ambiguous', plural: 'studies', unknown: studyUnknown });
+  find(studies, text, { code: 'study_ambiguous', plural: 'sweeps', unknown: studyUnknown });
 
-/** What of the trash a person means, told as runs are. Throws `trash_unknown` or `trash_ambiguous`. */
+/** Resolves an item of the trash like {@link findRun}. Throws `trash_unknown` or `trash_ambiguous`. */
 export const findTrashed = <T extends Named>(trashed: readonly T[], text: string): T =>
-  find(trashed, text, { code: 'trash_ambiguous', plural: 'things in the trash', unknown: trashUnknown });
+  find(trashed, text, { code: 'trash_ambiguous', plural: 'items in the trash', unknown: trashUnknown });
 
 const trashUnknown = (named: string) =>
-  new Failure('trash_unknown', `${named} is not in the trash.`, '`starpo trash list` lists what is.');
+  new Failure(
+    'trash_unknown',
+    `${named} is not in the trash.`,
+    'Run `starpo trash list` to list its contents.',
+  );
 
 interface Kind {
-  /** Of the failure where a text means several. */
+  /** Error code for an ambiguous reference. */
   code: string;
   plural: string;
   unknown: (named: string) => Failure;
 }
 
 function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
-  const wanted = text.trim().toLowerCase();
-  const exact = all.find(({ id }) => id === wanted);
+  const query = text.trim().toLowerCase();
+  const exact = all.find(({ id }) => id === query);
   if (exact) return exact;
-  // A whole name or end comes before the beginning of another.
-  const ways = [
-    ({ name }: R) => name.toLowerCase() === wanted,
-    ({ id, name }: R) => `${name.toLowerCase()} ${endOf(id)}` === wanted,
-    ({ id }: R) => endOf(id) === wanted,
-    ({ id }: R) => id.startsWith(wanted) || endOf(id).startsWith(wanted),
+  // Exact names and short ids take precedence over prefixes.
+  const matchers = [
+    ({ name }: R) => name.toLowerCase() === query,
+    ({ id, name }: R) => `${name.toLowerCase()} ${shortId(id)}` === query,
+    ({ id }: R) => shortId(id) === query,
+    ({ id }: R) => id.startsWith(query) || shortId(id).startsWith(query),
   ];
-  for (const way of wanted === '' ? [] : ways) {
-    const found = all.filter(way);
+  for (const matches of query === '' ? [] : matchers) {
+    const found = all.filter(matches);
     if (found.length === 1) return found[0]!;
     if (found.length > 1) throw ambiguous(text, found, kind);
   }
   throw unknown(text, all, kind);
 }
 
-/** What tells runs of a preset apart, `a16c`; of a study's runs the seed, `s3`. */
-export const endOf = (id: string) => id.slice(id.lastIndexOf('-') + 1);
+/** The last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
+export const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 
-/** The id of the run that a person means; see {@link findRun}. */
+/** Returns the id of a run; see {@link findRun}. */
 export const resolveRun = async (client: Client, text: string): Promise<string> =>
   findRun(await client.call('runs.list', {}), text).id;
 
-/** The id of the study that a person means; see {@link findStudy}. Throws `study_unreadable` where a file of that name is no study. */
+/** Returns the id of a sweep; see {@link findStudy}. Throws `study_unreadable` if its file is invalid. */
 export async function resolveStudy(client: Client, text: string): Promise<string> {
   const studies = await client.call('studies.list', {});
   try {
     return findStudy(studies, text).id;
   } catch (error) {
-    // The list has none that can't be read.
+    // The list omits unreadable sweeps.
     if (asFailure(error).code === 'study_unknown' && studyId.safeParse(text).success)
       await client.call('studies.get', { studyId: text }).catch((why) => {
         if (asFailure(why).code !== 'study_unknown') throw why;
@@ -75,7 +79,7 @@ export async function resolveStudy(client: Client, text: string): Promise<string
   }
 }
 
-/** What a run is to be made from, with the id of the run that was meant. */
+/** Replaces the run reference in a source by the run's id. */
 export async function resolveSource(client: Client, source: RunSource): Promise<RunSource> {
   return 'run' in source ? { ...source, run: await resolveRun(client, source.run) } : source;
 }
@@ -86,8 +90,8 @@ function ambiguous(text: string, found: readonly Named[], { code, plural }: Kind
   const rest = more > 0 ? ` and ${more} more` : '';
   return new Failure(
     code,
-    `"${text}" could be ${found.length} ${plural}.`,
-    `Name one of them: ${shown.join(', ')}${rest}.`,
+    `"${text}" matches ${found.length} ${plural}.`,
+    `Choose one: ${shown.join(', ')}${rest}.`,
   );
 }
 

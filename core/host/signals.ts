@@ -1,13 +1,13 @@
-/** Waits for Ctrl-C or a request to end; `close` lets the signals end the process again. */
+/** Waits for SIGINT or SIGTERM; `close` restores their default behaviour. */
 export function nextSignal(): { signal: Promise<NodeJS.Signals>; close(): void } {
   const names = ['SIGINT', 'SIGTERM'] as const;
-  let heard: (name: NodeJS.Signals) => void;
+  let received: (name: NodeJS.Signals) => void;
   const signal = new Promise<NodeJS.Signals>((resolve) => {
-    heard = resolve;
+    received = resolve;
   });
   const listener = (name: NodeJS.Signals) => {
     close();
-    heard(name);
+    received(name);
   };
   const close = () => {
     for (const name of names) process.off(name, listener);

@@ -17,21 +17,21 @@ import { reachCore } from '../server/reach.ts';
 import { type ServedChannel, serveChannel } from '../server/serve-channel.ts';
 import { within } from '../server/within.ts';
 
-/** Longest wait for a host that is starting or ending. */
+/** Time in ms to wait for a host that is starting or ending. */
 const defaultPatience = 60_000;
-/** Longest that calls may take to be answered before this process lets go of the data folder. */
+/** Time in ms for open calls to finish before this process releases the data folder. */
 const drainTime = 5000;
 const retryPause = 50;
 
 export interface StudioOptions extends CoreOptions {
-  /** Where others reach this process while it is the host; without it, they wait until it has ended. */
+  /** Address for other processes while this one is the host. Without it, they wait until it ends. */
   endpoint?: EndpointOptions | undefined;
   patience?: number | undefined;
 }
 
 /**
- * A data folder's one core, wherever it lives: in this process if it has the folder's lock (it is the host then), else in the host, over its
- * WebSocket. When a host dies, the next channel that is opened finds another one, or this process becomes it.
+ * Connects to the one server of a data folder: in this process if it has the folder's lock (it is then the host), else over the host's
+ * WebSocket. After a host dies, the next channel connects to another host, or this process becomes the host.
  */
 export class Studio {
   private readonly options: StudioOptions;
@@ -50,8 +50,8 @@ export class Studio {
   }
 
   /**
-   * A channel to core. Throws what {@link createCore} throws, `data_folder_elsewhere` where the host is on another machine, or
-   * `host_unreachable` where whoever has the folder can't be reached.
+   * Opens a channel to the server. Throws as {@link createCore} does, `data_folder_elsewhere` if the host is on another machine, or
+   * `host_unreachable` if the host does not answer.
    */
   async open(): Promise<ClosableChannel> {
     const { home, patience = defaultPatience } = this.options;
@@ -70,18 +70,18 @@ export class Studio {
     }
   }
 
-  /** Gives a client core's API until either side closes, whoever has core. */
+  /** Serves the API to a client until either side closes, wherever the host is. */
   serve(channel: ClosableChannel): void {
-    joinChannels(channel, this.open(), (error) => this.problem(error));
+    joinChannels(channel, this.open(), (error) => this.logError(error));
   }
 
-  /** For an app that stays: finds core now, and takes over whenever its host goes. */
+  /** For a long-running app: connects now, and becomes the host whenever the host ends. */
   async stay(): Promise<void> {
     void this.follow(await this.open());
     if (this.options.endpoint?.webFolder !== undefined) await this.endpoint();
   }
 
-  /** Where this process is reached. */
+  /** Opens this process's HTTP endpoint on first use. */
   endpoint(): Promise<Endpoint> {
     const { home, endpoint = { port: 0 } } = this.options;
     const opening = () =>
@@ -95,19 +95,19 @@ export class Studio {
     return this.listening;
   }
 
-  /** Where this process has the data folder: nothing more that waits is started until it is to `work` again. Settles when what was just being started has begun, or takes too long. */
+  /** If this process is the host: stops starting queued runs until `work` is called. Resolves after a start in progress has finished or timed out. */
   async rest(): Promise<void> {
     const core = await this.hosting?.catch(() => null);
     if (core) await within(defaultPatience, core.queue.rest());
   }
 
-  /** Goes on with what waits. */
+  /** Starts queued runs again. */
   async work(): Promise<void> {
     const core = await this.hosting?.catch(() => null);
     core?.queue.work();
   }
 
-  /** Answers the calls that have come in, then lets go of everything, the data folder included. Trainers go on. */
+  /** Finishes open calls, then releases the data folder. Trainers continue. */
   async close(): Promise<void> {
     this.closed = true;
     const core = await this.hosting?.catch(() => null);
@@ -121,7 +121,7 @@ export class Studio {
     await core?.dispose();
   }
 
-  /** This process's core, or null where another has the data folder. */
+  /** Returns this process's server, or null if another process is the host. */
   private host(): Promise<Core | null> {
     if (this.closed) throw closedFailure();
     this.hosting ??= this.becomeHost().then(
@@ -138,7 +138,7 @@ export class Studio {
   }
 
   private async becomeHost(): Promise<Core | null> {
-    // Who serves nobody has nobody wait, and ends soon.
+    // Brief commands without an endpoint need no threads and no automatic actions.
     const thread = this.options.endpoint !== undefined;
     const core = await createCore({ thread, reacts: thread, ...this.options }).catch((error) => {
       if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
@@ -159,12 +159,12 @@ export class Studio {
     const { left, right } = channelPair();
     const served = serveChannel(core, right);
     this.served.add(served);
-    // What a client that is gone has asked for is still at work on core.
+    // Calls of a closed client may still be running.
     left.onClose(() => void served.idle().then(() => this.served.delete(served)));
     return left;
   }
 
-  /** What is open ends with this studio. */
+  /** Tracks a channel so that `close` closes it. */
   private keep(channel: ClosableChannel): ClosableChannel {
     this.channels.add(channel);
     channel.onClose(() => void this.channels.delete(channel));
@@ -175,7 +175,7 @@ export class Studio {
 
   private async reach({ address, token, pid, host }: HostRecord): Promise<ClosableChannel | null> {
     if (host !== hostname() || !processExists(pid)) return null;
-    // A record that is stale may name what is our own address by now.
+    // A stale record may name our own address.
     if (address === (await this.listening)?.origin) return null;
     return reachCore(address, token);
   }
@@ -188,7 +188,7 @@ export class Studio {
   }
 
   private untilClosed(channel: ClosableChannel): Promise<void> {
-    // The host may be a command, whose core wouldn't start what waits.
+    // The host may be a command, which doesn't start queued runs unless asked.
     if (this.options.worksQueue)
       createClient(channel)
         .call('queue.work', {})
@@ -198,12 +198,12 @@ export class Studio {
 
   private reopen(): Promise<ClosableChannel | null> {
     return this.open().catch((error) => {
-      this.problem(error);
+      this.logError(error);
       return null;
     });
   }
 
-  private problem(error: unknown): void {
+  private logError(error: unknown): void {
     if (this.closed) return;
     const { message, hint } = asFailure(error);
     (this.options.log ?? console.error)(`${message} ${hint}`);
@@ -214,25 +214,25 @@ function elsewhere(home: string, { host, pid }: HostRecord): Failure {
   return new Failure(
     'data_folder_elsewhere',
     `The data folder ${home} is in use by StarPO Studio on another machine, ${host} (process ${pid}).`,
-    `Work on ${host}, end StarPO Studio there, or choose another data folder with --home or STARPO_HOME.`,
+    `Use StarPO Studio on ${host}, quit it there, or choose another data folder with --home or STARPO_HOME.`,
   );
 }
 
 function unreachable(home: string, record: HostRecord | null): Failure {
   const holder = record
-    ? `process ${record.pid}, which should answer at ${record.address}`
-    : 'a process that does not say which';
+    ? `process ${record.pid} does not answer at ${record.address}`
+    : 'its process and address are unknown';
   return new Failure(
     'host_unreachable',
-    `The data folder ${home} is in use by another StarPO Studio that can't be reached: ${holder}.`,
-    'Try again in a moment; else end that process (training goes on), or choose another data folder with --home or STARPO_HOME.',
+    `Another StarPO Studio uses the data folder ${home} and can't be reached: ${holder}.`,
+    'Try again in a moment. Otherwise end that process (training continues), or choose another data folder with --home or STARPO_HOME.',
   );
 }
 
 function closedFailure(): Failure {
   return new Failure(
     'studio_closed',
-    'StarPO Studio is ending.',
-    'Start it again. Training goes on meanwhile.',
+    'StarPO Studio is shutting down.',
+    'Start it again. Training continues.',
   );
 }

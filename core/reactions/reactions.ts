@@ -120,7 +120,7 @@ export class Reactions {
       throw new Failure(
         'advice_idle',
         `"${advice.title}" would do nothing more: the run was rolled back just now.`,
-        `It goes on as ${made.fork}.`,
+        `Training continues in ${made.fork}.`,
       );
     return rollBackPlan(runs.folder(runId), action, await this.config(runId));
   }

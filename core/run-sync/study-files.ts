@@ -167,7 +167,7 @@ export const studyUnknown = (named: string) =>
   new Failure(
     'study_unknown',
     `There is no study ${named}.`,
-    'Studies in the app, and `starpo study list`, have those there are.',
+    'Sweeps in the app and `starpo sweep list` show the existing sweeps.',
   );
 
 /** Null where the file can't be read as a study. */

@@ -236,7 +236,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(log[0]).toMatchObject({ level: 'warning', message: expect.stringContaining('3 lines') });
     await core.dispose();
     const { output } = await starpo(['history', 'rebuild'], world.environment()).finished;
-    expect(output).toContain('one: its annotations.jsonl has lines that are no annotations');
+    expect(output).toContain('one: skipped invalid lines in annotations.jsonl');
   });
 
   test('with longer texts than are written here are no damage, and can be changed', async () => {

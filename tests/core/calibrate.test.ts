@@ -261,7 +261,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(fitted.tuning.ours).toMatchObject({ runs: 4, recall: 1 });
     expect(fitted.held_out).toEqual(fitted.tuning);
     expect(readCalibration(world.home).about).toMatchObject({ source: 'fitted', runs: 4 });
-    expect((await run(folder, '--fit')).output).toMatch(/^Runs that signs were fitted to\n/);
+    expect((await run(folder, '--fit')).output).toMatch(/^Tuning runs \(used for fitting\)\n/);
     const validated = JSON.parse((await run(folder, '--json', '--cross-validate')).output);
     expect(validated).toMatchObject({ left_out: { runs: 4 }, tuning: { ours: { runs: 4 } } });
   });
@@ -397,7 +397,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(await run(folder)).toMatchObject({ status: 0, errors: '' });
     for (const option of ['--fit', '--cross-validate']) {
       const { errors } = await run(folder, option);
-      expect(errors, option).toContain('warning: the runs to fit to are of 2 models (Qwen2.5-0.5B, starter)');
+      expect(errors, option).toContain('warning: the runs come from 2 models (Qwen2.5-0.5B, starter)');
     }
     expect(readCalibration(world.home).about.models).toEqual([
       'Qwen2.5-0.5B on frozen-lake',
@@ -421,7 +421,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(alerts.length).toBeGreaterThan(0);
     const { output } = await run(folder, '--fit');
     expect(output).toMatch(/running keeps those that it began with until it is started again\./);
-    expect(output).toMatch(/until `starpo history rebuild` judges them anew, after such a start/);
+    expect(output).toMatch(/Run `starpo history rebuild` after the restart/);
     // So that it shows by which they are judged.
     const { about } = readCalibration(world.home);
     const blunt = structuredClone(shippedThresholds);
@@ -515,7 +515,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     for (const preset of presets.slice(1)) rmSync(join(folder, `tuning/${preset}-fell`), { recursive: true });
     expect(await run(folder, '--cross-validate')).toMatchObject({
       status: 2,
-      errors: expect.stringMatching(/Without the runs of one setting[\s\S]*labelled_runs_missing/),
+      errors: expect.stringMatching(/Cross-validation needs[\s\S]*labelled_runs_missing/),
     });
   });
 

@@ -62,7 +62,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const shown = await run(...args);
     expect(shown).toMatchObject({ status: 0, errors: '' });
     expect(shown.output).toMatch(
-      /evaluation after iteration 0[\s\S]*iteration 1\/2[\s\S]*iteration 2\/2[\s\S]*completed/,
+      /evaluation at iteration 0[\s\S]*iteration 1\/2[\s\S]*iteration 2\/2[\s\S]*completed/,
     );
     const lines = (await run(...args, '--json')).output.split('\n').map((line) => JSON.parse(line));
     expect(lines.map((line) => line.type)).toEqual([
@@ -94,11 +94,11 @@ describe('starpo', { timeout: 300_000 }, () => {
     const [id] = runFolders();
     const pinned = () => existsSync(join(world.home, 'runs', id!, 'checkpoints/000000/pinned'));
     const state = join(world.home, 'runs', id!, 'checkpoints/000000/trainer-state.safetensors');
-    expect((await run('pin', id!, '0')).output).toContain('stays; its optimiser state is deleted already');
+    expect((await run('pin', id!, '0')).output).toContain('pinned checkpoint 0; its optimizer state was already deleted');
     expect(pinned()).toBe(true);
     writeFileSync(state, '');
-    expect((await run('pin', id!, '0')).output).toContain('keeps its optimiser state');
-    expect((await run('show', id!)).output).toMatch(/checkpoints +0 \(optimiser state: 0\)/);
+    expect((await run('pin', id!, '0')).output).toBe('pinned checkpoint 0');
+    expect((await run('show', id!)).output).toMatch(/checkpoints +0 \(optimizer state: 0\)/);
     expect(await run('pin', id!, '0', '--off')).toMatchObject({ status: 0, errors: '' });
     expect(pinned()).toBe(false);
     expect((await run('pin', id!, '7')).errors).toContain('details: checkpoint_missing');
@@ -121,7 +121,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(resumed).toMatchObject({ status: 0, errors: '' });
     expect(resumed.output).toMatch(
       new RegExp(
-        `^run ${id}, after iteration 2 of 4[\\s\\S]*iteration 3/4[\\s\\S]*completed after iteration 4`,
+        `^resuming run ${id} after iteration 2 of 4[\\s\\S]*iteration 3/4[\\s\\S]*completed after iteration 4`,
       ),
     );
     expect(resumed.output).not.toContain('iteration 2/4');

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { taskText } from '../../core/host/giving-up.ts';
+import { taskText } from '../../core/host/cancellable.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
 import { findRun } from '../../core/host/run-reference.ts';
 import { baseConfig } from '../../core/presets/base.ts';
@@ -30,9 +30,9 @@ describe('the run that is meant', () => {
   ])('by %j', (text, index) => expect(findRun(runs, text)).toBe(runs[index]));
 
   test.each([
-    ['a', /"a" could be 2 runs/, ['a16c (Bandit a16c)', 'a2ff (Bandit a2ff)']],
-    ['s3', /"s3" could be 2 runs/, ['width-p1-s3 (Width: narrow s3)', 'width-p2-s3']],
-  ])('%j could be several, which are listed', (text, message, listed) => {
+    ['a', /"a" matches 2 runs/, ['a16c (Bandit a16c)', 'a2ff (Bandit a2ff)']],
+    ['s3', /"s3" matches 2 runs/, ['width-p1-s3 (Width: narrow s3)', 'width-p2-s3']],
+  ])('%j is ambiguous and lists the candidates', (text, message, listed) => {
     expect(() => findRun(runs, text)).toThrow(
       expect.objectContaining({ code: 'run_ambiguous', message: expect.stringMatching(message) }),
     );
@@ -137,9 +137,9 @@ describe('starpo', { timeout: 300_000 }, () => {
     const unclear = await run('show', 'starter-bandit');
     expect(unclear.status).toBe(2);
     expect(unclear.errors).toMatch(
-      /"starter-bandit" could be 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/,
+      /"starter-bandit" matches 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/,
     );
-    expect((await run('delete', 'wide clip')).output).toMatch(/a2ff, .* is in the trash/);
+    expect((await run('delete', 'wide clip')).output).toMatch(/moved a2ff .* to the trash/);
   });
 
   test('presets: what each shows, and how long it takes, as the app has it', async () => {

@@ -58,11 +58,11 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     appendFileSync(join(world.home, 'runs/first-run/events.jsonl'), 'garbage\n');
     const { status, output } = await run('history', 'rebuild');
     expect(status).toBe(0);
-    expect(output).toContain('runs 2, events 6, files of episodes 1.');
+    expect(output).toContain('2 runs, 6 events, 1 episode files.');
     expect(output).toContain('skipped Not a run: ');
     expect(output).toContain('skipped broken-run: ');
-    expect(output).toContain('first-run: its journal has lines that are no events');
-    expect(output).toContain('forgot gone-run: ');
+    expect(output).toContain('first-run: skipped invalid lines in its journal');
+    expect(output).toContain('removed gone-run: ');
   });
 
   test('leaves a run whose journal cannot be read as it was, and goes on with the others', async () => {
@@ -72,7 +72,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     mkdirSync(journalFile);
     const { status, output } = await run('history', 'rebuild');
     expect(status).toBe(0);
-    expect(output).toContain("first-run: its files can't be read; it stays as it was");
+    expect(output).toContain("first-run: its files can't be read; its history is unchanged");
     expect(await listed()).toEqual(before);
   });
 
@@ -144,7 +144,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(await run('history', 'rebuild')).toMatchObject({
       status: 0,
       errors: '',
-      output: expect.stringContaining('runs 2, events 6, files of episodes 1.'),
+      output: expect.stringContaining('2 runs, 6 events, 1 episode files.'),
     });
     const events = join(world.home, 'runs/first-run/events.jsonl');
     appendFileSync(events, `${journal.iteration(3, 2)}\n`);

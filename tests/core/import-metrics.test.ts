@@ -560,7 +560,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       errors: 'warning: Column "junk" was left out: it holds no numbers.\n',
     });
     const lines = output.split('\n');
-    expect(lines.slice(0, 2)).toEqual(['  reward is rollout/reward_mean', '2 steps of 1 metrics']);
+    expect(lines.slice(0, 2)).toEqual(['  reward -> rollout/reward_mean', 'imported 1 metrics for 2 steps']);
     expect(lines.at(-1)).toMatch(/^other-run-[0-9a-f]{8}$/);
     const shown = await run('show', lines.at(-1)!);
     expect(shown).toMatchObject({ status: 0, output: expect.stringMatching(/status +completed/) });

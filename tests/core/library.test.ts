@@ -450,12 +450,12 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     const target = join(world.folder, 'one.zip');
     expect(await run('bundle', 'export', 'one', target)).toMatchObject({ output: target, errors: '' });
     expect((await run('bundle', 'export', 'one', target)).errors).toContain('bundle_exists');
-    expect((await run('delete', 'one')).output).toMatch(/^one, .* is in the trash/);
+    expect((await run('delete', 'one')).output).toMatch(/^moved one .* to the trash/);
     expect((await run('bundle', 'import', target)).output).toBe('one');
     expect((await run('trash', 'list')).output).toContain('one');
     expect((await run('trash', 'restore', 'one')).errors).toContain('run_exists');
     expect((await run('rename', 'one', 'Better')).output).toBe('Better');
-    expect((await run('delete', 'Better')).output).toMatch(/^one, .* is in the trash/);
+    expect((await run('delete', 'Better')).output).toMatch(/^moved one .* to the trash/);
     expect((await run('trash', 'restore', 'two')).errors).toContain('trash_unknown');
     expect((await run('trash', 'restore', 'Better')).output).toBe('one');
     expect((await run('trash', 'empty')).output).toContain('freed');

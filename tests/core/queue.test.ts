@@ -239,7 +239,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     expect(added.map(({ position }) => position)).toEqual([1, 2]);
     const [first, second] = added.map((each) => each.run);
     expect(existsSync(join(added[0].folder, 'events.jsonl'))).toBe(false);
-    expect((await run('queue', 'move', second, '1')).output).toContain('number 1');
+    expect((await run('queue', 'move', second, '1')).output).toContain('position 1');
     const listed = JSON.parse((await run('queue', '--json')).output);
     expect(listed.runs.map((each: { id: string }) => each.id)).toEqual([second, first]);
     expect(await run('queue', 'remove', first)).toMatchObject({ status: 0 });

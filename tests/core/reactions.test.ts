@@ -383,9 +383,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const listed = (await run('runs')).output;
     expect(listed).toMatch(new RegExp(`^FrozenLake .* stopped .* warning .* ${parent}$`, 'm'));
     const alerts = (await run('alerts', parent!)).output;
-    expect(alerts).toContain(`It goes on as ${fork}.`);
+    expect(alerts).toContain(`Training continues in ${fork}.`);
     expect(alerts).toMatch(/^iteration \d+ {2}warning, raised$/m);
-    expect(alerts).toContain('gentler_rate (first choice): ');
+    expect(alerts).toContain('gentler_rate (recommended): ');
     expect(alerts).not.toContain('  pause');
     expect(alerts).not.toMatch(/(rollout|actor|diagnostics)\//);
     expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
@@ -395,7 +395,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       echoTrap: { state: 'warning' },
     });
     expect((await run('show', fork!)).output).toMatch(
-      new RegExp(`made from +${parent}, iteration \\d+$`, 'm'),
+      new RegExp(`forked from +${parent}, iteration \\d+$`, 'm'),
     );
     // What is trained on all the same is neither rolled back again nor taken for its fork.
     const again = await starpo(['resume', parent!], world.environment()).finished;

@@ -318,8 +318,8 @@ describe('a study', { timeout: 300_000 }, () => {
     await untilRun(second, `${id}-p1-s3`, ({ iteration }) => iteration !== 400);
     expect((await second.studies.get(id)).table[0]).toMatchObject({ collapse: { n: 2, collapsed: 2 } });
     await world.end();
-    const { output } = await starpo(['study', 'show', id], world.environment()).finished;
-    expect(output).toMatch(/COLLAPSED +WHAT BECAME OF THEM/);
+    const { output } = await starpo(['sweep', 'show', id], world.environment()).finished;
+    expect(output).toMatch(/COLLAPSED +OUTCOME/);
     expect(output).toContain(
       `2 of 2 (34.2 % to 100.0 %), from iterations ${onsets.join(' and ')}  1 template, 1 chaos`,
     );
@@ -330,7 +330,7 @@ describe('a study', { timeout: 300_000 }, () => {
     const core = await world.core();
     const id = await core.studies.create(wish);
     await world.end();
-    const { output } = await starpo(['study', 'show', id], world.environment()).finished;
+    const { output } = await starpo(['sweep', 'show', id], world.environment()).finished;
     expect(output).toContain('LAST 10 ITERATIONS');
     expect(output).not.toMatch(/collapsed/i);
   });
@@ -347,7 +347,7 @@ describe('a study', { timeout: 300_000 }, () => {
   });
 
   test('is made, watched, started and cancelled by commands', async () => {
-    const run = (...args: string[]) => starpo(['study', ...args], world.environment()).finished;
+    const run = (...args: string[]) => starpo(['sweep', ...args], world.environment()).finished;
     const file = join(world.folder, 'study.json');
     writeFileSync(file, JSON.stringify({ ...wish, sets: {} }));
     expect(await run('new', file)).toMatchObject({
@@ -373,14 +373,14 @@ describe('a study', { timeout: 300_000 }, () => {
     const { status, output: deleted } = await run('delete', id, '--runs');
     expect(status).toBe(0);
     const [first, ...runs] = deleted.split('\n');
-    expect(first).toBe(`${id} (Clip width) is in the trash`);
-    expect(runs.filter((line) => / is in the trash$/.test(line))).toHaveLength(4);
+    expect(first).toBe(`moved ${id} (Clip width) to the trash`);
+    expect(runs.filter((line) => / to the trash$/.test(line))).toHaveLength(4);
     expect(await run('show', id)).toMatchObject({
       status: 2,
       errors: expect.stringContaining('study_unknown'),
     });
     const trash = (...args: string[]) => starpo(['trash', ...args], world.environment()).finished;
-    expect((await trash('list')).output).toMatch(new RegExp(`^${id} +study +Clip width +\\d{4}-`, 'm'));
+    expect((await trash('list')).output).toMatch(new RegExp(`^${id} +sweep +Clip width +\\d{4}-`, 'm'));
     expect(JSON.parse((await trash('list', '--json')).output)).toContainEqual(
       expect.objectContaining({ studyId: id, name: 'Clip width', until: expect.any(Number) }),
     );
@@ -400,19 +400,19 @@ describe('a study', { timeout: 300_000 }, () => {
     await world.end();
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
     for (const named of ['Clip width', 'clip-w', id.slice(-4)])
-      expect((await run('study', 'show', named)).output, named).toContain(`Clip width (${id})`);
+      expect((await run('sweep', 'show', named)).output, named).toContain(`Clip width (${id})`);
     expect((await run('export', 'Clip width', '--as', 'markdown')).output).toContain('as shipped');
-    const { status, errors } = await run('study', 'show', 'Groups');
+    const { status, errors } = await run('sweep', 'show', 'Groups');
     expect(status).toBe(2);
-    expect(errors).toMatch(/could be 2 studies[\s\S]*study_ambiguous/);
+    expect(errors).toMatch(/matches 2 sweeps[\s\S]*study_ambiguous/);
     for (const each of [one, other]) expect(errors).toContain(`${each} (Groups)`);
     for (const unknown of ['Clip with', `${id}x`]) {
-      const told = await run('study', 'show', unknown);
+      const told = await run('sweep', 'show', unknown);
       expect(told).toMatchObject({ status: 2, errors: expect.stringContaining('study_unknown') });
       expect(told.errors).not.toContain('.ts');
     }
-    expect((await run('study', 'show', `${id}x`)).errors).toContain(`Did you mean ${id}?`);
-    expect((await run('study', 'show', 'damaged')).errors).toContain('study_unreadable');
+    expect((await run('sweep', 'show', `${id}x`)).errors).toContain(`Did you mean ${id}?`);
+    expect((await run('sweep', 'show', 'damaged')).errors).toContain('study_unreadable');
   });
 });
 

@@ -11,32 +11,32 @@ interface Options {
   take?: string;
 }
 
-/** Lists a run's alerts with what is advised now, or takes an advice. */
+/** Lists a run's alerts and suggested fixes, or applies one. */
 export async function listAlerts(named: string, { home, json, take }: Options): Promise<void> {
-  if (take !== undefined) return takeAdvice(home, named, take);
-  const ask = async (client: Client) => {
+  if (take !== undefined) return applyAdvice(home, named, take);
+  const fetch = async (client: Client) => {
     const runId = await resolveRun(client, named);
     return {
       alerts: await client.call('alerts.list', { runId }),
       trap: await client.call('echoTrap.state', { runId }),
     };
   };
-  const { alerts, trap } = await withClient(home, ask, { repeatable: true });
+  const { alerts, trap } = await withClient(home, fetch, { repeatable: true });
   if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
   if (trap) print(`${trap.state} since iteration ${trap.since}. ${trap.summary}`);
   for (const alert of alerts) print(describeAlert(alert));
   if (alerts.length === 0) print('No alerts.');
   const acting = trap?.advice.filter(({ acts }) => acts) ?? [];
   if (acting.length === 0) return;
-  print(`\nWhat would help now (\`starpo alerts ${named} --take ADVICE\`):`);
+  print(`\nSuggested fixes (apply one with \`starpo alerts ${named} --take ADVICE\`):`);
   for (const advice of acting) print(describeAdvice(advice));
 }
 
-async function takeAdvice(home: string | undefined, named: string, adviceId: string): Promise<void> {
+async function applyAdvice(home: string | undefined, named: string, adviceId: string): Promise<void> {
   await withClient(home, async (client) => {
     const runId = await resolveRun(client, named);
     const { message, fork } = await client.call('echoTrap.act', { runId, adviceId });
-    print(fork === null ? message : `${message} It goes on as ${fork}.`);
+    print(fork === null ? message : `${message} Training continues in ${fork}.`);
   });
 }
 
@@ -58,9 +58,9 @@ function describeAlert({
     ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)} (baseline ${number(baseline)})`]),
     ...(reaction === null
       ? []
-      : [`  ${reaction.message}${reaction.fork === null ? '' : ` It goes on as ${reaction.fork}.`}`]),
+      : [`  ${reaction.message}${reaction.fork === null ? '' : ` Training continues in ${reaction.fork}.`}`]),
   ].join('\n');
 }
 
 const describeAdvice = ({ id, title, why, preferred }: Advice) =>
-  `  ${id}${preferred ? ' (first choice)' : ''}: ${title}. ${why}`;
+  `  ${id}${preferred ? ' (recommended)' : ''}: ${title}. ${why}`;

@@ -15,7 +15,7 @@ async function annotate(home: string | undefined, named: string, change: Change)
   );
 }
 
-/** Adds tags, or takes them away; prints those that the run has then. */
+/** Adds or removes tags and prints the resulting tags. */
 export async function tagRun(
   run: string,
   tags: string[],
@@ -25,7 +25,7 @@ export async function tagRun(
   print(marks.tags.join(', ') || 'no tags');
 }
 
-/** Replaces the note, an empty text removes it; without one prints what it says. */
+/** Replaces the note, or prints it if `text` is undefined. An empty text removes it. */
 export async function noteRun(run: string, text: string | undefined, { home }: Options): Promise<void> {
   const { note } = await annotate(home, run, text === undefined ? {} : { note: text });
   if (text === undefined) print(note || 'no note');

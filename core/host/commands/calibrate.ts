@@ -40,21 +40,21 @@ interface Part extends Scores {
   by_algorithm: Record<string, Scores>;
 }
 
-/** Labelled runs that come with the app. */
-const ownRuns = join(defaultResources, '../benchmarks/echo-trap');
+/** Labelled runs bundled with the app. */
+const bundledRuns = join(defaultResources, '../benchmarks/echo-trap');
 
-/** Labelled runs through our detectors and two others; with `fit`, what signs count for is first fitted to the tuning part and kept in the data folder. */
-export function calibrate(folder: string = ownRuns, options: CalibrateOptions): void {
+/** Scores our detectors and two other methods on labelled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
+export function calibrate(folder: string = bundledRuns, options: CalibrateOptions): void {
   const { home, json, fit, chart } = options;
   const parts = readParts(folder);
-  tellOfLeftOut(parts);
+  warnOfSkipped(parts);
   const fits = fit || options.crossValidate;
   const tuning = (parts.tuning ?? parts.all)?.runs ?? [];
   if (fits && tuning.length === 0)
     throw new Failure(
       'labelled_runs_missing',
-      `${folder} has a folder \`held-out\`, and no folder \`tuning\` to fit to.`,
-      'Put the runs to fit to into `tuning`; those in `held-out` only judge the result.',
+      `${folder} has a folder \`held-out\` but no folder \`tuning\`.`,
+      'Put the runs to fit to into `tuning`; runs in `held-out` only score the result.',
     );
   if (fits) warnOfModels(tuning);
   if (fit) writeCalibration(dataFolder(home), fitted(tuning));
@@ -70,7 +70,7 @@ export function calibrate(folder: string = ownRuns, options: CalibrateOptions): 
   const judged = there.map(([name, { runs }]) => [name, judge(runs, calibration)] as const);
   if (json) {
     const { all, ...named } = Object.fromEntries(judged);
-    // Whoever reads `held_out` finds the runs of a folder without parts there, and where they were fitted to in both places.
+    // A folder without parts counts as held-out, and also as tuning if the thresholds were fitted to it.
     const shown = all ? { held_out: all, ...(fits && { tuning: all }) } : named;
     print(JSON.stringify({ ...shown, ...(leftOut && { left_out: leftOut }), ...unread(parts) }, null, 2));
     return;
@@ -79,26 +79,26 @@ export function calibrate(folder: string = ownRuns, options: CalibrateOptions): 
     print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
   if (leftOut)
     print(
-      `${parts.all ? 'The' : 'The tuning'} runs again, each setting judged by points that were fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
+      `Cross-validation on ${parts.all ? 'the' : 'the tuning'} runs: each setting scored with thresholds fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
     );
   print(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
   if (fit)
     print(
-      `The thresholds are kept in ${fittedFile(dataFolder(home))}; monitors read them from now on. An app or \`starpo serve\` that is running keeps those that it began with until it is started again.\nWhat \`starpo runs\` and \`starpo alerts\` say of runs that were judged before stays until \`starpo history rebuild\` judges them anew, after such a start; it takes back no alert.`,
+      `Saved the thresholds to ${fittedFile(dataFolder(home))}. Restart open apps and \`starpo serve\` to use them.\nRun \`starpo history rebuild\` after the restart to apply them to existing runs. Existing alerts stay.`,
     );
 }
 
-/** `all`: of a folder without parts, which can be fitted to as those for tuning are. */
+/** `all` is a folder without parts; thresholds can be fitted to it too. */
 type PartName = 'held_out' | 'tuning' | 'all';
 type Parts = Partial<Record<PartName, LabelledRuns>>;
 
 const titles: Record<PartName, string> = {
-  held_out: 'Held-out runs, which nothing was fitted to',
-  tuning: 'Runs that signs were fitted to',
+  held_out: 'Held-out runs (not used for fitting)',
+  tuning: 'Tuning runs (used for fitting)',
   all: 'Runs',
 };
 
-/** Of a folder with `tuning` and `held-out`, of one that holds runs, or of a data folder. */
+/** Reads a folder with `tuning` and `held-out`, a folder of runs, or a data folder. */
 function readParts(folder: string): Parts {
   const there = foldersIn(folder);
   const [heldOut, tuning] = [there.includes('held-out'), there.includes('tuning')];
@@ -111,7 +111,7 @@ function readParts(folder: string): Parts {
   return { all: readLabelledRuns(isDataFolder ? runsFolder(folder) : folder) };
 }
 
-function tellOfLeftOut(parts: Parts): void {
+function warnOfSkipped(parts: Parts): void {
   for (const [name, part] of Object.entries(parts)) {
     const words = skippedInWords(part);
     if (words !== '')
@@ -121,7 +121,7 @@ function tellOfLeftOut(parts: Parts): void {
 
 const folderOf: Record<string, string> = { held_out: 'held-out', tuning: 'tuning' };
 
-/** What {@link tellOfLeftOut} says, for programs; runs of parts with their folder. */
+/** The warnings of {@link warnOfSkipped} as JSON; runs of parts are prefixed with their folder. */
 function unread(parts: Parts) {
   const called = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
   const all = Object.entries(parts);
@@ -135,7 +135,7 @@ function unread(parts: Parts) {
   };
 }
 
-/** From the thresholds of the app, so that what was fitted before leaves no trace. */
+/** Fits from the shipped thresholds, so that an earlier fit has no influence. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
   const thresholds = fitPoints(runs, withStepSizes(runs, shippedThresholds));
   const models = modelsOf(runs);
@@ -145,12 +145,12 @@ function fitted(runs: readonly LabelledRun[]): Calibration {
       source: 'fitted',
       models,
       runs: runs.length,
-      note: 'Fitted to your own labelled runs; other models and environments may need others.',
+      note: 'Fitted to your labelled runs. Other models and environments may need other thresholds.',
     },
   };
 }
 
-/** With the environments that they were trained on. A fork's is named with the one model that the others are of; where these are of several, only if none of them is named with it. */
+/** Lists each model with its environments. A fork doesn't record its model: it counts as the only known model, or as unknown if no known model covers its environment. */
 function modelsOf(runs: readonly LabelledRun[]): string[] {
   const known = new Set(runs.flatMap(({ config }) => modelOf(config) ?? []));
   const only = known.size === 1 ? [...known][0]! : null;
@@ -162,33 +162,33 @@ function modelsOf(runs: readonly LabelledRun[]): string[] {
   ].sort();
 }
 
-/** Throws `labelled_runs_missing` where the runs of one setting are all that collapsed, or all that did not. */
+/** Throws `labelled_runs_missing` if one setting holds all collapsed runs, or all others. */
 function validated(runs: readonly LabelledRun[]): Score {
   const isWatched = process.stderr.isTTY;
   const score = crossValidate(
     runs,
     shippedThresholds,
-    (share) => isWatched && process.stderr.write(`\rleaving out settings: ${Math.round(100 * share)} %`),
+    (share) => isWatched && process.stderr.write(`\rcross-validation: ${Math.round(100 * share)} %`),
   );
   if (isWatched) process.stderr.write('\n');
   if (score) return score;
   throw new Failure(
     'labelled_runs_missing',
-    'Without the runs of one setting, no run is left that collapsed, or none that did not.',
-    'Add runs, to `tuning` where there is one, of at least two settings that collapse and of two that do not.',
+    'Cross-validation needs collapsed and healthy runs in at least two settings each.',
+    'Add runs (to `tuning` if it exists) until two settings have collapsed runs and two have healthy runs.',
   );
 }
 
-/** Which steps are long is a model's own, and a fit takes all runs for those of one. */
+/** Step length differs between models, but a fit treats all runs as one model. */
 function warnOfModels(runs: readonly LabelledRun[]): void {
   const models = [...new Set(runs.flatMap(({ config }) => modelOf(config) ?? []))].sort();
   if (models.length > 1)
     process.stderr.write(
-      `warning: the runs to fit to are of ${models.length} models (${models.join(', ')}), and are taken for those of one: which steps are long differs from model to model. Fit to the runs of one model at a time.\n`,
+      `warning: the runs come from ${models.length} models (${models.join(', ')}), but step lengths differ between models. Fit to the runs of one model at a time.\n`,
     );
 }
 
-/** The name of the model's folder; null for a fork, which begins from a checkpoint and doesn't say of what model, and where it isn't known. */
+/** Returns the name of the model's folder; null for forks, which don't record it, and if unknown. */
 function modelOf(config: unknown): string | null {
   const { model, run } = (config as { start?: { model?: unknown; run?: unknown } } | null)?.start ?? {};
   return typeof model === 'string' && model !== '' && !run ? basename(model) : null;
@@ -217,7 +217,7 @@ function writeChart(file: string, runs: readonly LabelledRun[], calibration: Cal
     throw new Failure(
       'file_not_written',
       `The chart can't be written: ${error instanceof Error ? error.message : error}.`,
-      'Name a file in a folder that is there and may be written to.',
+      'Choose a file in an existing, writable folder.',
     );
   }
 }
@@ -265,7 +265,7 @@ const alarmed = ({ alarmed: by }: Score, kind: string) =>
   by[kind] ? `${by[kind].alarmed} of ${by[kind].runs}` : '-';
 
 const head = [
-  'runs of',
+  'runs from',
   'method',
   'runs (collapsed)',
   'recall',

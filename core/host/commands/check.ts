@@ -5,17 +5,17 @@ import { resolveSource } from '../run-reference.ts';
 import type { NewRunOptions } from './new.ts';
 import { withClient } from './with-client.ts';
 
-/** Prints what is to be said of a configuration. Throws its first problem. */
+/** Prints warnings and settings without effect. Throws the first problem. */
 export async function check({ home, source, set, json }: NewRunOptions & { json: boolean }): Promise<void> {
-  const ask = async (client: Client) =>
+  const request = async (client: Client) =>
     client.call('configs.check', { ...(await resolveSource(client, source)), set });
-  const checked = await withClient(home, ask, { repeatable: true });
+  const checked = await withClient(home, request, { repeatable: true });
   if (json) print(JSON.stringify(checked, null, 2));
   const [problem] = checked.problems;
   if (problem) throw new Failure(problem.code, problem.message, problem.hint);
   if (json) return;
   for (const warning of checked.warnings) print(`warning: ${warning}`);
   for (const [reason, paths] of Map.groupBy(checked.idle, (each) => each.reason))
-    print(`can't act: ${paths.map(({ path }) => path).join(', ')} (${reason})`);
-  print('A run can be made of it.');
+    print(`no effect: ${paths.map(({ path }) => path).join(', ')} (${reason})`);
+  print('The configuration is valid.');
 }

@@ -5,7 +5,7 @@ import { asFailure, Failure } from '../../contract/failure.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 
-/** Makes a zip for a report of a problem and prints its path. Throws `export_exists`. */
+/** Writes a diagnostics zip and prints its path. Throws `export_exists`. */
 export async function diagnostics({ home, out }: { home?: string; out: string }): Promise<void> {
   const path = resolve(out);
   await withClient(home, async (client) => {
@@ -16,7 +16,7 @@ export async function diagnostics({ home, out }: { home?: string; out: string })
       throw new Failure(
         'export_exists',
         `${path} can't be written: ${asFailure(error).message}`,
-        'Name another file with --out.',
+        'Choose another file with --out.',
       );
     } finally {
       await client.call('exports.forget', { exportId });

@@ -2,52 +2,52 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
-import { asTask, type Wanted, whileWanted } from '../giving-up.ts';
+import { asTask, cancellable, type TaskContext } from '../cancellable.ts';
 import { percent, print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { acrossHosts, withStudio } from './with-client.ts';
 
 export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
-  /** The newest where it isn't given. */
+  /** Defaults to the newest checkpoint. */
   checkpoint?: number | undefined;
   home?: string | undefined;
   json: boolean;
 }
 
 /**
- * Evaluates a checkpoint of a run, trained or in training, and prints the result; with `json` a line whenever it has come further, the last being
- * the result. Ctrl-C gives it up. It ends with the host of the data folder; then it is played anew by the next one.
+ * Evaluates a checkpoint, also while its run trains, and prints the result; with `json`, one line per progress update and the result last.
+ * If the host ends, the next host starts the evaluation again.
  */
-export async function evaluate(named: string, { home, json, ...wish }: EvaluateOptions): Promise<void> {
-  const asked = { ...wish };
-  let begun = false;
-  const play = async (client: Client, { signal }: Wanted): Promise<Evaluation> => {
+export async function evaluate(named: string, { home, json, ...options }: EvaluateOptions): Promise<void> {
+  const request = { ...options };
+  let started = false;
+  const play = async (client: Client, { signal }: TaskContext): Promise<Evaluation> => {
     await client.call('trainer.require', {});
     const runId = await resolveRun(client, named);
-    const ended = whenEnded(client, runId, json);
-    const checkpoint = asked.checkpoint ?? (await newestCheckpoint(client, runId));
-    const start = () => client.call('evaluations.start', { ...asked, runId, checkpoint });
+    const ended = watchEvaluations(client, runId, json);
+    const checkpoint = request.checkpoint ?? (await newestCheckpoint(client, runId));
+    const start = () => client.call('evaluations.start', { ...request, runId, checkpoint });
     const { name } = await asTask(
       client,
       { kind: 'evaluation', runId },
-      // How far it is has lines of its own.
+      // Progress is printed as lines instead.
       { signal, progress: () => {} },
       start,
     ).catch((error) => {
-      // The host has ended just after the evaluation.
-      if (begun && error.code === 'evaluation_exists') return ended.already(asked.name!);
+      // The previous host finished the evaluation just before it ended.
+      if (started && error.code === 'evaluation_exists') return ended.existing(request.name!);
       throw error;
     });
-    begun = true;
-    Object.assign(asked, { checkpoint, name });
+    started = true;
+    Object.assign(request, { checkpoint, name });
     const cancel = () => void client.call('evaluations.cancel', { runId, name }).catch(() => {});
     if (signal.aborted) cancel();
     signal.addEventListener('abort', cancel);
-    return ended.of(name);
+    return ended.result(name);
   };
-  const { failure, ...evaluation } = await whileWanted(`Evaluating ${named}`, (wanted) =>
+  const { failure, ...evaluation } = await cancellable(`Evaluating ${named}`, (context) =>
     withStudio({ home, endpoint: { port: 0 } }, (studio) =>
-      acrossHosts(studio, (client) => play(client, wanted)),
+      acrossHosts(studio, (client) => play(client, context)),
     ),
   );
   if (failure) throw new Failure(failure.code, failure.message, failure.hint);
@@ -60,37 +60,37 @@ async function newestCheckpoint(client: Client, runId: string): Promise<number> 
   throw new Failure(
     'checkpoint_missing',
     `The run ${runId} has no checkpoint yet.`,
-    'Its first is written after the evaluation at its start; start the run, or wait.',
+    'The first checkpoint is written after the initial evaluation. Start the run, or wait.',
   );
 }
 
-/** Prints progress, and keeps how each evaluation ended: that may be told before its name is known. */
-function whenEnded(client: Client, runId: string, json: boolean) {
+/** Prints progress and records each result, since a result may arrive before the evaluation's name is known. */
+function watchEvaluations(client: Client, runId: string, json: boolean) {
   const outcomes = new Map<string, Evaluation>();
-  let look = () => {};
-  const hear = (evaluation: Evaluation) => {
+  let check = () => {};
+  const record = (evaluation: Evaluation) => {
     if (json) print(JSON.stringify(evaluation));
     else if (evaluation.state === 'running') process.stderr.write(`${progressLine(evaluation)}\n`);
     if (evaluation.state !== 'running') outcomes.set(evaluation.name, evaluation);
-    look();
+    check();
   };
-  client.on('evaluation', ({ evaluation }) => hear(evaluation), runId);
+  client.on('evaluation', ({ evaluation }) => record(evaluation), runId);
   return {
-    /** For one that is there already. */
-    already: async (name: string): Promise<Evaluation> => {
+    /** Returns an evaluation that has already finished. */
+    existing: async (name: string): Promise<Evaluation> => {
       const evaluation = await client.call('evaluations.get', { runId, name });
-      hear(evaluation);
+      record(evaluation);
       return evaluation;
     },
-    /** Throws `connection_lost` where core goes before. */
-    of: (name: string) =>
+    /** Waits for a result. Throws `connection_lost` if the host ends first. */
+    result: (name: string) =>
       new Promise<Evaluation>((resolve, reject) => {
-        look = () => {
+        check = () => {
           const outcome = outcomes.get(name);
           if (outcome) resolve(outcome);
         };
         client.onClose(() => reject(connectionLost()));
-        look();
+        check();
       }),
   };
 }
@@ -108,10 +108,10 @@ function describe({
   metrics,
 }: Omit<Evaluation, 'failure'>): string {
   const { success_rate, success_rate_low, success_rate_high, reward_mean } = metrics ?? {};
-  const interval = `95 % interval ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
+  const interval = `95 % CI ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
   return [
     `${label} at checkpoint ${checkpoint}: success ${percent(success_rate)} (${interval}) on ${levels} levels, reward ${reward_mean?.toFixed(3)}`,
-    ...(changes.length > 0 ? [`  unlike the run's own evaluation: ${changes.join(', ')}`] : []),
+    ...(changes.length > 0 ? [`  differs from the run's evaluation settings: ${changes.join(', ')}`] : []),
     `evaluation ${name}`,
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import type { ExportFormat, ExportSource, MadeExport } from '../../contract/cont
 import { Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
-import { asTask, whileWanted } from '../giving-up.ts';
+import { asTask, cancellable } from '../cancellable.ts';
 import { print } from '../output.ts';
 import { findStudy, resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
@@ -20,36 +20,36 @@ interface Options {
   home?: string;
 }
 
-/** One file of text each, which is printed where no folder is named. */
+/** Formats of one text file, printed to stdout without `--out`. */
 const texts: readonly ExportFormat[] = ['csv', 'jsonl', 'markdown', 'latex', 'methods'];
 
-/** Makes files of a run or a study in a folder; Ctrl-C gives it up. */
+/** Exports a run or a sweep to a folder or stdout. */
 export async function exportRun(named: string, options: Options): Promise<void> {
   const { as: format, out, checkpoint, live = false, home } = options;
   if (live) return exportLive(named, options);
   if (out === undefined && !texts.includes(format))
-    throw usage(`${format} makes several files.`, 'Name a folder for them with --out FOLDER.');
-  const written = await whileWanted(`Exporting ${named}`, (wanted) => {
+    throw usage(`The format ${format} needs an output folder.`, 'Set it with --out FOLDER.');
+  const written = await cancellable(`Exporting ${named}`, (context) => {
     const write = async (client: Client) => {
       const of = await sourceOf(client, named, checkpoint);
       const runId = 'runId' in of ? of.runId : null;
-      const made = await asTask(client, { kind: 'export', runId }, wanted, () =>
+      const made = await asTask(client, { kind: 'export', runId }, context, () =>
         client.call('exports.make', { of, format }),
       );
       try {
         if (out === undefined) return await readFile(join(made.folder, made.files[0]!.name));
-        const paths = await take(made, resolve(out), wanted.signal);
+        const paths = await copyFiles(made, resolve(out), context.signal);
         return paths.map((path) => `${path}\n`).join('');
       } finally {
         await client.call('exports.forget', { exportId: made.exportId });
       }
     };
-    return withClient(home, write, wanted);
+    return withClient(home, write, context);
   });
   process.stdout.write(written);
 }
 
-/** A study by its id or whole name, else a run. */
+/** Matches a sweep by id or full name, else a run. */
 async function sourceOf(
   client: Client,
   named: string,
@@ -63,13 +63,13 @@ async function sourceOf(
   return { runId: await resolveRun(client, named), checkpoint };
 }
 
-/** Copies the files into a folder, all of them or none, and gives their paths there. Throws `export_exists` before anything is replaced. */
-async function take({ folder, files }: MadeExport, out: string, signal: AbortSignal): Promise<string[]> {
+/** Copies all files into a folder, or none on failure, and returns their paths. Throws `export_exists` instead of replacing a file. */
+async function copyFiles({ folder, files }: MadeExport, out: string, signal: AbortSignal): Promise<string[]> {
   const present = files.find(({ name }) => existsSync(join(out, name)));
   if (present)
     throw new Failure(
       'export_exists',
-      `${join(out, present.name)} is there already.`,
+      `${join(out, present.name)} already exists.`,
       'Choose another folder with --out, or delete the file.',
     );
   await mkdir(out, { recursive: true });
@@ -87,10 +87,10 @@ async function take({ folder, files }: MadeExport, out: string, signal: AbortSig
   return paths;
 }
 
-/** Passes a run's metrics on to TensorBoard's event files until it has ended, whichever process has the data folder. */
+/** Writes a run's metrics as TensorBoard events until the run ends, wherever the host is. */
 async function exportLive(named: string, { as, out, home }: Options): Promise<void> {
   if (as !== 'tensorboard' || out === undefined)
-    throw usage('Only TensorBoard events are written live.', 'Give --as tensorboard --live --out FOLDER.');
+    throw usage('--live supports only TensorBoard events.', 'Use --as tensorboard --live --out FOLDER.');
   const log = new TensorBoardLog(resolve(out), () => {});
   const signals = nextSignal();
   try {
@@ -111,16 +111,16 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
   }
 }
 
-/** Throws `connection_lost` where core goes before. */
+/** Throws `connection_lost` if the host ends first. */
 function untilEnded(client: Client, runId: string): Promise<void> {
   const ends = ['completed', 'stopped', 'failed', 'interrupted'];
   return new Promise((resolve, reject) => {
-    const look = (run: { status: string }) => {
+    const check = (run: { status: string }) => {
       if (ends.includes(run.status)) resolve();
     };
-    client.on('run', look, runId);
+    client.on('run', check, runId);
     client.onClose(() => reject(connectionLost()));
-    client.call('runs.get', { runId }).then(({ summary }) => look(summary), reject);
+    client.call('runs.get', { runId }).then(({ summary }) => check(summary), reject);
   });
 }
 

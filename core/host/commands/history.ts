@@ -6,22 +6,22 @@ import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
 import { Judge } from '../../history/echo-trap.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
-import { asTask, type Wanted, whileWanted } from '../giving-up.ts';
+import { asTask, cancellable, type TaskContext } from '../cancellable.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 
-/** Makes the index over all runs again, or has the host do so, and says what was found; Ctrl-C gives it up, and leaves what is there whole. Throws `history_in_use`. */
+/** Rebuilds the run history here or on the host and prints a report. Cancelling leaves the old history intact. Throws `history_in_use`. */
 export async function rebuild({ home, json }: { home?: string; json?: boolean }): Promise<void> {
   const folder = dataFolder(home);
-  const { replaced, report } = await whileWanted('Making the history again', async (wanted) => ({
+  const { replaced, report } = await cancellable('Rebuilding the run history', async (context) => ({
     replaced: dropDamagedHistory(folder),
-    report: (await rebuildHere(folder, wanted)) ?? (await rebuildThere(home, wanted)),
+    report: (await rebuildHere(folder, context)) ?? (await rebuildOnHost(home, context)),
   }));
   print(json ? JSON.stringify({ folder, replaced, ...report }, null, 2) : describe(folder, replaced, report));
 }
 
-/** Null where another process has the data folder. */
-async function rebuildHere(folder: string, wanted: Wanted): Promise<RebuildReport | null> {
+/** Returns null if another process is the host. */
+async function rebuildHere(folder: string, context: TaskContext): Promise<RebuildReport | null> {
   const open: (() => void)[] = [];
   try {
     const lock = lockFolder(folder);
@@ -29,7 +29,7 @@ async function rebuildHere(folder: string, wanted: Wanted): Promise<RebuildRepor
     const database = openDatabase(folder);
     open.push(() => void database.close());
     const calibration = usableCalibration(folder, console.error);
-    return await rebuildHistory(database, folder, new Judge(database, folder, calibration), wanted);
+    return await rebuildHistory(database, folder, new Judge(database, folder, calibration), context);
   } catch (error) {
     if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
     throw error;
@@ -38,28 +38,26 @@ async function rebuildHere(folder: string, wanted: Wanted): Promise<RebuildRepor
   }
 }
 
-const rebuildThere = (home: string | undefined, wanted: Wanted): Promise<RebuildReport> =>
+const rebuildOnHost = (home: string | undefined, context: TaskContext): Promise<RebuildReport> =>
   withClient(
     home,
     (client) =>
-      asTask(client, { kind: 'rebuild', runId: null }, wanted, () => client.call('history.rebuild', {})),
-    wanted,
+      asTask(client, { kind: 'rebuild', runId: null }, context, () => client.call('history.rebuild', {})),
+    context,
   );
 
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
   const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;
   return [
-    ...(replaced ? ['The history was damaged; it was deleted.'] : []),
-    `Rebuilt the history of ${folder}: runs ${runs}, events ${events}, files of episodes ${rollouts}.`,
+    ...(replaced ? ['The run history was damaged and has been deleted.'] : []),
+    `Rebuilt the run history of ${folder}: ${runs} runs, ${events} events, ${rollouts} episode files.`,
     ...skipped.map(
       (name) =>
-        `  skipped ${name}: not a run folder, or its run.json can't be read; \`starpo adopt\` takes in a folder with another name`,
+        `  skipped ${name}: not a run folder, or its run.json can't be read; use \`starpo adopt\` for a folder with another name`,
     ),
-    ...damaged.map((name) => `  ${name}: its journal has lines that are no events; they were skipped`),
-    ...damagedAnnotations.map(
-      (name) => `  ${name}: its annotations.jsonl has lines that are no annotations; they were skipped`,
-    ),
-    ...unreadable.map((name) => `  ${name}: its files can't be read; it stays as it was`),
-    ...forgotten.map((name) => `  forgot ${name}: its folder is gone`),
+    ...damaged.map((name) => `  ${name}: skipped invalid lines in its journal`),
+    ...damagedAnnotations.map((name) => `  ${name}: skipped invalid lines in annotations.jsonl`),
+    ...unreadable.map((name) => `  ${name}: its files can't be read; its history is unchanged`),
+    ...forgotten.map((name) => `  removed ${name}: its folder was deleted`),
   ].join('\n');
 }

@@ -19,23 +19,23 @@ export async function renameRun(named: string, name = '', { home }: Options): Pr
   print(summary.name);
 }
 
-/** Prints a line for each that is gone, and fails with the first that couldn't go. */
+/** Prints each deleted run. Throws the first refusal. */
 export async function deleteRuns(named: string[], { home }: Options): Promise<void> {
-  const gone = await withClient(home, async (client) => {
+  const result = await withClient(home, async (client) => {
     const runs = await client.call('runs.list', {});
     return client.call('runs.delete', { runIds: named.map((each) => findRun(runs, each).id) });
   });
-  printDeleted(gone);
+  printDeleted(result);
 }
 
-/** A line for each run that is in the trash; throws why the first that stays does. */
+/** Prints each run moved to the trash. Throws the first refusal. */
 export function printDeleted({ deleted, refused }: Output<'runs.delete'>): void {
-  for (const { runId, bytes: size } of deleted) print(`${runId}, ${bytes(size)}, is in the trash`);
+  for (const { runId, bytes: size } of deleted) print(`moved ${runId} (${bytes(size)}) to the trash`);
   const [first] = refused;
   if (first) throw new Failure(first.error.code, `${first.runId}: ${first.error.message}`, first.error.hint);
 }
 
-/** Runs, and then studies, which have a `studyId` in the place of a `runId`. */
+/** Lists runs, then sweeps; in JSON, sweeps have a `studyId` instead of a `runId`. */
 export async function listTrash({ home, json }: Options & { json?: boolean }): Promise<void> {
   const { runs, studies } = await withClient(home, trashed, { repeatable: true });
   if (json) return print(JSON.stringify([...runs, ...studies], null, 2));
@@ -44,10 +44,10 @@ export async function listTrash({ home, json }: Options & { json?: boolean }): P
   const rows = [
     ...runs.map((run) => [run.runId, 'run', run.name, bytes(run.bytes), day(run.deletedAt), day(run.until)]),
     ...studies.map(({ studyId, name, deletedAt, until }) => [
-      ...[studyId, 'study', name, '', day(deletedAt), day(until)],
+      ...[studyId, 'sweep', name, '', day(deletedAt), day(until)],
     ]),
   ];
-  print(table([['ID', 'WHAT', 'NAME', 'SIZE', 'DELETED', 'KEPT UNTIL'], ...rows]));
+  print(table([['ID', 'TYPE', 'NAME', 'SIZE', 'DELETED', 'KEPT UNTIL'], ...rows]));
 }
 
 const trashed = async (client: Client) => ({
@@ -55,7 +55,7 @@ const trashed = async (client: Client) => ({
   studies: await client.call('studies.trashed', {}),
 });
 
-/** Runs or studies; of several of one name the one that was deleted last. A study's runs come back by their own names. */
+/** Restores runs or sweeps; of several with one name, the one deleted last. The runs of a sweep are restored by their own ids. */
 export async function restoreRuns(named: string[], { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
     const { runs, studies } = await trashed(client);
@@ -63,18 +63,18 @@ export async function restoreRuns(named: string[], { home }: Options): Promise<v
       ...runs.map(({ runId, name }) => ({ id: runId, name })),
       ...studies.map(({ studyId, name }) => ({ id: studyId, name })),
     ];
-    // Newest first: of several of one id, that one's name.
-    const known = [...new Map(all.toReversed().map((each) => [each.id, each])).values()];
-    const wanted = named.map((each) => {
-      const { id } = findTrashed(known, each);
+    // The list is newest first: for duplicate ids, the newest entry wins.
+    const unique = [...new Map(all.toReversed().map((each) => [each.id, each])).values()];
+    const found = named.map((each) => {
+      const { id } = findTrashed(unique, each);
       return {
         run: runs.find(({ runId }) => runId === id),
         study: studies.find(({ studyId }) => studyId === id),
       };
     });
-    const ids = wanted.flatMap(({ run }) => run?.id ?? []);
+    const ids = found.flatMap(({ run }) => run?.id ?? []);
     if (ids.length > 0) for (const runId of await client.call('trash.restore', { ids })) print(runId);
-    for (const { run, study } of wanted) {
+    for (const { run, study } of found) {
       if (run || !study) continue;
       print((await client.call('studies.restore', { studyId: study.studyId, ids: [] })).id);
     }

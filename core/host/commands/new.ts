@@ -13,7 +13,7 @@ export interface NewRunOptions {
   set: Record<string, Setting>;
 }
 
-/** Made only once: where the host ends before it has answered, that is said, and `starpo runs` tells whether the run is there. */
+/** Creates a run once: if the host ends before answering, the command fails instead of retrying. */
 export async function newRun({ home, source, set }: NewRunOptions): Promise<void> {
   await withClient(home, async (client) => {
     const { runId } = await client.call('runs.create', {
@@ -31,23 +31,22 @@ export interface SourceFlags {
   config?: string;
 }
 
-/** What a command line names to make a run from. Throws `usage_invalid` unless it is one thing, or `config_unreadable`. */
+/** Returns the source of a new run. Throws `usage_invalid` unless exactly one is given, or `config_unreadable`. */
 export function sourceOf(
   preset: string | undefined,
   { from, keepOptimizer = false, config }: SourceFlags,
 ): RunSource {
   if ([preset, from, config].filter((each) => each !== undefined).length !== 1)
-    throw usage('Name one thing to make the run from.');
+    throw usage('A run needs exactly one source.');
   const [, run, iteration] = /^([^@]*)(?:@(\d{1,7}))?$/.exec(from ?? '') ?? [];
-  if (keepOptimizer && iteration === undefined)
-    throw usage('Only a checkpoint has an optimiser that could be kept.');
+  if (keepOptimizer && iteration === undefined) throw usage('--keep-optimizer needs a checkpoint.');
   if (preset !== undefined) return { preset };
   if (config !== undefined) return { config: readConfigFile(config) };
-  if (!run?.trim()) throw usage(`"${from}" is neither a run nor a checkpoint of one.`);
+  if (!run?.trim()) throw usage(`"${from}" is not a run or a checkpoint (run@iteration).`);
   return iteration === undefined ? { run } : { run, checkpoint: Number(iteration), keepOptimizer };
 }
 
-/** The core that is asked may be elsewhere: a path is meant from where the person is. */
+/** Resolves model paths here, since the host may run in another working directory. */
 export function withAbsoluteFolders<T>(config: T): T {
   const sections = structuredClone(config) as Record<string, Record<string, unknown> | undefined>;
   for (const [section, key] of [
@@ -66,7 +65,7 @@ function readConfigFile(path: string): Record<string, unknown> {
     throw new Failure(
       'config_unreadable',
       `${path} can't be read: ${fileReason(error)}.`,
-      'Give a whole run.json; docs/formats/run-config.md explains it.',
+      'Give a complete run.json as described in docs/formats/run-config.md.',
     );
   }
 }
@@ -75,5 +74,5 @@ const usage = (message: string) =>
   new Failure(
     'usage_invalid',
     message,
-    'Give a preset, --from RUN, --from RUN@ITERATION or --config FILE; `starpo new --help` explains them.',
+    'Give a preset, --from RUN, --from RUN@ITERATION or --config FILE. See `starpo new --help`.',
   );

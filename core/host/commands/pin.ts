@@ -2,7 +2,7 @@ import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
 
-/** Keeps a checkpoint, with its optimiser state where it has it, or not any longer; a living trainer is asked to, since it deletes what isn't kept. */
+/** Pins or unpins a checkpoint and prints whether its optimizer state is still there. */
 export async function pinCheckpoint(
   named: string,
   iteration: number,
@@ -13,9 +13,7 @@ export async function pinCheckpoint(
     await client.call('checkpoints.pin', { runId, iteration, pinned: !off });
     const checkpoints = await client.call('checkpoints.list', { runId });
     const { optimizer = false } = checkpoints.find((each) => each.iteration === iteration) ?? {};
-    const what = optimizer ? 'keeps its optimiser state' : 'stays; its optimiser state is deleted already';
-    print(
-      `the checkpoint of iteration ${iteration} ${off ? 'is kept no longer than checkpoint.keep says' : what}`,
-    );
+    const state = optimizer ? '' : '; its optimizer state was already deleted';
+    print(off ? `unpinned checkpoint ${iteration}` : `pinned checkpoint ${iteration}${state}`);
   });
 }

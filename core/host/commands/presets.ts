@@ -8,20 +8,20 @@ interface Options {
   all?: boolean;
 }
 
-/** Lists what can be trained: what one sees, what to expect, and how long it takes on this machine, as the app has it. */
+/** Lists presets with their expected result and training time on this machine. */
 export async function listPresets({ home, json, all }: Options): Promise<void> {
   const cards = await withClient(home, (client) => client.call('presets.list', {}), { repeatable: true });
   const shown = all ? cards : cards.filter(isDefault);
   if (json) return print(JSON.stringify(shown, null, 2));
   for (const preset of shown) print(describe(preset));
   const hidden = cards.length - shown.length;
-  if (hidden > 0) print(`${hidden} more with other algorithms: \`starpo presets --all\``);
+  if (hidden > 0) print(`${hidden} more with other algorithms: run \`starpo presets --all\``);
   print(
-    'Train one: `starpo train PRESET`. Times are of your own runs on this machine, or typical of one like it where there is none yet.',
+    'Train one with `starpo train PRESET`. Times come from your runs on this machine, or are typical values.',
   );
 }
 
-/** Of the presets of a task, which differ in their algorithm alone, the one that people meet first. */
+/** True for the default preset of a task; the others differ only in their algorithm. */
 const isDefault = (card: PresetCard, _: number, cards: readonly PresetCard[]) =>
   card.alias !== null || cards.every(({ id, task }) => task !== card.task || id === card.id);
 

@@ -10,19 +10,19 @@ interface Options {
   json?: boolean;
 }
 
-/** What waits, next first. */
+/** Lists queued runs, next first. */
 export async function listQueue({ home, json }: Options): Promise<void> {
-  const ask = async (client: Client) => ({
+  const fetch = async (client: Client) => ({
     queue: await client.call('queue.list', {}),
     runs: await client.call('runs.list', {}),
   });
-  const { queue, runs } = await withClient(home, ask, { repeatable: true });
+  const { queue, runs } = await withClient(home, fetch, { repeatable: true });
   const waiting = queue.runs.flatMap((id) => runs.find((run) => run.id === id) ?? []);
   const { problem, working } = queue;
   if (json) return print(JSON.stringify({ runs: waiting, problem, working }, null, 2));
-  if (waiting.length === 0) return print('Nothing waits. `starpo train PRESET --queue` adds a run.');
+  if (waiting.length === 0) return print('The queue is empty. Add a run with `starpo train PRESET --queue`.');
   print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
-  if (problem) print(`The queue waits: ${problem.message} ${problem.hint}`);
+  if (problem) print(`The queue is blocked: ${problem.message} ${problem.hint}`);
   else if (!working) print(idle);
 }
 
@@ -30,7 +30,7 @@ export async function addToQueue(named: string, { home }: Options): Promise<void
   await withClient(home, async (client) => {
     const runId = await resolveRun(client, named);
     const { position } = await client.call('queue.add', { runId });
-    print(`${runId} is number ${position} of the queue`);
+    print(`${runId} is at position ${position} in the queue`);
     await remindOfQueue(client);
   });
 }
@@ -45,20 +45,20 @@ export async function moveInQueue(named: string, position: number, { home }: Opt
   await withClient(home, async (client) => {
     const runId = await resolveRun(client, named);
     const moved = await client.call('queue.move', { runId, position });
-    print(`${runId} is number ${moved.position} of the queue`);
+    print(`${runId} is at position ${moved.position} in the queue`);
   });
 }
 
 /**
- * Trains what waits, one run after the other, until nothing does, whichever process has the data folder. A signal leaves the trainer that is at
- * work to itself.
+ * Trains queued runs one at a time until the queue is empty, wherever the host is. A signal ends the command but not the
+ * current trainer.
  */
 export async function runQueue({ home }: Options): Promise<void> {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   const signals = nextSignal();
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
-      const emptied = acrossHosts(studio, (client) => untilEmpty(client, told));
+      const emptied = acrossHosts(studio, (client) => untilEmpty(client, printed));
       await Promise.race([emptied, signals.signal]);
     });
   } finally {
@@ -66,20 +66,20 @@ export async function runQueue({ home }: Options): Promise<void> {
   }
 }
 
-/** Lets core work through the queue and prints what becomes of its runs. `told`: the status that each was printed with. */
-function untilEmpty(client: Client, told: Map<string, string>): Promise<void> {
+/** Lets the host work through the queue and prints status changes. `printed` maps each run to the status last printed. */
+function untilEmpty(client: Client, printed: Map<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const look = () => void isDone(client).then((done) => done && resolve(), reject);
+    const check = () => void isDone(client).then((done) => done && resolve(), reject);
     client.on('run', ({ id, status, iteration, iterations }) => {
-      if (status !== 'running') look();
-      if (told.get(id) === status) return;
-      told.set(id, status);
+      if (status !== 'running') check();
+      if (printed.get(id) === status) return;
+      printed.set(id, status);
       print(`${id}  ${status}  ${iteration}/${iterations}`);
     });
-    client.on('queue', look);
-    client.on('missed', look);
+    client.on('queue', check);
+    client.on('missed', check);
     client.onClose(() => reject(connectionLost()));
-    client.call('queue.work', {}).then(look, reject);
+    client.call('queue.work', {}).then(check, reject);
   });
 }
 
@@ -90,9 +90,10 @@ async function isDone(client: Client): Promise<boolean> {
   return waiting.length === 0 && runs.every(({ status }) => status !== 'running' && status !== 'paused');
 }
 
-const idle = 'No app is open on this data folder: `starpo queue run` or `starpo serve` starts what waits.';
+const idle =
+  'Queued runs do not start, since no app is open on this data folder. Run `starpo queue run` or `starpo serve`.';
 
-/** A queue without anybody who works through it stays as it is. */
+/** Prints a reminder if no process works through the queue. */
 export async function remindOfQueue(client: Client): Promise<void> {
   if (!(await client.call('queue.list', {})).working) print(idle);
 }

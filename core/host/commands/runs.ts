@@ -19,11 +19,11 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
   const shown = all ? runs : runs.filter((run) => !run.marks.archived);
   print(table([runHeadings, ...shown.map(runRow)]));
   const hidden = runs.length - shown.length;
-  if (hidden > 0) print(`${hidden} archived; \`starpo runs --all\` lists them too`);
+  if (hidden > 0) print(`${hidden} archived runs hidden; list them with \`starpo runs --all\``);
 }
 
 export async function showRun(named: string, { home, json }: Options): Promise<void> {
-  const ask = async (client: Client) => {
+  const fetch = async (client: Client) => {
     const runId = await resolveRun(client, named);
     return {
       run: await client.call('runs.get', { runId }),
@@ -32,7 +32,7 @@ export async function showRun(named: string, { home, json }: Options): Promise<v
       log: json ? [] : await client.call('runs.log', { runId }),
     };
   };
-  const { run, storage, checkpoints, log } = await withClient(home, ask, { repeatable: true });
+  const { run, storage, checkpoints, log } = await withClient(home, fetch, { repeatable: true });
   if (json) return print(JSON.stringify({ ...run, storage, checkpoints }, null, 2));
   print(describe(run.summary, run.folder, storage, checkpoints));
   for (const { time, level, message } of log) {
@@ -50,19 +50,19 @@ function describe(
     ['run', run.name],
     ['id', run.id],
     ['preset', run.preset],
-    ['status', run.queuePosition === null ? run.status : `queued, number ${run.queuePosition}`],
+    ['status', run.queuePosition === null ? run.status : `queued, position ${run.queuePosition}`],
     ['iteration', `${run.iteration} of ${run.iterations}`],
     ['success', successLine(run.latest) || 'not evaluated yet'],
-    ...(run.parent ? [['made from', parentOf(run.parent)]] : []),
+    ...(run.parent ? [['forked from', parentOf(run.parent)]] : []),
     ...(run.trap ? [['echo trap', `${run.trap.state} since iteration ${run.trap.since}`]] : []),
-    ...(run.reaction ? [['done', reactionOf(run.reaction)]] : []),
+    ...(run.reaction ? [['action', reactionOf(run.reaction)]] : []),
     ['folder', folder],
     ['disk', storageLine(storage)],
     ...(checkpoints.length > 0 ? [['checkpoints', checkpointsLine(checkpoints)]] : []),
   ];
   const { tags, note, starred, archived } = run.marks;
   const marks = [...(starred ? ['starred'] : []), ...(archived ? ['archived'] : []), ...tags];
-  if (marks.length > 0) rows.push(['marks', marks.join(', ')]);
+  if (marks.length > 0) rows.push(['tags', marks.join(', ')]);
   if (note) rows.push(['note', note.replaceAll('\n', ' ')]);
   if (run.stalled) rows.push(['STALLED', run.stalled.message], ['hint', run.stalled.hint]);
   for (const { message, hint } of storage.warnings) rows.push(['warning', `${message} ${hint}`]);
@@ -75,14 +75,14 @@ const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
   iteration === null ? run : `${run}, iteration ${iteration}`;
 
 const reactionOf = ({ message, fork }: TrapReaction) =>
-  fork === null ? message : `${message} It goes on as ${fork}.`;
+  fork === null ? message : `${message} Training continues in ${fork}.`;
 
-/** `0, 40, 80 (optimiser state: 80)`, oldest first. */
+/** `0, 40, 80 (optimizer state: 80)`, oldest first. */
 function checkpointsLine(checkpoints: Output<'checkpoints.list'>): string {
   const words = (some: Output<'checkpoints.list'>) => some.map(({ iteration }) => iteration).join(', ');
   const oldestFirst = checkpoints.toReversed();
   const whole = words(oldestFirst.filter(({ optimizer }) => optimizer)) || 'none';
-  return `${words(oldestFirst)} (optimiser state: ${whole})`;
+  return `${words(oldestFirst)} (optimizer state: ${whole})`;
 }
 
 function storageLine({ total, rollouts, checkpoints, journal, budget }: RunStorage): string {

@@ -15,42 +15,42 @@ interface Options {
   home?: string;
 }
 
-/** Serves until a signal; trainers go on. With `tensorboard` the metrics of runs that train meanwhile are passed on to that folder. */
+/** Serves the app until a signal; trainers continue. With `tensorboard`, writes the metrics of running runs to that folder. */
 export async function serve({ port, tensorboard, home }: Options): Promise<void> {
-  const wishes = { home, endpoint: { port, webFolder }, worksQueue: true, inBackground: true };
-  await withStudio(wishes, async (studio) => {
+  const options = { home, endpoint: { port, webFolder }, worksQueue: true, inBackground: true };
+  await withStudio(options, async (studio) => {
     if (tensorboard !== undefined) refuseOwnFolder(resolve(tensorboard), studio.home);
     await studio.stay();
     const { signal } = nextSignal();
     const log = tensorboard === undefined ? null : logTo(resolve(tensorboard), studio);
     print(`StarPO Studio is at ${(await studio.endpoint()).address}`);
-    print(`Data folder: ${studio.home}. Ctrl-C ends the app; training goes on.`);
+    print(`Data folder: ${studio.home}. Press Ctrl-C to stop the app; training continues.`);
     if (tensorboard !== undefined) print(`tensorboard --logdir ${resolve(tensorboard)}`);
     await signal;
     await log?.finish();
   });
 }
 
-/** Two that write the same files would spoil them. */
+/** Two writers would corrupt the event files. */
 function refuseOwnFolder(folder: string, home: string): void {
   if (folder !== tensorBoardFolder(home)) return;
   throw new Failure(
     'usage_invalid',
-    `The app itself writes to ${folder}, where that is switched on.`,
-    'Name another folder, or switch it on in the app, on the System page.',
+    `${folder} is reserved for the app's own TensorBoard events.`,
+    'Choose another folder, or turn on TensorBoard events on the System page of the app.',
   );
 }
 
-/** Passes metrics on over whichever core the data folder has. */
+/** Follows runs through the current host, and reconnects when it ends. */
 function logTo(folder: string, studio: Studio): TensorBoardLog {
-  const say = (error: unknown) => process.stderr.write(`TensorBoard: ${asFailure(error).message}\n`);
-  const log = new TensorBoardLog(folder, say);
+  const logError = (error: unknown) => process.stderr.write(`TensorBoard: ${asFailure(error).message}\n`);
+  const log = new TensorBoardLog(folder, logError);
   const follow = async () => {
     const channel = await studio.open();
-    // Where this core goes, the next one is followed; where there is none any more, the studio is closing.
+    // Opening fails only when the studio is closing.
     channel.onClose(() => void follow().catch(() => {}));
     log.follow(createClient(channel));
   };
-  follow().catch(say);
+  follow().catch(logError);
   return log;
 }

@@ -21,7 +21,7 @@ interface Options {
 export async function listStudies({ home, json }: Options): Promise<void> {
   const studies = await withClient(home, (client) => client.call('studies.list', {}), { repeatable: true });
   if (json) return print(JSON.stringify(studies, null, 2));
-  if (studies.length === 0) return print('No studies. `starpo study new FILE` makes one.');
+  if (studies.length === 0) return print('No sweeps. Create one with `starpo sweep new FILE`.');
   const row = (study: StudySummary) => [
     study.id,
     study.name,
@@ -30,60 +30,62 @@ export async function listStudies({ home, json }: Options): Promise<void> {
     `${study.points.length} x ${study.seeds.length}`,
     study.base,
   ];
-  print(table([['STUDY', 'NAME', 'STATE', 'RUNS', 'POINTS x SEEDS', 'BASE'], ...studies.map(row)]));
+  print(table([['SWEEP', 'NAME', 'STATE', 'RUNS', 'SETTINGS x SEEDS', 'BASE'], ...studies.map(row)]));
 }
 
-/** Made only once: where the host ends before it has answered, that is said, and `starpo study list` tells whether the study is there. */
+/** Creates a sweep once: if the host ends before answering, the command fails instead of retrying. */
 export async function newStudy(
   file: string,
   { home, start = false }: { home?: string; start?: boolean },
 ): Promise<void> {
-  const wanted = readStudy(file);
+  const content = readStudy(file);
   await withClient(home, async (client) => {
-    const { id } = await client.call('studies.create', { ...wanted, start });
+    const { id } = await client.call('studies.create', { ...content, start });
     print(id);
     if (start) await remindOfQueue(client);
   });
 }
 
 export async function showStudy(named: string, { home, json }: Options): Promise<void> {
-  const ask = async (client: Client) =>
+  const fetch = async (client: Client) =>
     client.call('studies.get', { studyId: await resolveStudy(client, named) });
-  const study = await withClient(home, ask, { repeatable: true });
+  const study = await withClient(home, fetch, { repeatable: true });
   if (json) return print(JSON.stringify(study, null, 2));
   const { summary, table: rows } = study;
   const { completed, total, active, failed } = summary.runs;
   print(
     table([
-      ['study', `${summary.name} (${summary.id})`],
-      ['made from', summary.base],
+      ['sweep', `${summary.name} (${summary.id})`],
+      ['base', summary.base],
       [
         'state',
         `${summary.state}: ${completed} of ${total} runs complete, ${active} active, ${failed} failed`,
       ],
-      ['success in', summary.environment],
+      ['environment', summary.environment],
     ]),
   );
-  print('\nSuccess: mean over complete runs and 95 % interval over seeds');
+  print('\nSuccess: mean over completed runs with 95 % CI over seeds');
   const collapses = rows.some(({ collapse }) => collapse);
   print(
     table([
       [
-        ...['POINT', 'RUNS', 'ITERATIONS', 'BEFORE', 'AFTER', 'LAST 10 ITERATIONS'],
-        ...(collapses ? ['COLLAPSED', 'WHAT BECAME OF THEM'] : []),
+        ...['SETTING', 'RUNS', 'ITERATIONS', 'BEFORE', 'AFTER', 'LAST 10 ITERATIONS'],
+        ...(collapses ? ['COLLAPSED', 'OUTCOME'] : []),
       ],
       ...rows.map((row) => [...pointRow(row), ...(collapses ? collapseCells(row) : [])]),
     ]),
   );
   if (collapses)
-    print('\nCollapsed: half of the best success is gone (docs/collapse-rule.md); with Wilson 95 % interval');
+    print(
+      '\nCollapsed: success fell to half of its best or less (docs/collapse-rule.md); with Wilson 95 % CI',
+    );
 }
 
 export async function startStudy(named: string, { home }: Options): Promise<void> {
   await withClient(home, async (client) => {
     const studyId = await resolveStudy(client, named);
     const { runs } = await client.call('studies.start', { studyId });
-    print(`${runs.active} of ${runs.total} runs are queued or being trained`);
+    print(`${runs.active} of ${runs.total} runs are queued or running`);
     await remindOfQueue(client);
   });
 }
@@ -92,11 +94,13 @@ export async function cancelStudy(named: string, { home }: Options): Promise<voi
   await withClient(home, async (client) => {
     const studyId = await resolveStudy(client, named);
     const { runs } = await client.call('studies.cancel', { studyId });
-    print(`${runs.completed} of ${runs.total} runs are complete; the others wait for \`starpo study start\``);
+    print(
+      `${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``,
+    );
   });
 }
 
-/** Prints a line for the study, and one for each run that goes with it; fails with the first run that has to stay, with which the study stays. */
+/** Deletes a sweep, and its runs with `runs`. Throws the first refusal; then the sweep is kept too. */
 export async function deleteStudy(
   named: string,
   { home, runs = false }: { home?: string; runs?: boolean },
@@ -104,9 +108,9 @@ export async function deleteStudy(
   await withClient(home, async (client) => {
     const studyId = await resolveStudy(client, named);
     const { summary } = await client.call('studies.get', { studyId });
-    const gone = await client.call('studies.delete', { studyId, runs });
-    if (gone.refused.length === 0) print(`${studyId} (${summary.name}) is in the trash`);
-    printDeleted(gone);
+    const result = await client.call('studies.delete', { studyId, runs });
+    if (result.refused.length === 0) print(`moved ${studyId} (${summary.name}) to the trash`);
+    printDeleted(result);
   });
 }
 
@@ -138,13 +142,13 @@ function estimateText(estimate: Estimate | null): string {
 
 const fileContent = procedures['studies.create'].input.omit({ start: true }).strict();
 
-/** The core that is asked may be elsewhere: a path is meant from where the person is. Throws `study_invalid`. */
+/** Reads a sweep file and resolves its paths. Throws `study_invalid`. */
 function readStudy(path: string): z.infer<typeof fileContent> {
   const invalid = (reason: string) =>
     new Failure(
       'study_invalid',
-      `${path} is no study: ${reason}`,
-      'Give JSON with name, base, points and seeds; docs/formats/studies.md has an example.',
+      `${path} is not a valid sweep: ${reason}`,
+      'Give JSON with name, base, points and seeds, as in docs/formats/studies.md.',
     );
   let value: unknown;
   try {

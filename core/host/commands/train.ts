@@ -23,8 +23,8 @@ interface ResumeOptions {
 const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
 
 /**
- * Makes a run, starts its trainer and follows it to its end, whichever process has the data folder and whichever has it later; where its policy rolls it back, the run that
- * goes on. Meanwhile it serves the app to a browser. Ctrl-C asks the trainer to stop; a second one leaves it to itself. With `queue` the run only waits for its device.
+ * Creates a run, starts its trainer and prints its events until it ends, wherever the host is; after a roll-back, follows the fork.
+ * Serves the app to a browser too. The first Ctrl-C stops the trainer; the second detaches from it. With `queue`, only queues the run.
  */
 export async function train({ queue, ...options }: TrainOptions): Promise<void> {
   if (queue) return trainLater(options);
@@ -32,9 +32,9 @@ export async function train({ queue, ...options }: TrainOptions): Promise<void> 
   await following(home, json, (studio) => begin(studio, run, json));
 }
 
-/** Trains a run on from its last checkpoint, or for the first time, and follows it as {@link train} does. */
+/** Resumes a run from its last checkpoint, or starts a new run, and follows it like {@link train}. */
 export async function resume(named: string, { home, json = false }: ResumeOptions): Promise<void> {
-  await following(home, json, (studio) => goOn(studio, named, json));
+  await following(home, json, (studio) => startExisting(studio, named, json));
 }
 
 async function following(
@@ -47,7 +47,7 @@ async function following(
     const before = follower.fork;
     let summary = await follower.untilEnd();
     for (let fork = forkOf(summary); fork !== null && fork !== before; fork = forkOf(summary)) {
-      const next = await join(studio, fork, json);
+      const next = await followFork(studio, fork, json);
       summary = await next.untilEnd();
     }
     if (json)
@@ -64,12 +64,12 @@ async function following(
   });
 }
 
-/** The run that goes on with what this one was rolled back to. */
+/** Returns the fork that replaced a run that was rolled back. */
 const forkOf = ({ status, reaction }: RunSummary): string | null =>
   status === 'stopped' && reaction?.state === 'done' ? reaction.fork : null;
 
-/** Follows a run that was made from the one before. */
-async function join(studio: Studio, runId: string, json: boolean): Promise<Follower> {
+/** Follows the fork of the previous run. */
+async function followFork(studio: Studio, runId: string, json: boolean): Promise<Follower> {
   const channel = await studio.open();
   try {
     const { folder, summary } = await createClient(channel).call('runs.get', { runId });
@@ -85,7 +85,7 @@ async function join(studio: Studio, runId: string, json: boolean): Promise<Follo
   }
 }
 
-/** Makes a run and lets it wait for its device. */
+/** Creates a run and queues it. */
 async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue'>): Promise<void> {
   await withClient(home, async (client) => {
     const made = await resolveSource(client, source);
@@ -93,7 +93,7 @@ async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue
     const { summary, folder } = await client.call('runs.get', { runId });
     const position = summary.queuePosition;
     if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
-    print(`run ${runId}\n  in ${folder}\n  number ${position} of the queue`);
+    print(`run ${runId}\n  in ${folder}\n  position ${position} in the queue`);
     await remindOfQueue(client);
   });
 }
@@ -111,15 +111,15 @@ async function begin(
     const { runId } = await client.call('runs.create', { ...made, set, start: false });
     const { folder, summary } = await client.call('runs.get', { runId });
     print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
-    await sayWhere(studio, client, runId, json);
+    await printAddressAndWarnings(studio, client, runId, json);
     return new Follower(studio, summary, json);
   } finally {
     channel.close();
   }
 }
 
-/** Starts a run that is there already. Throws as `runs.start` does. */
-async function goOn(studio: Studio, named: string, json: boolean): Promise<Follower> {
+/** Starts an existing run. Throws as `runs.start` does. */
+async function startExisting(studio: Studio, named: string, json: boolean): Promise<Follower> {
   const channel = await studio.open();
   const client = createClient(channel);
   try {
@@ -127,29 +127,34 @@ async function goOn(studio: Studio, named: string, json: boolean): Promise<Follo
     const runId = await resolveRun(client, named);
     const { folder, summary } = await client.call('runs.get', { runId });
     const follower = new Follower(studio, summary, json);
-    await follower.passOver(client);
+    await follower.skipPast(client);
     await client.call('runs.start', { runId });
     const { iteration } = summary;
     print(
       json
         ? JSON.stringify({ type: 'resumed', run: runId, folder, iteration })
-        : `run ${runId}, after iteration ${iteration} of ${summary.iterations}\n  in ${folder}`,
+        : `resuming run ${runId} after iteration ${iteration} of ${summary.iterations}\n  in ${folder}`,
     );
-    await sayWhere(studio, client, runId, json);
+    await printAddressAndWarnings(studio, client, runId, json);
     return follower;
   } finally {
     channel.close();
   }
 }
 
-/** Where a run may be watched, and what its disk may not have room for. */
-async function sayWhere(studio: Studio, client: Client, runId: string, json: boolean): Promise<void> {
+/** Prints the address of the app, and storage warnings. */
+async function printAddressAndWarnings(
+  studio: Studio,
+  client: Client,
+  runId: string,
+  json: boolean,
+): Promise<void> {
   if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
   for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
     process.stderr.write(`warning: ${message} ${hint}\n`);
 }
 
-/** Prints what a run's journal says, and on a terminal how far it is; goes on over another core where the one it heard is gone. */
+/** Prints a run's events, with a progress bar on a terminal; reconnects when the host ends. */
 class Follower {
   private readonly studio: Studio;
   private readonly run: RunSummary;
@@ -163,13 +168,13 @@ class Follower {
     this.json = json;
   }
 
-  /** What it was rolled back to before it is followed. */
+  /** The fork from a roll-back before this command. */
   get fork(): string | null {
     return this.run.reaction?.fork ?? null;
   }
 
-  /** Leaves unsaid what the journal has by now. */
-  async passOver(client: Client): Promise<void> {
+  /** Skips the events that are in the journal already. */
+  async skipPast(client: Client): Promise<void> {
     for (;;) {
       const events = await client.call('runs.events', { runId: this.run.id, after: this.printed });
       if (events.length === 0) return;
@@ -177,7 +182,7 @@ class Follower {
     }
   }
 
-  /** Starts the trainer where it wasn't yet, and gives the run as it ended. */
+  /** Starts the trainer if needed and returns the run's final summary. */
   async untilEnd(): Promise<RunSummary> {
     const signals = nextSignal();
     try {
@@ -188,35 +193,35 @@ class Follower {
     }
   }
 
-  /** Throws `connection_lost` where this core goes before the run has ended. */
+  /** Throws `connection_lost` if the host ends before the run. */
   private follow(client: Client, signal: Promise<NodeJS.Signals>): Promise<RunSummary> {
     const { id: runId } = this.run;
     return new Promise((resolve, reject) => {
-      let looking = Promise.resolve();
-      const heard = (run: RunSummary) => {
+      let printing = Promise.resolve();
+      const update = (run: RunSummary) => {
         if (run.id !== runId) return;
-        looking = looking
+        printing = printing
           .then(() => this.printNew(client, run))
           .then(() => {
             if (!this.json) this.progress.show(run);
-            // A roll-back that is under way stops this run and goes on as another.
+            // During a roll-back, wait for the fork.
             if (ends.includes(run.status) && run.reaction?.state !== 'begun') resolve(run);
           })
           .catch(reject);
       };
-      client.on('run', heard, runId);
+      client.on('run', update, runId);
       client.on('missed', () =>
-        client.call('runs.get', { runId }).then(({ summary }) => heard(summary), reject),
+        client.call('runs.get', { runId }).then(({ summary }) => update(summary), reject),
       );
       client.onClose(() => reject(connectionLost()));
       const started = this.start(client);
       started
         .then(() => client.call('runs.get', { runId }))
-        .then(({ summary }) => heard(summary))
+        .then(({ summary }) => update(summary))
         .catch(reject);
       const stop = async () => {
         this.progress.erase();
-        process.stderr.write('asking the trainer to stop; Ctrl-C again leaves it to itself\n');
+        process.stderr.write('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
         await started;
         await client.call('runs.command', { runId, command: 'stop' }).catch(unless('run_not_active'));
       };
@@ -224,7 +229,7 @@ class Follower {
     });
   }
 
-  /** Once: where a core was lost, the trainer that it started may be there already. */
+  /** Starts a new run; after a reconnect its trainer may be running already. */
   private async start(client: Client): Promise<void> {
     const { id: runId } = this.run;
     const { summary } = await client.call('runs.get', { runId });
@@ -245,12 +250,12 @@ class Follower {
   }
 }
 
-/** Passes over the failure of one code. */
+/** Ignores failures with this code. */
 const unless = (code: string) => (error: unknown) => {
   if (!(error instanceof Failure) || error.code !== code) throw error;
 };
 
-/** What would say little to who reads lines, or says again what others say. */
+/** Events not worth a line of their own. */
 const unprinted: readonly string[] = [
   'memory_plan',
   'phase',
@@ -266,7 +271,7 @@ function eventAsJson({ seq, time, type, body }: JournalEvent): string | null {
   return unprinted.includes(type) ? null : JSON.stringify({ type, seq, time, ...body });
 }
 
-/** `left`: seconds to the run's end where they are known. */
+/** `left` is the remaining time in seconds, or null if unknown. */
 function eventAsLine({ type, body }: JournalEvent, iterations: number, left: number | null): string | null {
   const { iteration, metrics, level, message } = body as {
     iteration: number;
@@ -278,14 +283,13 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
     const line = iterationLine(iteration, iterations, metrics);
     return left === null || iteration >= iterations ? line : `${line}  about ${durationText(left)} left`;
   }
-  if (type === 'evaluation')
-    return `evaluation after iteration ${iteration}: success ${successLine(metrics)}`;
+  if (type === 'evaluation') return `evaluation at iteration ${iteration}: success ${successLine(metrics)}`;
   if (type === 'log') return `${level}: ${message}`;
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);
 }
 
 function notCompleted({ id, status, failure }: RunSummary): Failure {
-  const again = `Its checkpoints are kept. \`starpo resume ${id}\` goes on from them; \`starpo show ${id}\` tells more.`;
+  const again = `Its checkpoints are kept. Resume it with \`starpo resume ${id}\`, or see details with \`starpo show ${id}\`.`;
   if (failure) return new Failure(failure.code, failure.message, `${failure.hint} ${again}`);
   return new Failure(`run_${status}`, `The run ${id} did not complete (${status}).`, again);
 }

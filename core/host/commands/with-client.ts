@@ -1,20 +1,22 @@
 import { dataFolder } from '../../base/home.ts';
 import { type Client, createClient } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
-import { unlessGivenUp } from '../giving-up.ts';
+import { unlessAborted } from '../cancellable.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 
-type Wishes = Pick<StudioOptions, 'endpoint' | 'worksQueue' | 'inBackground'> & { home: string | undefined };
+type ConnectOptions = Pick<StudioOptions, 'endpoint' | 'worksQueue' | 'inBackground'> & {
+  home: string | undefined;
+};
 
-/** Joins a data folder for a command and lets go of it afterwards, whatever happens. */
+/** Connects a command to a data folder and always disconnects afterwards. */
 export async function withStudio<T>(
-  { home, ...wishes }: Wishes,
+  { home, ...options }: ConnectOptions,
   use: (studio: Studio) => Promise<T>,
 ): Promise<T> {
   const studio = new Studio({
     home: dataFolder(home),
     resources: process.env.STARPO_RESOURCES,
-    ...wishes,
+    ...options,
   });
   try {
     return await use(studio);
@@ -24,27 +26,27 @@ export async function withStudio<T>(
 }
 
 /**
- * For a brief command: core's API, from the host of the data folder where there is one. `repeatable`: what it asks for changes nothing, so
- * it is asked again where the host ends before it has answered. `signal`: ends the wait for core; what `use` does it ends itself.
+ * Uses the API for one command. `repeatable` marks a read-only command, which is retried if the host ends before answering.
+ * `signal` cancels connecting; `use` must handle its own cancellation.
  */
 export async function withClient<T>(
   home: string | undefined,
   use: (client: Client) => Promise<T>,
   { repeatable = false, signal }: { repeatable?: boolean; signal?: AbortSignal } = {},
 ): Promise<T> {
-  const onWhole = async (client: Client) => {
-    // A host that has just started may not know every run yet.
-    await unlessGivenUp(signal, client.call('history.ready', {}));
+  const onceIndexed = async (client: Client) => {
+    // A host that has just started may not have indexed every run.
+    await unlessAborted(signal, client.call('history.ready', {}));
     return use(client);
   };
   return withStudio({ home }, async (studio) =>
     repeatable
-      ? acrossHosts(studio, onWhole)
-      : onWhole(createClient(await unlessGivenUp(signal, studio.open()))),
+      ? acrossHosts(studio, onceIndexed)
+      : onceIndexed(createClient(await unlessAborted(signal, studio.open()))),
   );
 }
 
-/** Uses core's API, and begins again over another core wherever the one that it spoke to is gone. */
+/** Uses the API, and starts over with the next host whenever the current one ends. */
 export async function acrossHosts<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
   for (;;) {
     const channel = await studio.open();

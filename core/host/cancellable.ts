@@ -5,23 +5,23 @@ import { durationText } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
 import { nextSignal } from './signals.ts';
 
-export interface Wanted {
+export interface TaskContext {
   /** Aborted with `task_cancelled` by Ctrl-C or a request to end. */
   signal: AbortSignal;
-  /** Says how far the work is, where a person looks on; of a `total` of 0 nothing is known. */
+  /** Shows progress on a terminal. A `total` of 0 means unknown. */
   progress(done: number, total: number, etaSeconds?: number | null): void;
 }
 
-/** Does a command's long work, which a first Ctrl-C gives up: it leaves nothing half done. A second ends the process at once. */
-export async function whileWanted<T>(title: string, work: (wanted: Wanted) => Promise<T>): Promise<T> {
+/** Runs a long task of a command. The first Ctrl-C cancels it cleanly; the second ends the process. */
+export async function cancellable<T>(title: string, work: (context: TaskContext) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const line = new ProgressLine(process.stderr);
   const signals = nextSignal();
   void signals.signal.then(() => {
     line.erase();
-    abort.abort(new Failure('task_cancelled', `${title} was given up.`, 'Ask for it again.'));
+    abort.abort(new Failure('task_cancelled', `${title} was cancelled.`, 'Run the command again.'));
   });
-  const progress: Wanted['progress'] = (done, total, etaSeconds = null) => {
+  const progress: TaskContext['progress'] = (done, total, etaSeconds = null) => {
     if (!abort.signal.aborted) line.showText(taskText(title, done, total, etaSeconds));
   };
   try {
@@ -41,30 +41,30 @@ export function taskText(title: string, done: number, total: number, etaSeconds:
   ].join('  ');
 }
 
-/** Waits for something no longer than it is wanted; what is waited for goes on. */
-export function unlessGivenUp<T>(signal: AbortSignal | undefined, waited: Promise<T>): Promise<T> {
-  if (!signal) return waited;
+/** Rejects when `signal` aborts; the underlying work is not cancelled. */
+export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (!signal) return work;
   return new Promise((resolve, reject) => {
-    const give = () => reject(signal.reason);
-    if (signal.aborted) give();
-    signal.addEventListener('abort', give);
-    const done = () => signal.removeEventListener('abort', give);
-    waited.finally(done).then(resolve, reject);
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    const done = () => signal.removeEventListener('abort', abort);
+    work.finally(done).then(resolve, reject);
   });
 }
 
-/** Asks core for what it does as a task: passes on how far that is, and gives it up with the command. Throws what `ask` does. */
+/** Makes a call that the host runs as a task: reports its progress, and cancels it when `signal` aborts. */
 export async function asTask<T>(
   client: Client,
   { kind, runId }: Pick<Task, 'kind' | 'runId'>,
-  { signal, progress }: Wanted,
-  ask: () => Promise<T>,
+  { signal, progress }: TaskContext,
+  request: () => Promise<T>,
 ): Promise<T> {
   let taskId: string | undefined;
   const cancel = () => {
     if (signal.aborted && taskId !== undefined) void client.call('tasks.cancel', { taskId }).catch(() => {});
   };
-  // Those of others stay theirs.
+  // Ignore tasks that other clients started.
   const others = new Set((await client.call('tasks.list', {})).map(({ id }) => id));
   const stop = client.on('task', (task) => {
     if (task.kind !== kind || task.runId !== runId || others.has(task.id)) return;
@@ -77,7 +77,7 @@ export async function asTask<T>(
   signal.addEventListener('abort', cancel);
   try {
     signal.throwIfAborted();
-    return await ask();
+    return await request();
   } finally {
     signal.removeEventListener('abort', cancel);
     stop();
