@@ -17,8 +17,8 @@ interface Pending {
 }
 
 /**
- * A thread that answers what it is asked, which begins with the first question. Where it ends by itself, what it was asked fails with `reader_interrupted`, and the next
- * question has a new one.
+ * A worker thread that answers requests; it starts with the first one. If it crashes, pending requests fail with `reader_interrupted`, and the next
+ * request starts a new thread.
  */
 export class AskedThread<Ask> {
   private worker: Worker | null = null;
@@ -29,27 +29,27 @@ export class AskedThread<Ask> {
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
 
-  /** `what`: it reads, as in "the thread that reads episodes". */
+  /** `what` names the data for errors, as in "the thread that reads episodes". */
   constructor(script: string, what: string, options: WorkerOptions = {}) {
     this.script = script;
     this.what = what;
     this.options = options;
   }
 
-  /** Fails once it was closed: nobody would end another thread. */
+  /** Rejects after `close`. */
   async ask(ask: Ask): Promise<unknown> {
     if (this.closed) throw this.interrupted('it was closed');
     const worker = this.worker ?? this.start();
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
       this.pending.set(id, { resolve, reject });
-      // Who waits for an answer keeps the process; an idle thread doesn't.
+      // Only pending requests keep the process alive.
       worker.ref();
       worker.postMessage({ id, ask } satisfies Question);
     });
   }
 
-  /** Ends by itself, between two calls of SQLite: a thread that is terminated while better-sqlite3 is loaded or at work may take the process along. */
+  /** Asks the thread to exit: terminating it inside better-sqlite3 may crash the process. */
   async close(): Promise<void> {
     const { worker } = this;
     this.closed = true;
@@ -96,15 +96,15 @@ export class AskedThread<Ask> {
     return new Failure(
       'reader_interrupted',
       `The thread that reads ${this.what} failed: ${reason}.`,
-      'Ask again; if this comes back, please report it with the log.',
+      'Try again. If the problem persists, please report it with the log.',
     );
   }
 }
 
-/** The thread's own side: answers each question as it comes. */
+/** Worker side: answers each request as it arrives. */
 export function answerAll<Ask>(port: MessagePort, reply: (ask: Ask) => unknown): void {
   port.on('message', async (message: Question | typeof closing) => {
-    // Ends the thread alone. What it was asked for has failed already.
+    // Ends only the thread; the client has rejected its pending requests already.
     if (message === closing) process.exit();
     const { id, ask } = message;
     let answer: Answer;

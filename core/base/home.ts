@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The data folder: named explicitly, by STARPO_HOME, or where the system keeps a program's data. */
+/** Returns the data folder: the given one, STARPO_HOME, or the XDG default. */
 export function dataFolder(named?: string, environment: NodeJS.ProcessEnv = process.env): string {
   const chosen = named ?? environment.STARPO_HOME;
   if (chosen) return resolve(chosen);

@@ -5,7 +5,7 @@ import type { TaskControl } from './tasks.ts';
 
 type Message = { progress: [done: number, total: number] } | { value: unknown } | { error: ApiError };
 
-/** Does a job in a thread of its own, which has ended when this settles. Gives what {@link doJob} sends; throws what the signal was aborted with, or why the job failed. */
+/** Runs one job in a worker thread, which has ended when this settles. Returns the result of {@link doJob}; rejects with the abort reason or the job's error. */
 export async function inThread(
   script: string,
   job: object,
@@ -13,8 +13,8 @@ export async function inThread(
 ): Promise<unknown> {
   signal.throwIfAborted();
   const worker = new Worker(script, { workerData: job });
-  const give = () => void worker.terminate();
-  signal.addEventListener('abort', give);
+  const abort = () => void worker.terminate();
+  signal.addEventListener('abort', abort);
   try {
     return await new Promise((resolve, reject) => {
       worker.on('message', (message: Message) => {
@@ -26,19 +26,19 @@ export async function inThread(
       worker.on('exit', () => reject(signal.reason ?? new Error('the thread ended before its work')));
     });
   } finally {
-    signal.removeEventListener('abort', give);
+    signal.removeEventListener('abort', abort);
     await worker.terminate();
   }
 }
 
-/** The thread's own side: does its one job. */
+/** Worker side: runs the job and posts its result. */
 export async function doJob<Job>(
   work: (job: Job, progress: (done: number, total: number) => void) => unknown,
 ): Promise<void> {
-  const say = (message: Message) => parentPort!.postMessage(message);
+  const post = (message: Message) => parentPort!.postMessage(message);
   try {
-    say({ value: await work(workerData as Job, (...told) => say({ progress: told })) });
+    post({ value: await work(workerData as Job, (...progress) => post({ progress })) });
   } catch (error) {
-    say({ error: asFailure(error).toApiError() });
+    post({ error: asFailure(error).toApiError() });
   }
 }

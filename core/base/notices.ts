@@ -2,7 +2,7 @@ import type { Notice, NoticeName } from '../contract/contract.ts';
 
 export type NoticeHandler = <N extends NoticeName>(name: N, payload: Notice<N>) => void;
 
-/** Where core says what has changed, and its clients hear it. A handler that throws doesn't keep others from hearing. */
+/** Publishes notices to subscribers. A handler that throws does not affect the others. */
 export class Notices {
   private readonly handlers = new Set<NoticeHandler>();
   private readonly onError: (error: unknown) => void;

@@ -3,14 +3,14 @@ import type { Task } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { Notices } from './notices.ts';
 
-/** Least time between two notices of a task's progress, in ms. */
+/** Minimum time between two progress notices of a task, in ms. */
 const interval = 250;
 
 export type NewTask = Pick<Task, 'kind' | 'runId' | 'title' | 'cancellable'>;
 
-/** What the work itself gets. */
+/** Passed to the work of a task. */
 export interface TaskControl {
-  /** Aborted with `task_cancelled` where the task is given up. */
+  /** Aborted with `task_cancelled`. */
   signal: AbortSignal;
   progress(done: number, total: number, etaSeconds?: number | null): void;
 }
@@ -21,7 +21,7 @@ interface Running {
   ended: Promise<unknown>;
 }
 
-/** Long work of this process, whatever it is: it is listed, told of and given up in one way. */
+/** Lists, publishes and cancels the long-running tasks of this process. */
 export class Tasks {
   private readonly notices: Notices;
   private readonly running = new Map<string, Running>();
@@ -30,16 +30,16 @@ export class Tasks {
     this.notices = notices;
   }
 
-  /** Under way, oldest first. */
+  /** Returns running tasks, oldest first. */
   list(): Task[] {
     return [...this.running.values()].map(({ task }) => ({ ...task }));
   }
 
-  /** Does some work as a task and gives its result, or throws what it does. */
-  run<T>(wanted: NewTask, work: (control: TaskControl) => Promise<T>): Promise<T> {
+  /** Runs work as a task and returns its result. */
+  run<T>(newTask: NewTask, work: (control: TaskControl) => Promise<T>): Promise<T> {
     const task: Task = {
       id: randomUUID(),
-      ...wanted,
+      ...newTask,
       state: 'running',
       done: 0,
       total: 0,
@@ -48,24 +48,24 @@ export class Tasks {
       failure: null,
     };
     const abort = new AbortController();
-    let toldAt = 0;
-    let soon: NodeJS.Timeout | undefined;
-    const tell = () => {
-      clearTimeout(soon);
-      soon = undefined;
-      toldAt = Date.now();
+    let publishedAt = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const publish = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      publishedAt = Date.now();
       this.notices.emit('task', { ...task });
     };
     const progress: TaskControl['progress'] = (done, total, etaSeconds = null) => {
       Object.assign(task, { done, total, etaSeconds });
-      const wait = toldAt + interval - Date.now();
-      if (wait <= 0) tell();
-      else soon ??= setTimeout(tell, wait);
+      const wait = publishedAt + interval - Date.now();
+      if (wait <= 0) publish();
+      else timer ??= setTimeout(publish, wait);
     };
     const end = (state: Task['state'], failure: Task['failure'] = null) => {
       this.running.delete(task.id);
       Object.assign(task, { state, failure, etaSeconds: null });
-      tell();
+      publish();
     };
     const ended = Promise.resolve()
       .then(() => work({ signal: abort.signal, progress }))
@@ -83,31 +83,31 @@ export class Tasks {
       );
     ended.catch(() => {});
     this.running.set(task.id, { task, abort, ended });
-    tell();
+    publish();
     return ended;
   }
 
-  /** Settles when it has ended. Throws `task_unknown` or `task_not_cancellable`. */
+  /** Cancels a task and waits for its end. Throws `task_unknown` or `task_not_cancellable`. */
   async cancel(taskId: string): Promise<void> {
     const running = this.running.get(taskId);
     if (!running)
-      throw new Failure('task_unknown', `There is no task ${taskId}.`, 'It may have ended just now.');
+      throw new Failure('task_unknown', `Task ${taskId} was not found.`, 'It may have just ended.');
     if (!running.task.cancellable)
       throw new Failure(
         'task_not_cancellable',
-        `"${running.task.title}" can't be given up.`,
-        'Wait for its end.',
+        `"${running.task.title}" can't be cancelled.`,
+        'Wait until it ends.',
       );
-    await giveUp(running);
+    await cancel(running);
   }
 
-  /** Gives up what is under way. */
+  /** Cancels all tasks. */
   async close(): Promise<void> {
-    await Promise.all([...this.running.values()].map(giveUp));
+    await Promise.all([...this.running.values()].map(cancel));
   }
 }
 
-async function giveUp({ task, abort, ended }: Running): Promise<void> {
-  abort.abort(new Failure('task_cancelled', `"${task.title}" was given up.`, 'Ask for it again.'));
+async function cancel({ task, abort, ended }: Running): Promise<void> {
+  abort.abort(new Failure('task_cancelled', `"${task.title}" was cancelled.`, 'Start it again.'));
   await ended.catch(() => {});
 }

@@ -5,32 +5,32 @@ import { Failure } from './failure.ts';
 import { runOf, type Topic, topicKey } from './topics.ts';
 
 export type { Channel } from './channel.ts';
-/** What `call` throws: `code`, `message` and `hint` for people. */
+/** The error that `call` throws, with `code`, `message` and `hint`. */
 export { Failure as ApiFailure } from './failure.ts';
 
 export interface Client {
-  /** Throws {@link Failure}; `connection_lost` when the channel closes before the answer, `input_too_large` where core wouldn't take it. */
+  /** Throws {@link Failure}; `connection_lost` if the channel closes before the answer, `input_too_large` above the input limit. */
   call<P extends ProcedureName>(name: P, input: Input<P>): Promise<Output<P>>;
-  /** Subscribes to one kind of notice, of all runs or of one; gives the function that ends it. */
+  /** Subscribes to a notice, for all runs or one, and returns a function that unsubscribes. */
   on<N extends NoticeName>(name: N, handler: (notice: Notice<N>) => void, runId?: string): () => void;
   /** Called once, when the channel has closed. */
   onClose(handler: () => void): void;
 }
 
-/** What core offers over the wire. */
+/** The functions that the server exposes over birpc. */
 export interface ServerFunctions {
   call(name: string, input: unknown): Promise<unknown>;
 }
 
-/** What a client offers over the wire. */
+/** The functions that a client exposes over birpc. */
 export interface ClientFunctions {
   notice(name: string, payload: unknown): void;
 }
 
-/** What a message holds beside its input is far smaller than this. */
+/** Upper bound on the size of a message beyond its input, in bytes. */
 const inputLimit = messageLimit - 1024;
 
-/** The typed client of core's API; runs in a browser as well as in Node. */
+/** The typed API client, for browsers and Node. */
 export function createClient(channel: Channel): Client {
   const handlers = new Map<string, Set<(payload: never) => void>>();
   const closeHandlers: (() => void)[] = [];
@@ -44,7 +44,7 @@ export function createClient(channel: Channel): Client {
         for (const handler of [...(handlers.get(key) ?? [])]) handler(payload as never);
     },
   };
-  /** In order with the calls: what is asked for afterwards is told of from there on. */
+  /** Subscriptions are ordered with calls: a later call sees a state from which notices follow. */
   const subscribe = (change: 'add' | 'remove', topic: Topic) => {
     if (!closed) quietly('notices.subscribe', { add: [], remove: [], [change]: [topic] });
   };
@@ -93,7 +93,7 @@ export function connectionLost(): Failure {
   return new Failure(
     'connection_lost',
     'The connection to StarPO Studio was lost.',
-    'Training goes on. Check that the app or `starpo serve` still runs, then reload.',
+    'Training continues. Check that the app or `starpo serve` is running, then reload.',
   );
 }
 
@@ -101,6 +101,6 @@ function inputTooLarge(name: string): Failure {
   return new Failure(
     'input_too_large',
     `The input of ${name} is too long: more than ${inputLimit} bytes.`,
-    'Send less at a time.',
+    'Send less data per call.',
   );
 }

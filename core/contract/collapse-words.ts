@@ -1,10 +1,10 @@
 import { runKind } from './echo-trap.ts';
 import type { StudyCollapse } from './studies.ts';
 
-/** Onsets that are named one by one. */
+/** Most onsets listed one by one. */
 const named = 5;
 
-/** What became of a point's runs, for tables: `2 of 5`, `from iterations 51 and 71` (null where none collapsed), `2 template, 3 healthy`. */
+/** Describes the outcomes for a setting: `2 of 5`, `from iterations 51 and 71` (null if none collapsed), `2 template, 3 healthy`. */
 export function collapseInWords({ n, collapsed, onsets, kinds }: StudyCollapse) {
   return {
     count: `${collapsed} of ${n}`,

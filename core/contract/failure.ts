@@ -1,6 +1,6 @@
 import type { ApiError } from './contract.ts';
 
-/** An error a person can act on, as an exception: a stable code, what is wrong, and what to do. */
+/** An error for users: a stable code, a message that says what is wrong and why, and a hint that says what to do. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: string;
@@ -17,7 +17,7 @@ export class Failure extends Error {
   }
 }
 
-/** `disk_full` where the system or SQLite says that a file can't grow, else null. SQLite calls a limit on the size of files an error of writing. */
+/** Returns `disk_full` if the system or SQLite reports that a file can't grow, else null. SQLite reports a file size limit as a write error. */
 export function asDiskFull(error: unknown): Failure | null {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   const full =
@@ -25,12 +25,12 @@ export function asDiskFull(error: unknown): Failure | null {
   if (!full) return null;
   return new Failure(
     'disk_full',
-    `No space is left: ${message}`,
-    'Free some space, or raise the limit on the size of files (ulimit -f). Nothing that was written is lost: what is missing is taken in again.',
+    `The disk is full: ${message}`,
+    'Free some disk space, or raise the file size limit (ulimit -f). No data was lost: missing events are ingested again.',
   );
 }
 
-/** Anything thrown, as an error for people. What isn't a {@link Failure} is a defect of ours and is called so. */
+/** Converts any thrown value to a {@link Failure}. Anything else is an internal error. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const diskFull = asDiskFull(error);
@@ -39,29 +39,28 @@ export function asFailure(error: unknown): Failure {
   return new Failure(
     'internal',
     `Something went wrong: ${message}`,
-    'This is a defect; please report it with the log.',
+    'This is a bug. Please report it with the log.',
   );
 }
 
 const fileReasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such folder',
+  ENOENT: 'file not found',
+  ENOTDIR: 'folder not found',
   EISDIR: 'it is a folder',
-  EACCES: 'its permissions forbid it',
-  EPERM: 'its permissions forbid it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
 };
 
-/** Why a file can't be read or written, as the end of a sentence. */
+/** Returns why a file can't be read or written, to end a sentence. */
 export function fileReason(error: unknown): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
   return fileReasons[code] ?? message;
 }
 
-/** Nothing is known of a run, be it asked for here or by a client. */
 export function runUnknown(runId: string): Failure {
   return new Failure(
     'run_unknown',
-    `There is no run ${runId}.`,
-    'History in the app, and `starpo runs`, list the runs of this data folder.',
+    `Run ${runId} was not found.`,
+    'It may have been deleted. List runs with `starpo runs` or on the History page.',
   );
 }

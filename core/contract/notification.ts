@@ -2,10 +2,10 @@ import type { Alert, KnownRunStatus, RunSummary, TrapLevel } from './contract.ts
 import { knownWord } from './open-words.ts';
 import { evaluatedSuccess, isLive } from './run-facts.ts';
 
-/** What a person is told of a run while they look elsewhere. */
+/** A desktop notification about a run. */
 export interface NotificationText {
   runId: string;
-  /** The same for the same news, wherever it is told. */
+  /** Equal tags replace each other. */
   tag: string;
   title: string;
   body: string;
@@ -20,23 +20,23 @@ const titles: Record<TrapLevel, string> = {
 
 const titleOf = ({ level }: Alert) => knownWord(titles, level ?? 'warning') ?? titles.warning;
 
-/** Ends that nobody asked for just now. */
+/** Titles of the ends that the user did not request. */
 const endTitles: Partial<Record<KnownRunStatus, string>> = {
-  completed: 'Training is complete',
-  failed: 'Training has failed',
+  completed: 'Training completed',
+  failed: 'Training failed',
   interrupted: 'Training was interrupted',
 };
 
-/** Longest text that a desktop is given. */
+/** Limit on the length of the body, in characters. */
 const longest = 500;
 
-/** Finds in core's notices what is worth a notification: alarms of runs that train, and their ends. Everything is news once. */
+/** Finds notifications in the notices: alarms and ends of running runs, each once. */
 export class News {
   private readonly told = new Set<string>();
-  /** Runs that train, as far as is known: what has ended before is no news. */
+  /** Running runs; runs that ended earlier cause no notification. */
   private readonly live = new Set<string>();
 
-  /** Of a notice `run`. */
+  /** Handles the notice `run`. */
   ofRun(run: RunSummary): NotificationText | null {
     const ended = !isLive(run.status) && this.live.delete(run.id);
     if (isLive(run.status)) this.live.add(run.id);
@@ -45,11 +45,11 @@ export class News {
     return { runId: run.id, tag: `${run.id} ${run.status}`, title, body: endWords(run).slice(0, longest) };
   }
 
-  /** Of a notice `alerts`; of a run that has ended, as of one that was made elsewhere, alarms are found when it is taken in. */
+  /** Handles the notice `alerts`. Ended or imported runs raise alerts on ingestion, which are ignored. */
   ofAlerts(run: RunSummary | undefined, alerts: readonly Alert[]): NotificationText | null {
     const alarm = newAlarm(alerts);
     if (!alarm || !run || !isLive(run.status)) return null;
-    // Runs that go wrong alike have alerts with the same id, and one that was taken back may come again.
+    // Alert ids repeat across runs, and a withdrawn alert may be raised again.
     const key = `${run.id} ${alarm.id} ${alarm.raisedAt}`;
     if (this.told.has(key)) return null;
     this.told.add(key);
@@ -58,10 +58,10 @@ export class News {
   }
 }
 
-/** Alerts that are raised so close together, in ms, were found in one go. */
+/** Alerts raised within this time, in ms, belong to the same ingestion. */
 const together = 1000;
 
-/** The gravest alarm that was raised with the newest change, or just before it; what is older was told of before, or when nobody looked. */
+/** Returns the most severe alarm raised by the newest ingestion. */
 function newAlarm(alerts: readonly Alert[]): Alert | null {
   const newest = Math.max(...alerts.map(({ changedAt }) => changedAt));
   return alerts.reduce<Alert | null>((gravest, alert) => {
@@ -71,7 +71,7 @@ function newAlarm(alerts: readonly Alert[]): Alert | null {
 }
 
 const alarms: readonly Alert['level'][] = ['warning', 'collapsing', 'collapsed'];
-/** Of one that is no alarm, and of none: -1. */
+/** Returns -1 for anything but an alarm. */
 const rankOf = (alert: Alert | null) => alarms.indexOf(alert?.level ?? null);
 
 function endWords(run: RunSummary): string {

@@ -1,9 +1,9 @@
 import type { RunStatus } from './runs.ts';
 
-/** Whether a trainer is at work on it, or waits to go on. */
+/** Whether the run has a running or paused trainer. */
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 
-/** Whether two runs may be given the same device: `auto` can be any, `cuda` any GPU. */
+/** Whether two device settings may select the same device: `auto` can be any, `cuda` any GPU. */
 export function mayShareDevice(a: string, b: string): boolean {
   if (a === b || a === 'auto' || b === 'auto') return true;
   return (a === 'cuda' && b.startsWith('cuda')) || (b === 'cuda' && a.startsWith('cuda'));
@@ -14,18 +14,18 @@ const phaseWords: Record<string, string> = {
   evaluate: 'Evaluating',
   rollout: 'Playing episodes',
   filter: 'Filtering groups',
-  diagnose: 'Measuring what thoughts say',
+  diagnose: 'Measuring reasoning',
   update: 'Updating the policy',
   checkpoint: 'Writing a checkpoint',
 };
 
-/** What a trainer does in a phase; one that this version doesn't know is called by its name. */
+/** Title of a trainer phase; an unknown phase keeps its name. */
 export const phaseTitle = (name: string) => phaseWords[name] ?? name;
 
-/** The label of the environment whose success on fixed levels a metric is; undefined for any other metric. */
+/** Returns the environment label of an evaluation success metric; undefined for other metrics. */
 export const evaluatedLabel = (name: string) => /^evaluation\/([^/]+)\/success_rate$/.exec(name)?.[1];
 
-/** Mean over environments of the success on their fixed levels; undefined where none was evaluated. */
+/** Mean evaluation success over environments; undefined if none was evaluated. */
 export function evaluatedSuccess(metrics: Readonly<Record<string, unknown>>): number | undefined {
   let [sum, count] = [0, 0];
   for (const [name, value] of Object.entries(metrics)) {

@@ -2,10 +2,10 @@ import type { ClosableChannel } from './channel.ts';
 import { Failure } from './failure.ts';
 import { type Challenge, type ClientKey, isSame, proofOf, randomHex, type Welcome } from './handshake.ts';
 
-/** Name of our protocol; the client's id and nonce travel as further sub-protocols, since a browser can't set headers. */
+/** WebSocket sub-protocol. The client's id and nonce are sent as further sub-protocols, since browsers can't set headers. */
 export const subProtocol = 'starpo';
 
-/** The part of the standard WebSocket that is used here: the browser's and Node's both have it. */
+/** The subset of WebSocket that browsers and Node share. */
 interface Socket {
   send(text: string): void;
   close(): void;
@@ -16,9 +16,8 @@ export type SocketConstructor = new (address: string, protocols: string[]) => So
 export interface OpenedChannel extends ClosableChannel, Welcome {}
 
 /**
- * Opens core's API over a WebSocket, in a browser or in Node, once both sides have proven to know the key.
- * `origin` such as `http://127.0.0.1:7717`. Throws `connection_refused` where it can't be opened or core doesn't take the key, `host_untrusted` where
- * whoever answers doesn't know it.
+ * Opens the API over a WebSocket after both sides have proved that they know the key. `origin` is for example `http://127.0.0.1:7717`.
+ * Throws `connection_refused` if the socket can't be opened or the server rejects the key, `host_untrusted` if the server doesn't know it.
  */
 export async function openWebSocket(
   origin: string,
@@ -47,7 +46,7 @@ export async function openWebSocket(
   }
 }
 
-/** A socket's messages, one at a time at first, then all. */
+/** Reads a socket's messages one at a time during the handshake, then forwards all of them. */
 class Inbox {
   private readonly early: string[] = [];
   private readonly closeHandlers: (() => void)[] = [];
@@ -69,7 +68,7 @@ class Inbox {
     socket.addEventListener('close', close);
   }
 
-  /** Rejects where there will be none. */
+  /** Rejects if the socket closes first. */
   next(): Promise<string> {
     return new Promise((resolve, reject) => {
       const early = this.early.shift();
@@ -99,13 +98,13 @@ const read = <T>(text: string) => JSON.parse(text) as T;
 const refused = (origin: string) =>
   new Failure(
     'connection_refused',
-    `No connection to ${origin}.`,
-    'Open the address that `starpo serve` printed, and check that it still runs.',
+    `Can't connect to ${origin}.`,
+    'Open the address that `starpo serve` printed, and check that it is still running.',
   );
 
 const untrusted = (origin: string) =>
   new Failure(
     'host_untrusted',
-    `Whoever answers at ${origin} is not the StarPO Studio that was there.`,
-    'Nothing was told to it. Start `starpo serve` again, on another port where this one is taken.',
+    `A different server is running at ${origin}; no data was sent.`,
+    'Start `starpo serve` again, on another port if this one is taken.',
   );

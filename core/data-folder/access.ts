@@ -7,11 +7,11 @@ import { subProtocol } from '../contract/web-socket.ts';
 /** 256 random bits, in hex. */
 export const newToken = () => randomBytes(32).toString('hex');
 
-/** Longest that a client may take to prove itself, in ms, and longest proof. */
+/** Time limit for a client's proof, in ms, and its length limit. */
 const patience = 10_000;
 const proofLimit = 1024;
 
-/** Who asks for the API's WebSocket, by its own word. */
+/** A client that requests the API's WebSocket, before authentication. */
 export interface Caller {
   id: string;
   nonce: string;
@@ -23,11 +23,11 @@ export interface Refusal {
 }
 
 /**
- * Who asks for the API's WebSocket, or why it is refused. `Host` and `Origin` are checked so that no foreign page reaches core through the person's browser
- * (DNS rebinding); the proof that follows keeps other users of the machine out.
+ * Returns the client that requests the WebSocket, or why it is refused. Checking `Host` and `Origin` blocks foreign pages in the user's browser
+ * (DNS rebinding); the proof that follows blocks other users of the machine.
  */
 export function callerOf(request: IncomingMessage): Caller | Refusal {
-  const refused = foreignness(request);
+  const refused = refuseForeign(request);
   if (refused) return refused;
   const [protocol, id = '', nonce = ''] = (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
@@ -36,8 +36,8 @@ export function callerOf(request: IncomingMessage): Caller | Refusal {
   return known ? { id, nonce } : { status: 401, reason: 'no handshake' };
 }
 
-/** Why a request that comes from a foreign page, or means another host, is refused. */
-export function foreignness({ headers }: IncomingMessage): Refusal | null {
+/** Returns a refusal if the request comes from a foreign page or names another host. */
+export function refuseForeign({ headers }: IncomingMessage): Refusal | null {
   if (!isOwnHost(headers.host)) return { status: 403, reason: 'unknown host' };
   if (headers.origin !== undefined && !isOwnOrigin(headers.origin))
     return { status: 403, reason: 'foreign origin' };
@@ -45,10 +45,10 @@ export function foreignness({ headers }: IncomingMessage): Refusal | null {
 }
 
 /**
- * Proves to a client that we know its key, and lets it prove the same. Gives whether it did. `port`: ours, which is part of the key, so that whoever has
- * another port can't pass what a client tells it on to us.
+ * Proves to a client that we know its key and verifies the client's proof. Our `port` is part of the key, so that a server on
+ * another port can't relay the client's messages to us.
  */
-export async function makeSure(
+export async function authenticate(
   webSocket: WebSocket,
   { id, nonce: theirs }: Caller,
   { token, port }: { token: string; port: string },
@@ -61,7 +61,7 @@ export async function makeSure(
   return text !== null && isSame(proofIn(text), await proofOf(key, 'client', nonces));
 }
 
-/** Null where none comes in time, or one that is too long. */
+/** Resolves to null if no message arrives in time, or one that is too long. */
 function nextText(webSocket: WebSocket): Promise<string | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), patience);
@@ -89,7 +89,7 @@ function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '127.0.0.1' || name === '[::1]';
 }
 
-/** Whether a `Host` header names this machine; the port may be another where ours is forwarded (SSH). */
+/** Whether a `Host` header names this machine. The port may differ if ours is forwarded (SSH). */
 export function isOwnHost(host: string | undefined): boolean {
   const match = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host ?? '');
   return match !== null && isLoopbackName(match[1]!.toLowerCase());

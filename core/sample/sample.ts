@@ -11,10 +11,10 @@ import { trainerBuild } from '../history/queries.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Runs } from '../runs/runs.ts';
 
-/** The bundle that ships with the app, in its resources. */
+/** Path of the bundled sample run in the app's resources. */
 export const sampleBundle = 'sample.starpo.zip';
 
-/** What is asked here of the core that reads it. */
+/** The parts of the server that this class uses. */
 interface Reader {
   runs: Pick<Runs, 'get'>;
   database: HistoryDatabase;
@@ -31,8 +31,8 @@ interface SampleParts<Core extends Reader> {
 }
 
 /**
- * The sample run. It lies in a data folder of its own inside the person's, `sample/DIGEST`, unpacked from the bundle when it is first asked for, and is read by a core of its
- * own: so it is in no list, no search and no estimate, and nothing that works on runs has to know of it.
+ * The sample run. It is unpacked on first use into its own data folder, `sample/DIGEST`, and read by a separate instance of the server.
+ * So lists, searches and estimates exclude it without special cases.
  */
 export class Sample<Core extends Reader> {
   private readonly parts: SampleParts<Core>;
@@ -42,7 +42,7 @@ export class Sample<Core extends Reader> {
     this.parts = parts;
   }
 
-  /** Null where none ships. What keeps it from being opened is logged: nobody needs it. */
+  /** Returns null if no sample is bundled or it can't be opened; errors are logged. */
   async get(): Promise<Shown | null> {
     if (!existsSync(this.bundle)) return null;
     try {
@@ -54,7 +54,7 @@ export class Sample<Core extends Reader> {
     }
   }
 
-  /** The core that reads it. Throws `run_unknown` where none ships, or why it can't be unpacked. */
+  /** Returns the instance that reads the sample. Throws `run_unknown` if none is bundled, or why it can't be unpacked. */
   core(): Promise<Core> {
     this.opening ??= this.open().catch((error) => {
       this.opening = null;
@@ -74,14 +74,14 @@ export class Sample<Core extends Reader> {
 
   private async open(): Promise<Core> {
     if (!existsSync(this.bundle))
-      throw new Failure('run_unknown', 'This StarPO Studio has no sample run.', 'Start a run of your own.');
+      throw new Failure('run_unknown', 'This installation has no sample run.', 'Start your own run.');
     const digest = createHash('sha256')
       .update(await readFile(this.bundle))
       .digest('hex');
     const all = join(this.parts.home, 'sample');
     const home = join(all, digest.slice(0, 16));
     if (!existsSync(runFolder(home, sampleRunId))) {
-      // An earlier version's, or what a process that was killed has left.
+      // Left by an earlier version or a killed process.
       await rm(all, { recursive: true, force: true });
       await this.unpack(home);
     }
@@ -92,8 +92,8 @@ export class Sample<Core extends Reader> {
     const target = runFolder(home, sampleRunId);
     const half = join(home, randomBytes(8).toString('hex'));
     await mkdir(join(target, '..'), { recursive: true });
-    const wanted = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancellable: false };
-    await this.parts.tasks.run(wanted, (control) =>
+    const newTask = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancellable: false };
+    await this.parts.tasks.run(newTask, (control) =>
       inBundleThread({ kind: 'unpack', file: this.bundle, target: half }, control),
     );
     await rename(half, target);

@@ -6,7 +6,7 @@ import { receive } from '../bundles/exchange.ts';
 import { exportId } from '../contract/exports.ts';
 import { isSame, linkLifetime, linkProof } from '../contract/handshake.ts';
 import { fileId } from '../contract/library.ts';
-import { foreignness } from '../data-folder/access.ts';
+import { refuseForeign } from '../data-folder/access.ts';
 import { exportFolder } from '../exports/exports.ts';
 import { runFolder, runIdPattern } from '../run-directory/names.ts';
 
@@ -38,7 +38,7 @@ export async function passFile(
     void response
       .writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' })
       .end(`${reason}\n`, () => request.destroy());
-  const refused = foreignness(request);
+  const refused = refuseForeign(request);
   if (refused) return refuse(refused.status, refused.reason);
   const [path = '', query = ''] = request.url!.split('?');
   const brings = path.startsWith(bundlesPath);

@@ -8,7 +8,7 @@ import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import { Failure } from '../contract/failure.ts';
 import { randomHex, type Welcome } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
-import { callerOf, isOwnHost, makeSure } from '../data-folder/access.ts';
+import { callerOf, isOwnHost, authenticate } from '../data-folder/access.ts';
 import { bundlesPath, exportsPath, filesPath, passFile } from './files.ts';
 import { reachCore } from './reach.ts';
 import { signIn, signInPath } from './sign-in.ts';
@@ -86,7 +86,7 @@ export async function openEndpoint(
     if ('status' in caller) return refuse(socket, caller);
     sockets.handleUpgrade(request, socket, head, async (webSocket) => {
       webSocket.on('error', () => webSocket.terminate());
-      if (!(await makeSure(webSocket, caller, { token, port: ownPort })) || closing)
+      if (!(await authenticate(webSocket, caller, { token, port: ownPort })) || closing)
         return webSocket.close(1008);
       const channel = channelOf(webSocket);
       channel.send(JSON.stringify({ code } satisfies Welcome));

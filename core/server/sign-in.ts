@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSame, keyOf, randomHex } from '../contract/handshake.ts';
-import { foreignness } from '../data-folder/access.ts';
+import { refuseForeign } from '../data-folder/access.ts';
 
 export const signInPath = '/api/sign-in';
 /** A request is far shorter. */
@@ -19,7 +19,7 @@ export async function signIn(
     void response
       .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
       .end(JSON.stringify(body));
-  const refused = foreignness(request);
+  const refused = refuseForeign(request);
   if (refused) return answer(refused.status, { error: refused.reason });
   // A foreign page can't send this type without asking first, which nobody answers.
   if (request.method !== 'POST' || request.headers['content-type'] !== 'application/json')

@@ -85,7 +85,7 @@ test('the desktop app notifies about the end of training without a window, and a
   await gone;
 
   appendCommand(folder!, 'checkpoint');
-  const [, body] = await heard(/desk: {"notification":{"title":"Training is complete","body":"([^"]*)"}}/);
+  const [, body] = await heard(/desk: {"notification":{"title":"Training completed","body":"([^"]*)"}}/);
   expect(body).toMatch(/^FrozenLake [0-9a-f]{4}, iteration (\d+) of \1\. Success /);
   const opened = page.context().waitForEvent('page');
   does({ click: true });

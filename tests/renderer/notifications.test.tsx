@@ -41,7 +41,7 @@ test('the end of a run is notified in the background, with its result', async ()
   await page.core.runs.command(runId, 'checkpoint');
   await page.shown(() => shown.length > 0);
   const [{ title, body } = {}] = shown;
-  expect(title).toBe('Training is complete');
+  expect(title).toBe('Training completed');
   expect(body).toMatch(/^Bandit [0-9a-f]{4}, iteration 4 of 4\. Success \d+\.\d %\.$/);
   focus.mockRestore();
 });
