@@ -12,11 +12,11 @@ import type { ExportAnswer } from './export-worker.ts';
 import { latexTable, markdownTable, studyTable } from './tables.ts';
 import { type ExportJob, writeStudyText } from './write-export.ts';
 
-/** Where files wait to be taken. They are this host's alone: nobody else's are there. */
+/** Folder of finished exports, used only by this server. */
 export const exportsFolder = (home: string) => join(home, 'exports');
 export const exportFolder = (home: string, exportId: string) => join(home, 'exports', exportId);
 
-/** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
+/** Next to this file in a checkout, and next to the bundle in the app. */
 const script = join(
   import.meta.dirname,
   import.meta.filename.endsWith('.ts') ? 'export-worker.ts' : 'export-worker.cjs',
@@ -28,13 +28,13 @@ interface ExportsParts {
   runs: Runs;
   studies: Studies;
   tasks: Tasks;
-  /** ms for which files wait to be taken, so that those of a link that nobody follows go, too. */
+  /** Lifetime of an export in ms. Default one hour. */
   waiting?: number;
 }
 
 const hour = 3_600_000;
 
-interface Wanted {
+interface ExportRequest {
   of: ExportSource;
   format: ExportFormat;
   packed?: boolean | undefined;
@@ -51,19 +51,19 @@ const titles: Record<ExportFormat, string> = {
   methods: 'a methods paragraph',
 };
 
-/** Makes files of runs and studies for other programs, each in a folder of its own until it is forgotten. A run's are written by a thread. */
+/** Exports runs and studies to files, each in its own folder until deleted or expired. A thread writes exports of runs. */
 export class Exports {
   private readonly parts: ExportsParts;
   private readonly timers = new Map<string, NodeJS.Timeout>();
 
   constructor(parts: ExportsParts) {
     this.parts = parts;
-    // What a core that was killed has left.
+    // Deletes leftovers of a killed server.
     this.close();
   }
 
-  /** Throws as `exports.make` does, and then has left nothing. */
-  async make(wanted: Wanted): Promise<MadeExport> {
+  /** Throws as `exports.make` does and cleans up on failure. */
+  async make(wanted: ExportRequest): Promise<MadeExport> {
     const { tasks } = this.parts;
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
@@ -83,7 +83,7 @@ export class Exports {
     });
   }
 
-  /** Keeps one file of another kind to be taken in the same way. Throws what writing it does, and then has left nothing. */
+  /** Adds one file written by a callback. Cleans up on failure. */
   async keep(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
@@ -99,8 +99,8 @@ export class Exports {
     }
   }
 
-  /** The text of an export that is one file. */
-  async text(wanted: Omit<Wanted, 'packed'>): Promise<string> {
+  /** Returns the text of a single-file export. */
+  async text(wanted: Omit<ExportRequest, 'packed'>): Promise<string> {
     const { exportId, folder, files } = await this.make(wanted);
     try {
       return await readFile(join(folder, files[0]!.name), 'utf8');
@@ -127,8 +127,8 @@ export class Exports {
     this.timers.set(exportId, timer);
   }
 
-  /** Refuses at once what can't be asked for: only what is found while it is read fails as a task. */
-  private writerOf({ of, format, packed = false }: Wanted, target: string) {
+  /** Checks the request at once; errors while reading files fail the task. */
+  private writerOf({ of, format, packed = false }: ExportRequest, target: string) {
     const { runs, studies, home, resources } = this.parts;
     if ('studyId' in of) {
       const { studyId } = of;
@@ -150,18 +150,18 @@ export class Exports {
   }
 }
 
-/** How a study's table becomes text. Throws `export_unsuitable` for a format of runs alone. */
+/** Returns the writer of a study's table. Throws `export_unsuitable` for formats that only runs support. */
 function studyFormat(format: ExportFormat) {
   if (format === 'markdown') return { end: 'md', textOf: markdownTable };
   if (format === 'latex') return { end: 'tex', textOf: latexTable };
   throw new Failure(
     'export_unsuitable',
-    `A study can't be exported as ${titles[format]}.`,
-    'Export it as Markdown or LaTeX, or its runs one by one.',
+    `A sweep cannot be exported as ${titles[format]}.`,
+    'Export it as Markdown or LaTeX, or export its runs separately.',
   );
 }
 
-/** Lets a thread write an export; it ends where the task is given up. */
+/** Writes an export in a thread, which ends if the task is cancelled. */
 function runThread(job: ExportJob, { signal, progress }: TaskControl): Promise<string[]> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -178,7 +178,7 @@ function runThread(job: ExportJob, { signal, progress }: TaskControl): Promise<s
     worker.once('error', (error) => {
       settle = () => reject(error);
     });
-    // Until then its files may be open.
+    // Its files may be open until then.
     worker.once('exit', () => {
       signal.removeEventListener('abort', abort);
       settle();
@@ -190,6 +190,6 @@ function runThread(job: ExportJob, { signal, progress }: TaskControl): Promise<s
 const interrupted = () =>
   new Failure(
     'export_interrupted',
-    'The thread that wrote the export has ended.',
-    'Try again; if this comes back, please report it with the log.',
+    'The export process ended unexpectedly.',
+    'Try again. If it happens again, report it with the log.',
   );

@@ -5,7 +5,7 @@ import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { checkpointPath } from '../run-directory/names.ts';
 
-/** What of a checkpoint is the model: docs/formats/checkpoint.md. */
+/** Files of a checkpoint that belong to the model (docs/formats/checkpoint.md). */
 const modelFiles = new Set([
   'model.safetensors',
   'config.json',
@@ -20,8 +20,8 @@ const modelFiles = new Set([
 ]);
 
 /**
- * A folder that transformers loads: a checkpoint's model, its card and the run's configuration. Gives the files' names. Weights are linked where the disk can, since
- * they are large and never change. Throws `checkpoint_missing`.
+ * Writes a folder that transformers can load: the checkpoint's model, a model card and run.json. Returns the file names. Weights are hard-linked if possible.
+ * Throws `checkpoint_missing`.
  */
 export async function writeHuggingFace(
   folder: string,
@@ -33,8 +33,8 @@ export async function writeHuggingFace(
   if (!existsSync(join(from, 'model.safetensors')))
     throw new Failure(
       'checkpoint_missing',
-      `There is no checkpoint of iteration ${checkpoint} with weights.`,
-      'Choose another one: the run’s page and `starpo show` list them.',
+      `Checkpoint ${checkpoint} was not found.`,
+      'Choose another one. The run page and `starpo show` list them.',
     );
   const files = (await readdir(from)).filter((name) => modelFiles.has(name));
   for (const name of files) {
@@ -50,7 +50,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
 }
 
-/** The folders of this machine are nobody's business elsewhere: their last part stays. */
+/** Shortens local paths to their last part. */
 function withoutFolders(config: RunConfig): RunConfig {
   const { start, kl } = config;
   const short = (folder: string) => (folder === '' ? '' : basename(folder));

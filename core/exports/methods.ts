@@ -5,7 +5,7 @@ import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
 
-/** A run's training as a paragraph for a paper's methods section: what run.json says, in sentences. Plain text. */
+/** Describes a run's training as a plain text paragraph for a paper's methods section. */
 export function methodsText(
   config: RunConfig,
   origin: Origin,
@@ -56,12 +56,10 @@ function opening(
   const trained = environments.filter(({ share }) => share > 0).map(environmentText);
   const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
   const from =
-    start.run === ''
-      ? ''
-      : ` It went on from the checkpoint of iteration ${start.checkpoint} of another run.`;
+    start.run === '' ? '' : ` Training started from checkpoint ${start.checkpoint} of another run.`;
   const length =
     reached < iterations ? `${reached} of ${iterations} planned iterations` : `${iterations} iterations`;
-  return `A policy that began as ${name} was trained by multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listed(trained)} for ${length} with seed ${seed}.${from}`;
+  return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listed(trained)} for ${length} with seed ${seed}.${from}`;
 }
 
 function rolloutText({ rollout, environments, levels }: RunConfig): string {
@@ -83,25 +81,25 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
     environments.map((each) => each.max_actions),
     'action',
   );
-  const drawn = levels.pool > 0 ? `levels of a pool of ${levels.pool}` : 'new levels';
+  const drawn = levels.pool > 0 ? `levels from a pool of ${levels.pool}` : 'new levels';
   const thought = rollout.think
-    ? 'Each reply was a thought followed by an answer with the actions.'
-    : 'Each reply was an answer with the actions, without a thought.';
-  return `In every iteration ${rollout.groups} ${drawn} were played ${rollout.group_size} times each, in up to ${turns} and ${actions}, with replies of at most ${rollout.max_response_tokens} tokens sampled at ${listed(sampling)}. ${thought}`;
+    ? 'Each response contained reasoning, then an answer with the actions.'
+    : 'Each response contained an answer with the actions, without reasoning.';
+  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${drawn}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}. ${thought}`;
 }
 
 function rewardText({ reward }: RunConfig): string {
   if (reward.format_penalty === 0) return '';
-  return `A turn with an invalid reply or action cost ${Math.abs(reward.format_penalty)} of reward.`;
+  return `Each turn with a malformed response or an invalid action had a penalty of ${Math.abs(reward.format_penalty)}.`;
 }
 
 function filterText({ filter }: RunConfig): string {
-  if (filter.strategy === 'none') return 'All groups were trained on.';
+  if (filter.strategy === 'none') return 'All groups were used for training.';
   const kept =
     filter.strategy === 'fraction'
-      ? `the ${filter.keep * 100} % of groups whose rewards differed most (by standard deviation)`
-      : `the groups of the largest standard deviations of reward that make up ${filter.keep * 100} % of their sum`;
-  return `Only ${kept} were trained on.`;
+      ? `the ${filter.keep * 100} % of groups with the highest reward standard deviation`
+      : `the groups with the highest reward standard deviation, up to ${filter.keep * 100} % of the total,`;
+  return `Only ${kept} were used for training.`;
 }
 
 function advantageText({ advantage, critic }: RunConfig): string {
@@ -110,16 +108,15 @@ function advantageText({ advantage, critic }: RunConfig): string {
     case 'gae': {
       const kind =
         critic.model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
-      const warmup =
-        critic.warmup > 0 ? `, which was trained alone for the first ${critic.warmup} iterations` : '';
-      return `Advantages are those of generalised advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${kind} (learning rate ${scientific(critic.learning_rate)})${warmup}.`;
+      const warmup = critic.warmup > 0 ? `, trained alone for the first ${critic.warmup} iterations` : '';
+      return `Advantages were computed with generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${kind} (learning rate ${scientific(critic.learning_rate)})${warmup}.`;
     }
     case 'grpo':
-      return `Advantages are an episode's reward less its group's mean, over the group's standard deviation (GRPO, arXiv:2402.03300)${whitened}.`;
+      return `Advantages are an episode's reward minus the group mean, divided by the group standard deviation (GRPO, arXiv:2402.03300)${whitened}.`;
     case 'dr_grpo':
-      return `Advantages are an episode's reward less its group's mean (Dr. GRPO, arXiv:2503.20783)${whitened}.`;
+      return `Advantages are an episode's reward minus the group mean (Dr. GRPO, arXiv:2503.20783)${whitened}.`;
     case 'rloo':
-      return `Advantages are an episode's reward less the mean of the others of its group (RLOO, arXiv:2402.14740)${whitened}.`;
+      return `Advantages are an episode's reward minus the mean of the other episodes in its group (RLOO, arXiv:2402.14740)${whitened}.`;
     default:
       return `Advantages were estimated by ${advantage.estimator}${whitened}.`;
   }
@@ -141,10 +138,10 @@ function lossText({ policy_loss: loss }: RunConfig): string {
 }
 
 function klText({ kl }: RunConfig): string {
-  if (kl.coefficient === 0) return 'There was no KL term.';
-  const place = kl.placement === 'reward' ? "subtracted from every token's reward" : 'added to the loss';
+  if (kl.coefficient === 0) return 'No KL penalty was used.';
+  const placement = kl.placement === 'reward' ? "subtracted from every token's reward" : 'added to the loss';
   const reference = kl.reference === '' ? 'the initial policy' : 'a reference policy';
-  return `A KL term to ${reference} (estimator ${kl.estimator}, coefficient ${scientific(kl.coefficient)}) was ${place}.`;
+  return `A KL penalty against ${reference} (estimator ${kl.estimator}, coefficient ${scientific(kl.coefficient)}) was ${placement}.`;
 }
 
 function optimizerText({ optimizer }: RunConfig): string {
@@ -152,23 +149,23 @@ function optimizerText({ optimizer }: RunConfig): string {
   const warmup = optimizer.warmup > 0 ? ` after ${optimizer.warmup} steps of linear warm-up` : '';
   const clip =
     optimizer.gradient_clip > 0 ? `, with gradients clipped to a norm of ${optimizer.gradient_clip}` : '';
-  return `The optimiser was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
+  return `The optimizer was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
 }
 
-/** "fixed levels", and that training doesn't use their seeds where that is so. Small levels may be alike nevertheless. */
+/** Returns "fixed levels", and whether their seeds are disjoint from training. Small levels may still coincide. */
 export function fixedLevels({ levels, evaluation, rollout, iterations }: RunConfig): string {
   const trained = levels.pool > 0 ? levels.pool : iterations * rollout.groups;
   const apart =
     levels.validation_seed + evaluation.levels <= levels.train_seed ||
     levels.train_seed + trained <= levels.validation_seed;
-  return apart ? "fixed levels, of seeds that training doesn't use" : 'fixed levels';
+  return apart ? 'fixed levels with seeds not used in training' : 'fixed levels';
 }
 
 function evaluationText(config: RunConfig): string {
   const { evaluation, environments } = config;
   if (!environments.some(({ validate }) => validate)) return '';
   const often = evaluation.every === 0 ? 'At the start and the end' : `Every ${evaluation.every} iterations`;
-  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)}, and sampled at temperature ${evaluation.temperature}.`;
+  return `${often} the policy was evaluated on ${evaluation.levels} ${fixedLevels(config)} at temperature ${evaluation.temperature}.`;
 }
 
 function machineText({ precision, exactness }: RunConfig, started: RunRecord['started']): string {
@@ -177,8 +174,8 @@ function machineText({ precision, exactness }: RunConfig, started: RunRecord['st
   const { device, device_name: name, threads, isa, build } = started;
   const where =
     device === 'cpu'
-      ? `a processor (${threads} ${threads === 1 ? 'thread' : 'threads'}, ${isa})`
+      ? `a CPU (${threads} ${threads === 1 ? 'thread' : 'threads'}, ${isa})`
       : (name ?? device);
-  const exact = exactness === 'exact' ? ', with arithmetic that repeats to the bit' : '';
+  const exact = exactness === 'exact' ? ', bit-reproducible' : '';
   return `Training ran in ${precision} on ${where}${exact}, with ${product} (trainer ${build}).`;
 }

@@ -15,25 +15,25 @@ export interface CardFacts {
   checkpoint: number;
   origin: Origin;
   record: RunRecord;
-  /** Evaluations of this checkpoint that were asked for. */
+  /** Requested evaluations of this checkpoint. */
   evaluations: readonly EvaluationResult[];
 }
 
-/** The README.md of a model: what it was trained on, what was measured and how sure that is, its licence, and what nobody knows of it. */
+/** Returns the model card (README.md): results with intervals, training, limitations and license. */
 export function modelCard(facts: CardFacts): string {
   const { summary, config, checkpoint, origin } = facts;
   return `${[
     frontMatter(origin),
     `# ${markdownText(summary.name)}, iteration ${checkpoint}`,
-    `A policy for ${markdownText(tasks(config))} that began as ${link(origin)} and was trained by reinforcement learning with StarPO Studio ${product.version}. It reads a state as text and replies with ${config.rollout.think ? 'a thought and an answer' : 'an answer'}; it is no general assistant.`,
+    `A policy for ${markdownText(tasks(config))}, trained from ${link(origin)} by reinforcement learning with StarPO Studio ${product.version}. It reads a state as text and responds with ${config.rollout.think ? 'reasoning and an answer' : 'an answer'}. It is not a general assistant.`,
     '## Results',
     results(facts),
     '## Training',
     markdownText(methodsText(config, origin, upTo(facts))),
-    '`run.json` has every setting; the folders in it are named by their last part.',
-    '## Limits',
+    '`run.json` has all settings; folder paths are shortened to their last part.',
+    '## Limitations',
     limits(facts),
-    '## Licence',
+    '## License',
     licence(origin),
   ].join('\n\n')}\n`;
 }
@@ -61,7 +61,7 @@ const upTo = ({ record: { points, started }, checkpoint }: CardFacts) => ({
   points: points.filter(({ iteration }) => iteration <= checkpoint),
 });
 
-/** Whether a checkpoint was evaluated, where, and how the start did there. */
+/** Evaluation results of the checkpoint, compared with the start of the run. */
 function results({ config, record: { points }, checkpoint, evaluations }: CardFacts): string {
   const at = points.find(({ iteration }) => iteration === checkpoint)?.values ?? {};
   const first = points[0]?.values ?? {};
@@ -73,16 +73,15 @@ function results({ config, record: { points }, checkpoint, evaluations }: CardFa
     successText(at, label),
   ]);
   const asked = evaluations.map(({ environment, levels, temperature, metrics }) => [
-    `${typeTitle(environment.label)}, asked for`,
+    `${typeTitle(environment.label)} (requested)`,
     `${levels}`,
     `${temperature}`,
     '–',
     successText(metrics, environment.label),
   ]);
-  if (own.length + asked.length === 0)
-    return 'This checkpoint was not evaluated: nothing is known of how well it does.';
+  if (own.length + asked.length === 0) return 'This checkpoint was not evaluated.';
   return markdownTable({
-    caption: `Success on ${fixedLevels(config)}, with the Wilson 95 % interval over levels. One run with one seed: how much another seed would differ is not in the interval.`,
+    caption: `Success on ${fixedLevels(config)}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
     head: ['Environment', 'Levels', 'Temperature', 'Before training', 'This checkpoint'],
     rows: [...own, ...asked],
   }).trimEnd();
@@ -92,14 +91,14 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
   const alarmed =
     trap !== null && trap.state !== 'healthy' && trap.state !== 'solved' && trap.since <= checkpoint
       ? [
-          `The run's monitor called it "${trap.state}" since iteration ${trap.since} (the Echo Trap): thoughts may say little about the state.`,
+          `The Echo Trap monitor has reported "${trap.state}" since iteration ${trap.since}: reasoning may not depend on the state.`,
         ]
       : [];
   return [
-    `It was trained on ${markdownText(tasks(config))} alone, with prompts of one form. Other tasks, sizes and wordings were not tried unless the table above names them.`,
+    `It was trained only on ${markdownText(tasks(config))}, with one prompt format. Other tasks, sizes and prompts are untested unless listed above.`,
     ...(config.rollout.think
       ? [
-          'Its thoughts are not explanations: only success was rewarded, and a thought may contradict the action.',
+          'Its reasoning is not an explanation: only success was rewarded, and the reasoning may contradict the action.',
         ]
       : []),
     ...alarmed,
@@ -111,6 +110,6 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
 
 function licence(origin: Origin): string {
   if (origin.licence === null)
-    return `Not known. The weights derive from ${markdownText(origin.name)}: its licence applies; look it up before you publish them.`;
-  return `${origin.licence.title}, as ${link(origin)}, from which the weights derive.`;
+    return `Unknown. The weights derive from ${markdownText(origin.name)}, whose license applies. Check it before publishing.`;
+  return `${origin.licence.title}, the license of ${link(origin)}, from which the weights derive.`;
 }

@@ -5,7 +5,7 @@ import { typeTitle } from '../presets/environment-words.ts';
 import { latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
 
-/** A table for papers and pages: cells are plain text, escaped when it is written down. */
+/** A table for papers and pages. Cells are plain text, escaped when written. */
 export interface PaperTable {
   caption: string;
   head: string[];
@@ -22,14 +22,14 @@ function estimateText(estimate: Estimate | null): string {
     : `${percent(mean)} (${percent(low)} to ${percent(high)}, n = ${n})`;
 }
 
-/** What a study's points have come to. */
+/** Results of a study, one row per settings. */
 export function studyTable({ summary, table }: Study): PaperTable {
   const collapses = table.some(({ collapse }) => collapse);
   return {
-    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds with Student's 95 % interval. ${summary.runs.completed} of ${summary.runs.total} runs are complete.`,
+    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds with the 95 % Student's t interval. ${summary.runs.completed} of ${summary.runs.total} runs completed.`,
     head: [
-      ...['Point', 'Changes', 'Complete', 'Before training', 'After training', 'Last 10 iterations'],
-      ...(collapses ? ['Collapsed (Wilson 95 % interval)'] : []),
+      ...['Settings', 'Changes', 'Completed', 'Before training', 'After training', 'Last 10 iterations'],
+      ...(collapses ? ['Collapsed (95 % Wilson interval)'] : []),
     ],
     rows: table.map(({ name, set, cells, before, after, training, collapse }) => [
       name,
@@ -50,12 +50,12 @@ function collapseText(collapse: StudyRow['collapse']): string {
   return `${[share, ...(from === null ? [] : [from])].join(', ')}; ${kinds}`;
 }
 
-/** Success in a run's evaluations, checkpoint by checkpoint. */
+/** Success in a run's evaluations, by iteration. */
 export function runTable(name: string, points: readonly Point[], levels: number): PaperTable {
   const labels = [...new Set(points.flatMap(({ values }) => evaluatedLabels(values)))].sort();
   const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
   return {
-    caption: `${name}: success on ${levels} fixed levels, with the Wilson 95 % interval.`,
+    caption: `${name}: success on ${levels} fixed levels, with the 95 % Wilson interval.`,
     head: ['Iteration', ...labels.map(typeTitle)],
     rows: evaluated.map(({ iteration, values }) => [
       String(iteration),
@@ -64,11 +64,11 @@ export function runTable(name: string, points: readonly Point[], levels: number)
   };
 }
 
-/** Labels of the environments that an iteration's metrics have evaluations of. */
+/** Returns the labels of the environments evaluated at an iteration. */
 export const evaluatedLabels = (values: Record<string, number>): string[] =>
   Object.keys(values).flatMap((name) => evaluatedLabel(name) ?? []);
 
-/** `74.2 % (68.5 % to 79.2 %)`: success and its interval, where there is one. */
+/** Returns success with its interval: `74.2 % (68.5 % to 79.2 %)`. */
 export function successText(values: Record<string, number>, label: string): string {
   const [rate, low, high] = ['success_rate', 'success_rate_low', 'success_rate_high'].map(
     (name) => values[`evaluation/${label}/${name}`],
@@ -84,7 +84,7 @@ export function markdownTable({ caption, head, rows }: PaperTable): string {
   return `${markdownText(caption)}\n\n${line(head)}|${' --- |'.repeat(head.length)}\n${rows.map(line).join('')}`;
 }
 
-/** For `\usepackage{booktabs}`. */
+/** Requires `\usepackage{booktabs}`. */
 export function latexTable({ caption, head, rows }: PaperTable): string {
   const line = (cells: readonly string[]) => `  ${cells.map(latexText).join(' & ')} \\\\\n`;
   return [

@@ -20,14 +20,14 @@ import { type RunRecord, readRecord } from './record.ts';
 import { latexTable, markdownTable, runTable } from './tables.ts';
 import { EventFile } from './tensorboard.ts';
 
-/** What a thread needs to know to export a run by itself. */
+/** Input of the export thread. */
 export interface ExportJob {
   home: string;
-  /** Folder of the app's own policy. */
+  /** Folder of the starter policy. */
   starter: string;
   folder: string;
   summary: Pick<RunSummary, 'id' | 'name' | 'trap'>;
-  /** run.json as it is. */
+  /** run.json, not validated. */
   config: unknown;
   format: ExportFormat;
   checkpoint: number | undefined;
@@ -38,7 +38,7 @@ export interface ExportJob {
 
 type Progress = (done: number, total: number) => void;
 
-/** Writes a run's export into `target` and gives the names of the files. Throws as `exports.make` does. */
+/** Writes a run's export into `target` and returns the file names. Throws as `exports.make` does. */
 export async function writeExport(job: ExportJob, progress: Progress): Promise<string[]> {
   const record = await readRecord(job.folder);
   const files = await writers[job.format](job, record, progress);
@@ -82,7 +82,7 @@ const writers: Record<ExportFormat, Writer> = {
   },
 };
 
-/** Gives the file's name, `RUN-END`. */
+/** Returns the file name, `RUN-END`. */
 async function writeText(
   { target, summary }: ExportJob,
   end: string,
@@ -104,20 +104,20 @@ function someOf<T>({ summary }: ExportJob, found: readonly T[], what: string): r
     'export_unsuitable',
     `The run ${summary.id} has no ${what} to export.`,
     what === 'episodes'
-      ? 'Its files of episodes were deleted, or it was imported without any.'
-      : 'It has not trained yet: start it, or choose another run.',
+      ? 'Its episode files were deleted, or it was imported without episodes.'
+      : 'It has not trained yet. Start it, or choose another run.',
   );
 }
 
-/** Of an imported run there is none that says how it was trained. */
+/** Throws `export_unsuitable` for imported runs, which have no configuration. */
 function configOf({ config, summary }: ExportJob): RunConfig {
   try {
     return validateConfig(config);
   } catch {
     throw new Failure(
       'export_unsuitable',
-      `How the run ${summary.id} was trained isn't known: it was imported, or made by another version.`,
-      'Its metrics can be exported as CSV, JSON lines or for TensorBoard.',
+      `The configuration of run ${summary.id} is not available: it was imported, or made by another version.`,
+      'Export its metrics as CSV, JSON lines or TensorBoard events.',
     );
   }
 }
@@ -128,11 +128,11 @@ function newestCheckpoint({ folder, summary }: ExportJob): number {
   throw new Failure(
     'checkpoint_missing',
     `The run ${summary.id} has no checkpoint with weights.`,
-    'Its first is written after the evaluation at its start; start the run, or wait.',
+    'The first one is saved after the initial evaluation. Start the run, or wait.',
   );
 }
 
-/** Puts files into one zip, as they are: weights and Parquet don't get smaller. Gives its name. */
+/** Packs files into one zip without compression, since weights and Parquet do not compress. Returns its name. */
 async function pack({ target, summary, format }: ExportJob, files: readonly string[]): Promise<string> {
   const name = `${summary.id}-${format}.zip`;
   const zip = new ZipFile();
@@ -143,7 +143,7 @@ async function pack({ target, summary, format }: ExportJob, files: readonly stri
   return name;
 }
 
-/** For what is no run's: gives the file's name. */
+/** Writes a text file and returns its name. */
 export async function writeStudyText(target: string, name: string, text: string): Promise<string[]> {
   await writeFile(join(target, name), text);
   return [name];

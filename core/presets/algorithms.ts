@@ -1,23 +1,23 @@
 import type { RunConfig } from '../run-config/schema.ts';
 
-/** What the presets of a task differ in. */
+/** An algorithm variant of a preset. */
 export interface Algorithm {
   suffix: string;
   title: string;
-  /** Whether the short name without an algorithm means this one. */
+  /** Whether the short preset name refers to this algorithm. */
   default: boolean;
   baseline: boolean;
   method: string;
   changes: (config: RunConfig) => Partial<RunConfig>;
 }
 
-/** Generalised advantage estimation with a critic, as RAGEN has it: an episode's score, undiscounted, and whitened advantages. */
+/** GAE with a critic as in RAGEN: undiscounted episode reward and whitened advantages. */
 const withCritic = (config: RunConfig): Partial<RunConfig> => ({
   advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
   critic: { ...config.critic, model: 'full' },
 });
 
-/** Vanilla StarPO: all groups, and one clip for both sides. */
+/** Vanilla StarPO: all groups and a symmetric clip range. */
 const unfiltered = (config: RunConfig): Partial<RunConfig> => ({
   filter: { strategy: 'none', keep: 1 },
   policy_loss: { ...config.policy_loss, clip_low: 0.2, clip_high: 0.2 },
@@ -29,7 +29,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO-S (PPO)',
     default: true,
     baseline: false,
-    method: 'Learns from levels whose attempts differ most. A critic estimates the return.',
+    method: 'Trains on the groups with the highest reward std. A critic estimates the return.',
     changes: withCritic,
   },
   {
@@ -37,8 +37,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO (PPO)',
     default: false,
     baseline: true,
-    method:
-      'Learns from every level, with a critic and a small penalty for leaving the start. More prone to collapse.',
+    method: 'Trains on all groups, with a critic and a small KL penalty. More prone to collapse.',
     changes: (config) => ({
       ...withCritic(config),
       ...unfiltered(config),
@@ -50,7 +49,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO-S (GRPO)',
     default: false,
     baseline: false,
-    method: 'Learns from levels whose attempts differ most. Each attempt is compared with its group.',
+    method: 'Trains on the groups with the highest reward std. Each episode is compared with its group.',
     changes: () => ({}),
   },
   {
@@ -58,7 +57,7 @@ export const algorithms: readonly Algorithm[] = [
     title: 'StarPO (GRPO)',
     default: false,
     baseline: true,
-    method: 'Learns from every level, without a critic. More prone to collapse.',
+    method: 'Trains on all groups, without a critic. More prone to collapse.',
     changes: unfiltered,
   },
 ];

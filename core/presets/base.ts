@@ -3,20 +3,20 @@ import { frozenLake } from '../environments/frozen-lake.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 
-/** What presets are, and what they all begin with. */
+/** The type of presets and their common configuration. */
 
 /**
- * A named configuration. Until a run is made from it, `start.model` is relative to the resources folder, or the name of a published model, whose folder is found
- * then (models/find.ts).
+ * A named configuration. `start.model` is relative to the resources folder, or the name of a published model; find.ts resolves it when a run is
+ * created.
  */
 export interface Preset
   extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
-  /** Not offered to people: used by the commands that make the app's own resources. */
+  /** Hidden in the UI: used by commands that build the app's resources. */
   hidden: boolean;
   config: RunConfig;
 }
 
-/** What options that came later are to be comes from the upgrade table, as it does for every file of version 2. */
+/** Written as version 2. The upgrade table adds later options. */
 const written = {
   version: 2,
   preset: 'custom',
@@ -86,5 +86,5 @@ const written = {
   reaction: 'notify',
 };
 
-/** The starter policy learning FrozenLake by StarPO-S with GRPO advantages, and the settings of a critic for those that take one; presets say what differs. */
+/** Base of all presets: the starter policy on FrozenLake with StarPO-S and GRPO advantages. */
 export const baseConfig = upgradeConfig(written).config as RunConfig;

@@ -23,35 +23,34 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake',
     title: 'FrozenLake',
-    summary:
-      'A small agent learns to cross a frozen lake without falling into a hole, thinking before each move.',
-    expects: 'success rising from about 37 % to above 70 %',
+    summary: 'Cross a frozen lake without falling into a hole. The agent thinks before each move.',
+    expects: '37 % → 70 %+ success',
     environments: [frozenLake.preset],
     changes: {},
   },
   {
     name: 'frozen-lake-slippery',
     title: 'FrozenLake, slippery',
-    summary: 'Two moves of three slip sideways, so the same plan works one time and fails the next.',
-    expects: 'success rising slowly; at most 48 % is possible',
+    summary: 'Two moves in three slip sideways.',
+    expects: 'slowly rising success; at most 48 % is possible',
     environments: [slipperyLake],
     changes: {},
   },
   {
     name: 'sokoban',
     title: 'Sokoban',
-    summary: 'Push the box onto its target. In a corner it is stuck for good.',
-    expects: 'success rising from about 44 % to about 77 %',
+    summary: 'Push the box onto its target. A box in a corner is stuck.',
+    expects: '44 % → 77 % success',
     environments: [sokoban.preset],
     changes: {},
   },
   {
     name: 'bandit',
     title: 'Bandit',
-    summary: 'Two arms: one always pays a little, the other pays a lot in one of four pulls.',
-    expects: 'the better arm in at least 90 % of the episodes',
+    summary: 'Two arms: one always pays a little, the other pays a lot in one pull of four.',
+    expects: 'the better arm in at least 90 % of episodes',
     environments: [bandit.preset],
-    // Solved within 40 iterations, it learns from luck alone: at a constant rate one of three seeds fell apart near iteration 380.
+    // Solved within 40 iterations. At a constant learning rate one of three seeds collapsed near iteration 380.
     changes: {
       iterations: 60,
       optimizer: { ...baseConfig.optimizer, learning_rate: 2e-4, schedule: 'linear' },
@@ -60,8 +59,8 @@ const tasks: Task[] = [
   {
     name: 'mixed',
     title: 'FrozenLake and Bandit',
-    summary: 'One agent learns both at once: three of four groups cross the lake, one chooses an arm.',
-    expects: 'both learned by one policy: FrozenLake from about 37 % to about 71 %, Bandit to 100 %',
+    summary: 'One policy learns both: three of four groups play FrozenLake, one plays Bandit.',
+    expects: 'FrozenLake 37 % → 71 %, Bandit 100 %',
     environments: [
       { ...frozenLake.preset, share: 0.75 },
       { ...bandit.preset, share: 0.25 },
@@ -82,7 +81,7 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
     baseline: algorithm.baseline,
     summary: task.summary,
     method: algorithm.method,
-    expects: algorithm.baseline ? 'a level to compare StarPO-S with, not measured yet' : task.expects,
+    expects: algorithm.baseline ? 'a baseline for StarPO-S, not measured yet' : task.expects,
     model: null,
     deviceBytes: null,
     hidden: false,
@@ -91,8 +90,8 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
 }
 
 /**
- * Falls into the Echo Trap, on purpose: plain GRPO at five times the rate, twice over the episodes of few levels, with no bonus on entropy. The trainer gives the same bits everywhere, so
- * this seed falls on every machine.
+ * Collapses on purpose: plain GRPO with five times the learning rate, two epochs, few levels and no entropy bonus. Training is bit-exact on every CPU, so
+ * this seed collapses everywhere.
  */
 const lakeTrap: Preset = {
   ...makePreset(tasks[0]!, algorithms.find(({ suffix }) => suffix === 'grpo')!),
@@ -101,15 +100,15 @@ const lakeTrap: Preset = {
   task: 'frozen-lake-trap',
   title: 'FrozenLake, watch it collapse',
   summary:
-    'A learning rate that is too high, twice over few levels: thoughts become one line for every board, rewards stop differing, and then success falls. See it warned of, and roll it back.',
-  method: 'Learns twice from every level in long steps, with nothing that keeps words varied.',
-  expects: 'a warning near iteration 16, success that wavers, and nothing left of it by iteration 150',
+    'Learning rate too high, two epochs, few levels: it collapses on purpose. Watch the warning, then roll back.',
+  method: 'Two epochs per iteration at a high learning rate, without an entropy bonus.',
+  expects: 'a warning near iteration 16 and no success left by iteration 150',
   baseline: false,
 };
 lakeTrap.config = {
   ...lakeTrap.config,
   preset: lakeTrap.id,
-  // Five seeds were tried, and all fall. This one falls to nothing, long after the warning.
+  // All five tested seeds collapse. This one loses all success, long after the warning.
   seed: 1,
   iterations: 150,
   rollout: { ...lakeTrap.config.rollout, groups: 8 },
@@ -118,7 +117,7 @@ lakeTrap.config = {
   evaluation: { ...lakeTrap.config.evaluation, levels: 64 },
 };
 
-/** Makes the starter policy: supervised warm-up on all three environments, stopped early so that there is room to learn. */
+/** Creates the starter policy: supervised warm-up on all three environments, stopped early to leave room for RL. */
 const warmStart: Preset = {
   id: 'starter-warm-start',
   alias: null,
@@ -127,7 +126,7 @@ const warmStart: Preset = {
   algorithm: 'Supervised',
   baseline: false,
   summary: 'Trains the starter policy on solver demonstrations.',
-  method: 'Cross-entropy on what a solver does.',
+  method: 'Cross-entropy on solver demonstrations.',
   expects: '25 to 55 % success on FrozenLake',
   model: null,
   deviceBytes: null,
@@ -156,7 +155,7 @@ export const presets: readonly Preset[] = [
   warmStart,
 ];
 
-/** By id or alias; throws `preset_unknown`. */
+/** Finds a preset by id or alias. Throws `preset_unknown`. */
 export function findPreset(name: string): Preset {
   const found = presets.find((preset) => preset.id === name || preset.alias === name);
   if (found) return found;
@@ -166,7 +165,7 @@ export function findPreset(name: string): Preset {
   const proposal = nearest(name, names);
   throw new Failure(
     'preset_unknown',
-    `There is no preset "${name}".`,
+    `Unknown preset "${name}".`,
     proposal ? `Did you mean ${proposal}?` : `Presets: ${[...new Set(names)].join(', ')}.`,
   );
 }

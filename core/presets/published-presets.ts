@@ -7,13 +7,13 @@ import { baseConfig, type Preset } from './base.ts';
 import { deviceMemoryParts, totalBytes } from './device-memory.ts';
 import { type PublishedModel, publishedModels } from './published.ts';
 
-/** RAGEN's experiments with a published language model (arXiv 2504.20073, section 4, and its default configuration), for one GPU. */
+/** RAGEN's experiments with published language models (arXiv 2504.20073, section 4, and the default configuration) on one GPU. */
 
 interface Task {
   name: string;
   title: string;
   summary: string;
-  /** What the paper says of StarPO-S with the smallest model. */
+  /** The paper's result for StarPO-S with the smallest model. */
   paper: string | null;
   environments: EnvironmentConfig[];
   rollout: Partial<RunConfig['rollout']>;
@@ -23,8 +23,7 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake',
     title: 'FrozenLake',
-    summary:
-      'Cross a frozen lake without stepping into a hole, thinking aloud before each turn. The ice does not slip.',
+    summary: 'Cross a frozen lake without stepping into a hole. The ice is not slippery.',
     paper: null,
     environments: [
       {
@@ -37,8 +36,8 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake-slippery',
     title: 'FrozenLake, slippery',
-    summary: "RAGEN's own FrozenLake: two moves of three go to a side.",
-    paper: '22 % of the levels after 200 iterations',
+    summary: "RAGEN's FrozenLake: two moves in three slip sideways.",
+    paper: '22 % success after 200 iterations',
     environments: [
       {
         ...slipperyLake,
@@ -52,32 +51,31 @@ const tasks: Task[] = [
   {
     name: 'sokoban',
     title: 'Sokoban',
-    summary:
-      'Push the box onto its target, in RAGEN’s rooms of 6 by 6: a careless push can cost the episode.',
-    paper: '20 % of the levels after 200 iterations',
+    summary: 'Push the box onto its target in RAGEN’s 6×6 rooms. One wrong push can make a level unsolvable.',
+    paper: '20 % success after 200 iterations',
     environments: [{ ...sokoban.preset, prompt: sokobanChatPrompt }],
     rollout: {},
   },
   {
     name: 'bandit',
     title: 'Bandit',
-    summary: 'Reason from two telling names to the arm that pays more on average. One choice.',
-    paper: 'the better arm always',
+    summary: 'Choose the arm that pays more on average, judging by its name. One choice per episode.',
+    paper: 'always the better arm',
     environments: [{ ...bandit.preset, prompt: banditChatPrompt }],
     rollout: { max_response_tokens: 500, context: 1024 },
   },
 ];
 
-/** Memory for time, as far as a model needs it to train with a critic on one large GPU. */
+/** Activation recomputation that a model needs to train with a critic on one large GPU. */
 const recompute: Record<string, RunConfig['optimizer']['recompute']> = {
   'Qwen2.5-1.5B-Instruct': 'elementwise',
   'Qwen2.5-3B-Instruct': 'block',
 };
 
-/** Diagnostics keep a copy of the start beside the policy, which is too much for one large GPU with these. */
+/** Diagnostics keep a copy of the initial policy, which does not fit on one large GPU for these models. */
 const tooLargeForDiagnostics = new Set(['Qwen2.5-3B-Instruct']);
 
-/** RAGEN's default configuration: 8 levels of 16 episodes, up to 5 turns of up to 400 tokens, one optimiser step for 32 episodes. */
+/** RAGEN's default configuration: 8 prompts with 16 rollouts, up to 5 turns of 400 tokens, mini-batches of 32 episodes. */
 function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
   return {
     ...baseConfig,
@@ -117,19 +115,19 @@ function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
   };
 }
 
-/** What the driver takes for itself, about. */
+/** Approximate memory use of the driver. */
 const driverBytes = 2 ** 30;
 
 function expectation(model: PublishedModel, task: Task, algorithm: Algorithm): string {
   const paper = model === publishedModels[0] && algorithm.default ? task.paper : null;
-  return paper ? `the paper’s result: ${paper}` : 'rising success, not measured yet';
+  return paper ? `${paper} (paper)` : 'rising success, not measured yet';
 }
 
 function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Preset {
   const short = `${model.name.replace('-Instruct', '').toLowerCase()}-${task.name}`;
   const base = ragenConfig(model, task, `${short}-${algorithm.suffix}`);
   const config = { ...base, ...algorithm.changes(base) };
-  // Plain GRPO has its KL term in the loss, where only k2 and k3 pull: RAGEN's k1 has a gradient of 0 on average there.
+  // Plain GRPO has its KL term in the loss, where RAGEN's k1 has an expected gradient of zero.
   if (algorithm.suffix === 'grpo')
     config.kl = { ...config.kl, coefficient: 0.001, estimator: 'k3', placement: 'loss' };
   const { name, title, repository, licence } = model;

@@ -1,18 +1,18 @@
 import { Failure } from '../contract/failure.ts';
 
-/** A language model that presets name, as it is published. */
+/** A published language model with presets. */
 export interface PublishedModel {
-  /** Also of its folder. */
+  /** Also the folder name. */
   name: string;
-  /** For people, next to a task's title. */
+  /** Display name. */
   title: string;
-  /** Where Hugging Face has it. */
+  /** Hugging Face repository. */
   repository: string;
   licence: string;
   shape: ModelShape;
 }
 
-/** What decides how large a Qwen2 model is; the keys are those of its config.json. */
+/** Shape of a Qwen2 model, with the keys of its config.json. */
 export interface ModelShape {
   vocab_size: number;
   hidden_size: number;
@@ -62,15 +62,15 @@ export const publishedModels: readonly PublishedModel[] = [
   }),
 ];
 
-/** By its name; throws `model_unknown`. */
+/** Finds a model by name. Throws `model_unknown`. */
 export function publishedModel(name: string): PublishedModel {
   const found = publishedModels.find((model) => model.name === name);
   if (found) return found;
   const names = publishedModels.map((model) => model.name).join(', ');
-  throw new Failure('model_unknown', `There is no published model "${name}".`, `Models: ${names}.`);
+  throw new Failure('model_unknown', `Unknown model "${name}".`, `Models: ${names}.`);
 }
 
-/** Weights of a model: matrices, biases and norms. */
+/** Returns the number of parameters: matrices, biases and norms. */
 export function parameterCount(shape: ModelShape): number {
   const { hidden_size: hidden, intermediate_size: inner, num_hidden_layers: layers } = shape;
   const queries = shape.num_attention_heads * shape.head_dim;

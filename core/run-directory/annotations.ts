@@ -9,7 +9,7 @@ import { appendLine } from './append-line.ts';
 import { runFiles } from './names.ts';
 import { parseLine } from './parse-line.ts';
 
-/** What people and core itself say of a run, as docs/formats/annotations.md describes it. Unknown keys and types are let through and ignored. */
+/** Annotations of a run by users and the app (docs/formats/annotations.md). Unknown keys and types are ignored. */
 
 const alertId = z.string().min(1).max(64);
 
@@ -18,7 +18,7 @@ const kept = <T extends z.ZodType>(part: T) =>
   part.refine((value) => keptText.safeParse(JSON.stringify(value)).success, 'is too long');
 
 const { shape } = alertEvidence;
-/** What can't be read of a part is left out. */
+/** Invalid parts are omitted. */
 const lenient = <T extends z.ZodType>(part: T) => kept(part).nullish().catch(undefined);
 const evidence = {
   level: lenient(shape.level),
@@ -76,7 +76,7 @@ const bodies = {
 
 type Bodies = typeof bodies;
 export type AnnotationType = keyof Bodies;
-/** An annotation without what every line has. */
+/** An annotation without the envelope. */
 export type NewAnnotation = { [T in AnnotationType]: { type: T } & z.infer<Bodies[T]> }[AnnotationType];
 export type Annotation = NewAnnotation & { time: number };
 
@@ -98,13 +98,13 @@ export function appendAnnotation(folder: string, annotation: NewAnnotation): voi
 
 export interface AnnotationsRead {
   annotations: Annotation[];
-  /** Whole lines that are no annotations. */
+  /** Number of invalid lines. */
   damaged: number;
   /** The file's size when it was read. */
   bytes: number;
 }
 
-/** All of a run's annotations, in the order they were made; none where there is no file. A last line that is cut short doesn't count. */
+/** Reads a run's annotations in order; empty without a file. A truncated last line is ignored. */
 export function readAnnotations(folder: string): AnnotationsRead {
   let bytes: Buffer;
   try {
@@ -123,7 +123,7 @@ export function readAnnotations(folder: string): AnnotationsRead {
   return { annotations, damaged: read.filter((each) => each === null).length, bytes: bytes.length };
 }
 
-/** Null for what is no annotation: no JSON object, no envelope, or a known type with wrong fields. */
+/** Returns null for an invalid annotation: not an object, no envelope, or a known type with invalid fields. */
 export function parseAnnotation(line: string): Annotation | 'unknown' | null {
   const head = parseLine(envelope, line);
   if (!head) return null;
@@ -136,7 +136,7 @@ export function parseAnnotation(line: string): Annotation | 'unknown' | null {
   return body.success ? ({ ...body.data, type, time } as Annotation) : null;
 }
 
-/** Whether a reaction is of a kind that this version knows. */
+/** Returns whether this version knows the kind of reaction. */
 const isKnownReaction = (fields: Record<string, unknown>) =>
   (['by', 'action', 'state'] as const).every(
     (key) => typeof fields[key] !== 'string' || reaction[key].safeParse(fields[key]).success,

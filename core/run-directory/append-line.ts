@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { Failure } from '../contract/failure.ts';
 
-/** Appends a JSON object as one line by one write, or throws where the disk has no room for all of it. A line that was left cut short is ended first. */
+/** Appends a JSON object as one line in a single write. Throws if the disk is full. Terminates a truncated last line first. */
 export function appendLine(path: string, value: object): void {
   const line = `${JSON.stringify(value)}\n`;
   const file = openForAppending(path);
@@ -13,8 +13,7 @@ export function appendLine(path: string, value: object): void {
 }
 
 /**
- * Opens a file of a run directory, making it where there is none. Throws `run_folder_invalid` where a link has its name: through it, a run directory from
- * elsewhere could have any file of this person's written to.
+ * Opens or creates a file in a run directory. Throws `run_folder_invalid` for a symbolic link, which could redirect writes to any file of the user.
  */
 export function openForAppending(path: string): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_RDWR } = constants;
@@ -25,7 +24,7 @@ export function openForAppending(path: string): number {
     throw new Failure(
       'run_folder_invalid',
       `${path} is a link, which a run folder doesn't have.`,
-      'Look at what it leads to, and put a file in its place.',
+      'Replace the link by a regular file.',
     );
   }
 }

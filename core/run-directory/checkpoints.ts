@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkpointPath, pinFile, runFiles, trainerState, wholeWeights } from './names.ts';
 
-/** The checkpoints in a run directory, as docs/formats/checkpoint.md describes them. */
+/** Checkpoints in a run directory (docs/formats/checkpoint.md). */
 
-/** Iterations of those that have their weights, oldest first. */
+/** Returns the iterations of checkpoints with weights, oldest first. */
 export function checkpointsOf(folder: string): number[] {
   return namesIn(join(folder, runFiles.checkpoints))
     .filter((name) => /^\d{6,7}$/.test(name))
@@ -21,7 +21,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether it has what a run needs to go on from it as if it had never stopped. */
+/** Returns whether a checkpoint has the optimizer state for a bit-exact resume. */
 export const hasOptimizer = (folder: string, iteration: number): boolean =>
   existsSync(join(folder, checkpointPath(iteration), trainerState));
 

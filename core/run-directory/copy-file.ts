@@ -3,17 +3,17 @@ import { copyFile, rm, stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Bytes that are copied in a moment, so at once. */
+/** Files up to this size are copied in one step. */
 const atOnce = 8 << 20;
 
 export interface CopyOptions {
-  /** Ends it; then it throws the signal's reason. */
+  /** Aborts the copy, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Hears how many bytes more are there. */
+  /** Called with the number of bytes copied since the last call. */
   copied?: (bytes: number) => void;
 }
 
-/** Copies a file: at once where it is small or its blocks can be shared, else piece by piece. Where it fails or is given up, nothing of the copy stays. */
+/** Copies a file: in one step if it is small or the file system can clone it, else in chunks. Removes the copy on failure or abort. */
 export async function copyOneFile(
   from: string,
   to: string,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { episodeSummary } from '../contract/episodes.ts';
 
-/** One episode of a rollout file, as docs/formats/rollouts.md describes it; unknown keys are ignored. */
+/** One episode of a rollout file (docs/formats/rollouts.md). Unknown keys are ignored. */
 
-/** Beside these it holds what else its environment says of the action, by name, true or false. */
+/** May also have boolean facts from the environment, by name. */
 const executed = z.looseObject({
   action: z.string(),
   reward: z.number(),
@@ -13,11 +13,11 @@ const executed = z.looseObject({
   slipped: z.boolean().default(false),
   done: z.boolean(),
   success: z.boolean(),
-  /** Absent in files of trainers that didn't look for dead ends. */
+  /** Missing in files of older trainers. */
   dead_end: z.boolean().default(false),
 });
 
-/** base64 of little-endian arrays, one entry a sampled token. */
+/** Little-endian arrays in base64, one entry per sampled token. */
 const tokens = z.object({
   ids: z.string(),
   logprobs: z.string(),
@@ -53,6 +53,6 @@ export type Episode = z.infer<typeof episode>;
 export type EpisodeStep = Episode['steps'][number];
 type Executed = EpisodeStep['executed'][number];
 
-/** What an action's environment says of it beside what every environment does: the names of what holds. */
+/** Returns the names of the environment's own facts that are true for an action. */
 export const ownFacts = (outcome: Executed): string[] =>
   Object.keys(outcome).filter((name) => !(name in executed.shape) && outcome[name] === true);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 import { runFiles } from './names.ts';
 
-/** The result of an evaluation that was asked for, as docs/formats/evaluation.md describes it; unknown keys are ignored. */
+/** Result of a requested evaluation (docs/formats/evaluation.md). Unknown keys are ignored. */
 export const evaluationResult = z.looseObject({
   version: z.number().int(),
   name: z.string(),
@@ -28,7 +28,7 @@ export type EvaluationResult = z.infer<typeof evaluationResult>;
 
 const resultFile = /^([a-z0-9-]{1,64})\.json$/;
 
-/** Every result of a run that can be read, newest first; a damaged one is as if it weren't there. */
+/** Returns a run's readable results, newest first. */
 export async function listEvaluationResults(folder: string): Promise<EvaluationResult[]> {
   const files = await readdir(join(folder, runFiles.evaluations)).catch(() => []);
   const names = files.flatMap((file) => resultFile.exec(file)?.[1] ?? []);
@@ -40,14 +40,14 @@ export async function listEvaluationResults(folder: string): Promise<EvaluationR
 export async function readResult(folder: string, name: string): Promise<EvaluationResult> {
   const path = join(folder, runFiles.evaluations, `${name}.json`);
   const text = await readFile(path, 'utf8').catch(() => {
-    throw new Failure('evaluation_unknown', `There is no evaluation ${name}.`, 'Choose one from the list.');
+    throw new Failure('evaluation_unknown', `Evaluation ${name} was not found.`, 'Choose one from the list.');
   });
   try {
     return evaluationResult.parse(JSON.parse(text));
   } catch {
     throw new Failure(
       'evaluation_corrupt',
-      `The evaluation ${path} is damaged.`,
+      `The evaluation file ${path} is invalid.`,
       'Delete the file and evaluate the checkpoint again.',
     );
   }

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { memoryPlan, phase } from '../contract/runs.ts';
 import { parseLine } from './parse-line.ts';
 
-/** The journal's events, as docs/formats/journal.md describes them. Keys, types, phases, reasons and levels that this version doesn't know are let through as they are. */
+/** Events of the journal (docs/formats/journal.md). Unknown keys, types, phases, reasons and levels are passed through. */
 
 const integer = z.number().int();
 
-/** What is no finite number, as of a newer trainer, is left out alone: the others are worth as much as before. */
+/** Drops values that are not finite numbers and keeps the others. */
 export const numbersOf = (values: Record<string, unknown>): Record<string, number> =>
   Object.fromEntries(
     Object.entries(values).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
@@ -63,7 +63,7 @@ type Bodies = typeof bodies;
 export type EventType = keyof Bodies;
 export const eventTypes = Object.keys(bodies) as EventType[];
 export const isKnownType = (type: string): type is EventType => Object.hasOwn(bodies, type);
-/** What an event of a type holds besides the envelope. */
+/** Fields of an event besides the envelope. */
 export const eventFields = (type: EventType): string[] => Object.keys(bodies[type].shape);
 
 interface Envelope {
@@ -79,7 +79,7 @@ export type JournalEvent =
 
 const envelope = z.looseObject({ v: integer, seq: integer.min(0), time: z.number(), type: z.string() });
 
-/** Reads one whole line. Gives null for what is no event: no JSON object, no envelope, or a known type with wrong fields. */
+/** Parses a line. Returns null for an invalid event: not an object, no envelope, or a known type with invalid fields. */
 export function parseEvent(line: string): JournalEvent | null {
   const head = parseLine(envelope, line);
   if (!head) return null;

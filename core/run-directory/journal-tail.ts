@@ -1,21 +1,21 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Whole lines of a journal from one byte offset on. */
+/** Complete lines of a journal from a byte offset. */
 export interface Tail {
   lines: string[];
-  /** Byte after the last whole line: where to go on. */
+  /** Byte offset after the last complete line. */
   next: number;
-  /** Whether more whole lines may be waiting. */
+  /** Whether more complete lines may follow. */
   more: boolean;
-  /** The file is shorter than `offset`: it isn't the one that was read before. */
+  /** The file is shorter than `offset`, so it was replaced. */
   replaced: boolean;
 }
 
 const newline = 0x0a;
 
 /**
- * Reads up to about `limit` bytes of whole lines from byte `offset`. A last line that is cut short stays unread until it is complete;
- * a line longer than `limit` is read whole. A file that doesn't exist is empty.
+ * Reads about `limit` bytes of complete lines from byte `offset`. A truncated last line is left for later; a line longer than `limit` is read
+ * completely. A missing file is empty.
  */
 export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
   let file: number;

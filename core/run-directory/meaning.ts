@@ -1,17 +1,17 @@
 import type { ApiError, LogLine, MemoryPlan, Phase } from '../contract/contract.ts';
 import { type EventType, isKnownType, type JournalEvent, type KnownEvent } from './events.ts';
 
-/** What an event of the journal means to whoever keeps, shows or watches runs; what it says nothing of is left out. */
+/** The meaning of a journal event for ingestion, UI and monitoring. Fields that do not apply are absent. */
 export interface Meaning {
-  /** A trainer has started: what came after this iteration is done again, all of it where that is -1. */
+  /** A trainer started. Later iterations are repeated; -1 means all. */
   begins?: { after: number; pid: number; host: string };
   phase?: Phase;
-  /** Whether the trainer waits, or goes on. */
+  /** Whether the trainer is paused. */
   paused?: boolean;
   ends?: { status: 'completed' | 'stopped' | 'failed'; failure: ApiError | null };
-  /** Last complete iteration. */
+  /** Last completed iteration. */
   iteration?: number;
-  /** `notFinite`: names of metrics that were measured, and NaN or infinite, where that is known. */
+  /** `notFinite`: names of metrics that were NaN or infinite. */
   metrics?: { iteration: number; values: Record<string, number>; notFinite?: string[] };
   evaluation?: { label: string };
   rollout?: { iteration: number; split: string; file: string; index: string; episodes: number };
@@ -22,7 +22,7 @@ export interface Meaning {
   line?: Pick<LogLine, 'level' | 'message'>;
 }
 
-/** What was measured, with NaN for what wasn't finite: as detectors take it. */
+/** Returns the metrics for detectors, with NaN for non-finite values. */
 export function measured({
   values,
   notFinite = [],
@@ -35,7 +35,7 @@ type Body<T extends EventType> = Extract<KnownEvent, { type: T }>['body'];
 
 const information = (message: string): Line => ({ level: 'info', message });
 
-/** What people are told of each type of event; null: nothing, since it is seen elsewhere. */
+/** Log line per event type; null if the UI shows the event elsewhere. */
 const lines: { [T in EventType]: ((body: Body<T>) => Line) | null } = {
   started: ({ resume, host, device, device_name: name, isa }) =>
     information(
@@ -49,9 +49,7 @@ const lines: { [T in EventType]: ((body: Body<T>) => Line) | null } = {
   rollout_removed: null,
   checkpoint: null,
   checkpoint_state_removed: ({ iteration }) =>
-    information(
-      `The checkpoint of iteration ${iteration} keeps its weights alone: its optimiser state is deleted.`,
-    ),
+    information(`Deleted the optimizer state of checkpoint ${iteration}; its weights are kept.`),
   acknowledged: null,
   paused: null,
   resumed: null,
@@ -60,10 +58,10 @@ const lines: { [T in EventType]: ((body: Body<T>) => Line) | null } = {
   failed: ({ message, hint }) => ({ level: 'error', message: `${message} ${hint}`.trim() }),
 };
 
-/** Whether people are told of events of this type. */
+/** Returns whether events of this type have a log line. */
 export const isTold = (type: string): boolean => !isKnownType(type) || lines[type] !== null;
 
-/** Letters that are shown of what an event carries which this version doesn't know. */
+/** Maximum characters shown of an unknown event. */
 const shownLetters = 200;
 
 function unknownLine(type: string, body: unknown): Line {
@@ -72,10 +70,10 @@ function unknownLine(type: string, body: unknown): Line {
   return information(`${type}: ${cut}`);
 }
 
-/** An event as it was read, or as it is kept, with its own type even where that isn't known. */
+/** An event as read or stored; its type may be unknown. */
 type Told = Pick<JournalEvent, 'type' | 'body'> | { type: string; body: Record<string, unknown> };
 
-/** The one place that says what events mean. Of one that this version doesn't know people are told its type and what it carries. */
+/** Returns the meaning of an event. Unknown events become a log line with their type and content. */
 export function meaningOf(event: Told): Meaning {
   const type = event.type === 'unknown' && 'name' in event ? String(event.name) : event.type;
   if (!isKnownType(type)) return { line: unknownLine(type, event.body) };

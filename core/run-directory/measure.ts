@@ -4,13 +4,13 @@ import type { RunStorage } from '../contract/contract.ts';
 import { runFiles } from './names.ts';
 
 export type RunSizes = Pick<RunStorage, 'rollouts' | 'checkpoints' | 'journal' | 'other' | 'total'> & {
-  /** Files of episodes, their indexes not counted. */
+  /** Episode files, without indexes. */
   rolloutFiles: number;
   /** Bytes of the largest checkpoint. */
   largestCheckpoint: number;
 };
 
-/** Bytes of a run directory by what they are for. Files that vanish meanwhile count nothing. */
+/** Returns the bytes of a run directory by purpose. Files that disappear while measuring count 0. */
 export async function measureRun(folder: string): Promise<RunSizes> {
   const rollouts = join(folder, runFiles.rollouts);
   const checkpoints = join(folder, runFiles.checkpoints);

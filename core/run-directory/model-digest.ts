@@ -9,7 +9,7 @@ import { wholeWeights } from './names.ts';
 export const weightsIndex = 'model.safetensors.index.json';
 
 /**
- * The digest of a model folder's weights, as `docs/formats/model-folder.md` defines it and the trainer checks it.
+ * Returns the digest of a model folder's weights (docs/formats/model-folder.md).
  * Throws `model_index_invalid` or `model_shard_missing`.
  */
 export async function modelDigest(folder: string): Promise<string> {
@@ -29,7 +29,7 @@ export async function modelDigest(folder: string): Promise<string> {
   return createHash('sha256').update(lines.join('')).digest('hex');
 }
 
-/** The files that the index names, each once, in the order of their names' bytes. */
+/** Returns the files listed in the index, sorted by the bytes of their names. */
 export async function shardNames(folder: string): Promise<string[]> {
   const path = join(folder, weightsIndex);
   const names = shardsOf(parsed(await readFile(path, 'utf8')));

@@ -15,32 +15,32 @@ export const runFiles = {
   evaluations: 'evaluations',
 } as const;
 
-/** A checkpoint's weights; any other model folder calls them so too, where they are one file. */
+/** Weights of a checkpoint or of an unsharded model folder. */
 export const wholeWeights = 'model.safetensors';
 
-/** Beside a checkpoint's weights: what a run needs to go on from it. */
+/** Optimizer state of a checkpoint, needed to resume. */
 export const trainerState = 'trainer-state.safetensors';
 
-/** Beside a checkpoint's weights where it is pinned: empty. */
+/** Empty marker file of a pinned checkpoint. */
 export const pinFile = 'pinned';
 
 /** Relative to the run directory: `checkpoints/000050`. */
 export const checkpointPath = (iteration: number) =>
   join(runFiles.checkpoints, String(iteration).padStart(6, '0'));
 
-/** The split of the episodes that a run trains on; others are evaluations, by label. */
+/** Split of training episodes. Other splits are evaluations, by label. */
 export const trainSplit = 'train';
 
 export const runIdPattern = /^[a-z0-9-]{1,64}$/;
 
 export const runsFolder = (home: string) => join(home, 'runs');
-/** Deleted runs, and studies; see runs/trash.ts. */
+/** Deleted runs and studies; see run-library/trash.ts. */
 export const trashFolder = (home: string) => join(home, 'trash');
-/** What is written for TensorBoard while runs train, a folder a run; see exports/tensorboard-writing.ts. */
+/** Live TensorBoard files, one folder per run; see exports/tensorboard-writing.ts. */
 export const tensorBoardFolder = (home: string) => join(home, 'tensorboard');
 export const runFolder = (home: string, runId: string) => join(home, 'runs', runId);
 
-/** Preset, local date and time, and a random part: unique, and sorted by time within a preset. */
+/** Builds a run id from preset, local time and a random part. Sorts by time within a preset. */
 export function newRunId(preset: string, now = new Date()): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const date = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
@@ -49,7 +49,7 @@ export function newRunId(preset: string, now = new Date()): string {
   return `${name}-${date}-${time}-${randomBytes(2).toString('hex')}`;
 }
 
-/** Episode ids such as `000012-train-0037` or `000020-frozen-lake-0005`; null where a text isn't one. */
+/** Episode ids such as `000012-train-0037` or `000020-frozen-lake-0005`; null for other text. */
 export function parseEpisodeId(id: string): { iteration: number; split: string; index: number } | null {
   const match = /^(\d{6,})-([a-z0-9-]{1,32})-(\d{4,})$/.exec(id);
   if (!match) return null;

@@ -6,7 +6,7 @@ import { type EpisodeSummary, episodeSummary } from '../contract/episodes.ts';
 import { Failure } from '../contract/failure.ts';
 import { type Episode, episode } from './episode.ts';
 
-/** Paths of a rollout file and its index, relative to the run directory, as the journal gives them. */
+/** Paths of a rollout file and its index, relative to the run directory. */
 export interface RolloutPaths {
   file: string;
   index: string;
@@ -18,23 +18,23 @@ const indexFile = z.looseObject({
   episodes: z.array(z.intersection(episodeSummary, place)),
 });
 
-/** Largest episode that is read, unpacked: a guard against damaged or hostile files. */
+/** Maximum decompressed size of an episode, a guard against invalid or hostile files. */
 const episodeLimit = 256 << 20;
 
-/** Heads of a rollout file's episodes, in order. Throws `rollout_missing` or `rollout_corrupt`. */
+/** Returns the headers of a rollout file's episodes, in order. Throws `rollout_missing` or `rollout_corrupt`. */
 export async function readEpisodes(folder: string, paths: RolloutPaths): Promise<EpisodeSummary[]> {
   const index = await readIndex(folder, paths);
   return index.map((entry) => episodeSummary.parse(entry));
 }
 
-/** One episode, read without its neighbours. Throws `episode_unknown`, `rollout_missing` or `rollout_corrupt`. */
+/** Reads one episode. Throws `episode_unknown`, `rollout_missing` or `rollout_corrupt`. */
 export async function readEpisode(folder: string, paths: RolloutPaths, id: string): Promise<Episode> {
   const parsed = episode.safeParse(await readRawEpisode(folder, paths, id));
   if (!parsed.success) throw corrupt(paths.file);
   return parsed.data;
 }
 
-/** The same with whatever else the trainer has written. */
+/** Reads one episode with unknown keys. */
 export async function readRawEpisode(
   folder: string,
   paths: RolloutPaths,
@@ -50,11 +50,11 @@ export async function readRawEpisode(
   }
 }
 
-/** An episode's text. Throws where the frame is damaged. */
+/** Decompresses an episode. Throws if the frame is invalid. */
 export const unpack = (frame: Buffer): string =>
   zstdDecompressSync(frame, { maxOutputLength: episodeLimit }).toString('utf8');
 
-/** The index as it is. Throws `rollout_missing` or `rollout_corrupt`. */
+/** Reads the index. Throws `rollout_missing` or `rollout_corrupt`. */
 export async function readIndex(folder: string, paths: RolloutPaths) {
   const path = inside(folder, paths.index);
   let text: string;
@@ -85,7 +85,7 @@ async function readSlice(path: string, offset: number, length: number): Promise<
   }
 }
 
-/** A journal's path is text from outside: it may not lead out of the run directory. */
+/** Resolves a path from the journal, which must not leave the run directory. */
 export function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (relative(folder, full).startsWith('..')) throw corrupt(path);
@@ -93,12 +93,12 @@ export function inside(folder: string, path: string): string {
 }
 
 export const unknownEpisode = (id: string) =>
-  new Failure('episode_unknown', `There is no episode ${id}.`, 'Choose one from the list of episodes.');
+  new Failure('episode_unknown', `Episode ${id} was not found.`, 'Choose one from the list of episodes.');
 export const missing = (path: string) =>
   new Failure(
     'rollout_missing',
-    `The file ${path} isn't there.`,
+    `The file ${path} was not found.`,
     'It may have been deleted; choose another iteration.',
   );
 export const corrupt = (path: string) =>
-  new Failure('rollout_corrupt', `The file ${path} is damaged.`, 'Other iterations can still be replayed.');
+  new Failure('rollout_corrupt', `The file ${path} is invalid.`, 'Other iterations can still be replayed.');

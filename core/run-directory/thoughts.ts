@@ -5,17 +5,17 @@ import type { Thoughts } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from './rollouts.ts';
 
-/** Of an episode, no more than its first thought needs. */
+/** The part of an episode with its first reasoning. */
 const head = z.looseObject({
   steps: z.array(z.looseObject({ response: z.string(), think: z.string().nullable() })).min(1),
 });
 
-/** Episodes that are unpacked before other work has its turn. */
+/** Episodes to decompress before yielding to other work. */
 const atOnce = 8;
 
 /**
- * First thoughts of a rollout file with how often they came and succeeded: the think block of the first turn, or the whole reply where that is invalid. Where the file is gone
- * and its index is there, says so. Throws `rollout_missing` or `rollout_corrupt`.
+ * Returns the first reasoning texts of a rollout file with their counts and successes: the think block of the first turn, or the whole response if malformed. Reports a deleted
+ * file whose index is left. Throws `rollout_missing` or `rollout_corrupt`.
  */
 export async function readThoughts(
   folder: string,

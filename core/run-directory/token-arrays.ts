@@ -1,4 +1,4 @@
-/** base64 to bytes, in a browser as well as in Node. */
+/** Decodes base64 in browsers and Node. */
 function bytesOf(base64: string): DataView {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return new DataView(bytes.buffer);
@@ -33,7 +33,7 @@ function halfToNumber(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** 0 for no values, so that a turn without sampled tokens can be shown. */
+/** Returns the mean, or 0 if empty (a turn without sampled tokens). */
 export function mean(values: readonly number[]): number {
   const finite = values.filter(Number.isFinite);
   return finite.length === 0 ? 0 : finite.reduce((sum, value) => sum + value, 0) / finite.length;

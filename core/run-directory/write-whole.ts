@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Writes a value as JSON to a file that appears, or is replaced, by one rename: whole and on disk, or not at all. */
+/** Writes a value as JSON atomically, with a rename after flushing to disk. */
 export function writeWhole(path: string, value: unknown): void {
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {

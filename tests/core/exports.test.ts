@@ -135,9 +135,9 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     );
     const card = read('README.md').toString();
     expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
-    expect(card).toContain('A policy for Sokoban that began');
+    expect(card).toContain('A policy for Sokoban, trained from');
     expect(card).toMatch(/^\| Sokoban \| /m);
-    expect(card).toContain('Wilson 95 % interval');
+    expect(card).toContain('95 % Wilson interval');
     const at = series('evaluation/sokoban/success_rate').get(2)!;
     expect(card).toContain(`${(at * 100).toFixed(1)} %`);
     expect(card).toContain('One run with one seed');
@@ -148,7 +148,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     });
   });
 
-  test('a table and a paragraph tell of the run in words', async () => {
+  test('the methods paragraph and tables describe the run', async () => {
     const text = await core.exports.text({ of: { runId }, format: 'methods' });
     const config = JSON.parse(readFileSync(join(kept, 'run.json'), 'utf8'));
     for (const said of ['Sokoban', `${config.rollout.groups} `, `seed ${config.seed}`, 'AdamW'])
@@ -160,7 +160,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(await core.exports.text({ of: { runId }, format: 'latex' })).toContain('\\toprule');
   });
 
-  test('what began as another run’s checkpoint began as that run did', () => {
+  test('the origin of a fork is that of its first ancestor', () => {
     const { config } = findPreset('starter-bandit');
     const from = (start: object) => ({ ...config, start: { ...config.start, ...start } });
     const folder = join(world.home, 'runs/parent');
@@ -174,18 +174,20 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a paragraph says how ice slips only where it does', () => {
-    const said = (preset: string) =>
+  test('the methods paragraph omits slip settings if the ice is not slippery', () => {
+    const methods = (preset: string) =>
       methodsText(
         findPreset(preset).config,
         { name: 'a model', repository: null, licence: null },
         { started: null, points: [] },
       );
-    expect(said('starter-frozen-lake')).toContain('FrozenLake (size 4, share of ice 0.8, not slippery)');
-    expect(said('starter-frozen-lake-slippery')).toMatch(/, slippery, chance to go straight 0\.33/);
+    expect(methods('starter-frozen-lake')).toContain(
+      'FrozenLake (size 4, ice probability 0.8, not slippery)',
+    );
+    expect(methods('starter-frozen-lake-slippery')).toMatch(/, slippery, intended move probability 0\.33/);
   });
 
-  test('packed it is one file, which is gone when it is forgotten', async () => {
+  test('a packed export is one file, deleted on forget', async () => {
     const { exportId, folder, names, read } = await make('parquet', { packed: true });
     expect(names).toHaveLength(1);
     const inside = await new Promise<string[]>((resolve, reject) =>
@@ -224,7 +226,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
   });
 
-  test('of a study that is unknown, or in a format that it has not, no task is told of', async () => {
+  test('an unknown study or an unsupported format starts no task', async () => {
     const studyId = await core.studies.create({
       ...{ name: 'Width', base: { preset: 'starter-bandit' }, set: {}, start: false },
       ...{ points: [{ name: 'narrow', set: {} }], seeds: [1] },

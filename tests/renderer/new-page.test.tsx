@@ -365,5 +365,5 @@ test('a sweep compares success in one of its environments', async () => {
 test('an unknown base shows an error', async () => {
   page = await Page.on();
   page.open('#/new/starter-chess');
-  await page.shown(page.saying('.note', /There is no preset "starter-chess"/));
+  await page.shown(page.saying('.note', /Unknown preset "starter-chess"/));
 });

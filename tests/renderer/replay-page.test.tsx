@@ -189,12 +189,12 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
   async (episodeId) => {
     page = await Page.on(template);
     page.open(`#/run/${lake}/replay/${episodeId}`);
-    await page.shown(page.saying('[role="status"]', `There is no episode ${episodeId}`));
+    await page.shown(page.saying('[role="status"]', `Episode ${episodeId} was not found`));
     await page.shown(() => location.hash === `#/run/${lake}/replay/000004-train-0000`);
     await page.shown(board);
     expect(page.find('.errors')?.textContent).toBe('');
     await page.click('.episode-table tbody tr:nth-child(2) a');
-    await page.shown(() => !page.saying('[role="status"]', 'There is no episode')());
+    await page.shown(() => !page.saying('[role="status"]', 'was not found')());
   },
 );
 

@@ -146,7 +146,7 @@ test('the result of a run shows a clip, or why there is none', async () => {
   rmSync(join(page.core.runs.folder(lake), 'rollouts/000000-frozen-lake.jsonl.zst'));
   page.open(`#/run/${lake}`);
   await page.shown(
-    page.saying('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst isn't there\./),
+    page.saying('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst was not found\./),
   );
 });
 
