@@ -1,6 +1,6 @@
 /**
- * Writes what is generated from the trainer's description of its configuration, metrics and events: core's lists and types, the example of a run.json and the tables of the pages
- * that explain them. With --check nothing is written: exit status 1 where a file differs.
+ * Generates core's lists and types, the example run.json and the documentation tables from `starpo-trainer schema`.
+ * With --check it writes nothing and exits with status 1 if a file is out of date.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const stale = Object.entries(descriptionFiles(schema, read)).filter(([path, text
   }
 });
 if (process.argv.includes('--check')) {
-  for (const [path] of stale) console.error(`${path} isn't what \`npm run describe\` writes`);
+  for (const [path] of stale) console.error(`${path} is out of date: run \`npm run describe\``);
   process.exitCode = stale.length > 0 ? 1 : 0;
 } else {
   for (const [path, text] of stale) {

@@ -1,6 +1,6 @@
-// What the CUDA kernels need, as ptxas said when they were built: registers, spills, stack, static shared memory.
+// Prints registers, spills, stack and static shared memory of the CUDA kernels, from ptxas's build reports.
 // Usage: npm run kernels [-- --cap]
-//   --cap: gives every kernel that native/cuda-kernels.json doesn't name a cap just above what it needs now, and drops those that are gone.
+//   --cap: adds a register cap for each new kernel to native/cuda-kernels.json and removes deleted kernels.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,14 +9,17 @@ import { capOf, findReports, readReports } from './lib/ptxas-report.mjs';
 
 const file = join(root, 'native/cuda-kernels.json');
 
-/** The hardware gives registers to a thread by eights, 255 at most. @param {number} registers */
+/** The hardware allocates registers per thread in multiples of 8, at most 255. @param {number} registers */
 const capAbove = (registers) => Math.min(Math.ceil(registers / 8) * 8, 255);
 
 try {
   const { values } = parseArgs({ options: { cap: { type: 'boolean', default: false } } });
   const reports = findReports();
   if (!reports)
-    throw new SetupError('The kernels were not built by nvcc.', 'Run npm run setup where there is an nvcc.');
+    throw new SetupError(
+      'There are no kernel reports: the kernels were not built with nvcc.',
+      'Run `npm run setup` on a machine with nvcc.',
+    );
   const uses = readReports(reports);
   for (const { kernel, target, registers, spilledBytes, stackBytes, sharedBytes } of uses) {
     const columns = [

@@ -1,5 +1,5 @@
-// Makes resources/sample.starpo.zip anew: the sample run, which the preset starter-frozen-lake trains with evaluations of 64 levels; of training, the episodes of every hundredth
-// iteration stay. The trainer being exact to the bit, every x86-64 machine gets the same episodes. Takes some minutes.
+// Trains the sample run and writes resources/sample.starpo.zip: preset starter-frozen-lake with evaluations on 64 levels and
+// training episodes of every hundredth iteration. Results are bit-identical on every x86-64 machine. Takes some minutes.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ const bundle = join(root, 'resources/sample.starpo.zip');
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-sample-'));
 
-/** Its last line. @param {string[]} args */
+/** Runs a command and returns the last line of its output. @param {string[]} args */
 async function starpo(...args) {
   const done = await run(pinnedNode(), ['core/host/cli.ts', ...args, '--home', home]);
   if (done.status !== 0) throw new Error(done.output);
@@ -22,10 +22,10 @@ try {
   const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
   const trained = await run(trainer, ['train', folder, ...process.argv.slice(2)], { show: true });
   if (trained.status !== 0) throw new Error(trained.output);
-  // Where the resources lay when it was made is nobody's concern.
+  // Remove this machine's paths.
   const config = join(folder, 'run.json');
   writeFileSync(config, readFileSync(config, 'utf8').replaceAll(join(root, 'resources/'), ''));
-  // Of checkpoints the tokenizer stays, by which the replay names tokens.
+  // Keep only the tokenizer of each checkpoint, which the replay needs to show tokens.
   const checkpoints = join(folder, 'checkpoints');
   for (const file of readdirSync(checkpoints, { recursive: true, encoding: 'utf8' }))
     if (/\./.test(file) && basename(file) !== 'tokenizer.json') rmSync(join(checkpoints, file));
@@ -33,7 +33,7 @@ try {
   await starpo('rename', id, 'Sample run: FrozenLake');
   rmSync(bundle, { force: true });
   await starpo('bundle', 'export', id, bundle, '--checkpoints', 'newest', '--episodes', 'all');
-  console.log(`${bundle} is new: ${(statSync(bundle).size / 1e6).toFixed(2)} MB`);
+  console.log(`wrote ${bundle}: ${(statSync(bundle).size / 1e6).toFixed(2)} MB`);
 } catch (error) {
   fail(error);
 } finally {

@@ -1,11 +1,11 @@
-// Makes resources/starter/model.safetensors anew: the warm start that the preset starter-warm-start describes, from random weights of its seed. The
-// trainer being exact to the bit, every x86-64 machine gets the same file. Prints success as it goes; takes some minutes.
+// Trains resources/starter/model.safetensors with the preset starter-warm-start from random weights.
+// The result is bit-identical on every x86-64 machine. Prints success per evaluation; takes some minutes.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fail, pinnedNode, root, run } from './lib/process.mjs';
 
-/** The policy is stopped early: what the rest of the schedule would teach it is left to reinforcement. */
+/** Stop before the end of the schedule, which leaves room for reinforcement learning to improve. */
 const early = '000080';
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-starter-'));
@@ -34,7 +34,7 @@ try {
   for (const file of ['model.safetensors', 'generation_config.json']) {
     copyFileSync(join(folder, 'checkpoints', early, file), join(root, 'resources/starter', file));
   }
-  console.log('resources/starter/model.safetensors is new');
+  console.log('wrote resources/starter/model.safetensors');
 } catch (error) {
   fail(error);
 } finally {

@@ -1,5 +1,5 @@
-// Holds what the CUDA engine says of cuBLASLt, which it opens at run time and never builds with, against the maker's header and library, as Debian has them. No GPU is needed.
-// Usage: npm run nightly:cublaslt -- [--release trixie] [--mirror URL] [--out FILE]      (1.1 GB of downloads the first time)
+// Checks the CUDA engine's own cuBLASLt declarations against NVIDIA's header and library from Debian. Needs no GPU.
+// Usage: npm run nightly:cublaslt -- [--release trixie] [--mirror URL] [--out FILE]      (downloads 1.1 GB on first use)
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ async function mustRun(program, args) {
   if (status === 0) return output;
   throw new SetupError(
     `${program} failed.`,
-    'A static_assert that fails, or what the library refused, is named above: mend native/src/engine/cuda/lt.',
+    'The failed static_assert or library call is named above. Fix native/src/engine/cuda/lt.',
     output,
   );
 }
@@ -45,7 +45,7 @@ try {
   }
   const libraries = join(folder, 'usr/lib/x86_64-linux-gnu');
   const name = readdirSync(libraries).find((file) => /^libcublasLt\.so\.\d+$/.test(file));
-  if (!name) throw new SetupError(`${folder} holds no libcublasLt.`, 'Name another --release.');
+  if (!name) throw new SetupError(`${folder} does not contain libcublasLt.`, 'Choose another --release.');
   await mustRun('cmake', [
     ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
     ...['-DSTARPO_CUDA=OFF', `-DSTARPO_CUBLASLT_HEADERS=${join(folder, 'usr/include')}`],

@@ -1,6 +1,6 @@
-// Builds the trainer with CUDA 12.4, whose binaries run from NVIDIA's driver 525 on (those of CUDA 13 want 580), as Debian trixie has it. No GPU is needed.
-// Checks that kernels spill next to nothing and that the binary knows which CUDA it was built with.
-// Usage: npm run nightly:cuda12 -- [--release trixie] [--mirror URL]      (1 GB of downloads the first time, as nightly:cublaslt)
+// Builds the trainer with Debian trixie's CUDA 12.4, whose binaries need driver 525 (CUDA 13 needs 580). Needs no GPU.
+// Checks register spills and the CUDA version that the binary reports.
+// Usage: npm run nightly:cuda12 -- [--release trixie] [--mirror URL]      (downloads 1 GB on first use)
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
@@ -11,7 +11,7 @@ import { findReports, readReports } from './lib/ptxas-report.mjs';
 
 const build = join(root, 'native/build-cuda12');
 
-/** Bytes: 12.4 is two registers short in one of the GEMM kernels, which CUDA 13 fits into those there are. */
+/** In bytes. CUDA 12.4 spills two registers in one GEMM kernel; CUDA 13 does not. */
 const toleratedSpill = 16;
 
 const nvccProfile = `TOP = $(_HERE_)/..
@@ -29,7 +29,7 @@ async function mustRun(program, args, env = process.env) {
 }
 
 /**
- * Debian's packages as a toolkit in one folder, which CMake and nvcc look for: bin, include and lib64.
+ * Arranges Debian's packages as a CUDA toolkit with bin, include and lib64, as CMake and nvcc expect.
  * @param {string} release @param {string} mirror
  */
 async function cudaToolkit(release, mirror) {
@@ -55,15 +55,15 @@ async function cudaToolkit(release, mirror) {
     ]);
   const bin = join(part, 'toolkit/bin');
   mkdirSync(bin, { recursive: true });
-  // Debian's own nvcc is a script, and its programs look for each other where the packages would be installed.
+  // Debian's nvcc is a script with absolute paths, so link its programs here.
   for (const name of ['cudafe++', 'fatbinary', 'nvlink', 'ptxas'])
     symlinkSync(`../../usr/bin/${name}`, join(bin, name));
   for (const name of ['cicc', 'crt'])
     symlinkSync(`../../usr/lib/nvidia-cuda-toolkit/bin/${name}`, join(bin, name));
-  // nvcc looks beside itself, where a link would lead it elsewhere.
+  // nvcc searches its own folder, so copy it: a link would resolve elsewhere.
   copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
   writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
-  // CMake looks for libdevice below it.
+  // CMake searches for libdevice here.
   symlinkSync('../usr/lib/nvidia-cuda-toolkit', join(part, 'toolkit/nvvm'));
   symlinkSync('../usr/include', join(part, 'toolkit/include'));
   symlinkSync('../usr/lib/x86_64-linux-gnu', join(part, 'toolkit/lib64'));
@@ -90,22 +90,20 @@ try {
   );
   await mustRun('ninja', ['-C', build, '-j', String(availableParallelism()), 'starpo-trainer'], env);
   const reports = findReports(build);
-  if (!reports) throw new SetupError('A kernel has no report of ptxas.', `Delete ${build} and try again.`);
+  if (!reports) throw new SetupError('A kernel has no ptxas report.', `Delete ${build} and try again.`);
   const spills = readReports(reports).filter(({ spilledBytes }) => spilledBytes > 0);
   const names = spills.map(
     ({ kernel, target, spilledBytes }) => `${kernel} (${target}): ${spilledBytes} bytes`,
   );
   if (spills.some(({ spilledBytes }) => spilledBytes > toleratedSpill))
-    throw new SetupError('Kernels spill registers.', `Mend them: ${names.join(', ')}.`);
+    throw new SetupError('Kernels spill registers.', `Fix these kernels: ${names.join(', ')}.`);
   const { cuda } = JSON.parse(await mustRun(join(build, 'starpo-trainer'), ['devices', '--json']));
   if (!cuda.runtime_version?.startsWith('12.'))
     throw new SetupError(
-      `The trainer says that it was built with CUDA ${cuda.runtime_version}.`,
+      `The trainer reports CUDA ${cuda.runtime_version} instead of 12.`,
       `Delete ${build} and try again.`,
     );
-  console.log(
-    `The trainer is built with CUDA ${cuda.runtime_version}. Spilled registers: ${names.join(', ') || 'none'}.`,
-  );
+  console.log(`Built with CUDA ${cuda.runtime_version}. Spilled registers: ${names.join(', ') || 'none'}.`);
 } catch (error) {
   fail(error);
 }

@@ -1,8 +1,8 @@
-// Fuzzes everything that reads bytes from outside, with libFuzzer under AddressSanitizer and UBSan. Not part of the tests, which replay native/fuzz/corpora.
+// Fuzzes all parsers of untrusted input with libFuzzer under AddressSanitizer and UBSan. `npm test` only replays native/fuzz/corpora.
 // Usage: npm run nightly:fuzz -- [--runs 1000000] [--target NAME ...] [--seed N] [--keep] [--out FILE]
-//   --seed: for libFuzzer, which draws the same inputs again in an unchanged checkout; otherwise the time.
-//   --keep: afterwards the corpora are made again, of at most 40 inputs each that cover the most together.
-//   --out: what was run is written there, target by target; what the file says of other targets stays.
+//   --seed: libFuzzer's seed, which repeats a run of the same checkout. Default: the time.
+//   --keep: replaces each corpus by the at most 40 inputs with the largest total coverage.
+//   --out: file for the results; entries of other targets are kept.
 import {
   cpSync,
   existsSync,
@@ -24,7 +24,7 @@ const corpora = join(root, 'native/fuzz/corpora');
 const build = join(root, 'native/build-fuzz');
 const mostInputs = 40;
 
-/** The longest input in bytes: of lines, each of which costs, fewer; a tokenizer.json needs more. @type {Record<string, number>} */
+/** Maximum input length in bytes per target: shorter for line protocols, whose cost grows with lines. @type {Record<string, number>} */
 const longest = { 'control-lines': 1024, 'env-protocol': 1024, 'journal-tail': 2048 };
 const longestOfOthers = 4096;
 
@@ -51,7 +51,7 @@ async function fuzz(target, { runs, seed, keep }) {
   const [grown, findings, least] = ['grown', 'findings', 'least'].map((name) => join(work, name));
   for (const folder of [grown, findings, least]) mkdirSync(/** @type {string} */ (folder));
   const program = join(build, `starpo-fuzz-${target}`);
-  // A larger quarantine of freed memory would take a third of the time, for fresh pages.
+  // ASan's default quarantine of freed memory costs a third of the time.
   const env = { ...process.env, TMPDIR: work, ASAN_OPTIONS: 'quarantine_size_mb=16' };
   const length = longest[target] ?? longestOfOthers;
   const limits = [
@@ -69,11 +69,11 @@ async function fuzz(target, { runs, seed, keep }) {
   );
   const seconds = Math.round((performance.now() - begin) / 1000);
   const executions = Number(/number_of_executed_units: (\d+)/.exec(output)?.[1]);
-  console.log(`${target}: ${executions} executions, ${status === 0 ? 'nothing found' : 'a finding'}`);
+  console.log(`${target}: ${executions} executions, ${status === 0 ? 'no findings' : 'one finding'}`);
   if (status !== 0) {
     throw new SetupError(
       `${target}: the input is in ${findings}.`,
-      `Mend what reads it, and put the input into native/fuzz/corpora/${target} under a name that says what it was.`,
+      `Fix the parser and add the input to native/fuzz/corpora/${target} with a descriptive name.`,
       output,
     );
   }
@@ -89,7 +89,7 @@ async function fuzz(target, { runs, seed, keep }) {
   return { executions, longest_input_bytes: length, seconds, seed: Number(seed) };
 }
 
-/** @param {string} file @param {string} target @param {object} result @param {object} conditions where and of which source it was run */
+/** @param {string} file @param {string} target @param {object} result @param {object} conditions machine and source version */
 function record(file, target, result, conditions) {
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).targets : {};
   const targets = { ...known, [target]: { ...result, ...conditions } };
@@ -97,7 +97,7 @@ function record(file, target, result, conditions) {
   writeFileSync(file, `${JSON.stringify({ command: 'npm run nightly:fuzz', targets: sorted }, null, 2)}\n`);
 }
 
-/** What was written first covers most; inputs with a name of their own are past findings and stay. @param {string} from @param {string} to */
+/** Keeps the first inputs written, which cover most. Named inputs are past findings and stay. @param {string} from @param {string} to */
 function keepInputs(from, to) {
   const isHash = (/** @type {string} */ name) => /^[0-9a-f]{40}$/.test(name);
   for (const name of readdirSync(to).filter(isHash)) rmSync(join(to, name));

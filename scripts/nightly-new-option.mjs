@@ -1,5 +1,5 @@
-// Applies tests/patches/new-option.patch to a copy of the checkout, builds the trainer there, makes what is generated, checks the types, and asks both sides for a run.json that was
-// made without the option and for one that sets it.
+// Tests that a new option needs only the changes in tests/patches/new-option.patch: applies it to a copy of the checkout, builds the
+// trainer, runs describe, checks types, and validates a run.json without the option and one that sets it.
 // Usage: npm run nightly:new-option
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

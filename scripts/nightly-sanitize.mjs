@@ -1,7 +1,7 @@
-// Builds the native tests with AddressSanitizer and UBSan and runs them: the emulated CUDA kernels, whose every access is then checked, among them.
+// Builds and runs the native tests, including the emulated CUDA kernels, with AddressSanitizer and UBSan.
 // Usage: npm run nightly:sanitize -- [--thread] [--only '*kernels*']
-//   --thread: with ThreadSanitizer instead, of what runs in threads: the emulated kernels, whose fibers it takes for none, are left out
-//   --only: doctest's pattern of test cases
+//   --thread: uses ThreadSanitizer instead, without the emulated kernels, whose fibers it doesn't support
+//   --only: doctest pattern of test cases
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// Takes the pictures of docs/screenshots anew: the pages of this checkout in both themes, with the fake trainer and the sample run. Needs Chromium (CHROMIUM_PATH, else
-// /usr/bin/chromium-headless-shell).
+// Takes the screenshots in docs/screenshots: every page in both themes, with the fake trainer and the sample run.
+// Needs Chromium (CHROMIUM_PATH, else /usr/bin/chromium-headless-shell).
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, pinnedNode, root, run } from './lib/process.mjs';
@@ -16,7 +16,7 @@ try {
   if (taken.status !== 0) throw new Error(taken.output);
   const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  console.log(`${sizes.length} pictures in docs/screenshots, ${(total / 1e6).toFixed(1)} MB`);
+  console.log(`${sizes.length} screenshots in docs/screenshots, ${(total / 1e6).toFixed(1)} MB`);
 } catch (error) {
   fail(error);
 }

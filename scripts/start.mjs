@@ -16,18 +16,18 @@ try {
     become(electron, [root, ...args]);
   } else {
     if (front === 'electron')
-      console.log('Electron could not be fetched; the app opens in your browser instead.');
+      console.log('Electron could not be downloaded. The app opens in your browser instead.');
     become(pinnedNode(), ['out/main/cli.cjs', 'serve', ...args]);
   }
-  // The app is open while this goes on, and ends with us.
-  const ending = new AbortController();
-  // A terminal's Ctrl-C reaches the compilers too: what they make of it is no failed build.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => ending.abort());
+  // The build runs while the app is open and stops with it.
+  const abort = new AbortController();
+  // Ctrl-C also reaches the compilers; don't report that as a failed build.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => abort.abort());
   process.on('exit', () => {
-    ending.abort();
+    abort.abort();
     forgetBuild();
   });
-  await setupTrainer(ending.signal);
+  await setupTrainer(abort.signal);
 } catch (error) {
   fail(error);
 }

@@ -2,15 +2,17 @@ import { chooseFront, electronExecutable } from './lib/front.mjs';
 import { fail, pinnedNode, run } from './lib/process.mjs';
 import { setup } from './lib/setup-steps.mjs';
 
-/** The end-to-end tests of the shell in Electron itself, on a machine that has it, or says why not. */
+/** Runs the shell's end-to-end tests in Electron, or prints why they are skipped. */
 try {
   await setup({ forTests: true });
   const superuser = process.getuid?.() === 0;
   const front = chooseFront({ platform: process.platform, environment: process.env, superuser });
   if (front !== 'electron') {
-    console.log('skipped: Electron needs a display and a user that is not root.');
+    console.log('skipped: Electron needs a display and a user other than root.');
   } else if (!(await electronExecutable())) {
-    console.log('skipped: Electron could not be fetched; `node node_modules/electron/install.js` says why.');
+    console.log(
+      'skipped: Electron could not be downloaded. Run `node node_modules/electron/install.js` to see why.',
+    );
   } else {
     const args = ['node_modules/vitest/vitest.mjs', 'run', '--project=e2e', 'tests/e2e/shell.test.ts'];
     const { status } = await run(pinnedNode(), args, { show: true });

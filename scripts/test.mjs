@@ -10,8 +10,8 @@ import { doctestCounts, sum, vitestCounts } from './lib/test-counts.mjs';
 /** @typedef {import('./lib/test-counts.mjs').Counts} Counts */
 
 /**
- * The long ones side by side: vitest's tests often wait for other processes, whose time the others use. The native stage waits for nothing, so that it steps back
- * and fills what they leave. The unit tests print as they go, the others at their end.
+ * Stages that run in parallel. vitest often waits for other processes; the native stage never waits, so it runs at a lower priority.
+ * The unit tests print as they run, the others at the end.
  * @type {{ name: string, run: () => Promise<Counts & { output?: string }> }[]}
  */
 const stages = [
@@ -21,9 +21,9 @@ const stages = [
   { name: 'check', run: runChecks },
 ];
 
-/** Built here, beside tests that need only the trainer. The CUDA engine's and all others: two halves, for each of which one core is enough. */
+/** Builds the native tests while other tests run, then runs them in two halves: the CUDA engine's and all others. */
 async function runNativeTests() {
-  // No more than this: beside somebody else's work it must get on.
+  // Not lower, or other programs on the machine would starve the tests.
   const niceness = 4;
   try {
     await setupNativeTests({ niceness });
@@ -37,7 +37,7 @@ async function runNativeTests() {
   return { ...counts, output: ended.map(({ output }) => output).join('\n') };
 }
 
-/** @param {string[]} projects @param {boolean} show as it goes @returns {Promise<Counts & { output: string }>} */
+/** @param {string[]} projects @param {boolean} show print output immediately @returns {Promise<Counts & { output: string }>} */
 async function runVitest(projects, show) {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-tests-'));
   const report = join(folder, 'report.json');
@@ -53,8 +53,8 @@ async function runVitest(projects, show) {
 }
 
 /**
- * Tests make and delete files by the ten thousand, which takes a disk's file system a tenth of all their time and one in memory next to none. Where TMPDIR names a place, there is little room, or no program
- * may run from there, they stay where they are.
+ * Moves temporary files to /dev/shm: tests create and delete tens of thousands, which takes a tenth of their time on a disk.
+ * Does nothing if TMPDIR is set, memory is short or /dev/shm is mounted noexec.
  */
 function keepFilesInMemory() {
   const memory = '/dev/shm';
@@ -65,7 +65,7 @@ function keepFilesInMemory() {
   if (type !== tmpfs || bavail * bsize < room || freemem() < 2 * room) return;
   const folder = mkdtempSync(join(memory, 'starpo-tests-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  // In containers, and on machines that are kept tight, it may be that no program runs from there.
+  // Containers and hardened machines may mount it noexec.
   const program = join(folder, 'program');
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
   if (spawnSync(program).status !== 0) return;

@@ -1,5 +1,5 @@
-// Makes resources/starter/tokenizer.json and tokenizer_config.json from resources/starter/tokenizer-corpus.txt: byte pair encoding of
-// Qwen2's kind with exactly 512 tokens. Only words are merged, never boards: each cell symbol, newline and digit stays one token.
+// Trains resources/starter/tokenizer.json and tokenizer_config.json on resources/starter/tokenizer-corpus.txt: Qwen2-style byte pair
+// encoding with 512 tokens. It merges words but not boards: each cell symbol, newline and digit stays one token.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const mergeCount = vocabularySize - 256 - addedTokens.length;
 const qwen2Pattern =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
-/** GPT-2's alphabet: the printable character that stands for each byte in a vocabulary. */
+/** Returns GPT-2's printable character for each byte. */
 function byteAlphabet() {
   const printable = (byte) =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
@@ -30,12 +30,12 @@ function byteAlphabet() {
 const alphabet = byteAlphabet();
 const spell = (text) => Array.from(Buffer.from(text, 'utf8'), (byte) => alphabet[byte]);
 
-/** What may become a token: words with a lower-case letter, the word I, the action separator and the goal reached. */
+/** Returns the strings that may become tokens: words with a lower-case letter, I, the action separator and the reached goal. */
 function wordsOf(corpus) {
   return corpus.match(/[A-Za-z]*[a-z][A-Za-z]*|\bI\b|\|\||√/g);
 }
 
-/** Byte pair encoding over the corpus's words, word by word in order of first appearance, until the merges are spent. */
+/** Byte pair encoding over the corpus's words, in order of first appearance, until the merge budget is used. */
 class Trainer {
   merges = [];
 
@@ -48,7 +48,7 @@ class Trainer {
     }
   }
 
-  /** The pair of the word that is most frequent in the corpus; the leftmost of equals. */
+  /** Returns the word's most frequent pair in the corpus; ties go to the left. */
   bestPair(parts) {
     const counts = new Map();
     for (const word of this.words.values())
@@ -70,8 +70,7 @@ class Trainer {
   }
 
   /**
-   * The space in front joins a word only after all words are whole: joined earlier, " the" would keep "then" from becoming one token.
-   * Its merges are therefore set aside while words are completed.
+   * Merges the leading space only after all words are complete: merged earlier, " the" would prevent "then" from becoming one token.
    */
   train(limit) {
     const spaced = [];

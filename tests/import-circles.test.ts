@@ -2,23 +2,23 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkCircles } from '../scripts/lib/import-circles.mjs';
+import { checkCycles } from '../scripts/lib/import-circles.mjs';
 
-function circlesOf(files: Record<string, string>): string[] {
+function cyclesOf(files: Record<string, string>): string[] {
   const root = mkdtempSync(join(tmpdir(), 'starpo-circles-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
-  return checkCircles(root, ['core', 'renderer']);
+  return checkCycles(root, ['core', 'renderer']);
 }
 
-const advice = ': move what they share into a file below them.';
+const advice = ': move what they share into a file that both import.';
 
-test('files that import one another are named, the shortest way around, types and imports on demand included', () => {
+test('reports the shortest cycle, including type imports and dynamic imports', () => {
   expect(
-    circlesOf({
+    cyclesOf({
       'core/contract/failure.ts': "import { z } from 'zod';\n",
       'core/runs/runs.ts': "import { Failure } from '../contract/failure.ts';\nimport './wait.ts';\n",
       'core/runs/supervisor.ts': "export * from './runs.ts';\nimport './wait.ts';\n",
@@ -32,9 +32,9 @@ test('files that import one another are named, the shortest way around, types an
   ]);
 });
 
-test('two ways to one file are no circle, nor is a file that only stands above one', () => {
+test('a diamond is not a cycle, nor is a file that only imports one', () => {
   expect(
-    circlesOf({
+    cyclesOf({
       'core/index.ts': "import './runs.ts';\nimport './queue.ts';\n",
       'core/runs.ts':
         "import { runFiles } from './names.ts';\nimport description from './description.json';\n",

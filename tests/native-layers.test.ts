@@ -2,33 +2,35 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkLayers, misplaced } from '../scripts/lib/native-layers.mjs';
+import { checkLayers, wrongInclude } from '../scripts/lib/native-layers.mjs';
 
-test('a file includes its own floor and those below it', () => {
-  expect(misplaced('train/run/train.cpp', 'algorithm/filter.h')).toBeUndefined();
-  expect(misplaced('algorithm/filter.h', 'algorithm/statistics.h')).toBeUndefined();
-  expect(misplaced('main.cpp', 'cli/commands.h')).toBeUndefined();
-  expect(misplaced('journal/stamp.cpp', 'build_version.h')).toBeUndefined();
-  expect(misplaced('algorithm/filter.h', 'config/run_config.h')).toBe('algorithm/ stands below config/');
-  expect(misplaced('train/run/train.cpp', 'train/metrics/average.h')).toBeUndefined();
-  expect(misplaced('train/metrics/average.h', 'train/run/train.h')).toBe(
-    'train/metrics/ stands below train/run/',
+test('a file includes its own layer and lower ones', () => {
+  expect(wrongInclude('train/run/train.cpp', 'algorithm/filter.h')).toBeUndefined();
+  expect(wrongInclude('algorithm/filter.h', 'algorithm/statistics.h')).toBeUndefined();
+  expect(wrongInclude('main.cpp', 'cli/commands.h')).toBeUndefined();
+  expect(wrongInclude('journal/stamp.cpp', 'build_version.h')).toBeUndefined();
+  expect(wrongInclude('algorithm/filter.h', 'config/run_config.h')).toBe('algorithm/ is below config/');
+  expect(wrongInclude('train/run/train.cpp', 'train/metrics/average.h')).toBeUndefined();
+  expect(wrongInclude('train/metrics/average.h', 'train/run/train.h')).toBe(
+    'train/metrics/ is below train/run/',
   );
-  expect(misplaced('algorithm/filter.h', 'filter.h')).toContain('on no floor');
-  expect(misplaced('attic/old.h', 'base/error.h')).toContain('attic/ is no floor');
+  expect(wrongInclude('algorithm/filter.h', 'filter.h')).toContain('has no layer');
+  expect(wrongInclude('attic/old.h', 'base/error.h')).toContain('attic/ has no layer');
 });
 
-test('an engine knows the seam and itself, the factory all of them, and nobody else any', () => {
-  expect(misplaced('engine/engine.cpp', 'engine/cuda/engine/make_engine.h')).toBeUndefined();
-  expect(misplaced('engine/cpu/model.cpp', 'engine/engine.h')).toBeUndefined();
-  expect(misplaced('engine/cuda/engine/generator.cpp', 'engine/cuda/lt/api.h')).toBeUndefined();
-  expect(misplaced('rollout/rollout.cpp', 'engine/engine.h')).toBeUndefined();
-  expect(misplaced('engine/generator.h', 'engine/cpu/decoder.h')).toContain('engine/engine.cpp alone');
-  expect(misplaced('engine/cuda/kernels/adamw.h', 'engine/cpu/adamw.h')).toContain('side by side');
-  expect(misplaced('train/update/critic.cpp', 'engine/cpu/value_head.h')).toContain('through the seam');
+test('only the factory includes engines; an engine includes itself and the interface', () => {
+  expect(wrongInclude('engine/engine.cpp', 'engine/cuda/engine/make_engine.h')).toBeUndefined();
+  expect(wrongInclude('engine/cpu/model.cpp', 'engine/engine.h')).toBeUndefined();
+  expect(wrongInclude('engine/cuda/engine/generator.cpp', 'engine/cuda/lt/api.h')).toBeUndefined();
+  expect(wrongInclude('rollout/rollout.cpp', 'engine/engine.h')).toBeUndefined();
+  expect(wrongInclude('engine/generator.h', 'engine/cpu/decoder.h')).toContain('only engine/engine.cpp');
+  expect(wrongInclude('engine/cuda/kernels/adamw.h', 'engine/cpu/adamw.h')).toContain('siblings');
+  expect(wrongInclude('train/update/critic.cpp', 'engine/cpu/value_head.h')).toContain(
+    'use the interface in engine/',
+  );
 });
 
-test('what is wrong is said file by file, and so is an exception that nothing needs any more', () => {
+test('reports wrong includes per file, and unused exceptions', () => {
   const source = mkdtempSync(join(tmpdir(), 'starpo-layers-'));
   onTestFinished(() => rmSync(source, { recursive: true }));
   const put = (file: string, text: string) => {
@@ -40,7 +42,7 @@ test('what is wrong is said file by file, and so is an exception that nothing ne
   expect(
     checkLayers(source, { 'base/error.h': ['env/protocol.h'], 'cli/score.cpp': ['engine/cpu/model.h'] }),
   ).toEqual([
-    'native/src/model/folder.cpp includes "train/run/train.h": model/ stands below train/.',
-    'scripts/lib/native-layers.mjs allows cli/score.cpp "engine/cpu/model.h", which it doesn\'t include: take it out.',
+    'native/src/model/folder.cpp includes "train/run/train.h": model/ is below train/.',
+    'scripts/lib/native-layers.mjs allows cli/score.cpp "engine/cpu/model.h", which it doesn\'t include: remove the exception.',
   ]);
 });

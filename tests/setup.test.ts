@@ -16,7 +16,7 @@ import {
 } from '../scripts/lib/trainer-build.mjs';
 
 describe('system packages', () => {
-  test('only what is not installed is missing', () => {
+  test('only packages that are not installed are missing', () => {
     const listing = 'cmake installed\nninja-build config-files\ng++ installed\n';
     expect(missingPackages(['cmake', 'ninja-build', 'doctest-dev'], listing)).toEqual([
       'ninja-build',
@@ -24,11 +24,11 @@ describe('system packages', () => {
     ]);
   });
 
-  test('nothing missing, nothing done, whoever asks', () => {
+  test('does nothing if nothing is missing', () => {
     expect(planInstall({ missing: [], root: false, sudo: false })).toEqual({ action: 'none' });
   });
 
-  test('root installs by itself, and sudo is used when it asks for no password', () => {
+  test('root installs directly, others with sudo if it needs no password', () => {
     expect(planInstall({ missing: ['cmake'], root: true, sudo: false })).toEqual({
       action: 'install',
       prefix: [],
@@ -39,7 +39,7 @@ describe('system packages', () => {
     });
   });
 
-  test('anyone else is told the one command to run', () => {
+  test('others get the one command to run', () => {
     const plan = planInstall({ missing: ['cmake', 'g++'], root: false, sudo: false });
     expect(plan).toEqual({
       action: 'ask',
@@ -47,7 +47,7 @@ describe('system packages', () => {
     });
   });
 
-  test('a browser is installed for the tests alone, and not where one is named', () => {
+  test('a browser is installed only for tests, unless CHROMIUM_PATH is set', () => {
     expect(systemPackages(false, {})).toEqual(buildPackages);
     expect(systemPackages(true, {})).toContain('chromium-headless-shell');
     expect(systemPackages(true, { CHROMIUM_PATH: '/opt/chromium' })).toEqual(buildPackages);
@@ -60,21 +60,21 @@ describe('another release of Debian', () => {
   const stanzas =
     'Types: deb\nURIs: http://mirror.example/security\nSuites: bookworm-security\nComponents: main\n\n# another\nTypes: deb\nURIs: http://mirror.example/debian\nSuites: bookworm\n bookworm-updates\nComponents: main\n';
 
-  test('comes from the mirror of the one that is installed, in either format of the lists', () => {
+  test('uses the mirror of the installed release, in either source list format', () => {
     expect(mirrorOf(['', list], 'bookworm')).toBe('http://mirror.example/debian');
     expect(mirrorOf([stanzas], 'bookworm')).toBe('http://mirror.example/debian');
     expect(mirrorOf([list, stanzas], 'trixie')).toBeUndefined();
     expect(mirrorOf(['deb http://mirror.example/other bookworm extra\n'], 'bookworm')).toBeUndefined();
   });
 
-  test('what is mounted for a command goes with it, and a folder keeps its path', () => {
+  test('mounts are private to the command, and shared folders keep their paths', () => {
     const [program, ...rest] = inRoot('/cache/root', ['/data'], ['python3', 'a b.py']);
     expect([program, ...rest.slice(0, 3)]).toEqual(['unshare', '--mount', '--propagation', 'private']);
     expect(rest.slice(-6)).toEqual(['sh', '/cache/root', '/data', '--', 'python3', 'a b.py']);
   });
 });
 
-describe('steps are done again only when their inputs change', () => {
+describe('steps run again only when their inputs change', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'starpo-setup-'));
@@ -105,8 +105,8 @@ describe('steps are done again only when their inputs change', () => {
   });
 });
 
-describe('which programs are run', () => {
-  test('npm is started from outside node_modules, which it deletes', () => {
+describe('programs', () => {
+  test('npm runs from outside node_modules, which it deletes', () => {
     const inside = join(root, 'node_modules/.bin');
     expect(outsidePath(`${inside}:/usr/bin:${inside}/`)).toBe('/usr/bin');
   });
@@ -115,7 +115,7 @@ describe('which programs are run', () => {
     expect((await run(pinnedNode(), ['--version'])).output).toMatch(/^v24\./);
   });
 
-  test('a program that is absent is not found, and running it fails with a message', async () => {
+  test('a missing program is not found, and running it fails with a message', async () => {
     expect(findProgram('no-such-program')).toBeUndefined();
     const result = await run('no-such-program', []);
     expect(result.status).toBe(127);
@@ -123,13 +123,13 @@ describe('which programs are run', () => {
   });
 });
 
-describe('the build of the trainer', () => {
-  test('its progress is read from what ninja prints', () => {
+describe('trainer build', () => {
+  test('reads progress from ninja', () => {
     expect(parseProgress('[43/210] Building CXX object a.o')).toEqual({ done: 43, total: 210 });
     expect(parseProgress('a.cpp:43: [1/2] warning')).toBeUndefined();
   });
 
-  test('the kernels are built for the GPUs that are there, for all where none is', () => {
+  test('kernels are built for the GPUs present, or for all if there are none', () => {
     expect(architecturesFor('9.0\n9.0\n')).toEqual(['90a-real']);
     expect(architecturesFor('8.6\n9.0\n')).toEqual(['80', '90a-real']);
     expect(architecturesFor('12.0\n')).toEqual(['80']);
@@ -137,7 +137,7 @@ describe('the build of the trainer', () => {
     expect(architecturesFor('')).toBeUndefined();
   });
 
-  test('a build folder is made anew only for a GPU that it does not serve', () => {
+  test('a build folder is reconfigured only for a GPU that it does not support', () => {
     const cache = 'STARPO_CUDA:STRING=AUTO\nSTARPO_CUDA_ARCHITECTURES:STRING=80;90a-real\n';
     expect(missingArchitectures(['90a-real'], cache)).toEqual([]);
     expect(missingArchitectures(['80', '90a-real'], 'STARPO_CUDA_ARCHITECTURES:STRING=90a-real\n')).toEqual([
@@ -146,7 +146,7 @@ describe('the build of the trainer', () => {
     expect(missingArchitectures(['80'], '')).toEqual(['80']);
   });
 
-  test('a build folder of an earlier version is set up again, from the sources and not from where we are', async () => {
+  test('an older build folder is reconfigured with explicit source and build paths', async () => {
     const build = mkdtempSync(join(tmpdir(), 'starpo-build-'));
     try {
       writeFileSync(join(build, 'CMakeCache.txt'), 'STARPO_CUDA:STRING=AUTO\n');

@@ -30,7 +30,7 @@ describe('vitest', () => {
     expect(vitestCounts(report(1, 1, [file('passed', 'failed')]), 1)).toEqual({ passed: 1, failed: 1 });
   });
 
-  test('a file that cannot be loaded is a failure beside those that can', () => {
+  test('a file that cannot be loaded counts as a failure', () => {
     expect(vitestCounts(report(1, 0, [file('passed'), file()]), 1)).toEqual({ passed: 1, failed: 1 });
   });
 

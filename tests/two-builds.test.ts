@@ -8,8 +8,8 @@ import { findProgram, pinnedNode } from '../scripts/lib/process.mjs';
 import { buildNative } from '../scripts/lib/trainer-build.mjs';
 
 /**
- * A build folder as CMake leaves it, of two targets. The first is there at once; the second waits for a file `go`, and fails where another one is being
- * built at the same time.
+ * Creates a build folder with two targets. The first builds immediately; the second waits for a file `go` and fails if another build
+ * runs at the same time.
  */
 const ninjaFile = `rule copy
   command = cp $in $out
@@ -37,7 +37,7 @@ const put = (name: string, text = '') => writeFileSync(join(folder, name), text)
 const there = (name: string) => existsSync(join(folder, name));
 const report = () => JSON.parse(readFileSync(join(folder, 'building.json'), 'utf8'));
 
-/** Settles once something in the folder has made it so. */
+/** Resolves when a change in the folder makes the condition true. */
 async function until(holds: () => boolean): Promise<void> {
   const watcher = watch(folder);
   try {
@@ -47,7 +47,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** A set-up in a process of its own. */
+/** Starts a setup in a separate process. */
 function otherSetUp(): ChildProcess {
   const script = `import { buildNative } from ${JSON.stringify(join(import.meta.dirname, '../scripts/lib/trainer-build.mjs'))};
 await buildNative(['starpo-trainer'], { folder: ${JSON.stringify(folder)}, everyGpu: true });`;
@@ -59,7 +59,7 @@ await buildNative(['starpo-trainer'], { folder: ${JSON.stringify(folder)}, every
 const build = (options: Parameters<typeof buildNative>[1] = {}) =>
   buildNative(['starpo-trainer'], { folder, everyGpu: true, ...options });
 
-const unless = findProgram('ninja') ? '' : ' (skipped: there is no ninja)';
+const unless = findProgram('ninja') ? '' : ' (skipped: ninja is not installed)';
 
 test.skipIf(unless)(
   `of two set-ups at once, one waits for the other and shows how far it is${unless}`,

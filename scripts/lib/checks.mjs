@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatNative } from './clang-format.mjs';
 import { coreLayers } from './core-layers.mjs';
 import { checkFolderLayers } from './folder-layers.mjs';
-import { checkCircles } from './import-circles.mjs';
+import { checkCycles } from './import-circles.mjs';
 import { checkLayers } from './native-layers.mjs';
 import { pinnedNode, root, run } from './process.mjs';
 import { rendererLayers } from './renderer-layers.mjs';
@@ -23,7 +23,7 @@ const checks = [
 
 /**
  * Runs types, lint, format, the layers of core, renderer and trainer, and the search for import cycles.
- * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: a line for each, and what is wrong below it
+ * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: one line per check, with its problems below
  */
 export async function runChecks() {
   const results = [];
@@ -32,7 +32,7 @@ export async function runChecks() {
     { name: 'core layers', problems: checkFolderLayers(root, 'core', coreLayers) },
     { name: 'renderer layers', problems: checkFolderLayers(root, 'renderer', rendererLayers) },
     { name: 'native layers', problems: checkLayers(join(root, 'native/src')) },
-    { name: 'import cycles', problems: checkCircles(root) },
+    { name: 'import cycles', problems: checkCycles(root) },
     { name: 'C++ format', problems: await formatNative(root) },
   ])
     results.push({ name, status: problems.length, output: problems.join('\n') });

@@ -10,7 +10,7 @@ const folders = ['src', 'tests', 'fuzz', 'bench'];
  * @returns {Promise<string[]>} one line for each file that was not formatted
  */
 export async function formatNative(root, { write = false } = {}) {
-  // Imported here: the scripts that install the packages import this file too.
+  // Imported lazily: the scripts that install the packages import this file too.
   const { format } = await import('@wasm-fmt/clang-format');
   const style = readFileSync(join(root, '.clang-format'), 'utf8');
   const wrong = [];

@@ -1,4 +1,4 @@
-/** core/, the application logic. `index` is the files of core/ itself. @type {import('./folder-layers.mjs').Layers} */
+/** Layers of core/, the application logic. `index` stands for files directly in core/. @type {import('./folder-layers.mjs').Layers} */
 export const coreLayers = [
   ['contract'],
   ['base', 'data-folder', 'run-config', 'run-directory'],

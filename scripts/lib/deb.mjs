@@ -5,7 +5,7 @@ import { root, run, SetupError } from './process.mjs';
 const name = 'starpo-studio';
 const title = 'StarPO Studio';
 
-/** Shared libraries that Electron loads, by Debian 12's names. */
+/** Debian 12 packages with the shared libraries that Electron loads. */
 const depends = [
   'libgtk-3-0',
   'libnotify4',
@@ -45,8 +45,8 @@ StartupWMClass=${title}
 `;
 
 /**
- * Makes a Debian package of a folder that `electron-builder --linux dir` has left, by dpkg-deb alone. Gives its path.
- * @param {string} unpacked @param {string} output a folder @param {'xz' | 'none'} [compression] @returns {Promise<string>}
+ * Builds a Debian package with dpkg-deb from the output of `electron-builder --linux dir`. Returns its path.
+ * @param {string} unpacked @param {string} output the output folder @param {'xz' | 'none'} [compression] @returns {Promise<string>}
  */
 export async function makeDeb(unpacked, output, compression = 'xz') {
   const product = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -68,8 +68,12 @@ export async function makeDeb(unpacked, output, compression = 'xz') {
   writeFileSync(join(place('DEBIAN'), 'control'), control(product));
   const file = join(output, `${name}_${product.version}_amd64.deb`);
   const args = ['--root-owner-group', `-Z${compression}`, '--build', tree, file];
-  const { status, output: said } = await run('dpkg-deb', args);
+  const { status, output: messages } = await run('dpkg-deb', args);
   rmSync(tree, { recursive: true, force: true });
   if (status === 0) return file;
-  throw new SetupError('The Debian package could not be made.', 'dpkg-deb is a part of Debian.', said);
+  throw new SetupError(
+    'The Debian package could not be built.',
+    'This needs dpkg-deb, which is part of Debian.',
+    messages,
+  );
 }

@@ -11,12 +11,12 @@ export const buildPackages = [
   'ninja-build',
   'nlohmann-json3-dev',
 ];
-/** Chromium without windows: for the same pages a third less of the processor's time than the whole browser. */
+/** Headless Chromium takes a third less processor time than the full browser. */
 export const testPackages = ['chromium-headless-shell'];
 
 /**
- * What to do about missing packages. Pure, so that every case can be tested.
- * @param {{ missing: string[], root: boolean, sudo: boolean }} situation sudo: whether it works without a password
+ * Decides how to install missing packages.
+ * @param {{ missing: string[], root: boolean, sudo: boolean }} situation sudo: whether sudo works without a password
  * @returns {{ action: 'none' } | { action: 'install', prefix: string[] } | { action: 'ask', command: string }}
  */
 export function planInstall({ missing, root, sudo }) {
@@ -30,8 +30,8 @@ export function planInstall({ missing, root, sudo }) {
   };
 }
 
-/** Which of the packages `dpkg-query` doesn't call installed. @param {string[]} wanted @param {string} listing */
-export function missingPackages(wanted, listing) {
+/** Returns the packages that `dpkg-query`'s listing doesn't report as installed. @param {string[]} required @param {string} listing */
+export function missingPackages(required, listing) {
   const installed = new Set(
     listing
       .split('\n')
@@ -39,22 +39,22 @@ export function missingPackages(wanted, listing) {
       .filter(([, status]) => status === 'installed')
       .map(([name]) => name),
   );
-  return wanted.filter((name) => !installed.has(name));
+  return required.filter((name) => !installed.has(name));
 }
 
 /**
- * Installs what is missing. Elsewhere than on Debian and its relatives it only checks that the tools are there.
- * @param {string[]} wanted
- * @returns {Promise<boolean>} whether anything was done
+ * Installs missing packages. Without dpkg it only checks that the tools exist.
+ * @param {string[]} required
+ * @returns {Promise<boolean>} whether it installed anything
  */
-export async function installPackages(wanted) {
+export async function installPackages(required) {
   if (!findProgram('dpkg-query')) {
-    requireTools(['cmake', 'ninja', 'g++'], wanted);
+    requireTools(['cmake', 'ninja', 'g++'], required);
     return false;
   }
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
-  const listing = await run('dpkg-query', ['-W', '-f=${Package} ${db:Status-Status}\\n', ...wanted]);
-  const missing = missingPackages(wanted, listing.output);
+  const listing = await run('dpkg-query', ['-W', '-f=${Package} ${db:Status-Status}\\n', ...required]);
+  const missing = missingPackages(required, listing.output);
   const root = process.getuid?.() === 0;
   const sudo = missing.length > 0 && !root && (await run('sudo', ['-n', 'true'])).status === 0;
   const plan = planInstall({ missing, root, sudo });
@@ -66,14 +66,14 @@ export async function installPackages(wanted) {
     );
   }
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const waitForOthers = ['-o', 'DPkg::Lock::Timeout=300'];
+  const lockTimeout = ['-o', 'DPkg::Lock::Timeout=300'];
   for (const step of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
-    const [program, ...args] = [...plan.prefix, 'apt-get', ...waitForOthers, ...step];
+    const [program, ...args] = [...plan.prefix, 'apt-get', ...lockTimeout, ...step];
     const result = await run(/** @type {string} */ (program), args, { env });
     if (result.status !== 0) {
       throw new SetupError(
         `apt-get ${step[0]} failed.`,
-        `See its messages above; the packages wanted are: ${missing.join(' ')}.`,
+        `See its messages above. Required packages: ${missing.join(' ')}.`,
         result.output,
       );
     }
@@ -87,6 +87,6 @@ function requireTools(tools, packages) {
   if (missing.length === 0) return;
   throw new SetupError(
     `These tools are missing: ${missing.join(', ')}.`,
-    `This system has no apt-get. Install what Debian calls: ${packages.join(', ')}.`,
+    `This system has no apt-get. Install its equivalents of these Debian packages: ${packages.join(', ')}.`,
   );
 }

@@ -1,5 +1,5 @@
-// Packages of another release of Debian than the one that is installed, for what only that one has: taken apart, or in a whole system in a folder of its own. All of it
-// lies in the user's cache, and nothing of the machine changes.
+// Downloads packages of another Debian release, to unpack them or to create a whole system in a folder.
+// Everything is in the user's cache; the machine itself doesn't change.
 import {
   cpSync,
   existsSync,
@@ -19,9 +19,9 @@ import { run, SetupError } from './process.mjs';
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'starpo-studio');
 
 /**
- * Where apt takes the main part of a release from; undefined where no source says. Pure.
- * @param {string[]} sources contents of apt's lists of sources, in either of their formats
- * @param {string} release its code name
+ * Returns the mirror of a release's main component in apt's sources, or undefined.
+ * @param {string[]} sources contents of apt's source lists, in either format
+ * @param {string} release code name
  */
 export function mirrorOf(sources, release) {
   for (const source of sources) {
@@ -39,7 +39,7 @@ export function mirrorOf(sources, release) {
   return undefined;
 }
 
-/** The mirror that this machine's apt uses. @returns {string} */
+/** Returns the mirror that this machine's apt uses. @returns {string} */
 export function machineMirror() {
   const read = (/** @type {string} */ file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   const parts = '/etc/apt/sources.list.d';
@@ -49,8 +49,8 @@ export function machineMirror() {
   const mirror = mirrorOf(['/etc/apt/sources.list', ...files].map(read), release);
   if (isDebian && mirror) return mirror;
   throw new SetupError(
-    "This machine's sources of packages name no mirror of Debian.",
-    'Name one: --mirror URL',
+    "This machine's apt sources contain no Debian mirror.",
+    'Specify one with --mirror URL.',
   );
 }
 
@@ -64,9 +64,9 @@ async function mustRun(program, args, options = {}) {
 }
 
 /**
- * Downloads packages of a release, whose signatures and sums apt checks, and installs nothing. What is there already isn't fetched again.
+ * Downloads packages of a release without installing them. apt verifies signatures and checksums; existing files are reused.
  * @param {{ release: string, components: string[], packages: string[], mirror: string }} wanted
- * @returns {Promise<string[]>} their files, in the order of the packages
+ * @returns {Promise<string[]>} the files, in the order of the packages
  */
 export async function downloadPackages({ release, components, packages, mirror }) {
   const folder = join(cacheFolder, `packages-${release}`);
@@ -74,7 +74,7 @@ export async function downloadPackages({ release, components, packages, mirror }
     mkdirSync(join(folder, part), { recursive: true });
   const source = `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror} ${release} ${components.join(' ')}\n`;
   writeFileSync(join(folder, 'sources.list'), source);
-  // Lists and cache of its own: the machine's apt never hears of the release.
+  // Separate lists and cache keep the release out of the machine's apt.
   const own = Object.entries({
     'Dir::Etc::SourceList': join(folder, 'sources.list'),
     'Dir::Etc::SourceParts': '/dev/null',
@@ -97,8 +97,8 @@ export async function downloadPackages({ release, components, packages, mirror }
 }
 
 /**
- * Puts files of a package into a folder, under the paths that they have in it.
- * @param {string} file @param {string} folder @param {string[]} patterns as `./usr/include/*.h`
+ * Extracts files of a package into a folder, keeping their paths.
+ * @param {string} file @param {string} folder @param {string[]} patterns such as `./usr/include/*.h`
  */
 export async function extractPackage(file, folder, patterns) {
   mkdirSync(folder, { recursive: true });
@@ -108,16 +108,13 @@ export async function extractPackage(file, folder, patterns) {
 }
 
 /**
- * A whole system of a release in a folder, made where it isn't there (a minute) and given the packages that it lacks. For the superuser.
- * @param {{ release: string, packages: string[], mirror: string, fresh?: boolean }} wanted fresh: made anew
+ * Creates a system of a release in a folder if it doesn't exist (one minute) and installs missing packages. Needs root.
+ * @param {{ release: string, packages: string[], mirror: string, fresh?: boolean }} wanted fresh: recreate it
  * @returns {Promise<string>} the folder
  */
 export async function debianRoot({ release, packages, mirror, fresh = false }) {
   if (process.getuid?.() !== 0)
-    throw new SetupError(
-      'A Debian in a folder of its own can be made by the superuser alone.',
-      'Run it with sudo.',
-    );
+    throw new SetupError('Only root can create a Debian system in a folder.', 'Run this with sudo.');
   const folder = join(cacheFolder, `debian-${release}`);
   if (fresh) rmSync(folder, { recursive: true, force: true });
   if (!existsSync(folder)) {
@@ -128,7 +125,7 @@ export async function debianRoot({ release, packages, mirror, fresh = false }) {
     await mustRun('debootstrap', ['--variant=minbase', release, part, mirror]);
     renameSync(part, folder);
   }
-  // How this machine reaches the mirror.
+  // Copy this machine's proxy settings.
   writeFileSync(
     join(folder, 'etc/apt/apt.conf.d/00-as-outside'),
     await mustRun('apt-config', ['dump', 'Acquire']),
@@ -146,15 +143,16 @@ export async function debianRoot({ release, packages, mirror, fresh = false }) {
   if (missing.length === 0) return folder;
   for (const step of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
     const { status, output } = await inside('apt-get', ...step);
-    if (status !== 0) throw new SetupError(`apt-get ${step[0]} failed in ${folder}.`, 'Try --fresh.', output);
+    if (status !== 0)
+      throw new SetupError(`apt-get ${step[0]} failed in ${folder}.`, 'Recreate it with --fresh.', output);
   }
   return folder;
 }
 
 /**
- * The command line that runs a command in a root. What is mounted there for it is seen by it alone, and goes with it. Pure.
+ * Returns the command line that runs a command in a root folder, with mounts that only the command sees.
  * @param {string} folder the root
- * @param {string[]} shared folders of the machine that have the same paths in it
+ * @param {string[]} shared folders of the machine, mounted under the same paths
  * @param {string[]} command
  */
 export function inRoot(folder, shared, command) {

@@ -1,4 +1,4 @@
-/** Path and content of every file that is made from what `starpo-trainer schema` prints. `read`: a file of the repository, by its path. */
+/** Returns path and content of every file generated from `starpo-trainer schema`. `read` returns a repository file by its path. */
 export function descriptionFiles(schema, read) {
   const { metrics, evaluation_metrics: evaluationMetrics, events, ...config } = schema;
   return {
@@ -30,10 +30,10 @@ export function descriptionFiles(schema, read) {
   };
 }
 
-/** Words are for the page. */
+/** Drops the texts, which only the documentation uses. */
 const forCore = ({ nullable: _, meaning: __, ...field }) => field;
 
-/** One element a line: changes are read by people. */
+/** One element per line, for readable diffs. */
 function json(value) {
   const entries = Object.entries(value).map(([key, part]) => {
     if (Array.isArray(part)) return `  ${JSON.stringify(key)}: ${lines(part, '    ', '  ')}`;
@@ -49,7 +49,7 @@ function json(value) {
 const lines = (list, indent, end) =>
   `[\n${list.map((element) => indent + JSON.stringify(element)).join(',\n')}\n${end}]`;
 
-/** The configuration as types: an object for each prefix of the paths. */
+/** Returns the configuration's TypeScript types: one object per path prefix. */
 function types(fields) {
   const tree = {};
   for (const field of fields) {
@@ -78,7 +78,7 @@ function type(branch, indent) {
 }
 
 function leafType({ path, type: kind, choices }) {
-  // Which environments there are is said by their rooms' registry.
+  // The environments' registry decides which types exist.
   if (path === 'environments[].type') return 'string';
   if (kind === 'choice') return choices.map((choice) => `'${choice}'`).join(' | ');
   const plain = { integer: 'number', number: 'number', boolean: 'boolean', string: 'string' };
@@ -89,7 +89,7 @@ function withTable(page, name, table) {
   const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->\n`];
   const from = page.indexOf(start);
   const to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`The page has no place for its table of ${name}.`);
+  if (from < 0 || to < from) throw new Error(`The page has no markers for its table of ${name}.`);
   return page.slice(0, from + start.length) + table + page.slice(to);
 }
 
@@ -102,7 +102,7 @@ function keysTable(fields) {
   return `| path | type | range | meaning |\n|---|---|---|---|\n${rows.join('')}`;
 }
 
-/** Their meanings are RAGEN's, and the page's to tell. */
+/** Without meanings: the page explains them. */
 function environmentsTable(environments) {
   const rows = Object.entries(environments).flatMap(([type, fields]) =>
     fields.map((field) => `| \`${type}\` | \`${field.path}\` | ${field.type} | ${cell(range(field))} |\n`),
@@ -146,7 +146,7 @@ function eventsTable(events) {
   return `| type | fields | when |\n|---|---|---|\n${rows.join('')}`;
 }
 
-/** The example with the keys that it lacks as an older file would get them, in the description's order. */
+/** Returns the example with missing keys added by the upgrades, in the description's order. */
 function upToDate(example, upgrades, fields) {
   for (const { to, changes } of upgrades) {
     if (example.version !== to - 1) continue;
@@ -162,7 +162,7 @@ function upToDate(example, upgrades, fields) {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** Short objects in one line, as a person would write them. */
+/** Formats a value, with short objects on one line. */
 function shown(value, indent = '  ') {
   const line = inOneLine(value);
   if (typeof value !== 'object' || line.length + indent.length <= 130) return line;

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 
 /**
- * One hash of the names and contents of files and of all files below folders.
- * @param {string} base @param {string[]} paths relative to base; what doesn't exist counts as absent
+ * Hashes names and contents of files and folders.
+ * @param {string} base @param {string[]} paths relative to base; missing ones are skipped
  * @param {(path: string) => boolean} [ignored]
  */
 export function fingerprint(base, paths, ignored = () => false) {
@@ -25,7 +25,7 @@ function addPath(hash, base, path, ignored) {
   }
 }
 
-/** Remembers with which inputs a step was last done. */
+/** Stores the inputs of each step's last run. */
 export class Stamps {
   /** @param {string} directory */
   constructor(directory) {

@@ -1,12 +1,12 @@
 import { readImports } from './import-circles.mjs';
 
 /**
- * Layers of TypeScript folders, from the ground up. Folders of one layer don't import each other.
+ * Layers of TypeScript folders, lowest first. Folders of one layer don't import each other.
  * @typedef {readonly (readonly string[])[]} Layers
  */
 
 /**
- * The reason why one import is in the wrong direction; undefined if it is right. Paths are relative to the tree.
+ * Returns why an import is in the wrong direction, or undefined if it is right. Paths are relative to the tree.
  * @param {Layers} layers @param {string} file @param {string} imported
  */
 export function wrongImport(layers, file, imported) {
@@ -21,9 +21,9 @@ export function wrongImport(layers, file, imported) {
 }
 
 /**
- * Every import of a tree that goes up or sideways.
+ * Finds every import of a tree that goes up or sideways.
  * @param {string} root the checkout @param {string} tree 'core' or 'renderer' @param {Layers} layers
- * @returns {string[]} one line for each
+ * @returns {string[]} one line per import
  */
 export function checkFolderLayers(root, tree, layers) {
   const wrong = [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pinnedNode, root, run } from './process.mjs';
 
 /**
- * In which front the app opens. Electron's sandbox refuses the superuser, so that root gets the browser.
+ * Chooses where the app opens. Electron's sandbox doesn't run as root, so root gets the browser.
  * @param {{ platform: string, environment: NodeJS.ProcessEnv, superuser: boolean }} machine
  * @returns {'electron' | 'browser'}
  */
@@ -12,17 +12,17 @@ export function chooseFront({ platform, environment, superuser }) {
   return display && !superuser ? 'electron' : 'browser';
 }
 
-/** Electron's executable, fetched at its first use; undefined where it can't be had. */
+/** Returns Electron's executable, downloading it on first use, or undefined if that fails. */
 export async function electronExecutable() {
   const found = installedElectron();
   if (found) return found;
-  console.log('fetching Electron (about 110 MB, only once) ...');
+  console.log('Downloading Electron (about 110 MB, once) ...');
   const limit = 180_000;
   const result = await run(pinnedNode(), ['node_modules/electron/install.js'], { timeout: limit });
   return result.status === 0 ? installedElectron() : undefined;
 }
 
-/** Electron's executable where it is on this machine already. @returns {string | undefined} */
+/** Returns Electron's executable if it is installed. @returns {string | undefined} */
 export function installedElectron() {
   if (process.env.ELECTRON_EXEC_PATH) return process.env.ELECTRON_EXEC_PATH;
   const marker = join(root, 'node_modules/electron/path.txt');

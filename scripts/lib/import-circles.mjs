@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
-/** What is imported by a path: values and types, passed on too, at the beginning or on demand. */
+/** Relative imports: static, dynamic, re-exports and types. */
 const imports = /\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g;
 
 /**
- * The TypeScript files of some folders with what each of them imports, by their paths below the root.
+ * Returns the relative imports of every TypeScript file in the folders, by path below the root.
  * @param {string} root @param {readonly string[]} folders
  */
 export function readImports(root, folders) {
@@ -26,36 +26,36 @@ export function readImports(root, folders) {
 }
 
 /**
- * The shortest way from a file back to itself; undefined where there is none. Pure.
+ * Returns the shortest import cycle through a file, or undefined.
  * @param {ReadonlyMap<string, readonly string[]>} graph @param {string} start
  */
-function circleThrough(graph, start) {
+function cycleThrough(graph, start) {
   /** @type {Map<string, string[]>} */
-  const ways = new Map([[start, [start]]]);
-  // A map also gives what is added on the way, so nearer files come first.
-  for (const [file, way] of ways)
+  const paths = new Map([[start, [start]]]);
+  // Breadth-first: iterating a Map includes entries added during the loop.
+  for (const [file, route] of paths)
     for (const next of graph.get(file) ?? []) {
-      if (next === start) return [...way, start];
-      if (!ways.has(next)) ways.set(next, [...way, next]);
+      if (next === start) return [...route, start];
+      if (!paths.has(next)) paths.set(next, [...route, next]);
     }
   return undefined;
 }
 
 /**
- * Files that import one another in a circle, if only for a type: none of them can be read or replaced without the others. Every file that is in a circle is named at least once.
+ * Finds import cycles, including type imports. Every file in a cycle is named at least once.
  * @param {string} root
  * @param {readonly string[]} folders
- * @returns {string[]} a line for each circle
+ * @returns {string[]} one line per cycle
  */
-export function checkCircles(root, folders = ['core', 'renderer', 'electron']) {
+export function checkCycles(root, folders = ['core', 'renderer', 'electron']) {
   const graph = readImports(root, folders);
   const named = new Set();
   const wrong = [];
   for (const file of graph.keys()) {
-    const circle = named.has(file) ? undefined : circleThrough(graph, file);
-    if (!circle) continue;
-    for (const each of circle) named.add(each);
-    wrong.push(`${circle.join(' imports ')}: move what they share into a file below them.`);
+    const cycle = named.has(file) ? undefined : cycleThrough(graph, file);
+    if (!cycle) continue;
+    for (const each of cycle) named.add(each);
+    wrong.push(`${cycle.join(' imports ')}: move what they share into a file that both import.`);
   }
   return wrong;
 }

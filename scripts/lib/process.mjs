@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 
 export const root = resolve(import.meta.dirname, '../..');
 
-// For every Node 24 that is started from here: types are stripped and modules compiled once, not at each start.
+// Lets child Node processes reuse compiled modules.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 
-/** A failure that a person can act on: what is wrong, and what to do about it. */
+/** A failure that the user can fix, with a hint. */
 export class SetupError extends Error {
   /** @param {string} message @param {string} hint @param {string} [output] what the failed command printed */
   constructor(message, hint, output = '') {
@@ -19,21 +19,15 @@ export class SetupError extends Error {
   }
 }
 
-/**
- * Node 24, which everything but the set-up runs on. It's started by its path, because a shell remembers where
- * it found `node` before the packages were there.
- */
+/** Returns the path of Node 24. Shells may still remember an older `node`, so use the path. */
 export function pinnedNode() {
   const pinned = join(root, 'node_modules/.bin/node');
   if (existsSync(pinned)) return pinned;
   if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
-  throw new SetupError(
-    'Node 24 is not there.',
-    'Run `npm run setup`, or install Node 24 where npm has no package of it (macOS).',
-  );
+  throw new SetupError('Node 24 was not found.', 'Run `npm run setup`. On macOS, install Node 24 yourself.');
 }
 
-/** A PATH without this checkout's own programs: `npm ci` deletes node_modules, so it must not run from it. */
+/** Returns the PATH without this checkout's node_modules, which `npm ci` deletes. */
 export function outsidePath(path = process.env.PATH ?? '') {
   const inside = join(root, 'node_modules') + sep;
   return path
@@ -52,13 +46,13 @@ export function findProgram(name, path = process.env.PATH ?? '') {
 }
 
 /**
- * show: also print it as it comes; onLine: hears each line of its standard output; timeout: milliseconds; signal: ends it;
- * niceness: 19 gets a core only where nobody else wants it
+ * show: also print the output immediately; onLine: called with each line of stdout; timeout: milliseconds; signal: stops the program;
+ * niceness: 0 to 19, lowest priority
  * @typedef {{ env?: NodeJS.ProcessEnv, cwd?: string, show?: boolean, onLine?: (line: string) => void, timeout?: number, signal?: AbortSignal | undefined, niceness?: number }} RunOptions
  */
 
 /**
- * Runs a program to its end and keeps what it printed.
+ * Runs a program and returns its exit status and output.
  * @param {string} program @param {string[]} args @param {RunOptions} [options]
  * @returns {Promise<{ status: number, output: string }>}
  */
@@ -86,14 +80,14 @@ export function run(
 }
 
 /**
- * Runs a program in the foreground in our place: its terminal is ours, its signals and exit status too.
+ * Runs a program in the foreground with our terminal, forwards signals and exits with its status.
  * @param {string} program @param {string[]} args
  * @param {{ env?: NodeJS.ProcessEnv, cwd?: string }} [options]
  */
 export function become(program, args, { env = process.env, cwd = root } = {}) {
   const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    // A terminal's Ctrl-C reaches the child by itself; a signal sent to us alone must be handed on.
+    // A terminal's Ctrl-C reaches the child directly; other signals must be forwarded.
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
   }
   child.on('error', (error) => {
@@ -103,14 +97,14 @@ export function become(program, args, { env = process.env, cwd = root } = {}) {
   child.on('exit', (status, signal) => process.exit(status ?? (signal === 'SIGINT' ? 130 : 143)));
 }
 
-/** An error as message and hint, below the end of what the program at fault printed. What nobody can act on is thrown on. @param {unknown} error */
+/** Formats a SetupError: the end of the failed program's output, message and hint. Rethrows other errors. @param {unknown} error */
 export function describe(error) {
   if (!(error instanceof SetupError)) throw error;
   const output = error.output.trimEnd().split('\n').slice(-200).join('\n');
   return `${output}\n\nerror: ${error.message}\n  ${error.hint}`.trimStart();
 }
 
-/** Prints an error and ends with status 1. @param {unknown} error @returns {never} */
+/** Prints an error and exits with status 1. @param {unknown} error @returns {never} */
 export function fail(error) {
   console.error(`\n${describe(error)}`);
   process.exit(1);

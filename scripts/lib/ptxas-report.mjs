@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { root } from './process.mjs';
 
 /**
- * What ptxas says of one kernel for one target.
+ * ptxas's resource usage for one kernel and target.
  * @typedef {{ kernel: string, target: string, registers: number, spilledBytes: number, stackBytes: number, sharedBytes: number }} KernelUse
  */
 
 /**
- * The reports that a build keeps beside the objects, of the sources that are there now. Undefined where a source has none.
- * @param {string} [build] its folder
+ * Returns the ptxas reports of all current CUDA sources, or undefined if one is missing.
+ * @param {string} [build] the build folder
  */
 export function findReports(build = join(root, 'native/build')) {
   const objects = join(build, 'CMakeFiles/starpo-cuda.dir');
@@ -28,7 +28,7 @@ export function readReports(reports) {
   return parseReport(demangled).sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-/** @param {string} text ptxas -v's, with names as in the source @returns {KernelUse[]} */
+/** @param {string} text demangled output of ptxas -v @returns {KernelUse[]} */
 export function parseReport(text) {
   const number = (/** @type {string} */ part, /** @type {RegExp} */ pattern) =>
     Number(pattern.exec(part)?.[1] ?? 0);
@@ -38,7 +38,7 @@ export function parseReport(text) {
     .map((part) => {
       const [, signature, target] = /^'(.*)' for '(\w+)'/.exec(part) ?? [];
       const registers = /Used (\d+) registers/.exec(part)?.[1];
-      if (!signature || !target || !registers) throw new Error(`ptxas wrote what can't be read: ${part}`);
+      if (!signature || !target || !registers) throw new Error(`Unexpected ptxas output: ${part}`);
       return {
         kernel: shortName(signature),
         target,
@@ -50,7 +50,7 @@ export function parseReport(text) {
     });
 }
 
-/** `void starpo::cuda::(anonymous namespace)::sum<starpo::cuda::Bf16, 64>(float*)` is `sum<Bf16, 64>`. @param {string} signature */
+/** Shortens `void starpo::cuda::(anonymous namespace)::sum<starpo::cuda::Bf16, 64>(float*)` to `sum<Bf16, 64>`. @param {string} signature */
 export function shortName(signature) {
   const name = signature.replace(/^void /, '').replaceAll(/\(anonymous namespace\)::|starpo::|cuda::/g, '');
   let depth = 0;
@@ -63,7 +63,7 @@ export function shortName(signature) {
 }
 
 /**
- * The cap of a kernel: its own, or that of all instances of its template.
+ * Returns the register cap of a kernel or its template.
  * @param {Record<string, number>} caps @param {string} kernel
  */
 export function capOf(caps, kernel) {

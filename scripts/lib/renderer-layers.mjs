@@ -1,4 +1,4 @@
-/** renderer/, the React app. Pages share code through the layers below them, never through each other. @type {import('./folder-layers.mjs').Layers} */
+/** Layers of renderer/, the React app. Pages share code through the layers below them, never through each other. @type {import('./folder-layers.mjs').Layers} */
 export const rendererLayers = [
   ['api', 'base', 'styles'],
   ['stores'],

@@ -5,7 +5,7 @@ import { fingerprint, Stamps } from './fingerprint.mjs';
 import { describe, findProgram, outsidePath, pinnedNode, root, run, SetupError } from './process.mjs';
 import { buildNative } from './trainer-build.mjs';
 
-// In node_modules, so that a fresh installation also builds afresh.
+// In node_modules, so that a fresh installation also rebuilds.
 const stamps = new Stamps(join(root, 'node_modules/.cache/starpo-setup'));
 
 /** Writes text without a line break. @typedef {(text: string) => void} Log */
@@ -14,28 +14,28 @@ const stamps = new Stamps(join(root, 'node_modules/.cache/starpo-setup'));
 const toTerminal = (text) => process.stdout.write(text);
 
 /**
- * Everything that a checkout needs before it can start, in order. Nothing is done twice for the same inputs.
+ * Sets up everything a checkout needs, in order. Steps with unchanged inputs are skipped.
  * @param {{ forTests?: boolean, log?: Log }} [options]
  */
 export async function setup({ forTests = false, log = toTerminal } = {}) {
   await setupSystem({ forTests, log });
-  const ending = new AbortController();
-  // npm waits for the network and the disk, and takes the stamps with it: the compilers needn't wait for it.
+  const abort = new AbortController();
+  // Compile while npm installs. If npm is done, the stamps decide whether to build.
   const compiled = isNpmDone()
     ? undefined
-    : buildNative(['starpo-trainer'], { everyGpu: forTests, signal: ending.signal });
-  // Told of when its turn has come.
+    : buildNative(['starpo-trainer'], { everyGpu: forTests, signal: abort.signal });
+  // Reported by the step below.
   compiled?.catch(() => {});
   try {
     await setupNode(log);
   } catch (error) {
-    ending.abort();
+    abort.abort();
     throw error;
   }
   await step('trainer (native)', log, () => buildTrainer({ everyGpu: forTests, compiled }));
 }
 
-/** The trainer's own tests, which most tests needn't wait for. @param {{ niceness?: number }} [options] */
+/** Builds the trainer's own tests. @param {{ niceness?: number }} [options] */
 export async function setupNativeTests(options) {
   const inputs = trainerInputs();
   if (existsSync(testsProgram) && stamps.matches('native-tests', inputs)) return;
@@ -44,7 +44,7 @@ export async function setupNativeTests(options) {
 }
 
 /**
- * What the app needs to open; the trainer may follow while it is open.
+ * Sets up what the app needs to open, without the trainer.
  * @param {{ forTests?: boolean, log?: Log }} [options]
  */
 export async function setupApp({ forTests = false, log = toTerminal } = {}) {
@@ -67,19 +67,19 @@ async function setupNode(log) {
 }
 
 /**
- * Builds the trainer beside an app that is open already. A failure is said here and in the app, which stays.
- * @param {AbortSignal} signal ends the build
+ * Builds the trainer while the app is open. Failures are printed and shown in the app.
+ * @param {AbortSignal} signal cancels the build
  */
 export async function setupTrainer(signal) {
   if (isTrainerBuilt(false)) return;
   const start = performance.now();
-  let said = 0;
+  let reported = 0;
   try {
     await buildTrainer({
       signal,
       onProgress: ({ done, total }) => {
-        if (Math.floor((10 * done) / total) <= said) return;
-        said = Math.floor((10 * done) / total);
+        if (Math.floor((10 * done) / total) <= reported) return;
+        reported = Math.floor((10 * done) / total);
         console.log(`setup: trainer (native)  ${done} of ${total} files`);
       },
     });
@@ -95,7 +95,7 @@ export function systemPackages(forTests, environment = process.env) {
   return forTests && !ownBrowser ? [...buildPackages, ...testPackages] : buildPackages;
 }
 
-/** @param {string} name @param {(text: string) => void} log @param {() => Promise<boolean>} work says whether anything was done */
+/** @param {string} name @param {(text: string) => void} log @param {() => Promise<boolean>} work returns whether it did anything */
 async function step(name, log, work) {
   log(`setup: ${name.padEnd(18)}`);
   const start = performance.now();
@@ -116,18 +116,18 @@ async function installNpmPackages() {
   if (isNpmDone()) return false;
   const path = outsidePath();
   const npm = findProgram('npm', path);
-  if (!npm) throw new SetupError('npm is not on the PATH.', 'Install it (Debian: apt-get install npm).');
+  if (!npm) throw new SetupError('npm is not on the PATH.', 'Install it (Debian: `apt-get install npm`).');
   await must(
     npm,
     ['ci', '--include=dev', '--include=optional'],
-    'Check the network and the registry that npm is set to use.',
+    'Check the network and the npm registry setting.',
     { ...process.env, PATH: path },
   );
   stamps.write('npm', npmInputs());
   return true;
 }
 
-/** The table of options is built into the trainer. */
+/** The trainer embeds options.json. */
 const trainerSources = ['native', 'core/run-config/options.json'];
 
 const trainerProgram = join(root, 'native/build/starpo-trainer');
@@ -135,7 +135,7 @@ const testsProgram = join(root, 'native/build/starpo-tests');
 
 const trainerInputs = () => fingerprint(root, trainerSources, isBuildFolder);
 
-/** @param {boolean} everyGpu a trainer that serves all of them serves this machine's too */
+/** @param {boolean} everyGpu whether it must support all GPUs, not just this machine's */
 function isTrainerBuilt(everyGpu) {
   const inputs = trainerInputs();
   const serves = [everyGpuStamp, ...(everyGpu ? [] : ['native'])];
@@ -145,8 +145,8 @@ function isTrainerBuilt(everyGpu) {
 const everyGpuStamp = 'native-every-gpu';
 
 /**
- * Builds the trainer: for this machine's GPUs, so that a first start waits for no others, or for all.
- * @param {Parameters<typeof buildNative>[1] & { compiled?: Promise<void> | undefined }} [options] compiled: the build that has begun already
+ * Builds the trainer for this machine's GPUs, which is faster, or for all.
+ * @param {Parameters<typeof buildNative>[1] & { compiled?: Promise<void> | undefined }} [options] compiled: a build already in progress
  */
 async function buildTrainer({ compiled, ...options } = {}) {
   const everyGpu = options.everyGpu ?? false;
@@ -170,7 +170,7 @@ async function buildApp() {
   await must(
     pinnedNode(),
     ['node_modules/electron-vite/bin/electron-vite.js', 'build'],
-    'The file at fault is named above.',
+    'See the error above.',
   );
   stamps.write('app', inputs);
   return true;

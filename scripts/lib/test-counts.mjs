@@ -1,7 +1,7 @@
 /** How many tests passed and failed. @typedef {{ passed: number, failed: number }} Counts */
 
 /**
- * Reads doctest's summary. A run without one (a crash) and a run of no test are failures.
+ * Reads doctest's summary. A missing summary (a crash) or a run without tests counts as a failure.
  * @param {string} output @param {number} status exit status @returns {Counts}
  */
 export function doctestCounts(output, status) {
@@ -11,7 +11,7 @@ export function doctestCounts(output, status) {
 }
 
 /**
- * Reads vitest's JSON report. A file that can't be loaded has no failed test in it, yet it failed.
+ * Reads vitest's JSON report. A file that can't be loaded counts as one failure.
  * @param {string | undefined} report @param {number} status exit status @returns {Counts}
  */
 export function vitestCounts(report, status) {
@@ -24,7 +24,7 @@ export function vitestCounts(report, status) {
   return judge({ passed: numPassedTests, failed: numFailedTests + unloadable.length }, status);
 }
 
-/** A runner that complains, or that ran nothing, has failed even if no single test has. @param {Counts} counts @param {number} status @returns {Counts} */
+/** Counts a failure if the runner failed or ran nothing, even without a failed test. @param {Counts} counts @param {number} status @returns {Counts} */
 function judge({ passed, failed }, status) {
   const silent = failed === 0 && (passed === 0 || status !== 0);
   return { passed, failed: silent ? 1 : failed };

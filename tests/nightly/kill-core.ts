@@ -1,7 +1,7 @@
 import { killFollowingCore } from '../core/fixtures/killing.ts';
 import { World } from '../core/fixtures/world.ts';
 
-/** Kills core so many times over one data folder; see {@link killFollowingCore}. */
+/** Kills core repeatedly on one data folder; see {@link killFollowingCore}. */
 export async function killCore(kills: number, random: () => number) {
   const world = new World();
   try {

