@@ -3,28 +3,28 @@ import { clockTick, dayAndTime } from './clock.ts';
 import type { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** What charts can go by, from left to right. */
+/** What the x axis of charts can show. */
 export type AxisKind = 'iteration' | 'update' | 'episode' | 'token' | 'time' | 'clock';
 
-/** What a configuration says of how much an iteration plays and learns. */
+/** Sizes from a run's configuration that convert iterations into episodes, tokens and updates. */
 export interface RunShape {
   iterations: number;
   episodes: number;
   groupSize: number;
   miniBatch: number;
   epochs: number;
-  /** Optimiser steps an iteration of a warm start; 0 where it is none. */
+  /** Optimizer steps per iteration of a warm start; 0 for other runs. */
   warmSteps: number;
 }
 
 interface AxisWords {
   /** As in "by iteration". */
   by: string;
-  /** Of a place: "iteration 43", "4.2k episodes". */
+  /** Formats a position: "iteration 43", "4.2k episodes". */
   place: (value: number) => string;
-  /** Of a place on the axis, among the others that are told there. */
+  /** Formats a tick among others. */
   tick: (value: number, index?: number, all?: readonly number[]) => string;
-  /** Why it isn't what a clock or a counter outside would say; empty where it is. */
+  /** What the axis counts, if it isn't obvious; may be empty. */
   hint: string;
 }
 
@@ -38,13 +38,13 @@ export const axisWords: Record<AxisKind, AxisWords> = {
     by: 'policy update',
     place: (value) => `${whole(value)} policy updates`,
     tick: whole,
-    hint: 'Optimiser steps of the policy',
+    hint: 'Optimizer steps of the policy',
   },
   episode: {
     by: 'episode',
     place: (value) => `${whole(value)} episodes`,
     tick: whole,
-    hint: 'Training episodes played',
+    hint: 'Training episodes',
   },
   token: {
     by: 'token',
@@ -56,13 +56,13 @@ export const axisWords: Record<AxisKind, AxisWords> = {
     by: 'training time',
     place: (value) => `${duration(value)} of training`,
     tick: timeTick,
-    hint: 'Time in iterations: without pauses, evaluations and checkpoints',
+    hint: 'Time spent in iterations, without pauses, evaluations and checkpoints',
   },
   clock: {
     by: 'date and time',
     place: dayAndTime,
     tick: clockTick,
-    hint: 'When iterations ended, by the clock where the run trained',
+    hint: 'End time of each iteration, on the training machine’s clock',
   },
 };
 
@@ -84,7 +84,7 @@ const numberAt = (config: unknown, section: string, key: string): number => {
   return typeof value === 'number' ? value : 0;
 };
 
-/** Of run.json; zeros where it says nothing, as that of an imported run. */
+/** Reads the sizes from run.json; 0 if missing, as for imported runs. */
 export function shapeOf(config: unknown): RunShape {
   const groupSize = numberAt(config, 'rollout', 'group_size');
   const { task, iterations } = (config ?? {}) as Tree;
@@ -98,7 +98,10 @@ export function shapeOf(config: unknown): RunShape {
   };
 }
 
-/** How much each iteration adds to the axis, or null where the run's metrics don't tell. Of iterations that stand together, the mean. */
+/**
+ * Returns the series from which the axis is computed and how much each iteration adds, or null if the
+ * metrics are missing. Buckets add their mean times their count.
+ */
 function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
   const everyIteration = source.get('rollout/reward_mean') ?? source.get('warm_start/loss');
   const by = (series: MetricSeries | undefined, step: (value: number, iteration: number) => number) =>
@@ -117,7 +120,7 @@ function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
         : null;
     case 'update': {
       if (shape.warmSteps > 0) return by(everyIteration, () => shape.warmSteps);
-      // While the critic warms up, the policy is not updated, and its update has no metrics.
+      // During critic warm-up the policy isn't updated and has no update metrics.
       const policy = source.get('actor/grad_norm');
       return shape.miniBatch > 0
         ? by(source.get('filter/kept_groups'), (groups, iteration) =>
@@ -130,16 +133,16 @@ function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
   }
 }
 
-/** Where iterations stand on an axis of one run. */
+/** Positions of a run's iterations on an axis. */
 export interface Places {
-  /** Of every point of a series, as long as it and ascending. */
+  /** Returns the positions of a series' points, ascending. */
   of(series: MetricSeries): Float64Array;
   at(iteration: number): number;
 }
 
 export const byIteration: Places = { of: (series) => series.iterations(), at: (iteration) => iteration };
 
-/** Null where this run's metrics don't tell. */
+/** Returns null if the run lacks the metrics for this axis. */
 export function placesOn(kind: AxisKind, source: SeriesSource, shape: RunShape): Places | null {
   if (kind === 'iteration') return byIteration;
   if (kind === 'clock') return byClock(source);
@@ -148,7 +151,7 @@ export function placesOn(kind: AxisKind, source: SeriesSource, shape: RunShape):
   return placesBy(source, () => summed(steps), placed);
 }
 
-/** By when iterations ended; what lies between two that are known, evenly between them. */
+/** Places iterations at the time they ended, interpolating between measured ones. */
 function byClock(source: SeriesSource): Places | null {
   const times = source.times?.();
   if (!times || times.length === 0) return null;
@@ -156,14 +159,14 @@ function byClock(source: SeriesSource): Places | null {
   return placesBy(source, known, between);
 }
 
-/** Found once for every change of the source. */
+/** Caches positions until the source changes. */
 function placesBy(
   source: SeriesSource,
-  read: () => Known,
-  find: (iterations: Float64Array, known: Known) => Float64Array,
+  read: () => MeasuredPlaces,
+  find: (iterations: Float64Array, known: MeasuredPlaces) => Float64Array,
 ): Places {
   let version = -1;
-  let known: Known;
+  let known: MeasuredPlaces;
   let found = new WeakMap<MetricSeries, Float64Array>();
   const refresh = () => {
     if (version === source.version) return;
@@ -185,13 +188,13 @@ function placesBy(
   };
 }
 
-/** Iterations whose places are known, ascending. */
-interface Known {
+/** Iterations with measured positions, ascending. */
+interface MeasuredPlaces {
   iterations: Float64Array;
   places: Float64Array;
 }
 
-function summed({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): Known {
+function summed({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): MeasuredPlaces {
   const iterations = series.iterations();
   const counts = series.counts();
   let sum = 0;
@@ -202,8 +205,8 @@ function summed({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): Know
   return { iterations, places };
 }
 
-/** Each iteration where the last one at or before it ended; those before all are at 0. */
-function placed(iterations: Float64Array, known: Known): Float64Array {
+/** Places each iteration at the last measured one at or before it; earlier ones at 0. */
+function placed(iterations: Float64Array, known: MeasuredPlaces): Float64Array {
   let next = 0;
   return iterations.map((iteration) => {
     while (next < known.iterations.length && known.iterations[next]! <= iteration) next += 1;
@@ -211,8 +214,8 @@ function placed(iterations: Float64Array, known: Known): Float64Array {
   });
 }
 
-/** Each iteration between the two that are known before and after it; those before and after all, where the nearest is. */
-function between(iterations: Float64Array, { iterations: at, places }: Known): Float64Array {
+/** Interpolates between the measured iterations around each one; clamps outside of them. */
+function between(iterations: Float64Array, { iterations: at, places }: MeasuredPlaces): Float64Array {
   let next = 0;
   return iterations.map((iteration) => {
     while (next < at.length && at[next]! <= iteration) next += 1;

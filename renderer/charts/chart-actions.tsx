@@ -16,7 +16,7 @@ import { TargetDialog } from './target-dialog.tsx';
 interface ActionsProps {
   item: ChartItem;
   marks: readonly ChartMark[];
-  /** Whose charts these are, for the files' names. */
+  /** Name of the run or runs, for file names. */
   subtitle: string;
   onExpand?: () => void;
 }
@@ -27,22 +27,22 @@ const exports: [ExportKind, string][] = [
   ['csv', 'Save as CSV'],
 ];
 
-/** What can be done with one chart; seen under the pointer and by the keyboard. */
+/** Menu and buttons of a chart, visible on hover and keyboard focus. */
 export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) {
   const { spec } = item;
-  // There is one of these for every chart: each looks at nothing but what it shows.
+  // Select only what is shown: every chart has this component.
   const pins = useChartPreferences((state) => state.pins);
   const isLog = useChartPreferences((state) => state.log.includes(spec.id));
-  const isAimed = useChartPreferences((state) => state.targets[spec.id] !== undefined);
+  const hasTarget = useChartPreferences((state) => state.targets[spec.id] !== undefined);
   const { togglePin, toggleLog, movePin } = useChartPreferences.getState();
-  const [aiming, setAiming] = useState(false);
+  const [editingTarget, setEditingTarget] = useState(false);
   const save = useExport(item, marks, subtitle);
   const place = pins.indexOf(spec.id);
   return (
     <div className={styles.actions}>
       {onExpand && <IconButton icon="expand" label={`Enlarge ${spec.title}`} onClick={onExpand} />}
       <Menu.Root>
-        <Menu.Trigger className="icon-button" aria-label={`More of ${spec.title}`} title="More">
+        <Menu.Trigger className="icon-button" aria-label={`More for ${spec.title}`} title="More">
           <Icon name="more" />
         </Menu.Trigger>
         <Menu.Portal>
@@ -63,11 +63,11 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                 onCheckedChange={() => togglePin(spec.id)}
               >
                 <Indicator />
-                Pinned to the top
+                Pin to top
               </Menu.CheckboxItem>
-              <Menu.Item className={menu.item} onClick={() => setAiming(true)}>
+              <Menu.Item className={menu.item} onClick={() => setEditingTarget(true)}>
                 <span className={menu.indicator} />
-                {isAimed ? 'Change the target…' : 'Set a target…'}
+                {hasTarget ? 'Change target…' : 'Set target…'}
               </Menu.Item>
               {place >= 0 && pins.length > 1 && (
                 <>
@@ -78,7 +78,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                     onClick={() => movePin(spec.id, -1)}
                   >
                     <span className={menu.indicator} />
-                    Move before
+                    Move left
                   </Menu.Item>
                   <Menu.Item
                     className={menu.item}
@@ -87,7 +87,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                     onClick={() => movePin(spec.id, 1)}
                   >
                     <span className={menu.indicator} />
-                    Move behind
+                    Move right
                   </Menu.Item>
                 </>
               )}
@@ -102,12 +102,12 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
-      {aiming && <TargetDialog spec={spec} close={() => setAiming(false)} />}
+      {editingTarget && <TargetDialog spec={spec} close={() => setEditingTarget(false)} />}
     </div>
   );
 }
 
-/** Saves a chart as it is shown at that moment. */
+/** Returns a function that saves the chart as currently shown. */
 export function useExport(
   item: ChartItem,
   marks: readonly ChartMark[],

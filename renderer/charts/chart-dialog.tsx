@@ -19,12 +19,12 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** One chart as large as the window has room for, with its newest values as a table. */
+/** Enlarges one chart and lists its newest values. */
 export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
   const { spec } = item;
   const { log, toggleLog } = useChartPreferences();
   const save = useExport(item, marks, subtitle);
-  // The title and the table need the rest.
+  // Leaves space for the title and the table.
   const height = Math.max(240, innerHeight - 430);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -62,7 +62,7 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
   );
 }
 
-/** Moves the cross-hair by the keyboard, from point to point of the line that has the most. */
+/** Moves the cross-hair with the keyboard, along the points of the densest line. */
 function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
   const store = useChartsStore();
   const cursor = useCharts((state) => state.cursor);
@@ -89,7 +89,7 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
         onChange={({ target }) => store.getState().setCursor(places[Number(target.value)]!, null)}
         onBlur={() => store.getState().setCursor(null, null)}
       />
-      <output>{cursor === null ? 'the newest' : title}</output>
+      <output>{cursor === null ? 'newest' : title}</output>
     </label>
   );
 }

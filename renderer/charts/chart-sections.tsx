@@ -11,25 +11,25 @@ export interface ChartGroup {
   id: string;
   title: string;
   items: readonly ChartItem[];
-  /** Stands behind the charts. */
+  /** Content after the charts. */
   extra?: ReactNode;
 }
 
 interface SectionsProps {
   groups: readonly ChartGroup[];
   marks: readonly ChartMark[];
-  /** Chooses among the charts; null shows all. */
+  /** Selects charts; null shows all. */
   matches: ((item: ChartItem) => boolean) | null;
-  /** Whose charts these are. */
+  /** Name of the run or runs. */
   subtitle: string;
 }
 
-/** The first are open until somebody folds them. */
+/** Open by default. */
 const openAtFirst = 2;
 
 /**
- * Charts in sections that fold: pinned ones first, then the groups. While some are searched for, those alone, all of them open. Runs are told of several times a
- * second, which changes none of this.
+ * Collapsible sections of charts: pinned ones first, then the groups. A search shows only matches, with all
+ * sections open. Memoized, because run summaries change several times per second.
  */
 export const ChartSections = memo(function ChartSections({
   groups,
@@ -70,7 +70,7 @@ export const ChartSections = memo(function ChartSections({
           onExpand={setExpanded}
         />
       ))}
-      {matches && shown.length === 0 && <p className={styles.none}>No metric of that name.</p>}
+      {matches && shown.length === 0 && <p className={styles.none}>No matching metrics.</p>}
       {enlarged && (
         <ChartDialog item={enlarged} marks={marks} subtitle={subtitle} onClose={() => setExpanded(null)} />
       )}
@@ -78,7 +78,7 @@ export const ChartSections = memo(function ChartSections({
   );
 });
 
-/** A chart with a line at what a person wants it to reach. */
+/** A chart with the user's target line. */
 function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>): ChartItem {
   const { id, aimsAs } = item.spec;
   const value = targets[id] ?? targets[aimsAs ?? id];

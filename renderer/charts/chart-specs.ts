@@ -7,10 +7,10 @@ export interface LineSpec {
   metric: string;
   label: string;
   color: LineColor;
-  /** Few, exact points (evaluations) are shown as points and never smoothed. */
+  /** Few, exact points such as evaluations: shown as points, never smoothed. */
   sparse?: boolean;
   dashed?: boolean;
-  /** Metrics of an interval drawn as a band behind the line. */
+  /** Metrics of an interval, drawn as a band behind the line. */
   band?: { low: string; high: string };
 }
 
@@ -18,15 +18,15 @@ export interface ChartSpec {
   id: string;
   title: string;
   unit: string;
-  /** A sentence on what it shows. */
+  /** One sentence about what the chart shows. */
   meaning?: string;
   lines: LineSpec[];
   format: (value: number) => string;
-  /** Bounds of the axis of values; what isn't given follows the values. */
+  /** Bounds of the y axis; without them it follows the values. */
   low?: number;
   high?: number;
   wide?: boolean;
-  /** A chart of the same values elsewhere, whose target is drawn where this one has none of its own. */
+  /** Id of the chart whose target applies if this one has none. */
   aimsAs?: string;
 }
 
@@ -36,13 +36,16 @@ const share = (value: number) => percent(value);
 const labelsOf = (names: string[], pattern: RegExp) =>
   names.flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
 
-/** The evaluation sets among a run's metrics, each with the colour that it has in every chart. */
+/** Returns a run's evaluation labels, each with its colour on all charts. */
 export function evaluationLabels(names: string[]): { label: string; color: LineColor }[] {
   const labels = labelsOf(names, /^evaluation\/(.+)\/success_rate$/);
   return labels.map((label, index) => ({ label, color: labelColors[index % labelColors.length]! }));
 }
 
-/** One line for each environment of a rollout metric that several are trained on; else one for all. `suffix` sets it apart from evaluations. */
+/**
+ * Returns one line per environment if the run trains on several, otherwise `one`. `suffix` distinguishes the
+ * lines from evaluations.
+ */
 function rolloutLines(names: string[], metric: string, one: LineSpec, suffix = ''): LineSpec[] {
   const labels = labelsOf(names, new RegExp(`^rollout/([^/]+)/${metric}$`));
   if (labels.length === 0) return [one];
@@ -55,10 +58,10 @@ function rolloutLines(names: string[], metric: string, one: LineSpec, suffix = '
   }));
 }
 
-/** Of environments with arms alone. */
-const byChoice: LineSpec = { metric: 'rollout/reward_std_by_action', label: 'by choice', color: 'chart-3' };
+/** Only for environments with arms. */
+const byChoice: LineSpec = { metric: 'rollout/reward_std_by_action', label: 'by action', color: 'chart-3' };
 
-/** The charts of a run. `names`: the metrics it has, from which the environments are read. */
+/** Returns the overview charts of a run. `names`: its metrics. */
 export function chartSpecs(names: string[]): ChartSpec[] {
   const labels = evaluationLabels(names);
   const evaluations = labels.map(({ label, color }): LineSpec => {
@@ -103,14 +106,14 @@ export function chartSpecs(names: string[]): ChartSpec[] {
     },
     {
       id: 'reward-std',
-      title: 'Reward spread',
-      unit: 'standard deviation in groups',
+      title: 'Reward std in group',
+      unit: 'mean over groups',
       format: number,
       low: 0,
       lines: [
-        { metric: 'rollout/reward_std_in_group', label: 'spread', color: 'chart-ink' },
+        { metric: 'rollout/reward_std_in_group', label: 'reward std', color: 'chart-ink' },
         ...(names.includes(byChoice.metric) ? [byChoice] : []),
-        { metric: 'rollout/zero_std_groups', label: 'groups without spread', color: 'chart-4', dashed: true },
+        { metric: 'rollout/zero_std_groups', label: 'zero-variance groups', color: 'chart-4', dashed: true },
       ],
     },
     {
@@ -158,19 +161,19 @@ export function chartSpecs(names: string[]): ChartSpec[] {
   ];
 }
 
-/** Of runs with a critic or a KL term; shown once there is something to draw. */
+/** Charts for runs with a critic or a KL term; shown once there is data. */
 const optionalSpecs: ChartSpec[] = [
   {
     id: 'explained-variance',
     title: "Critic's explained variance",
-    unit: '1: knows every return, 0: their mean',
+    unit: '1 = perfect, 0 = no better than the mean',
     format: number,
     lines: [{ metric: 'critic/explained_variance', label: 'share', color: 'chart-ink' }],
   },
   {
     id: 'critic-value',
     title: "Critic's value",
-    unit: 'expected reward, and its loss',
+    unit: 'expected return, and loss',
     format: number,
     lines: [
       { metric: 'critic/value_mean', label: 'value', color: 'chart-ink' },
@@ -194,20 +197,21 @@ const optionalSpecs: ChartSpec[] = [
   },
 ];
 
-/** A warm start has no rollouts: its loss, and how the policy it makes plays. */
+/** A warm start has no rollouts: shows its loss, its evaluations and the optimizer's metrics. */
 export function warmStartSpecs(names: string[]): ChartSpec[] {
-  const [success, , , , gradient, , throughput] = chartSpecs(names);
+  const specs = new Map(chartSpecs(names).map((spec) => [spec.id, spec]));
+  const success = specs.get('success')!;
   return [
-    { ...success!, lines: success!.lines.filter(({ sparse }) => sparse) },
+    { ...success, lines: success.lines.filter(({ sparse }) => sparse) },
     {
       id: 'loss',
       title: 'Loss',
-      unit: 'nats per reply token',
+      unit: 'nats per response token',
       format: number,
       low: 0,
       lines: [{ metric: 'warm_start/loss', label: 'mean', color: 'chart-ink' }],
     },
-    gradient!,
-    throughput!,
+    specs.get('gradient-norm')!,
+    specs.get('throughput')!,
   ];
 }

@@ -6,7 +6,7 @@ import { readingAt, seriesOf, type Trace } from './traces.ts';
 
 const describedTraces = 12;
 
-/** One sentence a line: where it began, where it is, between which values it ran. For those who don't see the chart. */
+/** Text alternative of a chart, one sentence per line: newest value, first value and range. */
 export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string {
   const own = traces.filter(({ faint }) => !faint);
   const sentences = own.slice(0, describedTraces).map((trace) => describeTrace(spec, trace));
@@ -14,7 +14,7 @@ export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string
   return [
     `${[spec.title, spec.unit].filter(Boolean).join(', ')}.`,
     ...sentences,
-    ...(rest > 0 ? [`And ${rest} more lines.`] : []),
+    ...(rest > 0 ? [`${rest} more lines.`] : []),
     describeBehind(spec, traces),
   ]
     .filter(Boolean)
@@ -24,30 +24,30 @@ export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string
 function describeTrace(spec: ChartSpec, trace: Trace): string {
   const series = seriesOf(trace);
   const newest = readingAt(trace, -1, 0);
-  if (!series || !newest) return `${trace.label}: no values yet.`;
+  if (!series || !newest) return `${trace.label}: no data yet.`;
   const { iteration, value, band } = newest;
   const interval = band ? ` (95 % interval ${spec.format(band.low)} to ${spec.format(band.high)})` : '';
   return `${trace.label}: ${spec.format(value)}${trace.sparse ? interval : ''} at iteration ${iteration}; ${course(spec, series)}`;
 }
 
-/** Where the run that it parted from ended. */
+/** Describes where the parent run ended. */
 function describeBehind(spec: ChartSpec, traces: readonly Trace[]): string {
   const ends = traces.flatMap((trace) => {
     const newest = trace.faint ? readingAt(trace, -1, 0) : null;
     return newest ? [`${trace.label} ${spec.format(newest.value)} at iteration ${newest.iteration}`] : [];
   });
-  return ends.length > 0 ? `Its parent: ${ends.join(', ')}.` : '';
+  return ends.length > 0 ? `Parent: ${ends.join(', ')}.` : '';
 }
 
 export const describeReferences = (references: readonly Reference[]): string =>
-  references.length > 0 ? `To compare with: ${references.map(({ label }) => label).join(', ')}.` : '';
+  references.length > 0 ? `References: ${references.map(({ label }) => label).join(', ')}.` : '';
 
 export const describeMarks = (marks: readonly ChartMark[]): string =>
-  marks.length > 0 ? `Marked: ${marks.map(({ title }) => title).join('; ')}.` : '';
+  marks.length > 0 ? `Marks: ${marks.map(({ title }) => title).join('; ')}.` : '';
 
 function course(spec: ChartSpec, points: MetricSeries): string {
   const values = points.values();
   const low = points.least().reduce((least, value) => Math.min(least, value));
   const high = points.most().reduce((most, value) => Math.max(most, value));
-  return `began at ${spec.format(values[0]!)}, lowest ${spec.format(low)}, highest ${spec.format(high)}.`;
+  return `first ${spec.format(values[0]!)}, lowest ${spec.format(low)}, highest ${spec.format(high)}.`;
 }

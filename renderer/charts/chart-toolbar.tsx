@@ -11,13 +11,13 @@ import type { ChartSearch } from './use-search.ts';
 
 interface ToolbarProps {
   axis: AxisKind;
-  /** What these charts can go by. */
+  /** Axes that the charts can show. */
   axes: readonly AxisKind[];
   search: ChartSearch;
   children?: ReactNode;
 }
 
-/** What all charts of a page have in common: which of them are shown, by what they go, how much they are smoothed. */
+/** Settings shared by all charts of a page: search, axis, smoothing and options. */
 export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
   const zoom = useCharts((state) => state.zoom);
   const setZoom = useCharts((state) => state.setZoom);
@@ -32,7 +32,7 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
           type="search"
           value={search.text}
           placeholder="Search metrics"
-          aria-label="Search metrics, also by a regular expression"
+          aria-label="Search metrics by text or regular expression"
           aria-describedby={note}
           spellCheck={false}
           onChange={({ target }) => search.setText(target.value)}
@@ -43,14 +43,14 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
       </span>
       <span className="spacer" />
       {zoom && (
-        <Button kind="quiet" icon="reset" onClick={() => setZoom(null)} title="Show the whole axis">
+        <Button kind="quiet" icon="reset" onClick={() => setZoom(null)} title="Reset zoom">
           {zoomWords(axis, zoom.min, zoom.max)}
         </Button>
       )}
       {children}
       <div className={styles.tools}>
         <label className="choice">
-          <span>By</span>
+          <span>X axis</span>
           <select value={axis} onChange={({ target }) => change({ axis: target.value as AxisKind })}>
             {axisKinds
               .filter((kind) => axes.includes(kind))
@@ -77,7 +77,7 @@ function Smoothing() {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const change = useChartPreferences((state) => state.change);
   return (
-    <label className="choice" title="Weight of the moving average; the measured values are drawn faint">
+    <label className="choice" title="Weight of the exponential moving average. Raw values are drawn faint.">
       <span>Smoothing</span>
       <input
         type="range"
@@ -111,11 +111,11 @@ function Options() {
             >
               <Indicator />
               Ignore outliers
-              <span className={menu.note}>scale without the outermost 1 %</span>
+              <span className={menu.note}>scale without the outer 1 %</span>
             </Menu.CheckboxItem>
             <Menu.Separator className={menu.separator} />
             <Menu.Group>
-              <Menu.GroupLabel className={menu.label}>Size of charts</Menu.GroupLabel>
+              <Menu.GroupLabel className={menu.label}>Chart size</Menu.GroupLabel>
               <Menu.RadioGroup value={size} onValueChange={(value: ChartSize) => change({ size: value })}>
                 {Object.entries(sizeWords).map(([value, word]) => (
                   <Menu.RadioItem key={value} className={menu.item} value={value}>
@@ -132,7 +132,7 @@ function Options() {
             <Menu.Separator className={menu.separator} />
             <Menu.Item className={menu.item} onClick={() => change({ pins: [], log: [], open: {} })}>
               <span className={menu.indicator} />
-              Reset pins, scales and folds
+              Reset pins, scales and sections
             </Menu.Item>
           </Menu.Popup>
         </Menu.Positioner>

@@ -30,27 +30,27 @@ interface ChartProps {
   spec: ChartSpec;
   traces: readonly Trace[];
   axis: AxisKind;
-  /** All of the axis. */
+  /** Returns the full range of the axis. */
   extent: () => Zoom;
   marks?: readonly ChartMark[];
   references?: readonly Reference[];
-  /** Stands above the plot. */
+  /** Content above the plot. */
   headline?: ReactNode;
-  /** What can be done with it, at the end of its title. */
+  /** Actions after the title. */
   actions?: ReactNode;
-  /** Pixels of the plot; else as the person has chosen. */
+  /** Height of the plot in pixels. Default: the user's choice. */
   height?: number;
-  /** Whether its lines are named with their values; many are named elsewhere. */
+  /** False hides the legend, if lines are named elsewhere. */
   legend?: boolean;
 }
 
-/** A chart and what it shows, wherever it stands. */
+/** A chart and its data. */
 export type ChartItem = Omit<ChartProps, 'actions' | 'height' | 'marks'>;
 
 const noMarks: readonly ChartMark[] = [];
 const noReferences: readonly Reference[] = [];
 
-/** A titled chart that redraws itself from the series; React draws only the frame around it. */
+/** A titled chart. It redraws from the series; React renders only the frame. */
 export const Chart = memo(function Chart(props: ChartProps) {
   const {
     spec,
@@ -89,7 +89,7 @@ export const Chart = memo(function Chart(props: ChartProps) {
         {filled ? (
           <PlotArea {...props} height={height} inView={inView} />
         ) : (
-          <div className={styles.skeleton}>No values yet</div>
+          <div className={styles.skeleton}>No data yet</div>
         )}
       </div>
       <ChartText spec={spec} traces={traces} marks={marks} references={references} />
@@ -97,7 +97,7 @@ export const Chart = memo(function Chart(props: ChartProps) {
   );
 });
 
-/** The plot itself, made once it is in view and drawn while it is. */
+/** The plot. It is created when first visible and redrawn while visible. */
 function PlotArea({
   spec,
   traces,
@@ -198,7 +198,7 @@ function PlotArea({
 
   useEffect(() => {
     const before = newest.current;
-    // A new plot has drawn its own.
+    // A new plot has already drawn its marks.
     if (before.marks === marks && before.references === references) return;
     newest.current = { marks, references };
     if (before.references === references) drawn.current?.mark();
@@ -210,7 +210,7 @@ function PlotArea({
 
 const sourcesOf = (traces: readonly Trace[]) => [...new Set(traces.map(({ source }) => source))];
 
-/** Computed again with every change of what is drawn, as long as that is asked for. */
+/** Recomputes after every change of the traces while `follows` is true. */
 export function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {
   const sources = useMemo(() => sourcesOf(traces), [traces]);
   const subscribe = useMemo(
@@ -233,7 +233,7 @@ interface PartProps {
   inView: boolean;
 }
 
-/** Newest values, or those under the cross-hair: what is drawn as the line, and what was measured. */
+/** Newest values, or those at the cross-hair: smoothed and measured. */
 function Legend({ spec, traces, inView }: PartProps) {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const cursor = useCharts((state) => (inView ? state.cursor : null));
@@ -281,7 +281,7 @@ function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
       {named && <span className={styles.label}>{trace.label}</span>}
       <strong>{value}</strong>
       {smoothing > 0 && !trace.sparse && measured !== value && (
-        <span className={styles.measured} title="As measured; the number before it is smoothed">
+        <span className={styles.measured} title="Raw value; the number before it is smoothed">
           {measured}
         </span>
       )}
@@ -289,7 +289,7 @@ function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
   );
 }
 
-/** The chart in words and a few numbers, for those who don't see it. */
+/** Text alternative of the chart. */
 function ChartText({
   spec,
   traces,

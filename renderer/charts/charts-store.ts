@@ -2,11 +2,11 @@ import { createStore, type StoreApi } from 'zustand';
 import type { Zoom } from './layout.ts';
 
 export interface ChartsState {
-  /** Part of the axis that all charts show; null for all of it. */
+  /** Range of the axis that all charts show; null for all of it. */
   zoom: Zoom | null;
-  /** Place under the cross-hair. */
+  /** Position of the cross-hair. */
   cursor: number | null;
-  /** The chart that the pointer is on. */
+  /** Id of the chart under the pointer. */
   pointedAt: string | null;
   setZoom: (zoom: Zoom | null) => void;
   setCursor: (cursor: number | null, chart: string | null) => void;
@@ -14,7 +14,7 @@ export interface ChartsState {
 
 export type ChartsStore = StoreApi<ChartsState>;
 
-/** What the charts of a view have in common. */
+/** State shared by all charts of a view. */
 export const createChartsStore = (): ChartsStore =>
   createStore<ChartsState>()((set) => ({
     zoom: null,

@@ -4,7 +4,7 @@ import { type ChartsState, type ChartsStore, createChartsStore } from './charts-
 
 const ChartsContext = createContext<ChartsStore | null>(null);
 
-/** Charts that share their zoom and their cross-hair. */
+/** Charts inside share their zoom and cross-hair. */
 export function ChartsView({ children }: { children: ReactNode }) {
   const [store] = useState(createChartsStore);
   return <ChartsContext value={store}>{children}</ChartsContext>;
@@ -16,7 +16,7 @@ export function useChartsStore(): ChartsStore {
   return store;
 }
 
-/** Of the view that this is in. */
+/** Selects from the enclosing ChartsView. */
 export function useCharts<T>(select: (state: ChartsState) => T): T {
   return useStore(useChartsStore(), select);
 }

@@ -1,11 +1,11 @@
-/** Places of an axis that goes by the clock: ms since 1970, told in the time zone of who looks. */
+/** Formats the time axis: ms since 1970, in the user's time zone. */
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What stands a round number of times in a day, and days themselves. */
+/** Steps that divide a day, and whole days. */
 const steps = [
   ...[1, 2, 5, 10, 30].map((count) => count * second),
   ...[1, 2, 5, 10, 30].map((count) => count * minute),
@@ -13,7 +13,7 @@ const steps = [
   ...[1, 2, 7, 14, 30, 91, 365].map((count) => count * day),
 ];
 
-/** Round times between two, about `count` of them, counted from midnight. */
+/** Returns about `count` round times within the range, counted from midnight. */
 export function clockTicks(low: number, high: number, count: number): number[] {
   const rough = (high - low) / Math.max(1, count);
   const step = steps.find((each) => each >= rough) ?? Math.ceil(rough / (365 * day)) * 365 * day;
@@ -21,7 +21,7 @@ export function clockTicks(low: number, high: number, count: number): number[] {
   const midnight = (days: number) =>
     new Date(first.getFullYear(), first.getMonth(), first.getDate() + days).getTime();
   const ticks: number[] = [];
-  // Days aren't all equally long where clocks are put forward and back.
+  // Days differ in length when clocks change.
   for (let days = 0; midnight(days) <= high; days += Math.max(1, step / day)) {
     const next = midnight(days + 1);
     for (let tick = midnight(days); tick < next && tick <= high; tick += Math.min(step, day))
@@ -30,7 +30,10 @@ export function clockTicks(low: number, high: number, count: number): number[] {
   return ticks;
 }
 
-/** Of one tick among others: the day where it isn't that of the tick before, the seconds where any of them has some. Alone, both day and time. */
+/**
+ * Formats a tick: the date if it differs from the previous tick's, seconds if any tick has some. A single
+ * tick has both date and time.
+ */
 export function clockTick(time: number, index = 0, all: readonly number[] = [time]): string {
   const words = (options: Intl.DateTimeFormatOptions) =>
     new Date(time).toLocaleString(undefined, { hour12: false, ...options });
@@ -44,7 +47,7 @@ export function clockTick(time: number, index = 0, all: readonly number[] = [tim
   return index > 0 && dayOf(all[index - 1]!) === dayOf(time) ? at : `${date} ${at}`;
 }
 
-/** `22 Nov 2026, 14:35:20`, as the reader's language has it. */
+/** `22 Nov 2026, 14:35:20`, in the user's locale. */
 export const dayAndTime = (time: number): string =>
   new Date(time).toLocaleString(undefined, {
     ...{ day: 'numeric', month: 'short', year: 'numeric' },

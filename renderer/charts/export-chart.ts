@@ -5,10 +5,10 @@ import { seriesOf } from './traces.ts';
 
 export type ExportKind = 'png' | 'svg' | 'csv';
 
-/** Pixels; a PNG has twice as many. */
+/** Size in pixels. A PNG has twice the resolution. */
 const size = { width: 960, height: 540 };
 
-/** Writes a chart as it is shown to a file that the browser saves. Rejects where the browser can't draw it. */
+/** Saves a chart as currently shown. Rejects if the browser can't draw it. */
 export async function exportChart(kind: ExportKind, picture: Picture, of: Element): Promise<void> {
   const style = getComputedStyle(of);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -19,8 +19,8 @@ export async function exportChart(kind: ExportKind, picture: Picture, of: Elemen
 }
 
 /**
- * What was measured, each trace with its smoothed values beside it where there are any; a row for each iteration. Of a series that is too long to be drawn point by
- * point, a row is a stretch of iterations, as the chart shows it: the last of them, their mean, least and greatest value.
+ * Returns a CSV with one row per iteration: measured values and, if smoothed, smoothed ones. For long series
+ * a row is a bucket of iterations as on the chart: the last iteration, mean, minimum and maximum.
  */
 export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): string {
   const columns = traces.flatMap((trace) => {
@@ -66,7 +66,7 @@ type Write = (value: number) => string;
 
 const isoTime: Write = (time) => new Date(time).toISOString();
 
-/** Quoted where it must be, and no formula for a spreadsheet that opens it. */
+/** Quotes a cell if needed, and prevents spreadsheets from reading it as a formula. */
 export function cell(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
@@ -83,7 +83,9 @@ async function toPng(svg: Blob): Promise<Blob> {
     canvas.height = size.height * 2;
     canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise<Blob>((resolve, reject) => {
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture could not be made.'))));
+      canvas.toBlob((blob) =>
+        blob ? resolve(blob) : reject(new Error('The browser could not create the image.')),
+      );
     });
   } finally {
     URL.revokeObjectURL(address);

@@ -1,7 +1,7 @@
 import { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** How far the runs of a group are from their mean: one standard deviation to either side, or from the least to the greatest. */
+/** What a group's band shows: one standard deviation to either side, or minimum to maximum. */
 export type Spread = 'deviation' | 'range';
 
 interface Statistics {
@@ -10,14 +10,14 @@ interface Statistics {
   high: MetricSeries;
 }
 
-/** Several runs as one: of each metric the mean over those that have it at an iteration, and how far they are from it. */
+/** The mean and spread of a group's runs, over the runs that have a value at an iteration. */
 export class GroupSeries {
   readonly mean: SeriesSource;
   readonly low: SeriesSource;
   readonly high: SeriesSource;
   readonly #members: readonly SeriesSource[];
   readonly #spread: Spread;
-  readonly #known = new Map<string, Statistics | undefined>();
+  readonly #statistics = new Map<string, Statistics | undefined>();
   #version = -1;
 
   constructor(members: readonly SeriesSource[], spread: Spread) {
@@ -48,13 +48,13 @@ export class GroupSeries {
   #of(metric: string, version: number): Statistics | undefined {
     if (version !== this.#version) {
       this.#version = version;
-      this.#known.clear();
+      this.#statistics.clear();
     }
-    if (!this.#known.has(metric)) {
+    if (!this.#statistics.has(metric)) {
       const all = this.#members.flatMap((member) => member.get(metric) ?? []);
-      this.#known.set(metric, all.length > 0 ? statistics(all, this.#spread) : undefined);
+      this.#statistics.set(metric, all.length > 0 ? statistics(all, this.#spread) : undefined);
     }
-    return this.#known.get(metric);
+    return this.#statistics.get(metric);
   }
 }
 
@@ -77,8 +77,8 @@ function statistics(all: readonly MetricSeries[], spread: Spread): Statistics {
 }
 
 /**
- * A series' entries as iterations and values. Where any of the runs is so long that its entries are stretches, all are brought to the longest of them, so that what is
- * averaged is of the same iterations.
+ * Returns a series' iterations and values. If any series has buckets, all are brought to the largest bucket
+ * size, so that means cover the same iterations.
  */
 function inStretches(all: readonly MetricSeries[]): (series: MetricSeries) => [number, number][] {
   const step = all.reduce(
@@ -100,7 +100,7 @@ function inStretches(all: readonly MetricSeries[]): (series: MetricSeries) => [n
   };
 }
 
-/** Of a sample (n - 1); 0 for a single run. */
+/** Sample standard deviation (n - 1); 0 for a single run. */
 function deviationOf(values: readonly number[], mean: number): number {
   if (values.length < 2) return 0;
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));

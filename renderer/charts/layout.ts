@@ -1,12 +1,12 @@
 import type { Trace } from './traces.ts';
 
-/** What a range of the x axis shows. */
+/** Visible range of the x axis. */
 export interface Zoom {
   min: number;
   max: number;
 }
 
-/** A column of the plot. `low` and `high` are the edges of a shaded band: an interval, or what lies behind a smoothed line. */
+/** Values of one line. `low` and `high` are the edges of a band: an interval, or raw values behind a smoothed line. */
 export interface Column {
   trace: Trace;
   role: 'line' | 'low' | 'high' | 'raw-low' | 'raw-high';
@@ -16,39 +16,42 @@ export type Values = (number | undefined)[];
 
 export interface Layout {
   x: number[];
-  /** As long as x; undefined where a column has no value, over which a line is drawn on. */
+  /** One entry per x; undefined where a column has no value, which the line spans. */
   values: Values[];
-  /** Whether several points share a place, so that columns hold the least and the greatest of them. */
+  /** True if buckets hold the minimum and maximum of several points. */
   dense: boolean;
-  /** Traces that are coarser in view than there are pixels, and where: core may have them finer. */
+  /** Traces with fewer entries than pixels in view, and the range; the server may have finer data. */
   coarse: Coarse[];
 }
 
 export interface Coarse {
   trace: Trace;
-  /** Iterations: after one, up to another. */
+  /** Range of iterations: after the first, up to the second. */
   after: number;
   upTo: number;
 }
 
 export interface LayoutOptions {
   zoom: Zoom;
-  /** Weight of the moving average, 0 for the values as they are. */
+  /** Weight of the moving average; 0 for raw values. */
   smoothing: number;
-  /** Values are their decimal logarithms; what has none is left out. */
+  /** Shows decimal logarithms; values without one are left out. */
   log: boolean;
-  /** Places that can be told apart from left to right: pixels. */
+  /** Width of the plot in pixels. */
   width: number;
 }
 
-/** Beyond so many lines over one another, what was measured behind a smoothed one tells nothing any more, and costs twice as much as the lines. */
+/**
+ * With more lines than this, raw values behind smoothed ones are hidden: they clutter the chart and double
+ * the cost.
+ */
 export const manyLines = 12;
 
-/** The columns of a chart, the hindmost first. */
+/** Returns the columns of a chart, back to front. */
 export const columnsOfAll = (traces: readonly Trace[], smoothed: boolean): Column[] =>
   traces.flatMap((trace) => columnsOf(trace, smoothed && traces.length <= manyLines));
 
-/** The columns of a trace, the hindmost first. */
+/** Returns the columns of a trace, back to front. */
 export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
   const line: Column = { trace, role: 'line' };
   if (trace.band) return [{ trace, role: 'high' }, { trace, role: 'low' }, line];
@@ -59,27 +62,27 @@ export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
 interface Points {
   places: Float64Array;
   values: Float64Array;
-  /** Of the points that each value stands for; the value itself where it is one point, or an average. */
+  /** Minimum and maximum of the points of each value. */
   least: Float64Array;
   most: Float64Array;
-  /** How many they are; null where all are points. */
+  /** Number of points per value; null if all are single points. */
   counts: Float64Array | null;
-  /** Those in view, with one more on either side, so that lines reach the edge. */
+  /** Visible range of indices, plus one on either side, so that lines reach the edge. */
   from: number;
   to: number;
 }
 
 /**
- * Puts all columns onto one x. As long as every place has room, points stay where they are; else the range is cut into as many buckets as there are pixels, of
- * which each shows the least and the greatest value in the order in which they came, so that no spike is hidden. Called again for another zoom, it gives what that
- * range holds in full.
+ * Aligns all columns on one x. If every position fits, points keep their place. Otherwise the range is
+ * divided into one bucket per pixel, each with its minimum and maximum in order, so that no spike is lost.
+ * Zooming in repeats this for the new range.
  */
 export function layOut(columns: readonly Column[], options: LayoutOptions): Layout {
   const points = columns.map((column) => pointsOf(column, options));
   const coarse = columns.flatMap((column, index) => coarseOf(column, points[index]!, options.width) ?? []);
   const exact = points.some(hasStretches) ? null : unionOf(points, options.width * 2);
   if (exact) {
-    // What was measured is a single line then.
+    // Raw values are a single line then.
     const values = points.map((each, index) =>
       spread(columns[index]!.role === 'raw-high' ? nothing : each, exact),
     );
@@ -123,7 +126,7 @@ const nothing: Points = { places: none, values: none, least: none, most: none, c
 const hasStretches = ({ counts, from, to }: Points) =>
   counts?.subarray(from, to).some((count) => count > 1) ?? false;
 
-/** Null where a trace is as fine as its points, or as the pixels. */
+/** Returns null if the trace is as fine as its points or the pixels. */
 function coarseOf({ trace, role }: Column, points: Points, width: number): Coarse | null {
   const { from, to } = points;
   if (role !== 'line' || to - from >= width || !hasStretches(points)) return null;
@@ -138,7 +141,7 @@ function seriesOf({ trace, role }: Column) {
   return source.get(metric);
 }
 
-/** Every place of the points, ascending; null where there are more than `limit`. */
+/** Returns all positions, ascending; null if there are more than `limit`. */
 function unionOf(points: readonly Points[], limit: number): number[] | null {
   const all = new Set<number>();
   for (const { places, from, to } of points) {
@@ -162,11 +165,11 @@ function spread({ places, values, from, to }: Points, x: readonly number[]): Val
 const finite = (value: number) => (Number.isFinite(value) ? value : undefined);
 
 interface Grid {
-  /** Places left of the range, two for each bucket, places right of it. */
+  /** Positions left of the range, two per bucket, positions right of it. */
   x: number[];
   before: number;
   buckets: number;
-  /** Places of the first bucket's left edge and the last one's right edge, and the width of each. */
+  /** Left edge of the first bucket, right edge of the last, and the width of a bucket. */
   start: number;
   end: number;
   step: number;
@@ -205,13 +208,13 @@ function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
     const edge = bucket === buckets - 1 ? Number.POSITIVE_INFINITY : start + (bucket + 1) * step;
     let low = -1;
     let high = -1;
-    // The first one in any case: division and product round apart, so that it may lie on the edge.
+    // Rounding may put the first point on the edge.
     do {
       if (Number.isFinite(least[index]) && (low < 0 || least[index]! < least[low]!)) low = index;
       if (Number.isFinite(most[index]) && (high < 0 || most[index]! > most[high]!)) high = index;
       index += 1;
     } while (index < to && places[index]! < edge && places[index]! <= end);
-    // On a logarithmic scale a stretch may have nothing but its greatest value.
+    // On a logarithmic scale only the maximum of a bucket may be positive.
     if (high < 0) continue;
     if (low < 0) low = high;
     const at = before + 2 * bucket;
@@ -231,7 +234,7 @@ function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
 const isLowEdge = (role: Column['role']) => role === 'low' || role === 'raw-low';
 const isHighEdge = (role: Column['role']) => role === 'high' || role === 'raw-high';
 
-/** Index of the last place at or before the given one (with `strictly`: before it); -1 where there is none. */
+/** Returns the index of the last position at or before `place` (`strictly`: before it); -1 if there is none. */
 export function indexAt(places: ArrayLike<number>, place: number, strictly = false): number {
   let low = 0;
   let high = places.length;
@@ -243,7 +246,7 @@ export function indexAt(places: ArrayLike<number>, place: number, strictly = fal
   return low - 1;
 }
 
-/** Index of the place that is nearest; -1 where there is none. */
+/** Returns the index of the nearest position; -1 if there is none. */
 export function nearestAt(places: ArrayLike<number>, place: number): number {
   const before = indexAt(places, place);
   const after = before + 1;

@@ -2,36 +2,36 @@ import uPlot from 'uplot';
 import { byIteration, type Places } from './axes.ts';
 import styles from './marks.module.css';
 
-/** Something that happened at an iteration, shown on every chart. */
+/** An event at an iteration, shown on every chart. */
 export interface ChartMark {
   id: string;
   iteration: number;
-  /** Its colour and its shape. */
+  /** Determines colour and shape. */
   tone: 'watch' | 'warning' | 'critical' | 'fork';
   title: string;
   text: string;
-  /** Of the run whose it is, as a custom property, where there are several. */
+  /** Colour of the run, if there are several. */
   color?: string;
-  /** Of the run whose it is, where charts don't go by iteration. */
+  /** Positions of the run on the axis; default: iterations. */
   places?: Places;
 }
 
-/** Of one kind, so near to one another that they can't be told apart: drawn as one, where the first of them stands. */
+/** Marks of one kind that are too close to tell apart: drawn as one at the first position. */
 interface Cluster {
   left: number;
   first: ChartMark;
   titles: string[];
 }
 
-/** Pixels within which shapes hide one another. */
+/** Minimum distance of marks in pixels. */
 const near = 9;
-/** More in one place are counted. */
+/** Marks of a cluster that are listed; the rest is counted. */
 const named = 4;
 
-/** Whether the pointer is on a mark of this plot, which tells of itself. */
+/** True while the pointer is over a mark, which has its own tooltip. */
 export const isOnMark = (plot: Element): boolean => plot.querySelector(`.${styles.head}:hover`) !== null;
 
-/** Puts the marks over a plot, as its scale stands now: a line with a shape at its head, whose words show under the pointer. */
+/** Draws the marks over a plot: a line with a symbol on top and a tooltip. */
 export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
   const layer = layerOf(plot);
   const known = new Map([...layer.children].map((child) => [(child as HTMLElement).dataset.id, child]));
@@ -49,7 +49,7 @@ export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
   for (const gone of known.values()) gone.remove();
 }
 
-/** Those in view, from left to right. */
+/** Returns the visible marks from left to right, clustered. */
 function clustersOf(marks: readonly ChartMark[], lefts: readonly number[], width: number): Cluster[] {
   const clusters: Cluster[] = [];
   const open = new Map<string, Cluster>();
@@ -82,7 +82,7 @@ function fill(element: HTMLElement, { id, tone, text }: ChartMark, titles: reado
   const lines =
     titles.length === 1
       ? [text]
-      : [...titles.slice(1, named), ...(more > 0 ? [`and ${more} more; zoom in to tell them apart`] : [])];
+      : [...titles.slice(1, named), ...(more > 0 ? [`and ${more} more; zoom in to separate them`] : [])];
   const words = [titles[0]!, ...lines].join('\n');
   if (element.dataset.words === words && element.dataset.tone === tone) return;
   Object.assign(element.dataset, { id, tone, words });

@@ -9,11 +9,11 @@ export interface MetricSection {
   charts: ChartSpec[];
 }
 
-/** What the Echo Trap shows itself in, beside what the overview has. */
+/** Further metrics of the Echo Trap that the overview doesn't have. */
 const echoTrap =
   /^(diagnostics\/|advantage\/zero_spread_share$|rollout\/(template_share|thought_likeness_\w+|common_opening_share|repeated_ngrams|distinct_first_thoughts|empty_think_rate|think_entropy|answer_entropy|first_action_\w+|zero_std_\w+)$)/;
 
-/** In this order; what none of them takes stands by its own prefix. */
+/** In display order. Other metrics form a section per prefix. */
 const sections: readonly (readonly [id: string, title: string, takes: RegExp])[] = [
   ['echo-trap', 'Echo Trap', echoTrap],
   ['evaluation', 'Evaluations', /^evaluation\//],
@@ -26,7 +26,7 @@ const sections: readonly (readonly [id: string, title: string, takes: RegExp])[]
   ['machine', 'Throughput and memory', /^(throughput|memory)\//],
 ];
 
-/** Every metric of a run in a chart of its own, but for the members of a family, which share one. */
+/** Returns a chart per metric, grouped into sections. Metrics of a family share a chart. */
 export function metricSections(names: readonly string[]): MetricSection[] {
   const byId = new Map<string, MetricSection>();
   for (const [id, title] of sections) byId.set(id, { id, title, charts: [] });
@@ -43,9 +43,9 @@ export function metricSections(names: readonly string[]): MetricSection[] {
   return [...byId.values()].filter(({ charts }) => charts.length > 0);
 }
 
-/** Shares of actions and the like: one thing by its parts. */
+/** Metrics of a family, such as the share of each action. */
 const family = /^(rollout\/(?:action_share|entropy_by_turn))\/(.+)$/;
-/** Ends of an interval, which is drawn around its middle. */
+/** Bounds of an interval, drawn around its value. */
 const intervalEnd = /^evaluation\/.+\/success_rate_(low|high)$/;
 
 function familiesOf(names: readonly string[]): { name: string; members?: string[] }[] {
@@ -70,7 +70,7 @@ const memberColors: LineColor[] = ['chart-ink', 'chart-1', 'chart-3', 'chart-4',
 
 function familySpec(name: string, members: readonly string[]): ChartSpec {
   const { unit, meaning } = metricFacts(members[0]!);
-  const title = name.endsWith('action_share') ? 'Shares of actions' : 'Entropy by turn';
+  const title = name.endsWith('action_share') ? 'Action shares' : 'Entropy by turn';
   const lines = members.map(
     (metric, index): LineSpec => ({
       metric,
@@ -90,7 +90,7 @@ function familySpec(name: string, members: readonly string[]): ChartSpec {
   };
 }
 
-/** The chart of a single metric. */
+/** Returns the chart of one metric. */
 export function metricSpec(metric: string, names: readonly string[]): ChartSpec {
   const { title, unit, meaning } = metricFacts(metric);
   const isEvaluation = metric.startsWith('evaluation/');
@@ -113,7 +113,7 @@ export function metricSpec(metric: string, names: readonly string[]): ChartSpec 
   };
 }
 
-/** Where numbers carry it, or the title says it, it stands nowhere else. */
+/** Empty if the title or the numbers already have the unit. */
 const unitWords = (unit: MetricFacts['unit'], title: string) =>
   ['share', 'bytes', 's'].includes(unit) || title.toLowerCase().includes(unit) ? '' : unit;
 
@@ -132,7 +132,7 @@ function formatOf(unit: string): (value: number) => string {
 
 const counted = ['share', 'bytes', 's', 'tokens', 'tokens/s', 'turns', 'actions', 'groups'];
 
-/** What can't be below 0 is drawn from 0; the critic may explain less than nothing. */
+/** Non-negative metrics start at 0; explained variance may be negative. */
 const boundsOf = (metric: string, unit: string): Pick<ChartSpec, 'low'> =>
   counted.includes(unit) && metric !== 'critic/explained_variance' ? { low: 0 } : {};
 
@@ -148,14 +148,15 @@ const compared = [
   'time/iteration',
 ];
 
-/** What runs are compared by first: each metric in a chart of its own, with a line for every run. */
+/** Returns the main charts of a comparison: one metric each, with a line per run. */
 export function compareSpecs(names: readonly string[]): ChartSpec[] {
   const labels = evaluationLabels([...names]);
   const success = { low: 0, high: 1 };
   return [
     ...labels.map(({ label }) => ({
       ...metricSpec(`evaluation/${label}/success_rate`, names),
-      title: labels.length > 1 ? `Success in ${environmentTitle(label)}, evaluated` : 'Success, evaluated',
+      title:
+        labels.length > 1 ? `Success in ${environmentTitle(label)} (evaluation)` : 'Success (evaluation)',
       ...success,
       aimsAs: 'success',
     })),
@@ -163,7 +164,7 @@ export function compareSpecs(names: readonly string[]): ChartSpec[] {
       .filter((metric) => names.includes(metric))
       .map((metric) => ({
         ...metricSpec(metric, names),
-        ...(metric === 'rollout/success_rate' && { title: 'Success in rollouts', ...success }),
+        ...(metric === 'rollout/success_rate' && { title: 'Success (rollout)', ...success }),
       })),
   ];
 }

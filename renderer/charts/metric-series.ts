@@ -1,7 +1,7 @@
 import type { Series } from '../../core/contract/contract.ts';
 import { continueSmoothing } from './smoothing.ts';
 
-/** What entries stand for where some of them are several points: their least and greatest value, and how many they are. */
+/** For series with buckets: minimum, maximum and number of points of each entry. */
 interface Buckets {
   least: Float64Array<ArrayBuffer>;
   most: Float64Array<ArrayBuffer>;
@@ -9,19 +9,20 @@ interface Buckets {
 }
 
 /**
- * One metric over iterations in growing typed arrays, ascending by iteration. An entry is a point, or a stretch of points of a series that is longer than charts are
- * wide: the last iteration of the stretch, with the mean, the least and the greatest value of its points. Finer entries can take the place of coarse ones.
+ * One metric over iterations, ascending, in growing typed arrays. An entry is a point, or in long series a
+ * bucket of points: the last iteration with mean, minimum and maximum. Finer entries can replace coarse
+ * ones.
  */
 export class MetricSeries {
   #iterations = new Float64Array(64);
   #values = new Float64Array(64);
-  /** Null as long as every entry is a point. */
+  /** Null while every entry is a point. */
   #buckets: Buckets | null = null;
   #length = 0;
-  /** The moving average, and how many of its values still hold. */
+  /** The moving average, and the number of its values that are still valid. */
   #average = { weight: 0, values: new Float64Array(0), valid: 0 };
 
-  /** Of entries. */
+  /** Number of entries. */
   get length(): number {
     return this.#length;
   }
@@ -30,27 +31,30 @@ export class MetricSeries {
     return this.#iterations.subarray(0, this.#length);
   }
 
-  /** Points, and the means of stretches. */
+  /** Values of points, means of buckets. */
   values(): Float64Array {
     return this.#values.subarray(0, this.#length);
   }
 
-  /** The least value of each entry's points. */
+  /** Minimum of each entry. */
   least(): Float64Array {
     return (this.#buckets?.least ?? this.#values).subarray(0, this.#length);
   }
 
-  /** The greatest value of each entry's points. */
+  /** Maximum of each entry. */
   most(): Float64Array {
     return (this.#buckets?.most ?? this.#values).subarray(0, this.#length);
   }
 
-  /** How many points each entry is; null where every one is a point. */
+  /** Number of points per entry; null if all are single points. */
   counts(): Float64Array | null {
     return this.#buckets?.counts.subarray(0, this.#length) ?? null;
   }
 
-  /** Its moving average, `weight` in [0, 1): 0 are the values as they are. Kept, and continued as points come. */
+  /**
+   * Returns the moving average with `weight` in [0, 1); 0 returns raw values. Cached, and continued when
+   * points are added.
+   */
   smoothed(weight: number): Float64Array {
     if (weight <= 0) return this.values();
     if (this.#average.weight !== weight) this.#average = { ...this.#average, weight, valid: 0 };
@@ -71,13 +75,13 @@ export class MetricSeries {
     return last < 0 ? null : { iteration: this.#iterations[last]!, value: this.#values[last]! };
   }
 
-  /** Value at exactly this iteration. */
+  /** Returns the value at exactly this iteration. */
   at(iteration: number): number | undefined {
     const index = this.#lowerBound(iteration);
     return index < this.#length && this.#iterations[index] === iteration ? this.#values[index] : undefined;
   }
 
-  /** Appends a newer point, replaces one of the same iteration, inserts one that comes late; one within a stretch is part of it already. */
+  /** Appends, replaces or inserts a point. Points within a bucket are ignored, since the bucket contains them. */
   put(iteration: number, value: number): void {
     const index = this.#lowerBound(iteration);
     if (index < this.#length && (this.#buckets?.counts[index] ?? 1) > 1) return;
@@ -88,7 +92,7 @@ export class MetricSeries {
     this.#fill(index, value, value, 1);
   }
 
-  /** Puts other entries where those after one iteration, up to another, are: all of them by default. */
+  /** Replaces the entries after one iteration, up to another; all by default. */
   replace(
     { iterations, values, buckets }: Omit<Series, 'name'>,
     after = Number.NEGATIVE_INFINITY,
@@ -109,7 +113,7 @@ export class MetricSeries {
       );
   }
 
-  /** Drops what lies after the iteration a run was resumed from, and the stretch that it lies in. */
+  /** Removes entries after the iteration from which a run was resumed, including the bucket that contains it. */
   truncateAfter(iteration: number): void {
     this.#length = this.#lowerBound(iteration, true);
     this.#average.valid = Math.min(this.#average.valid, this.#length);
@@ -122,7 +126,7 @@ export class MetricSeries {
     this.#buckets.counts[index] = count;
   }
 
-  /** Index of the first entry at or after an iteration; with `beyond`, after it. */
+  /** Returns the index of the first entry at or after an iteration; with `beyond`, after it. */
   #lowerBound(iteration: number, beyond = false): number {
     const isBefore = (each: number) => each < iteration || (beyond && each === iteration);
     let low = 0;
@@ -137,7 +141,7 @@ export class MetricSeries {
     return low;
   }
 
-  /** Moves the entries from an index on, so that they begin at another one. */
+  /** Moves the entries from one index on to another. */
   #move(from: number, to: number): void {
     const length = this.#length + to - from;
     this.#reserve(length);
@@ -162,7 +166,7 @@ export class MetricSeries {
   }
 }
 
-/** Of entries that are points. */
+/** Counts of single points. */
 const bucketsOf = (values: Float64Array<ArrayBuffer>, length: number): Buckets => ({
   least: values.slice(),
   most: values.slice(),

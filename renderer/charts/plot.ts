@@ -7,10 +7,10 @@ import type { Reference } from './references.ts';
 import { placeTicks, tickTexts, type ValueScale, valueRange, valueTicks } from './scale.ts';
 import { seriesOf, type Trace } from './traces.ts';
 
-/** What the plot shows of its traces at the moment. */
+/** Options of what a plot shows. */
 export interface View extends ValueScale {
   zoom: Zoom;
-  /** Weight of the moving average, 0 for the values as they are. */
+  /** Weight of the moving average; 0 for raw values. */
   smoothing: number;
 }
 
@@ -18,7 +18,7 @@ export interface PlotOptions {
   spec: ChartSpec;
   traces: readonly Trace[];
   axis: AxisKind;
-  /** Whether lines are smoothed, however much, and what was measured stands behind them. */
+  /** True if lines are smoothed and raw values are drawn behind them. */
   smoothed: boolean;
   width: number;
   height: number;
@@ -26,18 +26,18 @@ export interface PlotOptions {
   marks: () => readonly ChartMark[];
   references: () => readonly Reference[];
   onZoom: (zoom: Zoom | null) => void;
-  /** The place under the pointer and where the pointer is in the window, null when it leaves. */
+  /** Called with the position under the pointer and the pointer's window coordinates; null when it leaves. */
   onCursor: (place: number | null, at: { x: number; y: number } | null) => void;
 }
 
 export interface Plot {
-  /** Draws what the series hold now. */
+  /** Draws the current data. */
   update(): void;
-  /** Puts the marks where they are now. */
+  /** Updates the marks. */
   mark(): void;
-  /** Moves the cross-hair to a place, or takes it away. */
+  /** Moves or hides the cross-hair. */
   point(place: number | null): void;
-  /** The value at a height of the window. */
+  /** Returns the value at a window height. */
   valueAt(clientY: number): number;
   resize(width: number, height: number): void;
   destroy(): void;
@@ -60,7 +60,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
     return [layout.x, ...layout.values] as uPlot.AlignedData;
   };
   const first = data();
-  /** Whether the cross-hair follows another chart's: it does until the pointer moves on this one. */
+  /** True until the pointer moves on this chart: then the cross-hair follows another chart's. */
   let following = false;
 
   const plot = new uPlot(
@@ -73,7 +73,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
         y: false,
         drag: { x: true, y: false, setScale: false },
         points: {
-          // Neither the edges of a band nor what stands behind a smoothed line carry a point, nor do lines that are too many to tell points apart.
+          // Bands, raw values and crowded lines have no points at the cross-hair.
           show: (_self, index) =>
             columns[index - 1]!.role === 'line' && traces.length <= manyLines
               ? document.createElement('div')
@@ -115,7 +115,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       ],
       bands: bandsOf(columns, color, () => layout.dense),
       hooks: {
-        // Before the lines, which nothing may cover.
+        // Drawn before the lines, which stay on top.
         drawAxes: [(self) => drawReferences(self, options.references(), options.view().log, color)],
         draw: [(self) => placeMarks(self, options.marks())],
         setSelect: [
@@ -167,12 +167,12 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   };
 }
 
-/** Of the plot without its axes, in pixels of the page; the element itself may not be laid out yet. */
+/** Returns the plot area without axes, in page pixels; the element may not be laid out yet. */
 const widthOf = ({ bbox }: uPlot) => bbox.width / uPlot.pxRatio;
 
 const rangeOf = ({ min, max }: Zoom): [number, number] => [min, max > min ? max : min + 1];
 
-/** Of any of the lines; the densest has it nearest. */
+/** Returns the index of the nearest point of the densest line. */
 export function nearestPlace(traces: readonly Trace[], place: number): number | null {
   let nearest: number | null = null;
   for (const trace of traces) {
@@ -186,7 +186,7 @@ export function nearestPlace(traces: readonly Trace[], place: number): number | 
 }
 
 const dashes = { dashed: [6, 4], dotted: [2, 3] };
-/** Of one line among many: with fewer pieces, which take their time where no GPU draws them. */
+/** Style of one line among many: simpler, because drawing is slow without a GPU. */
 const longDashes = { dashed: [10, 6], dotted: [3, 6] };
 
 function drawn(
@@ -206,12 +206,12 @@ function drawn(
   };
   return {
     stroke: strokeOf[role],
-    // Thin ones are told apart more easily, and take a fraction of the time where no GPU draws them.
+    // Thin lines are easier to tell apart and faster to draw without a GPU.
     width: role === 'line' && !isOneOfMany ? 1.75 : 1,
     ...(trace.dash && role === 'line' ? { dash: (isOneOfMany ? longDashes : dashes)[trace.dash] } : {}),
     spanGaps: true,
     points: {
-      // A single value makes no line, so it is shown as a point.
+      // A single value has no line and is shown as a point.
       show: () =>
         role === 'line' &&
         !trace.faint &&
@@ -259,7 +259,7 @@ const placeAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Axis 
 
 const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () => boolean): uPlot.Axis => ({
   ...commonAxis(color),
-  // The same for every chart, so that they stand in line.
+  // Equal for all charts, so that they align.
   size: axisSize,
   gap: 6,
   splits: (self, _axis, low, high) =>
@@ -267,7 +267,7 @@ const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () =
   values: (_self, splits) => tickTexts(spec, splits, isLog()),
 });
 
-/** Lines at heights that are known beforehand, with their names. */
+/** Draws reference lines with their labels. */
 function drawReferences(
   plot: uPlot,
   references: readonly Reference[],
@@ -279,7 +279,7 @@ function drawReferences(
   ctx.save();
   ctx.font = `${12 * scale}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
-  // A label that another one stands in the way of goes to its left.
+  // A label that would overlap another one moves to its left.
   let before = { y: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
     if (log && value <= 0) continue;
@@ -303,7 +303,7 @@ function drawReferences(
   ctx.restore();
 }
 
-/** `color` as `#rrggbb`. */
+/** Returns `color` as `#rrggbb`. */
 export function translucent(color: string, opacity: number): string {
   return `${color}${Math.round(opacity * 255)
     .toString(16)

@@ -3,38 +3,38 @@ import { type AxisKind, axisKinds } from './axes.ts';
 
 const storageKey = 'starpo-charts';
 
-/** How a person likes charts, whichever they look at. Kept by the browser. */
-interface Kept {
-  /** Weight of the moving average in [0, 1); 0 is off. */
+/** The user's chart settings, stored in the browser. */
+interface StoredPreferences {
+  /** Weight of the moving average in [0, 1); 0 disables it. */
   smoothing: number;
   axis: AxisKind;
-  /** Whether the scale of values leaves out the outermost of them. */
+  /** True if the y scale ignores outliers. */
   ignoreOutliers: boolean;
-  /** Charts with a logarithmic scale, by id. */
+  /** Ids of charts with a logarithmic scale. */
   log: string[];
-  /** Charts that stand first, in this order, by id. */
+  /** Ids of pinned charts, in order. */
   pins: string[];
-  /** Sections that were opened or folded, by id. */
+  /** Open or closed sections, by id. */
   open: Record<string, boolean>;
   size: ChartSize;
-  /** Values that charts are to reach, by id. */
+  /** Target values of charts, by id. */
   targets: Record<string, number>;
 }
 
 export type ChartSize = 'small' | 'medium' | 'large';
 
-interface ChartPreferences extends Kept {
-  change: (kept: Partial<Kept>) => void;
+interface ChartPreferences extends StoredPreferences {
+  change: (kept: Partial<StoredPreferences>) => void;
   toggleLog: (chart: string) => void;
   togglePin: (chart: string) => void;
-  /** Puts a pinned chart where another one is. */
+  /** Moves a pinned chart by some places. */
   movePin: (chart: string, by: number) => void;
   setOpen: (section: string, open: boolean) => void;
-  /** Null takes it away. */
+  /** Null removes the target. */
   setTarget: (chart: string, target: number | null) => void;
 }
 
-export const defaults: Kept = {
+export const defaults: StoredPreferences = {
   smoothing: 0.6,
   axis: 'iteration',
   ignoreOutliers: false,
@@ -68,13 +68,15 @@ export const useChartPreferences = create<ChartPreferences>()((set) => ({
 }));
 
 useChartPreferences.subscribe((state) => {
-  const kept = Object.fromEntries(Object.keys(defaults).map((key) => [key, state[key as keyof Kept]]));
+  const kept = Object.fromEntries(
+    Object.keys(defaults).map((key) => [key, state[key as keyof StoredPreferences]]),
+  );
   localStorage.setItem(storageKey, JSON.stringify(kept));
 });
 
-/** What was kept, as far as it is of the right kind: another version may have written it. */
-function stored(): Kept {
-  let written: Partial<Record<keyof Kept, unknown>> = {};
+/** Reads the stored settings. Invalid values, such as those of another version, are dropped. */
+function stored(): StoredPreferences {
+  let written: Partial<Record<keyof StoredPreferences, unknown>> = {};
   try {
     written = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
   } catch {}

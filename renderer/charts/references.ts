@@ -3,7 +3,7 @@ import { percent } from '../components/format.ts';
 import { environmentOf } from '../environments/registry.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** A height to compare with, drawn across a chart. */
+/** A labelled reference line across a chart. */
 export interface Reference {
   value: number;
   label: string;
@@ -16,12 +16,13 @@ interface Environment {
   max_actions?: number;
 }
 
-/** What the paper trained: no other model is held against it. */
+/** The model that the RAGEN paper trained; its results apply to no other. */
 const paperModel = /Qwen2\.5-0\.5B(-Instruct)?\/?$/;
 
 /**
- * What a share of success is to be held against: the policy before training, chance, a person who played its levels, and the best that there is to reach, the RAGEN paper's
- * result for the same model and rules, each where it is known. With several environments none is drawn, since a line would not say of which it is.
+ * Returns the reference lines for success rates: the initial policy, random moves, the user, the optimum and
+ * the RAGEN paper's result for the same model and rules, as far as known. With several environments there
+ * are none, since a line couldn't say which one it belongs to.
  */
 export function successReferences(
   config: unknown,
@@ -40,7 +41,7 @@ export function successReferences(
   ];
 }
 
-/** What the success of several runs is to be held against: the lines that hold for each of them, so not what one of them or a person did. */
+/** Returns the reference lines that apply to all runs; not those of a single run or user. */
 export function sharedReferences(configs: readonly unknown[]): Reference[] {
   const [first = [], ...others] = configs.map((config) => {
     const environment = environmentIn(config);
@@ -49,7 +50,7 @@ export function sharedReferences(configs: readonly unknown[]): Reference[] {
   return first.filter(({ label }) => others.every((lines) => lines.some((line) => line.label === label)));
 }
 
-/** The one that is trained; undefined where there are several. */
+/** Returns the run's environment; undefined if there are several. */
 function environmentIn(config: unknown): Environment | undefined {
   const { environments = [] } = (config ?? {}) as { environments?: Environment[] };
   return environments.length === 1 ? environments[0] : undefined;

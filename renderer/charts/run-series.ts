@@ -2,20 +2,20 @@ import type { IterationTimes, Notice, Series } from '../../core/contract/contrac
 import { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** Asks core for one metric after one iteration, up to another, in about so many entries. */
+/** Requests a metric after one iteration, up to another, in about `resolution` entries. */
 export type AskFiner = (metric: string, after: number, upTo: number, resolution: number) => Promise<Series[]>;
 
-/** All metrics of one run, outside React; charts listen and redraw in the next animation frame. */
+/** All metrics of one run, outside React. Charts subscribe and redraw in the next animation frame. */
 export class RunSeries implements SeriesSource {
   readonly #series = new Map<string, MetricSeries>();
   readonly #listeners = new Set<() => void>();
   readonly #times = new MetricSeries();
   #askFiner: AskFiner | null = null;
-  /** What was asked of each metric last. */
+  /** The last request per metric. */
   readonly #asked = new Map<string, string>();
   #version = 0;
 
-  /** Rises with every change, for useSyncExternalStore. */
+  /** Increases with every change, for useSyncExternalStore. */
   get version(): number {
     return this.#version;
   }
@@ -32,7 +32,7 @@ export class RunSeries implements SeriesSource {
     return this.#times;
   }
 
-  /** Replaces everything with what core has stored. */
+  /** Replaces all data. */
   load(all: Series[], times: IterationTimes = { iterations: [], times: [] }, askFiner?: AskFiner): void {
     this.#series.clear();
     this.#asked.clear();
@@ -54,16 +54,16 @@ export class RunSeries implements SeriesSource {
     this.#changed();
   }
 
-  /** Once for the same stretch: what came was all that there is. */
+  /** Requests each range once: the answer holds all points. */
   refine(metric: string, after: number, upTo: number, entries: number): void {
     const asked = [after, upTo, entries].join(' ');
     const askFiner = this.#askFiner;
     if (!askFiner || this.#asked.get(metric) === asked) return;
     this.#asked.set(metric, asked);
-    // A range is cut into half as many at least.
+    // Ranges are halved at least.
     askFiner(metric, after, upTo, 2 * entries)
       .then(([finer]) => {
-        // Everything may have been loaded anew, or another stretch asked for, in the meantime.
+        // Meanwhile the data may have been reloaded, or another range requested.
         if (!finer || this.#asked.get(metric) !== asked) return;
         this.#series.get(metric)?.replace(finer, after, upTo);
         this.#changed();

@@ -3,19 +3,19 @@ import type { ChartSpec } from './chart-specs.ts';
 import { clockTicks } from './clock.ts';
 import type { Column, Layout, Zoom } from './layout.ts';
 
-/** How values are drawn. */
+/** How the y axis maps values. */
 export interface ValueScale {
   log: boolean;
-  /** Leaves out the highest and the lowest of many values. */
+  /** Ignores the highest and lowest of many values. */
   ignoreOutliers: boolean;
 }
 
-/** Share of values that is left out at either end. */
+/** Share of values that is ignored at either end. */
 const outliers = 0.01;
-/** Fewer values than this are all shown. */
+/** With fewer values than this, all are shown. */
 const fewValues = 40;
 
-/** From where to where values are shown, in view; `also`: values that have to be seen too. Logarithms where the scale is logarithmic. */
+/** Returns the visible range of values. `also`: values to include. Logarithms if the scale is logarithmic. */
 export function valueRange(
   layout: Layout,
   columns: readonly Column[],
@@ -51,13 +51,13 @@ export function valueRange(
       ? [low - 0.1, high + 0.1]
       : [low - (high - low) * 0.05, high + (high - low) * 0.05];
   const span = high - (spec.low ?? low);
-  // Equal values differ by rounding once they are smoothed.
+  // Smoothing makes equal values differ by rounding.
   const room = (span > 1e-9 * Math.abs(high) ? span : Math.abs(high) || 1) * 0.1;
-  // Where values have bounds, only a band around a mean can reach beyond them.
+  // Only a band around a mean may exceed the bounds.
   return [spec.low ?? low - room, spec.high ?? high + room];
 }
 
-/** 1, 2 and 5 times powers of ten, about `count` of them between two values. */
+/** Returns about `count` ticks at 1, 2 and 5 times powers of ten. */
 export function niceTicks(low: number, high: number, count: number, least = 0): number[] {
   const rough = Math.max((high - low) / Math.max(1, count), least, Number.MIN_VALUE);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -68,13 +68,13 @@ export function niceTicks(low: number, high: number, count: number, least = 0): 
 function ticksBy(step: number, low: number, high: number): number[] {
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
-  // Multiplied and rounded, so that 0.3 stays 0.3.
+  // Rounding keeps 0.3 at 0.3.
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   );
 }
 
-/** Logarithms of round values: of powers of ten, or of 1, 2 and 5 times them where there are few. */
+/** Returns logarithmic ticks: powers of ten, or also 2 and 5 times them if there are few. */
 export function logTicks(low: number, high: number, count: number): number[] {
   const powers = ticksBy(Math.max(1, Math.ceil((high - low) / Math.max(1, count))), low, high);
   if (powers.length > 2) return powers;
@@ -90,7 +90,7 @@ export const valueTicks = (low: number, high: number, count: number, log: boolea
 
 const timeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18_000, 36_000, 86_400];
 
-/** Whole numbers of what is counted, or round times. `count`: of narrow words; those of dates are wide. */
+/** Returns integer ticks, or round times. `count` applies to narrow labels; dates are wide. */
 export function placeTicks(kind: AxisKind, low: number, high: number, count: number): number[] {
   if (kind === 'clock') return clockTicks(low, high, count * 0.6);
   if (kind !== 'time') return niceTicks(low, high, count, 1);
@@ -99,7 +99,7 @@ export function placeTicks(kind: AxisKind, low: number, high: number, count: num
   return step === undefined ? niceTicks(low, high, count, 86_400) : ticksBy(step, low, high);
 }
 
-/** As `tickText`, with more digits where ticks stand so close that it would call several the same. */
+/** Like `tickText`, with more digits if ticks would have equal labels. */
 export function tickTexts(
   spec: Pick<ChartSpec, 'format'>,
   values: readonly number[],
@@ -117,7 +117,7 @@ export function tickTexts(
 
 const exact = (value: number) => String(Number(value.toPrecision(4))).replace('-', '−');
 
-/** Shares are whole per cents on the axis, where they are far enough apart. */
+/** Shares are shown as whole percents if the ticks are far enough apart. */
 export function tickText(spec: Pick<ChartSpec, 'format'>, value: number, log: boolean): string {
   const own = log ? 10 ** value : value;
   if (own === 0) return spec.format(0).replace(/0\.0+/, '0');

@@ -1,15 +1,15 @@
 import type { MetricSeries } from './metric-series.ts';
 
-/** Metrics over iterations that charts draw: those of a run, or the means of several. */
+/** Metrics over iterations: those of a run, or the means of a group. */
 export interface SeriesSource {
-  /** Rises with every change. */
+  /** Increases with every change. */
   readonly version: number;
   get(metric: string): MetricSeries | undefined;
   names(): string[];
-  /** When iterations ended, ms since 1970; absent where the source tells no times. */
+  /** End times of iterations in ms since 1970; absent if not measured. */
   times?(): MetricSeries;
   /** Calls back after every change, until the returned function is called. */
   subscribe(listener: () => void): () => void;
-  /** Asks for finer entries of a metric after one iteration, up to another: at least so many, as far as there are points. They come as a change, where there are any. */
+  /** Requests at least so many entries of a metric after one iteration, up to another. They arrive as a change. */
   refine?(metric: string, after: number, upTo: number, entries: number): void;
 }

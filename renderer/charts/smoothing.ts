@@ -1,7 +1,7 @@
 /**
- * Exponential moving average without the pull towards zero at the start (divided by 1 - weight^t): writes those of `values` into `smoothed` from index `from`
- * on; what stands before it there is of the same weight. `weight` in (0, 1). `counts`: how many points each value is the mean of, where some are several; it counts as
- * often, at the end of its stretch.
+ * Exponential moving average with bias correction (divided by 1 - weight^t). Writes into `smoothed` from
+ * index `from`; earlier entries must have the same weight. `weight` in (0, 1). `counts`: number of points
+ * per value; a mean counts that often, at the end of its bucket.
  */
 export function continueSmoothing(
   values: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** A place in the unit square, from the left and from the top. */
+/** A point in the unit square, from the left and from the top. */
 export interface SparkPoint {
   x: number;
   y: number;
@@ -6,17 +6,17 @@ export interface SparkPoint {
 
 export interface Spark {
   points: SparkPoint[];
-  /** Heights of the levels that were asked for, null where one isn't known. */
+  /** Heights of the requested levels; null if unknown. */
   levels: (number | null)[];
-  /** Place of an iteration, from the left. */
+  /** Position of an iteration, from the left. */
   at: (iteration: number) => number;
 }
 
 const room = 0.08;
 
 /**
- * A series small enough for a line of text: at most `limit` points, of which each is the one farthest from the mean in its stretch, so that spikes stay.
- * `levels` are heights that have to be seen too.
+ * Reduces a series to at most `limit` points. Each is the one farthest from the mean in its bucket, so that
+ * spikes stay. `levels` are heights to include.
  */
 export function spark(
   iterations: ArrayLike<number>,
@@ -39,7 +39,7 @@ export function spark(
   };
 }
 
-/** Indices of finite values that are kept, ascending; the last one always. */
+/** Indices of the finite values that remain, ascending; always includes the last. */
 function thinned(values: ArrayLike<number>, limit: number): number[] {
   const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter(
     (i) => i >= 0,

@@ -4,26 +4,26 @@ import type { Zoom } from './layout.ts';
 import type { SeriesSource } from './series-source.ts';
 import type { Trace } from './traces.ts';
 
-/** What a chart is about: a run, or a group of runs by their mean. */
+/** What lines show: a run, or a group's mean. */
 export interface Subject {
   id: string;
   label: string;
   source: SeriesSource;
   shape: RunShape;
-  /** Of one among several, the same on every chart; without it, lines have the colours of their metrics. */
+  /** Colour on all charts if there are several subjects; otherwise lines have the colours of their metrics. */
   color?: string;
   dash?: Trace['dash'];
-  /** The run that the other one parted from. */
+  /** True for the parent of a fork. */
   faint?: boolean;
-  /** Edges of what a group's runs lie between. */
+  /** Bounds of a group's runs. */
   spread?: { low: SeriesSource; high: SeriesSource };
 }
 
-/** The axes that every subject has values for. */
+/** Returns the axes for which every subject has data. */
 export const axesOf = (subjects: readonly Subject[]): AxisKind[] =>
   axisKinds.filter((kind) => subjects.every(({ source, shape }) => placesOn(kind, source, shape) !== null));
 
-/** Where each subject's iterations stand; those that the axis says nothing of are left out. */
+/** Returns the positions of each subject's iterations; subjects without data for the axis are left out. */
 export function placesOf(subjects: readonly Subject[], axis: AxisKind): Map<Subject, Places> {
   return new Map(
     subjects.flatMap((subject): [Subject, Places][] => {
@@ -33,7 +33,7 @@ export function placesOf(subjects: readonly Subject[], axis: AxisKind): Map<Subj
   );
 }
 
-/** The lines of a chart, a subject's metrics together. */
+/** Returns the lines of a chart. */
 export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>): Trace[] {
   return [...places].flatMap(([subject, own]) =>
     spec.lines.map((line, index): Trace => {
@@ -63,7 +63,10 @@ export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>):
 const dashOf = ({ dash }: Subject, line: number): Pick<Trace, 'dash'> =>
   line > 0 ? { dash: 'dashed' } : dash ? { dash } : {};
 
-/** All of the axis, the same for every chart: as far as the runs are to go by iteration, as far as they have come by anything else. Where all went on from other runs' checkpoints, which aren't shown, from the first of these on. */
+/**
+ * Returns the range of the axis, equal for all charts: the configured iterations, or for other axes the data
+ * so far. If all runs are forks, it starts at the first fork.
+ */
 export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): () => Zoom {
   const own = [...places].filter(([{ faint }]) => !faint);
   const whole = own.length < places.size || axis !== 'iteration';
@@ -74,7 +77,7 @@ export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): 
     if (now === version) return extent;
     version = now;
     let max = 0;
-    // Training begins at 0 by whatever is counted, and at some time by the clock.
+    // Counters start at 0, the clock doesn't.
     let min = axis === 'clock' || !whole ? Number.POSITIVE_INFINITY : 0;
     for (const [{ source, shape }, places] of own) {
       const last = source
@@ -89,7 +92,7 @@ export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): 
   };
 }
 
-/** The iteration that a run's values begin with: 0, but for one that went on from a checkpoint. */
+/** Returns the first iteration of a run's data: 0, except for forks. */
 function beginOf(source: SeriesSource): number {
   const first = source
     .names()

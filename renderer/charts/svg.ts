@@ -7,7 +7,7 @@ import type { Reference } from './references.ts';
 import { placeTicks, tickTexts, valueRange, valueTicks } from './scale.ts';
 import type { Trace } from './traces.ts';
 
-/** A chart as it is shown, to be written to a file. */
+/** A chart as shown, for a file. */
 export interface Picture {
   spec: ChartSpec;
   traces: readonly Trace[];
@@ -15,24 +15,24 @@ export interface Picture {
   view: View;
   marks: readonly ChartMark[];
   references: readonly Reference[];
-  /** Whose chart it is, below the title. */
+  /** Name of the run or runs, shown below the title. */
   subtitle: string;
 }
 
 export interface PictureStyle {
   width: number;
   height: number;
-  /** Of a custom property of the style sheets, as `#rrggbb`. */
+  /** Returns a custom property of the style sheets as `#rrggbb`. */
   color: (name: string) => string;
 }
 
 const margin = { left: 62, right: 18, bottom: 44 };
 const entriesTop = 58;
 const entryHeight = 20;
-/** About the width of one. */
+/** Approximate width of a letter in pixels. */
 const letter = 6.6;
 
-/** The chart as an SVG document, drawn from the data: title, lines with their names, axes, reference lines and marks. */
+/** Returns the chart as an SVG document: title, legend, axes, reference lines and marks. */
 export function toSvg(picture: Picture, { width, height, color }: PictureStyle): string {
   const { spec, traces, axis, view, marks, references } = picture;
   const entries = placeEntries(traces, width);
@@ -133,7 +133,7 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
   ].join('\n');
 }
 
-/** The lines' names in rows, by an estimate of their width. */
+/** Places the legend's entries in rows, with estimated widths. */
 function placeEntries(traces: readonly Trace[], width: number) {
   let [left, row] = [16, 0];
   const placed = traces.map((trace) => {
@@ -192,6 +192,6 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Also without control characters, which XML has no way to write. */
+/** Escapes text and removes control characters, which XML can't contain. */
 const escaped = (text: string) =>
   text.replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ').replace(/[&<>"']/g, (character) => entities[character]!);

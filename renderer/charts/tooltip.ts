@@ -5,14 +5,14 @@ import styles from './tooltip.module.css';
 import { type Reading, readingAt, seriesOf, type Trace } from './traces.ts';
 
 const shownLines = 12;
-/** Beyond so many, what is drawn is told alone. */
+/** With more lines than this, the raw values are left out. */
 const notedLines = 6;
 
 export interface Tip {
-  /** Of the place under the cross-hair. */
+  /** Describes the position of the cross-hair. */
   title: string;
   lines: TipLine[];
-  /** Lines that found no room. */
+  /** Number of lines that are left out. */
   more: number;
 }
 
@@ -20,13 +20,16 @@ export interface TipLine {
   label: string;
   color: string;
   dash: Trace['dash'] | 'faint' | undefined;
-  /** What is drawn as the line. */
+  /** The value drawn as the line. */
   value: string;
-  /** The value itself where the line is smoothed, the interval where there is one, and where the point is if not under the cross-hair. */
+  /** The raw value if the line is smoothed, the interval, and the iteration if it isn't at the cross-hair. */
   notes: string[];
 }
 
-/** What the traces say at a place: each by its nearest point. `height`: of the pointer, as a value, so that with many lines the nearest ones are told. */
+/**
+ * Returns the values near a position. `height`: the pointer's height as a value, to select the nearest of
+ * many lines.
+ */
 export function tipAt(
   spec: ChartSpec,
   traces: readonly Trace[],
@@ -42,7 +45,7 @@ export function tipAt(
       ? new Set(readings.toSorted((a, b) => far(a) - far(b)).slice(0, shownLines))
       : new Set(readings);
   const lines = readings.filter((reading) => kept.has(reading));
-  // By height where there are many, as they stand on the chart.
+  // Many lines are sorted by height, as on the chart.
   if (readings.length > 4) lines.sort((a, b) => b.smoothed - a.smoothed);
   const iterations = new Set(lines.map(({ iteration }) => iteration));
   const words = axisWords[axis].place(place);
@@ -70,11 +73,11 @@ function lineOf(
   { trace, place: own, iteration, value, smoothed, stretch, band }: Reading,
   axis: AxisKind,
   place: number,
-  tellsIteration: boolean,
-  /** 0 where the measured value isn't told beside the smoothed one. */
+  showsIteration: boolean,
+  /** 0 hides the raw value. */
   smoothing: number,
 ): TipLine {
-  const elsewhere = axis === 'iteration' ? own !== place : tellsIteration;
+  const elsewhere = axis === 'iteration' ? own !== place : showsIteration;
   const isSmoothed = smoothing > 0 && !trace.sparse;
   return {
     label: trace.label,
@@ -86,7 +89,7 @@ function lineOf(
       ...(stretch
         ? [`${format(stretch.least)} to ${format(stretch.most)} in ${stretch.count} iterations`]
         : isSmoothed
-          ? [`measured ${format(value)}`]
+          ? [`raw ${format(value)}`]
           : []),
       ...(elsewhere ? [`at iteration ${iteration}`] : []),
     ],
@@ -95,11 +98,11 @@ function lineOf(
 
 let box: HTMLElement | null = null;
 
-/** Shows it beside a point of the window; there is one for all charts. */
+/** Shows the tooltip beside a point of the window. All charts share one. */
 export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: number }): void {
   if (!box) {
     box = made('div', styles.tip!);
-    // What it is about is elsewhere then.
+    // After scrolling the chart is elsewhere.
     addEventListener('scroll', hideTip, { capture: true, passive: true });
   }
   if (!box.isConnected) document.body.append(box);
@@ -115,7 +118,7 @@ export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: n
     row.append(key, name, number, note);
     return row;
   });
-  const rest = more > 0 ? [made('p', styles.more!, `and ${more} more, farther from the pointer`)] : [];
+  const rest = more > 0 ? [made('p', styles.more!, `${more} more lines`)] : [];
   box.replaceChildren(head, ...rows, ...rest);
   box.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = box;

@@ -7,19 +7,19 @@ interface MetricOf {
   metric: string;
 }
 
-/** A line of a chart: one metric of one run, or its mean over several. */
+/** A line of a chart: one metric of a run, or its mean over several. */
 export interface Trace extends MetricOf {
   id: string;
   label: string;
   places: Places;
-  /** A custom property of the style sheets, as `chart-1`. */
+  /** Name of a custom property of the style sheets, such as `chart-1`. */
   color: string;
   dash?: 'dashed' | 'dotted';
-  /** Few, exact points (evaluations) are shown as points and never smoothed. */
+  /** Few, exact points such as evaluations: shown as points, never smoothed. */
   sparse?: boolean;
-  /** Of another run, drawn behind. */
+  /** True for another run, drawn behind. */
   faint?: boolean;
-  /** Edges of an interval around it. */
+  /** Bounds of an interval around the line. */
   band?: { low: MetricOf; high: MetricOf };
 }
 
@@ -27,20 +27,20 @@ export const seriesOf = ({ source, metric }: MetricOf): MetricSeries | undefined
 
 export const hasValues = (trace: Trace): boolean => (seriesOf(trace)?.length ?? 0) > 0;
 
-/** What a trace says near a place. */
+/** Value of a trace near a position. */
 export interface Reading {
   trace: Trace;
   place: number;
   iteration: number;
-  /** As it was measured, and its moving average, which is the same for what isn't smoothed. */
+  /** Raw value and moving average; equal if the trace isn't smoothed. */
   value: number;
   smoothed: number;
-  /** Where it is a stretch of several points: between which values they are. */
+  /** For a bucket of points: minimum, maximum and count. */
   stretch: { least: number; most: number; count: number } | null;
   band: { low: number; high: number } | null;
 }
 
-/** At the index of its series; -1 is the newest. Null where it has no values. */
+/** Reads the entry at an index; -1 is the newest. Returns null if there is none. */
 export function readingAt(trace: Trace, index: number, smoothing: number): Reading | null {
   const series = seriesOf(trace);
   if (!series || series.length === 0) return null;

@@ -1,9 +1,9 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-/** Pixels beyond the window's edge within which something counts as seen, so that it is drawn before it comes. */
+/** Pixels outside the window that count as visible, so that charts are drawn in time. */
 const margin = 240;
 
-/** Whether an element is in view, or nearly. */
+/** True while the element is visible or nearly so. */
 export function useInView(element: RefObject<Element | null>): boolean {
   const [inView, setInView] = useState(false);
   useEffect(() => {

@@ -4,13 +4,13 @@ import type { ChartItem } from './chart.tsx';
 export interface ChartSearch {
   text: string;
   setText: (text: string) => void;
-  /** Null where nothing is searched for. */
+  /** Null without a search. */
   matches: ((item: ChartItem) => boolean) | null;
-  /** What is wrong with it, empty where nothing is. */
+  /** A problem with the search text; may be empty. */
   note: string;
 }
 
-/** Charts by their title and their metrics' names: a regular expression, or just words where it is none. */
+/** Filters charts by title and metric name, with a regular expression or plain text. */
 export function useChartSearch(): ChartSearch {
   const [text, setText] = useState('');
   const search = useMemo(() => searchFor(text.trim()), [text]);
@@ -26,7 +26,7 @@ export function searchFor(text: string): Pick<ChartSearch, 'matches' | 'note'> {
   return {
     matches: ({ spec }) =>
       found(spec.title) || found(spec.id) || spec.lines.some(({ metric }) => found(metric)),
-    note: pattern ? '' : 'Not a regular expression: searched as text',
+    note: pattern ? '' : 'Not a valid regular expression; searching as text',
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Painter, Piece, Scene } from './environment.ts';
 import type { Shape } from './shapes.tsx';
 
-/** What a class of a drawing's CSS module says, as a canvas needs it. */
+/** Style of a drawing's CSS class, for a canvas. */
 interface Look {
   fill: string | null;
   stroke: string | null;
@@ -20,8 +20,8 @@ function pathOf(shape: Shape): Path2D {
 }
 
 /**
- * Draws the boards of an environment on canvases, in the present theme's colours and at one scale (pixels a unit). What comes again and again is drawn once and
- * stamped from then on, so that hundreds of boards cost little more than as many copies of small pictures.
+ * Draws an environment's boards on canvases, with the theme's colours at one scale (pixels per unit).
+ * Repeated shapes are drawn once and then copied, so that hundreds of boards stay cheap.
  */
 export class Brush {
   readonly scale: number;
@@ -36,7 +36,7 @@ export class Brush {
     this.looks = readLooks(painter);
   }
 
-  /** What never moves; the board's corner is the context's origin, in pixels. */
+  /** Draws the background. The context's origin is the board's corner, in pixels. */
   ground(context: CanvasRenderingContext2D, { ground }: Scene): void {
     context.save();
     context.scale(this.scale, this.scale);
@@ -48,7 +48,7 @@ export class Brush {
     context.restore();
   }
 
-  /** What may move, over the ground. `left`, `top`: the board's corner in pixels. */
+  /** Draws the pieces over the background. `left`, `top`: the board's corner in pixels. */
   pieces(context: CanvasRenderingContext2D, pieces: readonly Piece[], left: number, top: number): void {
     const { scale } = this;
     for (const piece of pieces) {
@@ -113,7 +113,7 @@ export class Brush {
   }
 }
 
-/** What the stylesheet makes of every class that the painter's shapes use. */
+/** Reads the style of every class that the painter's shapes use. */
 function readLooks({ styles, palette }: Painter): Map<string, Look> {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', styles[palette] ?? '');

@@ -4,13 +4,16 @@ import { environmentOf } from './registry.ts';
 
 const still: Outcome = { tone: 'idle', words: 'no action' };
 
-/** What became of a frame's action, for colours and words alike. */
+/** Returns the outcome of a frame's action, for colours and text. */
 export function outcomeAt({ type, frames }: Replay, index: number): Outcome {
   const hasAction = frames[index]?.action != null;
   return hasAction ? environmentOf(type).outcome(frames, index) : still;
 }
 
-/** One line: `Turn 2, action 1: Right, slipped`. The first frame is the start; another without an action is a turn that had none. */
+/**
+ * One line, such as `Turn 2, action 1: Right, slipped`. The first frame is the start; others without an
+ * action are turns without one.
+ */
 export function describeFrame(replay: Replay, index: number): string {
   const frame = replay.frames[index];
   if (!frame || index === 0) return 'Start';
@@ -19,7 +22,7 @@ export function describeFrame(replay: Replay, index: number): string {
   return `${placeOf(frame)}: ${[frame.action, words, ...frame.facts.map(wordsOf)].join(', ')}`;
 }
 
-/** A fact as an environment names it, for people. */
+/** Formats a fact for display. */
 export const wordsOf = (fact: string) => fact.replaceAll('_', ' ');
 
 /** `Turn 2, action 1`. */
@@ -27,7 +30,7 @@ export function placeOf({ turn, step }: Frame): string {
   return `Turn ${turn + 1}, action ${step + 1}`;
 }
 
-/** What happened and the board in words, for those who don't see it. */
+/** Text alternative of a frame: the event and the board. */
 export function describeBoard(replay: Replay, index: number): string {
   if (!replay.frames[index]) return '';
   return `${describeFrame(replay, index)}. ${environmentOf(replay.type).describe(replay, index)}`;

@@ -3,29 +3,29 @@ import { type Cell, type Move, positionAt } from './grid.ts';
 import styles from './grid-parts.module.css';
 import { type Motion, useMotion } from './motion.ts';
 
-/** Units of a grid's drawing for each cell. */
+/** Units per cell. */
 export const unit = 64;
 export const middle = unit / 2;
 
 const x = (cell: Cell) => cell.column * unit + middle;
 const y = (cell: Cell) => cell.row * unit + middle;
 
-/** Moves what is drawn around 0,0 to the middle of a cell. */
+/** Transform from 0,0 to the centre of a cell. */
 export const atMiddle = (cell: Cell) => `translate(${x(cell)} ${y(cell)})`;
-/** Moves what is drawn from 0,0 on to a cell's corner. */
+/** Transform from 0,0 to the corner of a cell. */
 export const atCorner = ({ row, column }: Cell) => `translate(${column * unit} ${row * unit})`;
 
 interface MovingProps extends SVGProps<SVGGElement> {
-  /** Where it ends. */
+  /** The destination. */
   at: Cell;
-  /** What led there; null: it stands. */
+  /** The last move; null if it stands. */
   way: Move | null;
   motion: Motion;
-  /** Where it is drawn. */
+  /** Transform for a cell. */
   place: (cell: Cell) => string;
 }
 
-/** What goes from one cell to another. */
+/** A group that moves from one cell to another. */
 export function Moving({ at, way, motion, place, ...group }: MovingProps) {
   const element = useRef<SVGGElement>(null);
   const draw = useCallback(
@@ -39,7 +39,7 @@ export function Moving({ at, way, motion, place, ...group }: MovingProps) {
   return <g ref={element} {...group} />;
 }
 
-/** The way that the agent came. */
+/** The agent's path. */
 export function Trail({ cells }: { cells: readonly Cell[] }) {
   if (cells.length < 2) return null;
   return (
@@ -47,7 +47,7 @@ export function Trail({ cells }: { cells: readonly Cell[] }) {
   );
 }
 
-/** The way that was meant (dashed where the ice had it otherwise) and the way it went. */
+/** The intended direction (dashed after a slip) and the actual one. */
 export function Arrows({ move }: { move: Move }) {
   const { from, to, intent, slipped } = move;
   const moved = from.row !== to.row || from.column !== to.column;
@@ -68,7 +68,7 @@ interface ArrowProps {
 
 function Arrow({ from, to, kind }: ArrowProps) {
   const angle = (Math.atan2(to.row - from.row, to.column - from.column) * 180) / Math.PI;
-  // Towards the edge between the two cells: between agent and target, hiding neither. A blocked way ends in a bar there.
+  // Points to the edge between two cells, hiding neither. A blocked move ends in a bar there.
   const head = kind === 'blocked' ? 'M31 -8v16' : 'M34 -6l8 6-8 6';
   return (
     <g className={styles.arrow} data-kind={kind} transform={`${atMiddle(from)} rotate(${angle})`}>

@@ -1,6 +1,6 @@
 import type { Frame } from '../../core/contract/contract.ts';
 
-/** What the environments on a grid of cells share: reading it, moving on it, and saying where something is. */
+/** Shared by environments on a grid of cells: parsing, moves and descriptions. */
 
 export interface Cell {
   row: number;
@@ -9,7 +9,7 @@ export interface Cell {
 
 export const sameCell = (a: Cell, b: Cell) => a.row === b.row && a.column === b.column;
 
-/** A text grid's symbols row by row; null where its rows differ in length. */
+/** Splits a text grid into symbols by row; null if rows differ in length. */
 export function parseGrid(board: string): { symbols: string[][]; columns: number } | null {
   const symbols = board
     .trim()
@@ -19,14 +19,14 @@ export function parseGrid(board: string): { symbols: string[][]; columns: number
   return columns > 0 && symbols.every((line) => line.length === columns) ? { symbols, columns } : null;
 }
 
-/** The cells of one kind on a board given row by row. */
+/** Returns the cells of one kind on a board given row by row. */
 export function cellsOf<Kind>(kinds: readonly Kind[], columns: number, kind: Kind): Cell[] {
   return kinds.flatMap((each, at) =>
     each === kind ? [{ row: Math.floor(at / columns), column: at % columns }] : [],
   );
 }
 
-/** `row 2, column 1`, as people count. */
+/** `row 2, column 1`, counted from 1. */
 export const place = (cell: Cell) => `row ${cell.row + 1}, column ${cell.column + 1}`;
 export const places = (cells: readonly Cell[]) => cells.map(place).join('; ');
 
@@ -37,7 +37,7 @@ const directions: Record<string, Cell> = {
   up: { row: -1, column: 0 },
 };
 
-/** Where an action was meant to go. */
+/** Returns the target cell of an action. */
 export function direction(action: string | null): Cell | null {
   return (action && directions[action.toLowerCase()]) || null;
 }
@@ -45,18 +45,18 @@ export function direction(action: string | null): Cell | null {
 export interface Move {
   from: Cell;
   to: Cell;
-  /** Direction meant, as a step of one cell. */
+  /** Intended direction, as a step of one cell. */
   intent: Cell | null;
   slipped: boolean;
 }
 
-/** Of a frame, what a move is read from. */
+/** The parts of a frame that a move is read from. */
 export type MoveFrame = Pick<Frame, 'board' | 'action' | 'slipped'>;
 
-/** Reads where the agent is on a board. */
+/** Finds the agent on a board. */
 export type AgentOf = (board: string) => Cell | null;
 
-/** What led to frame `index`; null for the first, or where a board can't be read. */
+/** Returns the move to frame `index`; null for the first frame or an invalid board. */
 export function moveAt(frames: readonly MoveFrame[], index: number, agentOf: AgentOf): Move | null {
   const frame = frames[index];
   const before = frames[index - 1];
@@ -66,7 +66,7 @@ export function moveAt(frames: readonly MoveFrame[], index: number, agentOf: Age
   return from && to ? { from, to, intent: direction(frame.action), slipped: frame.slipped } : null;
 }
 
-/** Cells the agent stood on up to frame `index`, without repetitions in a row. */
+/** Returns the cells that the agent visited up to frame `index`, without consecutive duplicates. */
 export function trail(frames: readonly Frame[], index: number, agentOf: AgentOf): Cell[] {
   const cells: Cell[] = [];
   for (const frame of frames.slice(0, index + 1)) {
@@ -77,12 +77,12 @@ export function trail(frames: readonly Frame[], index: number, agentOf: AgentOf)
   return cells;
 }
 
-/** Part of a slipping move that goes the way that was meant, before the ice takes over. */
+/** Share of a slipping move that follows the intended direction. */
 const intentPart = 0.3;
 const intentReach = 0.22;
 const bumpReach = 0.16;
 
-/** Where the agent is at `progress` (0..1) of a move, in cells. A blocked move knocks against the edge and comes back. */
+/** Returns the agent's position in cells at `progress` (0 to 1). A blocked move bumps into the edge and returns. */
 export function positionAt(move: Move, progress: number): Cell {
   const { from, to, intent, slipped } = move;
   if (slipped && intent && progress < 1) {

@@ -1,13 +1,19 @@
 import { useLayoutEffect } from 'react';
 
-/** How far a board is on its way from the frame before. React draws it where that begins and ends; in between, what moves draws itself. */
+/**
+ * Progress of a board from the previous frame. React renders the start and end; in between, moving parts
+ * draw themselves.
+ */
 export interface Motion {
   moving: boolean;
-  /** Calls `draw` with 0..1 of the way, at once and whenever it changes, until the function that it gives is called. */
+  /**
+   * Calls `draw` with the progress (0 to 1), immediately and on every change, until the returned function is
+   * called.
+   */
   follow: (draw: (progress: number) => void) => () => void;
 }
 
-/** A board that has arrived. */
+/** A board at rest. */
 export const arrived: Motion = {
   moving: false,
   follow(draw) {
@@ -16,7 +22,7 @@ export const arrived: Motion = {
   },
 };
 
-/** Draws what moves, in every frame of a motion. `draw` is stable as long as it would draw the same. */
+/** Draws moving parts in every animation frame. `draw` must be stable while its output is. */
 export function useMotion(motion: Motion, draw: (progress: number) => void): void {
   useLayoutEffect(() => motion.follow(draw), [motion, draw]);
 }

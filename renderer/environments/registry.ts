@@ -6,7 +6,7 @@ import { unknownEnvironment } from './unknown.tsx';
 
 const environments: readonly EnvironmentView[] = [frozenLake, sokoban, bandit];
 
-/** One that this build doesn't know is drawn as text. */
+/** Unknown environments are drawn as text. */
 export const environmentOf = (type: string): EnvironmentView =>
   environments.find((environment) => environment.type === type) ?? unknownEnvironment(type);
 

@@ -1,9 +1,9 @@
 import { inOrder } from '../components/in-order.ts';
 
-/** One outline of a drawing, in units of a board. How it looks, fill and stroke, is said by the class of that name in the drawing's CSS module. */
+/** One outline of a drawing, in board units. The CSS class of its look defines fill and stroke. */
 export interface Shape {
   look: string;
-  /** A path's data. */
+  /** Data of an SVG path. */
   d: string;
 }
 
@@ -20,7 +20,7 @@ export function box(x: number, y: number, width: number, height: number, radius 
   return `M${x + radius} ${y}h${across}${arc(radius, radius)}v${down}${arc(-radius, radius)}h${-across}${arc(-radius, -radius)}v${-down}${arc(radius, -radius)}z`;
 }
 
-/** The shapes as SVG; canvas.ts draws the same on a canvas. */
+/** Renders shapes as SVG; canvas.ts does the same on a canvas. */
 export function Shapes({ of, styles }: { of: readonly Shape[]; styles: Readonly<Record<string, string>> }) {
   return inOrder(of, ({ look, d }) => <path className={styles[look]} d={d} />);
 }

@@ -3,7 +3,7 @@ import styles from './text-board.module.css';
 
 const size = 18;
 
-/** States as they were recorded, where there is no drawing of them. */
+/** Paints recorded states as text. */
 export const textPainter: Painter = { styles, palette: 'board', stamps: {}, middle: 0, reach: 0, scene };
 
 function scene({ frames }: Played): Scene {

@@ -5,7 +5,7 @@ import { textPainter } from './text-painter.ts';
 
 const NoPicture = () => null;
 
-/** An environment of another build: its recorded states as text, and words that hold for any. */
+/** View of an environment that this build doesn't know: recorded states as text, generic outcomes. */
 export const unknownEnvironment = (type: string): EnvironmentView => ({
   type,
   title: type,

@@ -57,7 +57,7 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
   await pointAt(page, success, 0.5);
   const tip = page.locator('body > div[aria-hidden]', { hasText: /^Iteration \d+/ });
   // The nearest evaluation is from another iteration, which the tooltip shows.
-  expect(await tip.textContent()).toMatch(/evaluation.*at iteration (0|150).*rollout.*measured/);
+  expect(await tip.textContent()).toMatch(/evaluation.*at iteration (0|150).*rollout.*raw/);
 
   const { x, y, width, height } = (await success.boundingBox())!;
   await page.mouse.move(x + width * 0.2, y + height / 2);
@@ -71,7 +71,7 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
 
   const figure = page.getByRole('figure', { name: 'Success', exact: true });
   await figure.hover();
-  await figure.getByRole('button', { name: 'More of Success', exact: true }).click();
+  await figure.getByRole('button', { name: 'More for Success', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Save as CSV' }).waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Tab');
@@ -124,7 +124,7 @@ test('compares two runs in both themes with the keyboard only', async () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Compare 2 runs' }).waitFor();
-    await plotOf(page, 'Success in rollouts');
+    await plotOf(page, 'Success (rollout)');
     await page.getByRole('rowheader', { name: /advantage\.estimator/ }).waitFor();
     expect(await violations(page)).toEqual([]);
     expectNoComplaints();

@@ -127,7 +127,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
     .getByText(/^Forked from/)
     .waitFor();
   await page.getByText('Completed').first().waitFor();
-  await page.locator('[data-chart] > p', { hasText: 'Its parent: ' }).first().waitFor({ state: 'attached' });
+  await page.locator('[data-chart] > p', { hasText: 'Parent: ' }).first().waitFor({ state: 'attached' });
   await picture(page, 'echo-trap-fork');
   expect(complaints).toEqual([]);
   await context.close();

@@ -225,7 +225,7 @@ describe('with runs', () => {
             .click(),
         '[role="menu"]',
       ],
-      ["a chart's menu", run, () => button('More of Reward').click(), '[role="menu"]'],
+      ["a chart's menu", run, () => button('More for Reward').click(), '[role="menu"]'],
       ["charts' options", run, () => button('Chart options').click(), '[role="menu"]'],
       ['a chart enlarged', run, () => button('Enlarge Reward').click(), '[role="dialog"] .u-over'],
       [

@@ -59,7 +59,7 @@ async function play(page: Page): Promise<{ first: string; last: string }> {
 const charts = [
   'Success',
   'Reward',
-  'Reward spread',
+  'Reward std in group',
   'Entropy',
   'Gradient norm',
   'Response length',
@@ -111,7 +111,7 @@ test('Bandit trains and replays in the dark theme', async () => {
   await page.keyboard.press('ArrowRight');
   await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
-  const spread = await chart(page, 'Reward spread', /by choice: .* at iteration \d/);
+  const spread = await chart(page, 'Reward std in group', /by action: .* at iteration \d/);
   const cut = (labels: Element[]) =>
     labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent);
   expect(await spread.locator('figcaption ~ div span').evaluateAll(cut)).toEqual([]);

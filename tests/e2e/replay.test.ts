@@ -190,7 +190,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async
     }, `/run/${run}/replay/000020-train-0003`);
     await page.getByLabel('Colour tokens by').selectOption('entropies');
     await page.locator('[data-own-keys]').first().focus();
-    await page.getByRole('region', { name: 'The group' }).waitFor();
+    await page.getByRole('region', { name: 'Group', exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Groups' }).click();
     await page.getByRole('button', { name: 'Save' }).click();

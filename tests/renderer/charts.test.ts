@@ -270,7 +270,7 @@ test('a tooltip tells the smoothed and the measured value, and of which iteratio
   const tip = tipAt(spec, traces, 'iteration', 43, 0.6);
   expect(tip.title).toBe('Iteration 43');
   expect(tip.lines).toMatchObject([
-    { label: 'rollout', notes: ['measured 0.0'] },
+    { label: 'rollout', notes: ['raw 0.0'] },
     { label: 'evaluation', value: '59.0', notes: ['at iteration 40'] },
   ]);
   const many = Array.from({ length: 30 }, (_, index) =>

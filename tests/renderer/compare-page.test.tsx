@@ -44,8 +44,8 @@ test('overlays runs and lists the settings that differ', async () => {
   expect(reward()).toMatch(/at iteration 4/);
   // References that apply to all runs, on success charts only.
   for (const id of ['evaluation/frozen-lake/success_rate', 'rollout/success_rate'])
-    expect(chartText(id)()).toMatch(/To compare with: random 21 %\./);
-  expect(reward()).not.toContain('To compare with');
+    expect(chartText(id)()).toMatch(/References: random 21 %\./);
+  expect(reward()).not.toContain('References');
   expect(table()).toEqual([
     ['seed', '1', '2', '1'],
     ['policy_loss.clip_high', expect.any(String), expect.any(String), '0.4'],
@@ -102,16 +102,16 @@ test('a run can be compared with another that is chosen by name', async () => {
 test('a target appears on the chart for every run, and in the chart’s text', async () => {
   page = await Page.on(template);
   page.open(`#/run/${runs[0]}`);
-  await page.click(() => page.find('button[aria-label="More of Success"]'));
+  await page.click(() => page.find('button[aria-label="More for Success"]'));
   const item = (words: string) => () =>
     [...document.querySelectorAll<HTMLElement>('[role="menuitem"]')].find(({ textContent }) =>
       textContent?.includes(words),
     );
-  await page.click(item('Set a target…'));
+  await page.click(item('Set target…'));
   const field = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
   page.write(field, '80');
   await page.click(() => document.querySelector<HTMLElement>('[role="dialog"] button[type="submit"]'));
-  await page.shown(() => /To compare with: .*target 80\.0 %/.test(chartText('success')()));
+  await page.shown(() => /References: .*target 80\.0 %/.test(chartText('success')()));
   location.hash = `#/run/${runs[1]}`;
   await page.shown(page.saying('h1', nameOf(1)));
   await page.shown(() => chartText('success')().includes('target 80.0 %'));
@@ -130,16 +130,16 @@ test('chart search, folding and pins work, and apply to other runs', async () =>
   page.write(search, '^actor/grad');
   await page.shown(() => ids().join() === 'gradient-norm,actor/grad_norm');
   page.write(search, 'no such thing');
-  await page.shown(page.saying('p', 'No metric of that name'));
+  await page.shown(page.saying('p', 'No matching metrics'));
   page.write(search, '');
   const fold = page.saying('button[aria-expanded]', /^Overview/);
   await page.click(fold);
   await page.shown(() => fold()?.getAttribute('aria-expanded') === 'false' && !ids().includes('entropy'));
   await page.click(page.saying('button[aria-expanded]', /^Policy update/));
-  await page.click(() => page.find('button[aria-label="More of Gradient norm"]'));
+  await page.click(() => page.find('button[aria-label="More for Gradient norm"]'));
   const pin = () =>
     [...document.querySelectorAll<HTMLElement>('[role="menuitemcheckbox"]')].find(({ textContent }) =>
-      textContent?.includes('Pinned'),
+      textContent?.includes('Pin to top'),
     );
   await page.click(pin);
   await page.shown(() => ids()[0] === 'actor/grad_norm');

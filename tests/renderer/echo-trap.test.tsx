@@ -48,7 +48,7 @@ test('a healthy run shows one line, which expands', async () => {
   page.open(`#/run/${await fated('healthy', 60)}`);
   const line = await page.shown(head);
   expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
-  expect(line.textContent).toContain('Reward spread off, Entropy off, Gradient norm off, Diversity off');
+  expect(line.textContent).toContain('Reward std in group off, Entropy off, Gradient norm off, Diversity off');
   expect(line.getAttribute('aria-expanded')).toBe('false');
   expect(lamps()).toEqual([]);
   line.click();
@@ -78,7 +78,7 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
   expect(page.find('[data-echo-trap]')!.textContent).not.toMatch(/(rollout|actor)\//);
   for (const { iteration } of alerts) {
     for (const chart of page.all('[data-chart] > p.visually-hidden'))
-      expect(chart.textContent).toMatch(new RegExp(`Marked: .*at iteration ${iteration}`));
+      expect(chart.textContent).toMatch(new RegExp(`Marks: .*at iteration ${iteration}`));
     expect(page.all(`[data-chart] [data-words*="at iteration ${iteration}"]`)).toHaveLength(
       page.all('[data-chart]:not([data-empty])').length,
     );
@@ -132,7 +132,7 @@ test('a roll-back asks for confirmation, starts a fork and shows both curves', a
   const { lastHealthy } = (await core.supervisor.trap(runId))!;
   expect(at).toBeLessThanOrEqual(lastHealthy!);
   await page.shown(page.saying('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`));
-  await page.shown(page.saying('[data-chart] > p', /Its parent: .* at iteration \d+.*Marked: .*Forked from/));
+  await page.shown(page.saying('[data-chart] > p', /Parent: .* at iteration \d+.*Marks: .*Forked from/));
   await page.click(page.saying('button', 'Show parent run'));
   await page.shown(() => !page.saying('[data-chart] > p', 'Its parent')());
   await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
@@ -165,7 +165,7 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   await page.shown(
     page.saying('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
   );
-  for (const lamp of ['Reward spread', 'Entropy', 'Diversity'])
+  for (const lamp of ['Reward std in group', 'Entropy', 'Diversity'])
     expect(lamps().find((text) => text?.startsWith(lamp))).toMatch(/no data.*not measured/);
 });
 

@@ -104,10 +104,10 @@ describe('the table of episodes', () => {
     const on = filtersOn(listing, 'Level');
     expect(on.map(({ words }) => words)).toEqual([
       'Level 3',
-      'Reward at least -0.5',
-      'Reward at most 1',
-      'Tokens at most 40',
-      'Invalid reply',
+      'Reward ≥ -0.5',
+      'Reward ≤ 1',
+      'Tokens ≤ 40',
+      'Invalid format',
       'Cut short',
     ]);
     expect(on[1]!.without).toEqual({ ...listing, reward: { least: null, most: 1 } });
@@ -135,13 +135,13 @@ test('groups are ranked by their reward std, with the reason for keeping each', 
   const reasons = (strategy: string, keep: number) =>
     ranked(groups, { strategy, keep }).map(({ group, reason }) => [group.group + 1, reason]);
   expect(reasons('fraction', 0.75)).toEqual([
-    [2, 'rank 1 of 4, 3 are kept'],
-    [4, 'rank 2 of 4, 3 are kept'],
-    [1, 'all attempts ended alike; kept because too few groups differed'],
-    [3, 'no spread: nothing to learn from'],
+    [2, 'rank 1 of 4, top 3 kept'],
+    [4, 'rank 2 of 4, top 3 kept'],
+    [1, 'zero variance; kept because too few groups have any'],
+    [3, 'zero variance: no learning signal'],
   ]);
   expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
-  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('here 3 of 4');
+  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('3 of 4');
   expect(filterOf(null)).toEqual({ strategy: 'none', keep: 1 });
 });
 

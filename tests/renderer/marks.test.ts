@@ -13,7 +13,7 @@ const mark = (iteration: number, tone: ChartMark['tone'] = 'critical'): ChartMar
   text: 'Success fell',
 });
 
-test('marks that would hide one another are one with the words of all, until there is room; those out of view are none', () => {
+test('overlapping marks are merged until there is space; marks out of view are not drawn', () => {
   const plot = new StillPlot({ hooks: { draw: [] } }, null, document.body);
   const place = (marks: readonly ChartMark[]) => {
     placeMarks(plot as unknown as uPlot, marks);
@@ -30,7 +30,7 @@ test('marks that would hide one another are one with the words of all, until the
   const many = Array.from({ length: 8 }, (_, index) => mark(index + 1));
   expect(place(many)).toEqual([
     [1, 2, 3, 4].map((iteration) => `Alarm at iteration ${iteration}`).join('\n') +
-      '\nand 4 more; zoom in to tell them apart',
+      '\nand 4 more; zoom in to separate them',
   ]);
   plot.valToPos = (iteration) => 20 * iteration;
   expect(place(many)).toHaveLength(8);

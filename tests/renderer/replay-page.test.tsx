@@ -28,7 +28,7 @@ let page: Page;
 afterEach(() => page.close());
 const board = () => page.find('.stage-board svg');
 
-test('the replay follows the keys, board and conversation alike', async () => {
+test('board and conversation follow the player’s keys', async () => {
   page = await Page.on(template);
   const episodeId = '000004-train-0003';
   const { frames } = await createHandlers(page.core)['rollouts.replay']({ runId: lake, episodeId });
@@ -49,11 +49,11 @@ test('the replay follows the keys, board and conversation alike', async () => {
   await page.shown(page.saying('.transport-place', '1 / '));
 });
 
-test('another iteration shows the same place in it', async () => {
+test('another iteration shows the same group and member', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0007`);
   await page.shown(board);
-  await page.click('button[aria-label="Earlier iteration"]');
+  await page.click('button[aria-label="Previous iteration"]');
   await page.shown(() => location.hash === `#/run/${lake}/replay/000002-frozen-lake-0007`);
   await page.shown(page.saying('.stage-head h2', 'Level 8'));
   await page.shown(page.saying('.stage-head', 'FrozenLake · seed'));
@@ -62,7 +62,7 @@ test('another iteration shows the same place in it', async () => {
   );
 });
 
-test('a filter brings one of what it lists on the stage', async () => {
+test('a filter selects one of the episodes it lists', async () => {
   page = await Page.on(template);
   page.open(`#/run/${bandit}/replay`);
   const rows = () => page.all('.episode-table tbody tr').length;
@@ -77,35 +77,34 @@ test('a filter brings one of what it lists on the stage', async () => {
   expect(rows()).toBeLessThan(all);
 });
 
-test('more filters narrow the list down, and each that is on is taken off by its chip', async () => {
+test('more filters narrow the list, and chips remove them', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const rows = () => page.all('.episode-table tbody th').map(({ textContent }) => textContent!.slice(1, 4));
-  const chips = () =>
-    page.all('ul[aria-label="Filters that are on"] li').map(({ textContent }) => textContent);
+  const chips = () => page.all('ul[aria-label="Active filters"] li').map(({ textContent }) => textContent);
   await page.shown(() => rows().length === 8 && board());
   await page.click(page.saying('button[aria-expanded="false"]', 'More filters'));
   const field = (label: string) =>
     page.shown(() => page.find<HTMLInputElement>(`input[aria-label="${label}"]`));
-  // No episode has a flag here.
+  // No episode has a flag.
   expect(page.find('fieldset[aria-label="More filters"] button')).toBeNull();
-  page.write(await field('Reward at least'), '0.5');
+  page.write(await field('Minimum reward'), '0.5');
   await page.shown(() => rows().join() === '1.1,1.2,1.4,2.1,2.2,2.4');
   page.write(await field('Group'), '2');
   await page.shown(() => rows().join() === '2.1,2.2,2.4');
-  // What is on the stage is among what is listed.
+  // The selected episode is one of those listed.
   await page.shown(() => location.hash.endsWith('/000004-train-0004'));
   await page.shown(page.saying('[role="status"]', '3 of 8 episodes, 3 successful'));
   await page.click(page.saying('button[aria-expanded="true"]', 'More filters'));
   await page.shown(() => !page.find('input[aria-label="Group"]'));
-  expect(chips()).toEqual(['Group 2', 'Reward at least 0.5']);
-  await page.click('button[aria-label="Take off: Reward at least 0.5"]');
+  expect(chips()).toEqual(['Group 2', 'Reward ≥ 0.5']);
+  await page.click('button[aria-label="Remove filter: Reward ≥ 0.5"]');
   await page.shown(() => rows().join() === '2.1,2.2,2.3,2.4');
-  await page.click('button[aria-label="Take off: Group 2"]');
+  await page.click('button[aria-label="Remove filter: Group 2"]');
   await page.shown(() => rows().length === 8 && chips().length === 0);
 });
 
-test('the list is one stop of the Tab key, and space plays what its arrows reach', async () => {
+test('the list is one Tab stop, and the space bar plays the selected episode', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const links = () => page.all<HTMLAnchorElement>('a.episode');
@@ -124,7 +123,7 @@ test('the list is one stop of the Tab key, and space plays what its arrows reach
   await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
 });
 
-test('of a thousand levels those in view are drawn, and the keyboard’s place with those beside it', async () => {
+test('of a thousand levels only the visible ones and the selected row’s neighbours are rendered', async () => {
   page = await Page.on(template);
   fakeRollout(page.core.runs.folder(lake), {}, 4, 'frozen-lake', frozenLake.preset, 1000, 1);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0700`);
@@ -138,7 +137,7 @@ test('of a thousand levels those in view are drawn, and the keyboard’s place w
   expect(page.all<HTMLAnchorElement>('a.episode').filter(({ tabIndex }) => tabIndex === 0)).toEqual([
     link(701),
   ]);
-  // Rows that aren't drawn leave their room.
+  // Rows that aren't rendered keep their space.
   const heights = page.all('.episodes-gap').map(({ style }) => Number.parseInt(style.height, 10));
   const drawn = page.all('.episode-table tbody tr:not(.episodes-gap)').length;
   expect(heights.reduce((sum, height) => sum + height, 0)).toBe((1000 - drawn) * 28);
@@ -151,10 +150,10 @@ test('of a thousand levels those in view are drawn, and the keyboard’s place w
   expect(document.activeElement).toBe(link(702));
 });
 
-test('a rollout is shown by its groups, and a group side by side', async () => {
+test('a rollout can be shown by groups, and a group side by side', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
-  const mates = () => page.all<HTMLAnchorElement>('section[aria-label="The group"] a');
+  const mates = () => page.all<HTMLAnchorElement>('section[aria-label="Group"] a');
   await page.shown(() => mates().length === 4);
   expect(mates()[2]!.firstElementChild!.textContent).toBe('Member 3: failed, reward 0. player 0 goal 3 3');
   await page.click(page.saying('button', /^Groups$/));
@@ -166,14 +165,14 @@ test('a rollout is shown by its groups, and a group side by side', async () => {
   await page.shown(() => mates()[0]?.href.endsWith('/000004-train-0004'));
 });
 
-test('an address of a turn begins there', async () => {
+test('an address with a turn starts at that turn', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0003/turn/2`);
   await page.shown(page.saying('.turn[aria-current="step"] h3', 'Turn 2'));
   await page.shown(page.saying('.caption', 'Turn 2, action 1'));
 });
 
-test('a level is stepped through the checkpoints that played it', async () => {
+test('a level can be compared across checkpoints', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000002-frozen-lake-0007`);
   const places = () => page.all<HTMLButtonElement>('.level-place');
@@ -198,7 +197,7 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
   },
 );
 
-test('an address that means no page says so', async () => {
+test('an unknown address shows a message', async () => {
   page = await Page.on();
   page.open('#/nothing');
   await page.shown(page.saying('main', /Page not found.*#\/nothing/));

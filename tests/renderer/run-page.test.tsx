@@ -131,7 +131,7 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   page.open(`#/run/${runId}`);
   const chart = () => page.find('[data-chart="reward-mean"]');
   // The measured value follows the smoothed one.
-  const value = () => chart()?.querySelector('[title^="As measured"]')?.textContent;
+  const value = () => chart()?.querySelector('[title^="Raw value"]')?.textContent;
   const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
   await page.shown(() => value() === number(meanOf(2)));
   await page.shown(page.saying('.run-facts', /Iteration2 of 3/));
@@ -331,7 +331,7 @@ test('alerts of a newer version keep their words and are marked on the charts', 
   );
   page.open(`#/run/${trained}`);
   await page.shown(page.saying('.note[data-kind="warning"]', 'It is hot'));
-  await page.shown(page.saying('[data-chart] > p.visually-hidden', /Marked: .*feverish at iteration 3/));
+  await page.shown(page.saying('[data-chart] > p.visually-hidden', /Marks: .*feverish at iteration 3/));
   await page.click(() => page.all('[data-echo-trap] button[aria-expanded="false"]')[0]);
   await page.shown(page.saying('ul[aria-label="Alerts"] li', /feverish at iteration 3/));
 });

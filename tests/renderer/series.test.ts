@@ -226,17 +226,13 @@ test('where two environments are trained, success has a line for each and its ev
   ]);
 });
 
-test('the spread by choice is charted where there is one, and no empty entry where there is none', () => {
+test('reward std by action is charted if present, without an empty entry otherwise', () => {
   const labelsOf = (names: string[]) =>
     chartSpecs(names)
       .find(({ id }) => id === 'reward-std')!
       .lines.map(({ label }) => label);
-  expect(labelsOf([])).toEqual(['spread', 'groups without spread']);
-  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual([
-    'spread',
-    'by choice',
-    'groups without spread',
-  ]);
+  expect(labelsOf([])).toEqual(['reward std', 'zero-variance groups']);
+  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['spread', 'by action', 'zero-variance groups']);
 });
 
 describe('a sparkline', () => {

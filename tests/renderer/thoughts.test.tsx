@@ -74,7 +74,7 @@ test('a branch links to its episodes, and the filter can be removed', async () =
   await page.shown(page.saying('.turn', 'I go to the goal.'));
   await page.click('.episode-table tbody tr:last-child a');
   await page.shown(() => decodeURIComponent(location.hash).endsWith('I go to the goal.'));
-  await page.click('button[aria-label="List all episodes"]');
+  await page.click('button[aria-label="Show all episodes"]');
   await page.shown(() => rows() === 16);
 });
 

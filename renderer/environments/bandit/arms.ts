@@ -1,15 +1,15 @@
-/** What is known of an arm, which the agent isn't told. */
+/** Properties of an arm, hidden from the agent. */
 export interface Arm {
   name: string;
-  /** `always 0.1`, `1 in 25 % of pulls, else 0`; empty where the configuration doesn't say. */
+  /** `always 0.1`, `1 in 25 % of pulls, else 0`; empty if unknown. */
   pays: string;
-  /** Mean payout; null where the configuration doesn't say. */
+  /** Mean payout; null if unknown. */
   mean: number | null;
-  /** Whether it pays more on average than the others. */
+  /** True if its mean payout is higher than the others'. */
   better: boolean;
 }
 
-/** The arms in the order shown, by what run.json says of them. */
+/** Returns the arms in display order, with the payouts from run.json. */
 export function armsOf(names: readonly string[], config: Record<string, unknown>): Arm[] {
   const arms = names.map((name) => ({ name, ...payoutOf(name, config) }));
   const best = Math.max(...arms.map(({ mean }) => mean ?? Number.NEGATIVE_INFINITY));
@@ -38,5 +38,5 @@ function payoutOf(name: string, config: Record<string, unknown>): Pick<Arm, 'pay
 const known = (value: number) => (Number.isFinite(value) ? value : null);
 export const round = (value: number) => `${Math.round(value * 1000) / 1000}`.replace('-', '−');
 
-/** Arms are called by their names in any case. */
+/** Arm names are case-insensitive. */
 export const sameArm = (a: string | null, b: string) => a !== null && a.toLowerCase() === b.toLowerCase();

@@ -12,13 +12,13 @@ interface BanditBoardProps {
   arms: readonly string[];
   config: Record<string, unknown>;
   frame: Frame;
-  /** Of the pull. */
+  /** Reward of the pull. */
   motion: Motion;
-  /** The board in words. */
+  /** Text alternative of the board. */
   label: string;
 }
 
-/** Slot machines side by side; the one that was chosen is pulled and shows what it paid. */
+/** Draws slot machines side by side; the chosen one shows its payout. */
 export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardProps) {
   return (
     <div className={styles.bandit} role="img" aria-label={label}>
@@ -35,7 +35,7 @@ export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardP
             <strong className={styles.name}>{name}</strong>
             <span className={styles.pays}>{pays}</span>
             <span className={styles.mean} data-better={better || undefined}>
-              {mean === null ? '' : `${signed(mean)} a pull on average${better ? ': the better arm' : ''}`}
+              {mean === null ? '' : `${signed(mean)} per pull on average${better ? ': the better arm' : ''}`}
             </span>
           </div>
         );
@@ -45,11 +45,11 @@ export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardP
 }
 
 interface MachineProps {
-  /** Of the lever's way down and up again. */
+  /** Progress of the lever's motion. */
   motion?: Motion;
   /** Null before the payout. */
   paid: number | null;
-  /** The other one was chosen. */
+  /** True if another machine was chosen. */
   passed?: boolean;
 }
 

@@ -3,11 +3,11 @@ import { round, sameArm } from './arms.ts';
 import styles from './bandit-board.module.css';
 import { body, coin, frame, lever } from './machine-shapes.ts';
 
-/** Of a machine with its name below. */
+/** Size of a machine with its name. */
 const width = 120;
 const height = 132;
 const middle = width / 2;
-/** Of what a machine's window shows, and of its name. */
+/** Font sizes of the payout and the name. */
 const center = 52;
 
 export const banditPainter: Painter = {
@@ -19,7 +19,7 @@ export const banditPainter: Painter = {
   scene,
 };
 
-/** The machines side by side; the one that is pulled shows what it paid. */
+/** Paints machines side by side; the pulled one shows its payout. */
 function scene({ frames, arms }: Played): Scene | null {
   if (!arms || arms.length === 0) return null;
   const chosen = frames.findIndex(({ action }) => action !== null);

@@ -9,7 +9,7 @@ import { banditPainter } from './bandit-painter.ts';
 export const bandit: EnvironmentView = {
   type: 'bandit',
   title: 'Bandit',
-  tagline: 'Choose a safe arm or a risky one by name alone.',
+  tagline: 'Choose a safe or a risky arm by its name.',
   bounds: () => [{ name: 'random', success: 0.5 }],
   paper: () => 1,
   outcome: (frames, index) => outcome(frames[index]!),
@@ -19,7 +19,7 @@ export const bandit: EnvironmentView = {
   Illustration,
 };
 
-/** Success is the choice of the better arm, whatever it paid this time. */
+/** Choosing the better arm is a success, whatever it paid this time. */
 function outcome({ reward, success }: Frame): Outcome {
   const paid = reward > 0 ? 'paid out' : 'paid nothing';
   return success
@@ -40,7 +40,7 @@ function Board({ replay: { arms, config, frames }, index, motion, label }: Board
   );
 }
 
-/** The one machine passed by, the other after it has paid. */
+/** Draws one idle machine and one that has paid. */
 function Illustration({ small }: IllustrationProps) {
   return (
     <div className={styles.picture} data-small={small || undefined} aria-hidden="true">

@@ -1,6 +1,6 @@
 import { box, circle, type Shape } from '../shapes.tsx';
 
-/** The drawing of a machine, 120 by 108; looks are classes of bandit-board.module.css. */
+/** A machine, 120 by 108 units; looks are classes of bandit-board.module.css. */
 
 /** `down`: how far the lever is pulled, in units. */
 export const stem = (down: number) => `M93 62h9V${30 + down}`;
@@ -19,5 +19,5 @@ export const lever: readonly Shape[] = [
 
 export const coin: Shape = { look: 'coin', d: circle(52, 82, 9) };
 
-/** Around the machine that was chosen. */
+/** Frame of the chosen machine. */
 export const frame: Shape = { look: 'frame', d: box(2, 4, 116, 102, 16) };

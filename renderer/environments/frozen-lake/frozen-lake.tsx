@@ -54,7 +54,7 @@ const slip = {
   slipped: true,
 };
 
-/** On slippery ice the best is that of a policy that can't know the slips: docs/decisions/0025. */
+/** On slippery ice, the optimum is that of a policy that can't foresee slips: docs/decisions/0025. */
 function bounds(config: Record<string, unknown>, moves: number) {
   if (config.size !== 4 || config.p !== 0.8 || moves !== 10) return [];
   if (config.is_slippery !== true) return [{ name: 'random', success: 0.21 }];
@@ -67,7 +67,7 @@ function bounds(config: Record<string, unknown>, moves: number) {
     : [];
 }
 
-/** Where the ice is slippery, a slip. */
+/** Shows a slip if the ice is slippery. */
 function Illustration({ config, small }: IllustrationProps) {
   const slippery = config.is_slippery === true && !small;
   return (

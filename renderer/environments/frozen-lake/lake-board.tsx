@@ -9,12 +9,12 @@ import { agents, bank, glint, halo, hole, ice, shore, sizes, star } from './lake
 
 interface LakeBoardProps {
   lake: Lake;
-  /** What led here; null: the agent stands. */
+  /** The last move; null if the agent stands. */
   move?: Move | null;
   motion?: Motion;
-  /** Cells that the agent has been on. */
+  /** Cells that the agent has visited. */
   path?: readonly Cell[];
-  /** The board in words; without it the drawing is decoration. */
+  /** Text alternative; without it the drawing is decorative. */
   label?: string;
 }
 
@@ -46,14 +46,14 @@ export function LakeBoard({ lake, move = null, motion = arrived, path = [], labe
   );
 }
 
-/** What lies on a tile's ice. */
+/** Draws what is on a tile. */
 function on(tile: Tile, index: number, standing: Standing): readonly Shape[] {
   if (tile === 'hole') return hole;
   if (tile === 'goal') return standing === 'goal' ? [halo, star] : [star];
   return [glint(index)];
 }
 
-/** Where the agent is drawn, and how large. */
+/** Position and size of the agent. */
 const places: Record<Standing, (cell: Cell) => string> = {
   ice: (cell) => `${atMiddle(cell)} scale(${sizes.ice})`,
   hole: (cell) => `${atMiddle(cell)} scale(${sizes.hole})`,

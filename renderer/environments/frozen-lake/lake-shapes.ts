@@ -1,9 +1,9 @@
 import { box, circle, ellipse, type Shape } from '../shapes.tsx';
 import type { Standing } from './lake.ts';
 
-/** The drawing of a lake; looks are classes of lake-board.module.css. */
+/** Shapes of a lake; looks are classes of lake-board.module.css. */
 
-/** The shore: wide enough for an arrow that points off the lake. */
+/** Width of the shore, with space for an arrow that points off the lake. */
 export const shore = 14;
 
 export const bank = (width: number, height: number): Shape[] => [
@@ -12,7 +12,7 @@ export const bank = (width: number, height: number): Shape[] => [
 
 export const ice: Shape = { look: 'ice', d: box(2, 2, 60, 60, 7) };
 
-/** Scratches in the ice, different from tile to tile so that the lake doesn't look like a table. */
+/** Scratches vary between tiles, so that the lake doesn't look like a table. */
 const glints: readonly Shape[] = [
   'M14 22l10-10M16 30l16-16',
   'M40 50l9-9M46 52l5-5',
@@ -33,7 +33,7 @@ export const star: Shape = {
   d: 'M32 11l6.2 14 15.2 1.5-11.4 10.1 3.3 14.9L32 43.7l-13.3 7.8L22 36.6 10.6 26.5 25.8 25z',
 };
 
-/** Around a goal that is reached. */
+/** Marks a goal that was reached. */
 export const halo: Shape = { look: 'halo', d: circle(32, 32, 27) };
 
 const shadow: Shape = { look: 'shadow', d: ellipse(0, 22, 15, 4) };
@@ -50,7 +50,7 @@ const penguin: readonly Shape[] = [
   { look: 'beak', d: 'M-4-7.5h8L0-2.5z' },
 ];
 
-/** The agent by where it stands, around 0,0. */
+/** The agent by the tile it is on, centred at 0,0. */
 export const agents: Readonly<Record<Standing, readonly Shape[]>> = {
   ice: [shadow, ...penguin],
   goal: [shadow, ...penguin],
@@ -61,5 +61,5 @@ export const agents: Readonly<Record<Standing, readonly Shape[]>> = {
   ],
 };
 
-/** How large the agent is drawn: it sinks into a hole, and makes room for the goal. */
+/** Scale of the agent: smaller in a hole and on the goal. */
 export const sizes: Readonly<Record<Standing, number>> = { ice: 1, hole: 0.62, goal: 0.84 };

@@ -16,7 +16,10 @@ export interface Lake {
 const tileOf: Record<string, Tile> = { P: 'ice', _: 'ice', O: 'hole', G: 'goal', X: 'hole', '√': 'goal' };
 const standingOf: Record<string, Standing> = { P: 'ice', X: 'hole', '√': 'goal' };
 
-/** Reads the text grid: `P` agent, `_` ice, `O` hole, `G` goal, `X` agent in a hole, `√` agent on the goal. Null for anything else. */
+/**
+ * Parses the text grid: `P` agent, `_` ice, `O` hole, `G` goal, `X` agent in a hole, `√` agent on the goal.
+ * Returns null for anything else.
+ */
 export function parseLake(board: string): Lake | null {
   const grid = parseGrid(board);
   if (!grid) return null;
@@ -39,7 +42,7 @@ export function parseLake(board: string): Lake | null {
 
 export const lakeAgent = (board: string): Cell | null => parseLake(board)?.agent ?? null;
 
-/** Where the agent stands after a frame's action. */
+/** Returns the tile that the agent is on after a frame's action. */
 export const standingAt = ({ board }: Frame): Standing =>
   (board === null ? null : parseLake(board))?.standing ?? 'ice';
 

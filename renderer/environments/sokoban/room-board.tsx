@@ -9,14 +9,14 @@ import { type BoxState, boxes, grounds, keeper } from './room-shapes.ts';
 
 interface RoomBoardProps {
   room: Room;
-  /** What led here; null: the agent stands. */
+  /** The last move; null if the agent stands. */
   move?: RoomMove | null;
   motion?: Motion;
-  /** Cells that the agent has been on. */
+  /** Cells that the agent has visited. */
   path?: readonly Cell[];
-  /** The box that no push brings to a target any more; marked once it has come to rest. */
+  /** A box that can't reach a target any more; marked when it is at rest. */
   lost?: Cell | null;
-  /** The board in words; without it the drawing is decoration. */
+  /** Text alternative; without it the drawing is decorative. */
   label?: string;
 }
 
@@ -60,7 +60,7 @@ function Tile({ ground, row, column }: { ground: Ground; row: number; column: nu
   );
 }
 
-/** What is on its way to a cell, or stands there. */
+/** A piece that is at a cell or moving to it. */
 interface Piece {
   at: Cell;
   way: Move | null;

@@ -1,14 +1,14 @@
 import { box, circle, ellipse, type Shape } from '../shapes.tsx';
 import type { Ground } from './room.ts';
 
-/** The drawing of a room; looks are classes of room-board.module.css. */
+/** Shapes of a room; looks are classes of room-board.module.css. */
 
 const floor: Shape = { look: 'floor', d: box(0, 0, 64, 64) };
 
 export const grounds: Readonly<Record<Ground, readonly Shape[]>> = {
   wall: [
     { look: 'wall', d: box(0, 0, 64, 64) },
-    // An even number of courses, so that the bond goes on in the next cell.
+    // An even number of rows continues the pattern in the next cell.
     { look: 'mortar', d: 'M0 16h64M0 32h64M0 48h64M0 64h64M16 0v16M48 16v16M16 32v16M48 48v16' },
   ],
   floor: [floor],
@@ -17,7 +17,7 @@ export const grounds: Readonly<Record<Ground, readonly Shape[]>> = {
 
 export type BoxState = 'loose' | 'stored' | 'lost';
 
-/** What lies on the crate's boards: a brace, a check mark on a target, a cross where it is lost. */
+/** Marks on a crate: a brace, a check mark on a target, a cross if it is lost. */
 const marks: Readonly<Record<BoxState, Shape>> = {
   loose: { look: 'looseBoards', d: 'M18 42L46 22' },
   stored: { look: 'check', d: 'M21 33l8 8 15-17' },

@@ -33,8 +33,8 @@ const groundOf: Record<string, Ground> = {
 };
 
 /**
- * Reads Sokoban's text grid: `#` wall, `_` floor, `O` target, `√` box on a target, `X` box, `P` agent, `S` agent on a target.
- * Null for anything else, and where there is no wall: a room is always within walls.
+ * Parses Sokoban's text grid: `#` wall, `_` floor, `O` target, `√` box on a target, `X` box, `P` agent, `S`
+ * agent on a target. Returns null for anything else and for grids without walls.
  */
 export function parseRoom(board: string): Room | null {
   const grid = parseGrid(board);
@@ -61,15 +61,15 @@ export const isStored = (room: Room, box: Cell) => groundAt(room, box) === 'targ
 
 export const roomAgent = (board: string): Cell | null => parseRoom(board)?.agent ?? null;
 
-/** What led to frame `index`: the agent's move, and the box that it pushed. */
+/** The move to a frame: the agent's, and that of the pushed box. */
 export interface RoomMove {
   agent: Move;
   box: Move | null;
-  /** What the push did for the box: brought it onto a target, took it off one, or neither. */
+  /** Whether the push moved the box onto or off a target. */
   change: 'stored' | 'unstored' | null;
 }
 
-/** Null for the first frame, or where a board can't be read. */
+/** Returns null for the first frame or an invalid board. */
 export function roomMoveAt(frames: readonly MoveFrame[], index: number): RoomMove | null {
   const agent = moveAt(frames, index, roomAgent);
   const before = agent && parseRoom(frames[index - 1]!.board!);
@@ -87,7 +87,10 @@ export function roomMoveAt(frames: readonly MoveFrame[], index: number): RoomMov
   };
 }
 
-/** Where the box stands that a push up to frame `index` lost for good, or null. It may have been pushed on since. */
+/**
+ * Returns the current cell of the box that a push up to frame `index` made unsolvable, or null. It may have
+ * been pushed further.
+ */
 export function lostBox(frames: readonly Frame[], index: number): Cell | null {
   const first = frames.findIndex(({ deadEnd }) => deadEnd);
   if (first < 0 || first > index) return null;

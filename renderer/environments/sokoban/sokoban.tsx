@@ -11,7 +11,7 @@ import { roomPainter } from './room-painter.ts';
 export const sokoban: EnvironmentView = {
   type: 'sokoban',
   title: 'Sokoban',
-  tagline: 'Push every box onto its target. There is no pulling back.',
+  tagline: 'Push every box onto a target. Boxes can’t be pulled.',
   bounds: ({ dim_x, dim_y, num_boxes }, moves) =>
     dim_x === 6 && dim_y === 6 && num_boxes === 1 && moves === 10 ? [{ name: 'random', success: 0.19 }] : [],
   paper: ({ dim_x, dim_y, num_boxes }) =>
@@ -35,7 +35,7 @@ function outcome(frames: readonly Frame[], index: number): Outcome {
   return { tone: 'plain', words: pushWords(frames, index) ?? 'moved' };
 }
 
-/** What became of the box that a move pushed, if there was one. */
+/** Describes what happened to a pushed box. */
 function pushWords(frames: readonly Frame[], index: number): string | null {
   const move = roomMoveAt(frames, index);
   if (!move?.box) return null;

@@ -10,10 +10,13 @@ import { type Measure, type Scale, scaleOf, type TokenTurn } from './tokens/toke
 import { TokenText } from './tokens/token-text.tsx';
 import { useTokens } from './tokens/use-tokens.ts';
 
-/** What the agent was told, thought and answered, turn by turn; the current turn follows the player. Below it what belongs to the episode. */
+/**
+ * Shows the episode's states, reasoning and answers by turn, and scrolls to the current turn. `children`
+ * follow below.
+ */
 interface ConversationProps {
   replay: Replay;
-  /** What its tokens are coloured by; null: they aren't shown. */
+  /** The value that colours tokens; null hides them. */
   measure: Measure | null;
   onMeasure: (measure: Measure | null) => void;
   children?: ReactNode;
@@ -30,7 +33,7 @@ export function Conversation({ replay, measure, onMeasure, children }: Conversat
     const element = scroller.current;
     const turn = element?.querySelector<HTMLElement>(`[data-turn="${current}"]`);
     if (!element || !turn) return;
-    // Only this column may scroll; scrollIntoView would move the page as well.
+    // scrollIntoView would also scroll the page.
     const top = current === 0 ? 0 : turn.offsetTop - 12;
     element.scrollTo({ top, behavior: 'auto' });
   }, [current]);
@@ -71,7 +74,7 @@ function Turn({
   index: number;
   current: boolean;
   replay: Replay;
-  /** In the place of thought and answer. */
+  /** Replaces reasoning and answer. */
   tokens: { turn: TokenTurn; measure: Measure; scale: Scale } | null;
 }) {
   const { state, response, think, answer, formatValid, reward, penalty, entropyMean, logprobMean } = turn;
@@ -108,12 +111,12 @@ function Turn({
         </Block>
       )}
       {tokens && (
-        <Block name="Reply, token by token" kind="tokens">
+        <Block name="Response tokens" kind="tokens">
           <TokenText {...tokens} />
         </Block>
       )}
       {!tokens && think !== null && (
-        <Block name="Thought" kind="think">
+        <Block name="Reasoning" kind="think">
           {think.trim() || <span className="faint">empty</span>}
         </Block>
       )}
@@ -123,7 +126,7 @@ function Turn({
         </Block>
       )}
       {!tokens && !formatValid && (
-        <Block name="Reply as sampled" kind="raw">
+        <Block name="Raw response" kind="raw">
           {response}
         </Block>
       )}
@@ -144,12 +147,12 @@ function Block({ name, kind, children }: { name: string; kind: string; children:
   );
 }
 
-/** The actions read from the answer; those the environment never executed are struck out. */
+/** The actions of the answer. Actions that were not executed are struck through. */
 function Actions({ turn, index, replay }: { turn: ReplayTurn; index: number; replay: Replay }) {
   const { frames } = replay;
   const position = useReplay((state) => state.player.index);
   const seek = useReplay((state) => state.act);
-  if (turn.actions.length === 0) return <p className="no-action">No action could be read from this reply.</p>;
+  if (turn.actions.length === 0) return <p className="no-action">No valid action in this response.</p>;
   return (
     <ul className="actions" aria-label="Actions">
       {inOrder(turn.actions, (action, step) => {

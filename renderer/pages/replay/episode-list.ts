@@ -21,58 +21,58 @@ const passes: Record<Filter, (episode: EpisodeSummary) => boolean> = {
   kept: ({ kept }) => kept,
 };
 
-/** What an episode may have that most don't. */
+/** Unusual properties of an episode. */
 export type Flag = 'invalid' | 'cut';
 export const flags: readonly { value: Flag; label: string; title: string }[] = [
-  { value: 'invalid', label: 'Invalid reply', title: 'A reply had an invalid format' },
-  { value: 'cut', label: 'Cut short', title: 'Out of turns, moves or context before it was done' },
+  { value: 'invalid', label: 'Invalid format', title: 'A response had an invalid format' },
+  { value: 'cut', label: 'Cut short', title: 'Reached the limit of turns, actions or context' },
 ];
 const has: Record<Flag, (episode: EpisodeSummary) => boolean> = {
   invalid: ({ format_valid }) => !format_valid,
   cut: ({ ended }) => ended !== 'done',
 };
 
-/** Both ends are within; null: no end. */
+/** Inclusive bounds; null means unbounded. */
 export interface Bounds {
   least: number | null;
   most: number | null;
 }
 
-/** What is listed, and in which order. */
+/** Filter and order of the list. */
 export interface Listing {
   filter: Filter;
   sort: Sort;
   /** Null: all. */
   environment: string | null;
-  /** A group, or a level of an evaluation, from 0 on; null: all. */
+  /** Index of a group, or of an evaluation level; null: all. */
   group: number | null;
   reward: Bounds;
   tokens: Bounds;
-  /** An episode has each of them. */
+  /** Episodes must have all of them. */
   flags: readonly Flag[];
 }
 
-const anything: Bounds = { least: null, most: null };
+const unbounded: Bounds = { least: null, most: null };
 export const firstListing: Listing = {
   filter: 'all',
   sort: { key: 'group', descending: false },
   environment: null,
   group: null,
-  reward: anything,
-  tokens: anything,
+  reward: unbounded,
+  tokens: unbounded,
   flags: [],
 };
 
-/** Labels of the environments that episodes are of, in order of appearance. */
+/** Returns the labels of the episodes' environments, in order of appearance. */
 export const environmentsOf = (episodes: readonly EpisodeSummary[]): string[] => [
   ...new Set(episodes.map(({ environment }) => environment)),
 ];
 
-/** Flags that an episode has, or that are asked for. */
+/** Returns the flags that any episode has, or that are selected. */
 export const flagsOf = (episodes: readonly EpisodeSummary[], { flags: asked }: Listing) =>
   flags.filter(({ value }) => asked.includes(value) || episodes.some(has[value]));
 
-/** What the table shows; equals stay in the order of groups and members. */
+/** Returns the episodes to show; ties stay in order of group and member. */
 export function listed(episodes: readonly EpisodeSummary[], listing: Listing): EpisodeSummary[] {
   const { filter, environment, group, reward, tokens, flags } = listing;
   const { key, descending } = listing.sort;
@@ -93,13 +93,13 @@ export function listed(episodes: readonly EpisodeSummary[], listing: Listing): E
 const within = ({ least, most }: Bounds, value: number) =>
   value >= (least ?? value) && value <= (most ?? value);
 
-/** A filter that is on, in words, and the listing without it. */
+/** An active filter with its text, and the listing without it. */
 export interface FilterOn {
   words: string;
   without: Listing;
 }
 
-/** Those beside result and environment. `groupWord`: what the episodes' groups are called. */
+/** Returns the active filters besides result and environment. `groupWord`: "Group" or "Level". */
 export function filtersOn(listing: Listing, groupWord: string): FilterOn[] {
   const on: FilterOn[] = [];
   if (listing.group !== null)
@@ -108,16 +108,16 @@ export function filtersOn(listing: Listing, groupWord: string): FilterOn[] {
     const name = key === 'reward' ? 'Reward' : 'Tokens';
     const { least, most } = listing[key];
     if (least !== null)
-      on.push({ words: `${name} at least ${least}`, without: { ...listing, [key]: { least: null, most } } });
+      on.push({ words: `${name} ≥ ${least}`, without: { ...listing, [key]: { least: null, most } } });
     if (most !== null)
-      on.push({ words: `${name} at most ${most}`, without: { ...listing, [key]: { least, most: null } } });
+      on.push({ words: `${name} ≤ ${most}`, without: { ...listing, [key]: { least, most: null } } });
   }
   for (const { value, label } of flags.filter((flag) => listing.flags.includes(flag.value)))
     on.push({ words: label, without: { ...listing, flags: listing.flags.filter((flag) => flag !== value) } });
   return on;
 }
 
-/** The same place in another file: an evaluation set has the same level there in every iteration. */
+/** Returns the episode with the same group and member in another file. Evaluation files have the same levels. */
 export function counterpart(
   episodes: readonly EpisodeSummary[],
   place: { group: number; member: number } | null,

@@ -13,32 +13,29 @@ const columns: { key: SortKey; label: string; title: string }[] = [
   { key: 'tokens', label: 'Tokens', title: 'Sampled tokens' },
 ];
 
-/** Pixels, as replay.css has it. */
+/** Row height in pixels, as in replay.css. */
 const rowHeight = 28;
 
 interface EpisodeTableProps {
-  /** All there are; null while they come. */
+  /** All episodes; null while loading. */
   episodes: readonly EpisodeSummary[] | null;
-  /** Those of the listing, in its order. */
+  /** The episodes to show, in order. */
   rows: readonly EpisodeSummary[];
   listing: Listing;
   onList: (listing: Listing) => void;
   current: string | null;
-  /** The address of an episode's replay. */
+  /** Returns the address of an episode's replay. */
   addressOf: (id: string) => string;
   onChoose: (id: string) => void;
 }
 
-/**
- * One stop of the Tab key: the arrows go from episode to episode, and each that they reach comes on the stage. Of as many rows as there are episodes,
- * those in view are drawn.
- */
+/** A virtualized table with one Tab stop: the arrow keys select the previous or next episode. */
 export function EpisodeTable(props: EpisodeTableProps) {
   const { episodes, rows, listing, onList, current, addressOf, onChoose } = props;
   const { sort } = listing;
   const scroller = useRef<HTMLDivElement>(null);
   const place = rows.findIndex(({ id }) => id === current);
-  /** By the Tab key. */
+  /** Index of the row in the Tab order. */
   const reachable = Math.max(0, place);
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
@@ -46,12 +43,12 @@ export function EpisodeTable(props: EpisodeTableProps) {
     getItemKey: (index) => rows[index]!.id,
     estimateSize: () => rowHeight,
     overscan: 8,
-    // The keyboard's place is there also where it is out of sight, with those that the arrows go to.
+    // The row in the Tab order and its neighbours are always rendered, for the arrow keys.
     rangeExtractor: (range) => withNeighbours(range, reachable),
     observeElementRect: observeWithFallback,
   });
 
-  // What is on the stage is in sight, also where it wasn't chosen here.
+  // Scroll to the selected episode, even if it was selected elsewhere.
   useEffect(() => {
     const box = scroller.current;
     const place = rows.findIndex(({ id }) => id === current);
@@ -126,26 +123,26 @@ export function EpisodeTable(props: EpisodeTableProps) {
           </tbody>
         </table>
         {episodes !== null && rows.length === 0 && (
-          <p className="episodes-none faint">None of these episodes.</p>
+          <p className="episodes-none faint">No episodes match these filters.</p>
         )}
       </div>
     </section>
   );
 }
 
-/** A row's number in the whole table, whose head is the first. */
+/** One-based row number including the header. */
 const rowIndex = (index: number) => index + 2;
 
-/** What is in view, and a row with those beside it. */
+/** Returns the visible rows, plus a row and its neighbours. */
 function withNeighbours(range: Range, place: number): number[] {
   const beside = [place - 1, place, place + 1].filter((index) => index >= 0 && index < range.count);
   return [...new Set([...defaultRangeExtractor(range), ...beside])].sort((a, b) => a - b);
 }
 
-/** In place of rows that aren't drawn. */
+/** Takes the space of rows that are not rendered. */
 function Gap({ height }: { height: number }) {
   if (height <= 0) return null;
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without links can't be focused.
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without links can't be focused
   return <tr className="episodes-gap" aria-hidden="true" style={{ height }} />;
 }
 
@@ -153,13 +150,13 @@ interface RowProps {
   episode: EpisodeSummary;
   index: number;
   current: boolean;
-  /** By the Tab key. */
+  /** True if the row is in the Tab order. */
   reachable: boolean;
   address: string;
   onChoose: (id: string) => void;
 }
 
-/** Compared by what it shows: the function is another one at every drawing, but does the same. */
+/** Compared by displayed values: the callbacks change with every render but do the same. */
 const Row = memo(
   function Row({ episode, index, current, reachable, address, onChoose }: RowProps) {
     const { id, group, member, reward, actions, tokens, success, kept, format_valid, split } = episode;
@@ -169,7 +166,7 @@ const Row = memo(
       onChoose(id);
     };
     return (
-      // The link in the row is the keyboard's way; the row itself only makes a larger target.
+      // The link is for the keyboard; the row is a larger click target.
       <tr
         aria-rowindex={rowIndex(index)}
         onClick={choose}
@@ -191,7 +188,7 @@ const Row = memo(
             </span>
             <span className="visually-hidden">{describe(episode)}</span>
             {!format_valid && (
-              <span className="flag" title="A reply had an invalid format" aria-hidden="true">
+              <span className="flag" title="A response had an invalid format" aria-hidden="true">
                 !
               </span>
             )}
@@ -211,11 +208,11 @@ const Row = memo(
     before.address === after.address,
 );
 
-/** What the row shows by number, sign and shade. */
+/** Text alternative of a row. */
 function describe({ group, member, success, kept, format_valid }: EpisodeSummary): string {
   return [
     `Group ${group + 1}, member ${member + 1}: ${success ? 'success' : 'failed'}`,
     kept ? '' : ', not trained on',
-    format_valid ? '' : ', with an invalid reply',
+    format_valid ? '' : ', with an invalid response',
   ].join('');
 }

@@ -7,15 +7,15 @@ import styles from './episode-tools.module.css';
 import { MoreFilters } from './more-filters.tsx';
 
 interface EpisodeToolsProps {
-  /** All there are; null while they come. */
+  /** All episodes; null while loading. */
   episodes: readonly EpisodeSummary[] | null;
-  /** Those of the listing. */
+  /** The episodes that match. */
   rows: readonly EpisodeSummary[];
   listing: Listing;
   onList: (listing: Listing) => void;
 }
 
-/** Which episodes are listed: what is often asked for at once, the rest where it is unfolded, and what of it is on. */
+/** Filters of the list: common ones, more when expanded, and the active ones as chips. */
 export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsProps) {
   const id = useId();
   const [open, setOpen] = useState(false);
@@ -25,7 +25,7 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
   const on = filtersOn(listing, groupWord);
   return (
     <div className="episodes-tools">
-      <fieldset className="segments" aria-label="Show">
+      <fieldset className="segments" aria-label="Result">
         {filters.map(({ value, label }) => (
           <button
             key={value}
@@ -73,11 +73,11 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
         />
       )}
       {on.length > 0 && (
-        <ul className={styles.on} aria-label="Filters that are on">
+        <ul className={styles.on} aria-label="Active filters">
           {on.map(({ words, without }) => (
             <li key={words} className="tag run-tag">
               {words}
-              <button type="button" aria-label={`Take off: ${words}`} onClick={() => onList(without)}>
+              <button type="button" aria-label={`Remove filter: ${words}`} onClick={() => onList(without)}>
                 <Icon name="close" size={10} />
               </button>
             </li>

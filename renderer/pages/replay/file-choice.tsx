@@ -6,12 +6,12 @@ interface FileChoiceProps {
   files: readonly EpisodeFile[];
   file: EpisodeFile | null;
   followed: boolean;
-  /** Null where nothing new will come. */
+  /** Null if no new files will appear. */
   onFollow: ((followed: boolean) => void) | null;
   onChoose: (file: EpisodeFile) => void;
 }
 
-/** Which file of episodes: first which set, then the iteration among those there are. */
+/** Selects an episode file: first the set, then the iteration. */
 export function FileChoice({ files, file, followed, onFollow, onChoose }: FileChoiceProps) {
   const sets = [...new Map(files.map((each) => [each.set, each])).values()].sort(
     (a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title),
@@ -22,12 +22,12 @@ export function FileChoice({ files, file, followed, onFollow, onChoose }: FileCh
   return (
     <div className="file-choice">
       <label>
-        <span>Episodes of</span>
+        <span>Episodes</span>
         <select
           value={file?.set ?? ''}
           onChange={({ target }) => {
             const same = files.filter(({ set }) => set === target.value);
-            // The nearest iteration that this set has.
+            // Keep the nearest iteration that the set has.
             choose(
               same.reduce<EpisodeFile | undefined>(
                 (best, each) => (!best || distance(each, file) < distance(best, file) ? each : best),
@@ -58,13 +58,13 @@ export function FileChoice({ files, file, followed, onFollow, onChoose }: FileCh
       </label>
       <IconButton
         icon="back"
-        label="Earlier iteration"
+        label="Previous iteration"
         disabled={at < 0 || at === ofSet.length - 1}
         onClick={() => choose(ofSet[at + 1])}
       />
       <IconButton
         icon="chevron"
-        label="Later iteration"
+        label="Next iteration"
         disabled={at <= 0}
         onClick={() => choose(ofSet[at - 1])}
       />

@@ -7,13 +7,13 @@ import { type FilterSettings, filterWords, ranked } from './filter-words.ts';
 interface FilterViewProps {
   groups: readonly Group[];
   filter: FilterSettings;
-  /** The group on the stage. */
+  /** Group of the current episode. */
   current: number | null;
   addressOf: (id: string) => string;
   onChoose: (id: string) => void;
 }
 
-/** The groups of a rollout by the spread of their rewards, with which of them the update trained on, and why. */
+/** Lists the groups by reward std, and whether and why the update trained on them. */
 export function FilterView({ groups, filter, current, addressOf, onChoose }: FilterViewProps) {
   const rows = ranked(groups, filter);
   const most = Math.max(1e-9, ...groups.map(({ spread }) => spread ?? 0));
@@ -56,7 +56,7 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
                   <span style={{ width: percent((spread ?? 0) / most, 0).replace(' ', '') }} />
                 </span>
                 <span className={styles.facts}>
-                  spread {spread === null ? '–' : number(spread)} · {solved} of {members.length} solved
+                  reward std {spread === null ? '–' : number(spread)} · {solved} of {members.length} solved
                 </span>
                 <span className={styles.reason}>{reason}</span>
               </a>

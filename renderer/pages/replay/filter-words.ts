@@ -1,46 +1,46 @@
 import { percent } from '../../components/format.ts';
 import type { Group } from '../../player/groups.ts';
 
-/** As run.json has them. */
+/** Settings of run.json. */
 export interface FilterSettings {
   strategy: string;
   keep: number;
 }
 
-/** Of a run's configuration; no filter where it can't be read. */
+/** Reads the filter from a configuration; no filter if it is missing. */
 export function filterOf(config: unknown): FilterSettings {
   const { strategy = 'none', keep = 1 } =
     (config as { filter?: Partial<FilterSettings> } | null)?.filter ?? {};
   return { strategy, keep };
 }
 
-/** How many of an environment's groups a fraction keeps, as the trainer counts them: at least one. */
-const quota = (keep: number, groups: number) => Math.max(1, Math.floor(keep * groups + 1e-9));
+/** Returns how many groups a fraction keeps, at least one, as the trainer computes it. */
+const quotaOf = (keep: number, groups: number) => Math.max(1, Math.floor(keep * groups + 1e-9));
 
-/** What the filter does, in a sentence. */
+/** Describes the filter in one sentence. */
 export function filterWords({ strategy, keep }: FilterSettings, groups: readonly Group[]): string {
   const kept = groups.filter((group) => group.kept).length;
   if (strategy === 'fraction') {
     const many = new Set(groups.map(({ environment }) => environment)).size > 1;
-    const each = many ? ` of each environment` : '';
-    return `StarPO-S trains on the ${percent(keep, 0)} of groups${each} whose rewards differ most: here ${kept} of ${groups.length}.`;
+    const each = many ? ` per environment` : '';
+    return `StarPO-S trains on the ${percent(keep, 0)} of groups${each} with the highest reward std: ${kept} of ${groups.length}.`;
   }
   if (strategy === 'top_p')
-    return `The filter trains on the groups whose rewards differ most, until they hold ${percent(keep, 0)} of all spread: here ${kept} of ${groups.length}.`;
-  return 'No filter: the update trains on every group.';
+    return `Top-p filter: trains on the groups with the highest reward std that make up ${percent(keep, 0)} of the total: ${kept} of ${groups.length}.`;
+  return 'No filter: trains on every group.';
 }
 
-/** By environment, the largest spread first as the filter ranks them, each with why it is trained on or not. */
+/** Ranks the groups of each environment by reward std, as the filter does, with the reason for each. */
 export function ranked(
   groups: readonly Group[],
   { strategy, keep }: FilterSettings,
 ): { group: Group; reason: string }[] {
   const byEnvironment = Map.groupBy(groups, ({ environment }) => environment);
   return [...byEnvironment.values()].flatMap((own) => {
-    const wanted = quota(keep, own.length);
+    const quota = quotaOf(keep, own.length);
     return own
       .toSorted((a, b) => (b.spread ?? 0) - (a.spread ?? 0) || a.group - b.group)
-      .map((group, at) => ({ group, reason: reasonOf(group, at + 1, own.length, strategy, wanted) }));
+      .map((group, at) => ({ group, reason: reasonOf(group, at + 1, own.length, strategy, quota) }));
   });
 }
 
@@ -49,11 +49,11 @@ function reasonOf(
   rank: number,
   groups: number,
   strategy: string,
-  wanted: number,
+  quota: number,
 ): string {
-  if (strategy === 'none' || spread === null) return same ? 'no spread: nothing to learn from' : '';
-  if (same && kept) return 'all attempts ended alike; kept because too few groups differed';
-  if (same) return 'no spread: nothing to learn from';
-  if (strategy === 'fraction') return `rank ${rank} of ${groups}, ${wanted} are kept`;
+  if (strategy === 'none' || spread === null) return same ? 'zero variance: no learning signal' : '';
+  if (same && kept) return 'zero variance; kept because too few groups have any';
+  if (same) return 'zero variance: no learning signal';
+  if (strategy === 'fraction') return `rank ${rank} of ${groups}, top ${quota} kept`;
   return `rank ${rank} of ${groups}`;
 }

@@ -11,13 +11,13 @@ import styles from './group-mates.module.css';
 interface GroupMatesProps {
   runId: string;
   file: FileName;
-  /** On the stage. */
+  /** The current episode. */
   shown: EpisodeSummary;
   addressOf: (id: string) => string;
   onChoose: (id: string) => void;
 }
 
-/** The other episodes of the group, side by side: the same level, played by the same policy with other luck. They go along with the player. */
+/** Other episodes of the group side by side: same level and policy, other samples. They follow the player. */
 export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMatesProps) {
   const boards = useGroup(runId, file, shown.group);
   const mates = useMemo(
@@ -29,9 +29,9 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
   );
   if (!mates || mates.length < 2) return null;
   return (
-    <section className={styles.mates} aria-label="The group">
+    <section className={styles.mates} aria-label="Group">
       <h3>
-        The group <span className="faint">the same level, {mates.length} times</span>
+        Group <span className="faint">{mates.length} episodes of this level</span>
       </h3>
       <ul>
         {mates.map(({ summary, thought, painting }) => (
@@ -68,7 +68,7 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
   );
 }
 
-/** The boards of a group; null while they come, and where they can't be had. */
+/** Returns the boards of a group; null while loading or on failure. */
 function useGroup(
   runId: string,
   { iteration, split, evaluation }: FileName,
@@ -77,18 +77,18 @@ function useGroup(
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const key = `${runId} ${iteration} ${split} ${evaluation} ${group}`;
-  const [known, setKnown] = useState<{ key: string; boards: RolloutBoards } | null>(null);
+  const [loaded, setLoaded] = useState<{ key: string; boards: RolloutBoards } | null>(null);
   useEffect(() => {
     if (connection !== 'open') return;
-    let wanted = true;
+    let active = true;
     api
       .call('rollouts.boards', { runId, iteration, split, evaluation, group })
-      .then((boards) => wanted && setKnown({ key, boards }))
-      // The list of episodes tells of the same file.
+      .then((boards) => active && setLoaded({ key, boards }))
+      // The episode list reports errors of the same file.
       .catch(() => {});
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, connection, runId, iteration, split, evaluation, group, key]);
-  return known?.key === key ? known.boards : null;
+  return loaded?.key === key ? loaded.boards : null;
 }

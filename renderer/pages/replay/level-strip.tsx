@@ -9,36 +9,36 @@ interface LevelStripProps {
   runId: string;
   files: readonly EpisodeFile[];
   file: EpisodeFile;
-  /** The episode on the stage. */
+  /** The current episode. */
   level: EpisodeSummary;
   onChoose: (episodeId: string, evaluation: string | null) => void;
 }
 
-/** The level on the stage at every checkpoint that played it, oldest first: one sees it learned, or unlearned. */
+/** Shows the current level at every checkpoint that played it, oldest first. */
 export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const connection = useApp((state) => state.connection);
   const ofSet = useMemo(() => files.filter(({ set }) => set === file.set).reverse(), [files, file.set]);
   const { group } = level;
-  const [known, setKnown] = useState<{ key: string; episodes: (EpisodeSummary | null)[] } | null>(null);
+  const [loaded, setLoaded] = useState<{ key: string; episodes: (EpisodeSummary | null)[] } | null>(null);
   const key = `${runId} ${file.set} ${group}`;
 
   useEffect(() => {
     if (connection !== 'open' || ofSet.length < 2) return;
-    let wanted = true;
+    let active = true;
     const names = ofSet.map(({ iteration, split, evaluation }) => ({ iteration, split, evaluation }));
     api
       .call('rollouts.level', { runId, group, files: names })
-      .then((episodes) => wanted && setKnown({ key, episodes }))
-      .catch((cause) => wanted && report(cause));
+      .then((episodes) => active && setLoaded({ key, episodes }))
+      .catch((cause) => active && report(cause));
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, report, connection, runId, group, ofSet, key]);
 
   if (ofSet.length < 2) return null;
-  const episodes = known?.key === key ? known.episodes : [];
+  const episodes = loaded?.key === key ? loaded.episodes : [];
   return (
     <nav className="level-strip" aria-label="This level at other checkpoints">
       <span className="level-strip-title">

@@ -6,13 +6,13 @@ import styles from './episode-tools.module.css';
 interface MoreFiltersProps {
   id: string;
   episodes: readonly EpisodeSummary[];
-  /** What their groups are called. */
+  /** "Group" or "Level". */
   groupWord: string;
   listing: Listing;
   onList: (listing: Listing) => void;
 }
 
-/** Filters by group, reward, length and flags; those that are on are shown as chips, here or folded. */
+/** Filters by group, reward, tokens and flags. Active ones are shown as chips. */
 export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFiltersProps) {
   const offered = useMemo(() => flagsOf(episodes, listing), [episodes, listing]);
   const { group, reward, tokens, flags } = listing;
@@ -23,7 +23,7 @@ export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFi
       <span>{groupWord}</span>
       <NumberField
         label={groupWord}
-        words="any"
+        placeholder="any"
         from={1}
         value={group === null ? null : group + 1}
         onChange={(value) => onList({ ...listing, group: value === null ? null : value - 1 })}
@@ -31,28 +31,28 @@ export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFi
       <span />
       <span>Reward</span>
       <NumberField
-        label="Reward at least"
-        words="at least"
+        label="Minimum reward"
+        placeholder="min"
         value={reward.least}
         onChange={(least) => onList({ ...listing, reward: { ...reward, least } })}
       />
       <NumberField
-        label="Reward at most"
-        words="at most"
+        label="Maximum reward"
+        placeholder="max"
         value={reward.most}
         onChange={(most) => onList({ ...listing, reward: { ...reward, most } })}
       />
       <span>Tokens</span>
       <NumberField
-        label="Tokens at least"
-        words="at least"
+        label="Minimum tokens"
+        placeholder="min"
         from={0}
         value={tokens.least}
         onChange={(least) => onList({ ...listing, tokens: { ...tokens, least } })}
       />
       <NumberField
-        label="Tokens at most"
-        words="at most"
+        label="Maximum tokens"
+        placeholder="max"
         from={0}
         value={tokens.most}
         onChange={(most) => onList({ ...listing, tokens: { ...tokens, most } })}
@@ -79,20 +79,19 @@ export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFi
 
 interface NumberFieldProps {
   label: string;
-  /** While it is empty. */
-  words: string;
-  /** The least that there can be, of a whole number; any number without it. */
+  /** Placeholder of the empty field. */
+  placeholder: string;
+  /** Minimum of an integer field; without it, any number is allowed. */
   from?: number;
   value: number | null;
   onChange: (value: number | null) => void;
 }
 
-/** Empty: null. */
-const NumberField = ({ label, words, from, value, onChange }: NumberFieldProps) => (
+const NumberField = ({ label, placeholder, from, value, onChange }: NumberFieldProps) => (
   <input
     type="number"
     aria-label={label}
-    placeholder={words}
+    placeholder={placeholder}
     {...(from === undefined ? { step: 'any' } : { min: from })}
     value={value ?? ''}
     onChange={({ target }) => onChange(target.value === '' ? null : Number(target.value))}

@@ -2,14 +2,14 @@ import { IconButton } from '../../components/basics.tsx';
 import styles from './thought-note.module.css';
 import type { ThoughtFilter } from './use-of-thought.ts';
 
-/** Says which episodes alone are listed. */
+/** Shows the active filter by first reasoning. */
 export function ThoughtNote({ thought, clear }: { thought: ThoughtFilter; clear: () => void }) {
   return (
     <div className={styles.note} role="status">
       <p title={thought.text}>
-        First thought {thought.whole ? 'is' : 'begins with'} <q>{thought.text}</q>
+        First thought {thought.whole ? 'is' : 'starts with'} <q>{thought.text}</q>
       </p>
-      <IconButton icon="close" label="List all episodes" onClick={clear} />
+      <IconButton icon="close" label="Show all episodes" onClick={clear} />
     </div>
   );
 }

@@ -4,13 +4,16 @@ import type { FileName } from '../../episodes/episode-files.ts';
 import { matches } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
 
-/** Words that a first thought begins with, or is made of alone. */
+/** Words that the first reasoning begins with, or equals if `whole`. */
 export interface ThoughtFilter {
   text: string;
   whole: boolean;
 }
 
-/** The episodes with such a first thought, or all without a filter; null while they come. Of an evaluation, whose thoughts aren't counted, all. */
+/**
+ * Returns the episodes that match the filter; null while loading. Evaluations have no reasoning counts, so
+ * all are returned.
+ */
 export function useOfThought(
   runId: string,
   file: FileName | null,
@@ -22,8 +25,8 @@ export function useOfThought(
   return useMemo(() => {
     if (!filter || asked === null || problem) return episodes;
     if (thoughts?.iteration !== asked) return null;
-    const wanted = thoughts.thoughts.filter(({ text }) => matches(text, filter.text, filter.whole));
-    const ids = new Set(wanted.flatMap((each) => each.episodes));
+    const matching = thoughts.thoughts.filter(({ text }) => matches(text, filter.text, filter.whole));
+    const ids = new Set(matching.flatMap((each) => each.episodes));
     return episodes?.filter(({ id }) => ids.has(id)) ?? null;
   }, [episodes, filter, asked, thoughts, problem]);
 }

@@ -52,7 +52,7 @@ test('the chosen machine shows what it paid once the lever is back', async () =>
   await draw(1);
   expect(windows()).toEqual(['+1', '?']);
   expect(host.querySelector('[data-chosen]')?.textContent).toContain(
-    '1 in 25 % of pulls, else 0+0.25 a pull on average: the better arm',
+    '1 in 25 % of pulls, else 0+0.25 per pull on average: the better arm',
   );
   expect(host.querySelector('[data-passed]')).not.toBeNull();
   expect(host.querySelector('[role="img"]')?.getAttribute('aria-label')).toBe('in words');

@@ -4,15 +4,15 @@ import { type Measure, measures, measuresOf, scaleOf } from './token-scale.ts';
 import styles from './tokens.module.css';
 
 interface TokenChoiceProps {
-  /** Null while they come. */
+  /** Null while loading. */
   tokens: EpisodeTokens | null;
   measure: Measure | null;
   onChoose: (measure: Measure | null) => void;
 }
 
-/** Whether replies are shown token by token, and by which of their values they are coloured, with the legend. */
+/** Selects the value that colours tokens, and shows the legend. */
 export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
-  const known = tokens ? measuresOf(tokens) : [];
+  const available = tokens ? measuresOf(tokens) : [];
   const scale = tokens && measure ? scaleOf(tokens, measure) : null;
   return (
     <div className={styles.choice}>
@@ -22,18 +22,18 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
           value={measure ?? ''}
           onChange={({ target }) => onChoose((target.value || null) as Measure | null)}
         >
-          <option value="">nothing</option>
-          {(tokens === null ? (Object.keys(measures) as Measure[]) : known).map((each) => (
+          <option value="">none</option>
+          {(tokens === null ? (Object.keys(measures) as Measure[]) : available).map((each) => (
             <option key={each} value={each}>
               {measures[each].label.toLowerCase()}
             </option>
           ))}
         </select>
       </label>
-      {measure && tokens && !known.includes(measure) && (
-        <p className="faint">{missingWords(measure, known)}</p>
+      {measure && tokens && !available.includes(measure) && (
+        <p className="faint">{missingWords(measure, available)}</p>
       )}
-      {measure && scale && known.includes(measure) && (
+      {measure && scale && available.includes(measure) && (
         <div className={styles.legend}>
           <span>{number(scale.from)}</span>
           <span
@@ -51,9 +51,9 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
   );
 }
 
-/** The update alone makes advantages, and values where there is a critic. */
-function missingWords(measure: Measure, known: readonly Measure[]): string {
-  if (measure === 'values' && known.includes('advantages')) return 'No values: the run has no critic.';
+/** Only the update computes advantages, and values if there is a critic. */
+function missingWords(measure: Measure, available: readonly Measure[]): string {
+  if (measure === 'values' && available.includes('advantages')) return 'No values: the run has no critic.';
   if (measure === 'values' || measure === 'advantages')
     return `No ${measure}: this episode wasn't trained on.`;
   return `This file has no ${measures[measure].label.toLowerCase()}.`;

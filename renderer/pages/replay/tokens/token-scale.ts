@@ -3,15 +3,15 @@ import { number, signed } from '../../../components/format.ts';
 
 export type TokenTurn = EpisodeTokens['turns'][number];
 
-/** What tokens can be coloured by. */
+/** Values by which tokens can be coloured. */
 export type Measure = 'entropies' | 'logprobs' | 'advantages' | 'values';
 
 interface MeasureWords {
   label: string;
   unit: string;
-  /** What the colours mean. */
+  /** Meaning of the colours. */
   meaning: string;
-  /** Both signs matter: two colours about 0. */
+  /** True if there are two colours around 0. */
   signed: boolean;
 }
 
@@ -19,19 +19,19 @@ export const measures: Readonly<Record<Measure, MeasureWords>> = {
   entropies: {
     label: 'Entropy',
     unit: 'nats',
-    meaning: 'how undecided the policy was',
+    meaning: 'uncertainty of the policy',
     signed: false,
   },
   logprobs: {
     label: 'Log-probability',
     unit: 'nats',
-    meaning: 'how unlikely the token was',
+    meaning: 'log-probability of the sampled token',
     signed: false,
   },
   advantages: {
     label: 'Advantage',
     unit: '',
-    meaning: 'made likelier (blue) or less likely (orange) by the update',
+    meaning: 'the update makes the token more (blue) or less (orange) likely',
     signed: true,
   },
   values: {
@@ -42,21 +42,21 @@ export const measures: Readonly<Record<Measure, MeasureWords>> = {
   },
 };
 
-/** Those that the file holds. */
+/** Returns the measures that the file contains. */
 export const measuresOf = ({ turns }: EpisodeTokens): Measure[] =>
   (Object.keys(measures) as Measure[]).filter((measure) =>
     turns.some((turn) => turn[measure]?.some((value) => value !== null)),
   );
 
 export interface Scale {
-  /** The ends of the legend. */
+  /** Ends of the legend. */
   from: number;
   to: number;
-  /** -1..1: how strongly a value is coloured, below 0 in the other colour. */
+  /** Returns -1 to 1: strength of the colour; negative values use the second colour. */
   strength: (value: number | null) => number;
 }
 
-/** One scale for all turns of an episode, so that their colours compare. */
+/** Returns one scale for all turns of an episode, so that colours are comparable. */
 export function scaleOf({ turns }: EpisodeTokens, measure: Measure): Scale {
   const values = turns.flatMap((turn) => turn[measure] ?? []).filter((value) => value !== null);
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
@@ -65,20 +65,20 @@ export function scaleOf({ turns }: EpisodeTokens, measure: Measure): Scale {
     return measures[measure].signed ? value / largest : Math.abs(value) / largest;
   };
   if (measures[measure].signed) return { from: -largest, to: largest, strength };
-  // A log-probability of 0 is certain: the stronger the colour, the less likely.
+  // A log-probability of 0 means certain; less likely tokens have stronger colours.
   return { from: 0, to: measure === 'logprobs' ? -largest : largest, strength };
 }
 
-/** What is known of a token, in words. */
+/** Describes a token's values. */
 export function describeToken(turn: TokenTurn, at: number): string {
   const value = (of: Measure) => turn[of]?.[at];
   const words: string[] = [];
   const add = (of: Measure, text: (value: number) => string) => {
-    const known = value(of);
-    if (typeof known === 'number') words.push(`${measures[of].label.toLowerCase()} ${text(known)}`);
+    const found = value(of);
+    if (typeof found === 'number') words.push(`${measures[of].label.toLowerCase()} ${text(found)}`);
   };
-  add('entropies', (known) => `${number(known)} nats`);
-  add('logprobs', (known) => `${number(known)} (${probability(known)})`);
+  add('entropies', (entropy) => `${number(entropy)} nats`);
+  add('logprobs', (logprob) => `${number(logprob)} (${probability(logprob)})`);
   add('advantages', signed);
   add('values', signed);
   return words.join(' · ');
@@ -90,5 +90,5 @@ function probability(logprob: number): string {
   return `${share >= 1 || share === 0 ? share.toFixed(0) : share.toPrecision(1)} %`;
 }
 
-/** White space and bytes that are no text, to be seen. */
+/** Makes white space visible. */
 export const visible = (text: string) => text.replaceAll('\n', '⏎\n').replaceAll('\t', '⇥');

@@ -10,8 +10,8 @@ interface TokenTextProps {
 }
 
 /**
- * What was sampled in a turn, token by token, coloured by one of their values; the pointer and the arrow keys show all values of one. Without their texts, which the run's tokenizer
- * has, tokens are told by their numbers.
+ * Shows a turn's sampled tokens, coloured by a measure. The pointer and the arrow keys show a token's
+ * values. Without the run's tokenizer, tokens are shown as numbers.
  */
 export function TokenText({ turn, measure, scale }: TokenTextProps) {
   const [pointed, setPointed] = useState<number | null>(null);
@@ -37,9 +37,9 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it is used by the keyboard: the arrow keys go from token to token.
         tabIndex={0}
         data-own-keys
-        aria-label={`${count} sampled tokens; the arrow keys go through them`}
+        aria-label={`${count} sampled tokens; use the arrow keys`}
         onKeyDown={move}
-        onFocus={() => setFocused((known) => known ?? 0)}
+        onFocus={() => setFocused((at) => at ?? 0)}
         onBlur={() => setFocused(null)}
         onPointerLeave={() => setPointed(null)}
       >
@@ -66,7 +66,7 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
   );
 }
 
-/** Never so strong that the text couldn't be read. */
+/** Limited, so that the text stays readable. */
 function colour(strength: number): CSSProperties {
   const share = Math.round(Math.min(1, Math.abs(strength)) * 100);
   if (share === 0) return {};

@@ -4,7 +4,7 @@ import { useApi } from '../../../api/context.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 
-/** The sampled tokens of an episode of the view's run, once they are asked for; null while they come. */
+/** Loads an episode's sampled tokens if `asked`; null while loading. */
 export function useTokens(
   evaluation: string | null,
   episodeId: string,
@@ -15,17 +15,17 @@ export function useTokens(
   const report = useApp((state) => state.report);
   const connection = useApp((state) => state.connection);
   const key = `${runId} ${evaluation} ${episodeId}`;
-  const [known, setKnown] = useState<{ key: string; tokens: EpisodeTokens } | null>(null);
+  const [loaded, setLoaded] = useState<{ key: string; tokens: EpisodeTokens } | null>(null);
   useEffect(() => {
     if (!asked || connection !== 'open') return;
-    let wanted = true;
+    let active = true;
     api
       .call('rollouts.tokens', { runId, evaluation, episodeId })
-      .then((tokens) => wanted && setKnown({ key, tokens }))
-      .catch((cause) => wanted && report(cause));
+      .then((tokens) => active && setLoaded({ key, tokens }))
+      .catch((cause) => active && report(cause));
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, report, connection, runId, evaluation, episodeId, asked, key]);
-  return known?.key === key ? known.tokens : null;
+  return loaded?.key === key ? loaded.tokens : null;
 }
