@@ -34,47 +34,58 @@ import { appScheme, guardContents, guardPermissions } from './security.ts';
 import { TrayMenu } from './tray.ts';
 import { focusWindow, openWindow } from './window.ts';
 
-let studio: Studio | undefined;
-let activity: Activity | undefined;
-let tray: TrayMenu | undefined;
-let window: BrowserWindow | undefined;
-let preferences: Preferences;
-/** Whether the app is to end once its window has, and whether that was asked for besides. */
-let staysInTray = false;
-let quitting = false;
-/** Whether it is to start anew once it has ended. */
-let restarting = false;
-let deciding = false;
-/** Number of the block that keeps the machine awake; null: it may sleep. */
-let awake: number | null = null;
-
-/** Brings the window to the front, at a page where one is named. */
-function show(page?: string): void {
-  staysInTray = false;
-  if (window) {
-    focusWindow(window);
-    if (page !== undefined) window.webContents.send('starpo-go', page);
-    return;
-  }
-  window = openWindow(page);
-  window.on('close', onClose);
-  window.once('closed', () => {
-    window = undefined;
-  });
-  follow(activity?.active() ?? []);
+interface State {
+  studio?: Studio | undefined;
+  activity?: Activity;
+  tray?: TrayMenu | undefined;
+  window?: BrowserWindow | undefined;
+  preferences?: Preferences;
+  /** Whether the app stays in the tray after the window has closed. */
+  staysInTray: boolean;
+  quitting: boolean;
+  /** Whether to relaunch after quitting. */
+  restarting: boolean;
+  /** Whether the close dialog is open. */
+  deciding: boolean;
+  /** Id of the power save blocker; null while the machine may sleep. */
+  powerBlocker: number | null;
 }
 
-/** Training isn't left, or ended, by a click that meant the window. */
+const state: State = {
+  staysInTray: false,
+  quitting: false,
+  restarting: false,
+  deciding: false,
+  powerBlocker: null,
+};
+
+/** Opens or focuses the window, optionally at a page. */
+function show(page?: string): void {
+  state.staysInTray = false;
+  if (state.window) {
+    focusWindow(state.window);
+    if (page !== undefined) state.window.webContents.send('starpo-go', page);
+    return;
+  }
+  state.window = openWindow(page);
+  state.window.on('close', onClose);
+  state.window.once('closed', () => {
+    state.window = undefined;
+  });
+  showProgress(state.activity?.active() ?? []);
+}
+
+/** Asks what to do about active runs before the window closes. */
 function onClose(event: { preventDefault(): void }): void {
-  const closing = window;
-  if (!closing || !activity || activity.active().length === 0) return;
+  const { window: closing, activity, preferences, tray } = state;
+  if (!closing || !activity || !preferences || activity.active().length === 0) return;
   event.preventDefault();
-  if (deciding) {
-    // Trainers that were asked to stop do so without us: who closes again doesn't want to wait for it.
+  if (state.deciding) {
+    // Trainers stop without the app, so closing again doesn't wait for them.
     if (activity.stopping) closing.destroy();
     return;
   }
-  deciding = true;
+  state.deciding = true;
   const { active } = activity;
   const parts = {
     active: active.bind(activity),
@@ -83,49 +94,50 @@ function onClose(event: { preventDefault(): void }): void {
     preferences,
     hasTray: tray !== undefined,
   };
-  decideClosing(parts, quitting)
+  decideClosing(parts, state.quitting)
     .then((decided) => {
-      quitting = false;
-      restarting &&= decided === 'quit';
+      state.quitting = false;
+      state.restarting &&= decided === 'quit';
       if (decided === 'stay') return;
-      staysInTray = decided === 'background';
+      state.staysInTray = decided === 'background';
       if (!closing.isDestroyed()) closing.destroy();
     })
     .catch((error) => {
-      quitting = false;
-      restarting = false;
+      state.quitting = false;
+      state.restarting = false;
       dialog.showErrorBox(asFailure(error).message, asFailure(error).hint);
     })
     .finally(() => {
-      deciding = false;
+      state.deciding = false;
     });
 }
 
-/** What waits isn't started in the place of what ends. */
+/** Stops all runs. Pauses the queue first, so that queued runs don't start in their place. */
 async function stopTraining(): Promise<void> {
-  await studio?.rest();
+  await state.studio?.rest();
   try {
-    await activity?.stopAll();
+    await state.activity?.stopAll();
   } catch (error) {
-    await studio?.work();
+    await state.studio?.work();
     throw error;
   }
 }
 
-/** Shows what trains beside the window, and keeps the machine awake for it. */
-function follow(active: RunSummary[]): void {
+/** Shows active runs in the taskbar and tray, and keeps the machine awake during training. */
+function showProgress(active: RunSummary[]): void {
   const all = overall(active);
-  window?.setProgressBar(all?.share ?? -1, { mode: all?.paused ? 'paused' : 'normal' });
-  tray?.update(active);
+  state.window?.setProgressBar(all?.share ?? -1, { mode: all?.paused ? 'paused' : 'normal' });
+  state.tray?.update(active);
   const trains = active.some(({ status }) => status === 'running');
-  if (trains && awake === null) awake = powerSaveBlocker.start('prevent-app-suspension');
-  if (!trains && awake !== null) {
-    powerSaveBlocker.stop(awake);
-    awake = null;
+  if (trains && state.powerBlocker === null)
+    state.powerBlocker = powerSaveBlocker.start('prevent-app-suspension');
+  if (!trains && state.powerBlocker !== null) {
+    powerSaveBlocker.stop(state.powerBlocker);
+    state.powerBlocker = null;
   }
 }
 
-/** Undefined where the desktop has no tray. */
+/** Returns undefined if the desktop has no tray. */
 function openTray(resources: string): TrayMenu | undefined {
   try {
     const image = nativeImage.createFromPath(join(resources, 'icons/32x32.png'));
@@ -135,8 +147,8 @@ function openTray(resources: string): TrayMenu | undefined {
   }
 }
 
-/** A studio that stays on a data folder. */
-async function stayOn(home: string, resources: string): Promise<Studio> {
+/** Opens a data folder as its host or client. */
+async function openStudio(home: string, resources: string): Promise<Studio> {
   const joined = new Studio({
     home,
     resources,
@@ -145,12 +157,12 @@ async function stayOn(home: string, resources: string): Promise<Studio> {
     inBackground: true,
     secrets: systemSecrets(safeStorage, join(home, 'hub-token.safe')),
   });
-  studio = joined;
+  state.studio = joined;
   try {
     await joined.stay();
     return joined;
   } catch (error) {
-    studio = undefined;
+    state.studio = undefined;
     await joined.close();
     throw error;
   }
@@ -159,10 +171,11 @@ async function stayOn(home: string, resources: string): Promise<Studio> {
 async function start(): Promise<void> {
   await app.whenReady();
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources');
-  preferences = new Preferences(join(app.getPath('userData'), 'preferences.json'));
+  const preferences = new Preferences(join(app.getPath('userData'), 'preferences.json'));
+  state.preferences = preferences;
   const joined = await openDataFolder(preferences, {
     ask: (options) => dialog.showMessageBox(options),
-    open: (home) => stayOn(home, resources),
+    open: (home) => openStudio(home, resources),
   });
   if (!joined) return app.quit();
   const pages = createWebApp(join(app.getAppPath(), 'out/renderer'));
@@ -176,31 +189,31 @@ async function start(): Promise<void> {
     home: joined.home,
     preferences,
     restart: () => {
-      restarting = true;
+      state.restarting = true;
       app.quit();
     },
   });
   const notifications = new Notifications(Notification, preferences, {
-    inFront: () => window?.isFocused() ?? false,
+    inFront: () => state.window?.isFocused() ?? false,
     show,
   });
   installMenu({
     development: !app.isPackaged,
     macOS: process.platform === 'darwin',
-    perform: (command) => window?.webContents.send('starpo-command', command),
+    perform: (command) => state.window?.webContents.send('starpo-command', command),
     show,
     askAgain: () => {
       preferences.closing = null;
     },
   });
-  tray = openTray(resources);
-  activity = new Activity(
+  state.tray = openTray(resources);
+  state.activity = new Activity(
     () => joined.open(),
-    follow,
+    showProgress,
     (text) => notifications.notify(text),
   );
-  activity.follow();
-  // Links open the app that is there; a packaged one is what the system starts for them.
+  state.activity.follow();
+  // Only a packaged app can be registered as the handler of links.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
   app.on('second-instance', (_event, args) => show(pageOfArguments(args) ?? undefined));
   app.on('open-url', (event, link) => {
@@ -217,31 +230,32 @@ function giveUp(error: unknown): void {
   app.exit(1);
 }
 
-// One app is enough: a second start brings the first to the front.
+// A second start focuses the first app.
 if (app.requestSingleInstanceLock()) {
   app.enableSandbox();
   protocol.registerSchemesAsPrivileged([
     { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
   const links = new OutsideLinks({
-    ask: (options) => (window ? dialog.showMessageBox(window, options) : dialog.showMessageBox(options)),
+    ask: (options) =>
+      state.window ? dialog.showMessageBox(state.window, options) : dialog.showMessageBox(options),
     open: (address) => void shell.openExternal(address),
   });
   guardContents(app, (address) => void links.open(address));
   app.on('before-quit', () => {
-    quitting = true;
+    state.quitting = true;
   });
   app.on('window-all-closed', () => {
-    if (!staysInTray) app.quit();
+    if (!state.staysInTray) app.quit();
   });
   app.on('will-quit', (event) => {
-    if (!studio) return;
+    if (!state.studio) return;
     event.preventDefault();
-    const closing = studio;
-    studio = undefined;
-    activity?.close();
+    const closing = state.studio;
+    state.studio = undefined;
+    state.activity?.close();
     void closing.close().finally(() => {
-      if (restarting) app.relaunch({ args: withoutLinks(process.argv.slice(1)) });
+      if (state.restarting) app.relaunch({ args: withoutLinks(process.argv.slice(1)) });
       app.quit();
     });
   });

@@ -41,6 +41,7 @@ export function installMenu({ development, macOS, perform, show, askAgain }: Men
       submenu: [
         { label: 'System and checks', click: () => show('#/system') },
         { label: 'Report a problem', click: () => show('#/system') },
+        ...(macOS ? [] : [{ role: 'about' as const }]),
       ],
     },
   ];
