@@ -71,7 +71,7 @@ describe('the bridge between page and server', () => {
     ['reload', 'did-start-navigation', { isMainFrame: true, isSameDocument: false }],
     ['crash', 'render-process-gone', {}],
     ['close', 'destroyed', {}],
-  ])('a page ends its channel by %s, and a new one begins with the next message', (_how, event, details) => {
+  ])('%s closes the channel, and the next message opens a new one', (_how, event, details) => {
     const page = new Page(1);
     say(page, 'a');
     page.emit(event, details);

@@ -86,16 +86,16 @@ describe('on the System page', () => {
   });
 
   test.each([
-    ['has other files, and nothing of the app', 'other files', () => disk],
-    ['is inside the data folder', 'inside the data folder', () => join(usual, 'runs')],
+    ['has other files', 'other files', () => disk],
+    ['is inside the data folder', 'inside the current data folder', () => join(usual, 'runs')],
     ["can't be written", "can't be used", () => '/proc/self/fd'],
-  ])('a folder that %s is refused, and the choice stays', async (_what, says, place) => {
+  ])('a folder that %s is rejected and the choice is kept', async (_what, text, place) => {
     preferences.dataFolder = usual;
     mkdirSync(join(disk, 'starpo-studio'));
     writeFileSync(join(disk, 'starpo-studio/thesis.tex'), '');
     expect(await pick(place())).toMatchObject({
       next: null,
-      problem: { code: 'data_folder_unusable', message: expect.stringContaining(says) },
+      problem: { code: 'data_folder_unusable', message: expect.stringContaining(text) },
     });
     expect(preferences.dataFolder).toBe(usual);
     expect(existsSync(join(disk, 'starpo-studio/runs'))).toBe(false);
@@ -113,8 +113,8 @@ describe('on the System page', () => {
     ['a frame within the page', 'choose', { ...own, parent: own }],
     ['a path', '/etc', own],
     ['an object', { wish: 'choose' }, own],
-  ])('%s chooses nothing, and a foreign one restarts nothing', async (_what, wanted, frame) => {
-    await expect(ask(wanted, frame)).rejects.toThrow('not asked for');
+  ])('%s can’t choose a folder or restart', async (_what, request, frame) => {
+    await expect(ask(request, frame)).rejects.toThrow('Request rejected');
     expect(showOpenDialog).not.toHaveBeenCalled();
     ipc.emit('starpo-restart', { senderFrame: { url: 'https://example.org/', parent: null } });
     expect(restart).not.toHaveBeenCalled();
@@ -166,7 +166,7 @@ describe('at the start', () => {
     expect(open.mock.calls).toEqual([[disk]]);
     expect(asked).toHaveLength(2);
     expect(asked[0]).toMatchObject({
-      message: `The data folder ${disk} isn't there.`,
+      message: `The data folder ${disk} was not found.`,
       detail: expect.stringContaining(usual),
       buttons: ['Try again', 'Use the default folder this time', 'Quit'],
       cancelId: quit,

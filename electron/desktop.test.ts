@@ -311,8 +311,8 @@ describe('saving an export', () => {
     ['a frame within the page', exportId, { ...own, parent: own }],
     ['a path', '../../etc', own],
     ['an object', { exportId }, own],
-  ])('%s gets nothing', async (_, wanted, frame) => {
-    expect(await ask(wanted, frame)).toMatchObject({ place: null, problem: expect.any(String) });
+  ])('%s is rejected', async (_, input, frame) => {
+    expect(await ask(input, frame)).toMatchObject({ place: null, problem: expect.any(String) });
     expect(dialog.showSaveDialog).not.toHaveBeenCalled();
   });
 });

@@ -13,7 +13,7 @@ test.each([
   ['file:///usr/bin/true', 'never'],
   ['javascript:alert(1)', 'never'],
   ['not an address', 'never'],
-])('%s is opened outside: %s', (address, way) => expect(outside(address)).toBe(way));
+])('%s opens in the browser: %s', (address, way) => expect(outside(address)).toBe(way));
 
 const parts = (response: number) => ({ ask: vi.fn(async () => ({ response })), open: vi.fn() });
 

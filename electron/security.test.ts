@@ -11,7 +11,7 @@ test.each([
   ['https://studio/', false],
   ['file:///etc/passwd', false],
   ['not an address', false],
-])('%s is the own page: %s', (address, expected) => {
+])('%s is a page of the app: %s', (address, expected) => {
   expect(isOwnPage(address)).toBe(expected);
 });
 

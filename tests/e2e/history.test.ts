@@ -109,7 +109,7 @@ test('a page opens at its top and restores its scroll position on back', async (
 });
 
 test.each(['light', 'dark'] as const)(
-  'axe finds nothing on History and its questions, %s',
+  'History and its dialogs pass axe, %s',
   async (colorScheme) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await open('/history');

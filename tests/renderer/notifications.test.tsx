@@ -49,7 +49,7 @@ test('the end of a run is notified in the background, with its result', async ()
 test.each([
   ['someone who looks at the app', true, 'checkpoint', 'completed'],
   ['someone who stopped it', false, 'stop', 'stopped'],
-] as const)('%s is told nothing', async (_, looks, command, status) => {
+] as const)('%s gets no notification', async (_, looks, command, status) => {
   const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(looks);
   const runId = await running();
   await page.core.runs.command(runId, command);

@@ -63,7 +63,7 @@ const routes: [string, Route][] = [
   ['#/run/a/replay/000012-train-0037', { page: 'replay', runId: 'a', episodeId: '000012-train-0037' }],
 ];
 
-test.each(routes)('%s is read and written', (hash, route) => {
+test.each(routes)('%s is parsed and formatted', (hash, route) => {
   expect(parseRoute(hash)).toEqual(route);
   expect(formatRoute(route)).toBe(hash);
 });
