@@ -53,7 +53,7 @@ const spec: ChartSpec = { id: 'a', title: 'A', unit: '', format: (value) => valu
 describe('a layout', () => {
   const wide = { smoothing: 0, log: false, width: 400 };
 
-  test('puts series of different iterations on one axis, gaps undefined', () => {
+  test('aligns series of different iterations, with gaps undefined', () => {
     const run = source({ evaluation: [[0, 0.4], [2, 0.5]], rollout: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
     const columns = ['evaluation', 'rollout', 'missing'].flatMap((name) =>
       columnsOf(traceOf(run, name), false),
@@ -70,7 +70,7 @@ describe('a layout', () => {
     });
   });
 
-  test('of a million points shows every spike, wherever it stands, and its own values when zoomed', () => {
+  test('of a million points keeps every spike, and shows points when zoomed', () => {
     const count = 1_000_000;
     const spikes = [0, 1, 333_333, 777_777, count - 1];
     const run = source({});
@@ -97,12 +97,12 @@ describe('a layout', () => {
       zoom: { min: 333_300, max: 333_400 },
     });
     expect(near.dense).toBe(false);
-    // One more on either side, for the line to reach the edge.
+    // One more on either side, so that lines reach the edge.
     expect(near.x).toEqual(Array.from({ length: 103 }, (_, index) => 333_299 + index));
     expect(near.values[0]![near.x.indexOf(333_333)]).toBe(9);
   });
 
-  test('of many lines draws each by itself, of few what was measured behind it', () => {
+  test('of many lines hides raw values, of few lines draws them behind', () => {
     const run = source({ a: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
     const lines = (count: number) =>
       columnsOfAll(Array(count).fill(traceOf(run, 'a')), true).filter(({ role }) => role === 'raw-low')
@@ -110,7 +110,7 @@ describe('a layout', () => {
     expect([lines(12), lines(13)]).toEqual([12, 0]);
   });
 
-  test('of few points beside many keeps the few, also those beyond the edges', () => {
+  test('of few points beside many keeps the few, including those beyond the edges', () => {
     const many = Array.from({ length: 5000 }, (_, index): [number, number] => [index, index % 7]);
     const run = source({ many, few: [[0, 1], [2500, 2], [4999, 3]] }); // biome-ignore format: pairs
     const columns = [
@@ -123,7 +123,7 @@ describe('a layout', () => {
     expect([x[0], x.at(-1)]).toEqual([0, 4999]);
   });
 
-  test('has every point in a bucket, also where the edges of buckets round to points', () => {
+  test('puts every point into a bucket, even if edges round to points', () => {
     const points = Array.from({ length: 400 }, (_, index): [number, number] => [index, index + 1]);
     const columns = columnsOf(traceOf(source({ a: points }), 'a'), false);
     let dense = 0;
@@ -132,14 +132,14 @@ describe('a layout', () => {
         for (const width of [0, 5, 20, 37, 50]) {
           const laid = layOut(columns, { ...wide, width, zoom: { min, max } });
           const seen = laid.values[0]!.filter((value) => value !== undefined);
-          // The least and the greatest of each bucket: both ends of the line, wherever it is cut.
+          // Each bucket has the minimum and maximum.
           expect([Math.min(...seen), Math.max(...seen)]).toEqual([Math.max(1, min), Math.min(400, max + 2)]);
           dense += Number(laid.dense);
         }
     expect(dense).toBeGreaterThan(1000);
   });
 
-  test('on a logarithmic scale leaves out what has no logarithm', () => {
+  test('on a logarithmic scale leaves out values without a logarithm', () => {
     const run = source({ a: [[1, 100], [2, 0], [3, -5], [4, 0.1]] }); // biome-ignore format: pairs
     const { values } = layOut(columnsOf(traceOf(run, 'a'), false), {
       ...wide,
@@ -158,19 +158,19 @@ describe('a scale of values', () => {
   const range = (options: object, of: object = {}, also: number[] = []) =>
     valueRange(layout, columns, { ...of }, { log: false, ignoreOutliers: false, ...options }, zoom, also);
 
-  test('shows every value, leaves out the outermost where it is told to, and makes room for what is compared with', () => {
+  test('shows every value, can ignore outliers, and includes references', () => {
     expect(range({})[1]).toBeGreaterThan(1000);
     expect(range({ ignoreOutliers: true })[1]).toBeLessThan(2);
     expect(range({ ignoreOutliers: true }, {}, [5])[1]).toBeGreaterThan(5);
     expect(range({}, { low: 0, high: 1 })).toEqual([0, 1]);
   });
 
-  test('of values in view alone', () => {
+  test('uses only visible values', () => {
     const view = { log: false, ignoreOutliers: false };
     expect(valueRange(layout, columns, {}, view, { min: 60, max: 200 })[1]).toBeLessThan(2);
   });
 
-  test('of one value that smoothing has rounded has room around it', () => {
+  test('has margins around a constant that smoothing has rounded', () => {
     const alike = { ...layout, x: [1, 2], values: [[Math.log(4), Math.log(4) * (1 + 2 ** -52)]] };
     const view = { log: false, ignoreOutliers: false };
     const [low, high] = valueRange(alike, columns, {}, view, zoom);
@@ -178,7 +178,7 @@ describe('a scale of values', () => {
     expect(high).toBeGreaterThan(1.4);
   });
 
-  test('tells ticks apart that stand closer than its values are told', () => {
+  test('adds digits if ticks would have equal labels', () => {
     const three = { format: (value: number) => value.toFixed(3) };
     expect(tickTexts(three, [0.001, 0.0012, 0.0014], false)).toEqual(['0.001', '0.0012', '0.0014']);
     const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
@@ -206,7 +206,7 @@ describe('a scale of values', () => {
   });
 });
 
-test('an axis goes by what iterations have played and learned', () => {
+test('an axis can count episodes, tokens and updates', () => {
   const run = source({
     'rollout/reward_mean': [[1, 0], [2, 0], [3, 0]],
     'rollout/response_tokens': [[1, 10], [2, 20], [3, 30]],
@@ -224,7 +224,7 @@ test('an axis goes by what iterations have played and learned', () => {
   ];
   expect(places('episode', 'rollout/reward_mean')).toEqual([128, 256, 384]);
   expect(places('token', 'rollout/reward_mean')).toEqual([1280, 3840, 7680]);
-  // The critic alone was trained in the first; 4 groups of 16 are 2 mini-batches, twice, and 3 leave half of one.
+  // The first iteration trains only the critic. 4 groups of 16 are 2 mini-batches, times 2 epochs; 3 groups leave half a batch.
   expect(places('update', 'rollout/reward_mean')).toEqual([0, 4, 8]);
   expect(places('time', 'rollout/reward_mean')).toEqual([5, 11, 18]);
   expect(places('time', 'evaluation/lake/success_rate')).toEqual([0, 11]);
@@ -232,10 +232,10 @@ test('an axis goes by what iterations have played and learned', () => {
   expect(placesOn('episode', run, shapeOf({}))).toBeNull();
 });
 
-describe('an axis by the clock', () => {
+describe('a time axis', () => {
   const at = (day: number, hour = 0, minute = 0) => new Date(2026, 2, day, hour, minute).getTime();
 
-  test('puts iterations when they ended, and those between them evenly', () => {
+  test('places iterations at their end, and interpolates between them', () => {
     const run = source({ a: [[0, 1], [1, 1], [3, 1], [9, 1]] }); // biome-ignore format: pairs
     expect(placesOn('clock', run, shapeOf({}))).toBeNull();
     run.load([{ name: 'a', iterations: [0, 1, 3, 9], values: [1, 1, 1, 1] }], {
@@ -250,7 +250,7 @@ describe('an axis by the clock', () => {
     expect(extentOf(placesOf([subject], 'clock'), 'clock')()).toEqual({ min: 1000, max: 9000 });
   });
 
-  test('has round times of day, and days where it is long', () => {
+  test('has round times of day, and dates for long ranges', () => {
     const hours = clockTicks(at(4, 22, 10), at(5, 3), 5);
     expect(hours).toEqual([at(4, 23), at(5, 0), at(5, 1), at(5, 2), at(5, 3)]);
     const words = hours.map(clockTick);
@@ -261,7 +261,7 @@ describe('an axis by the clock', () => {
   });
 });
 
-test('a tooltip tells the smoothed and the measured value, and of which iteration a point is', () => {
+test('a tooltip shows smoothed and raw values, and a point’s iteration', () => {
   const run = source({
     rollout: Array.from({ length: 43 }, (_, index): [number, number] => [index + 1, index % 2]),
     evaluation: [[0, 20], [40, 59]],
@@ -282,7 +282,7 @@ test('a tooltip tells the smoothed and the measured value, and of which iteratio
   expect(nearest.lines.map(({ label }) => label)).not.toContain('run 2');
 });
 
-test('runs of a group are drawn as their mean, by the deviation or from the least to the greatest', () => {
+test('groups are drawn as mean with standard deviation or min to max', () => {
   const runs = [source({ a: [[1, 1], [2, 4]] }), source({ a: [[1, 3]] })]; // biome-ignore format: pairs
   const of = (group: GroupSeries, part: 'mean' | 'low' | 'high') => [...group[part].get('a')!.values()];
   const deviation = new GroupSeries(runs, 'deviation');
@@ -307,19 +307,19 @@ describe('a chart in a file', () => {
     subtitle: '"run"',
   };
 
-  test('is an SVG of its lines, reference lines and marks, in which no text is markup', () => {
+  test('is an SVG of lines, references and marks, with escaped text', () => {
     const svg = toSvg(picture, { width: 600, height: 400, color: () => '#102030' });
     const document = new DOMParser().parseFromString(svg, 'image/svg+xml');
     expect(document.querySelector('parsererror')).toBeNull();
     expect(document.querySelector('script, b, i')).toBeNull();
     expect(document.documentElement.textContent).toContain('<b>=HYPERLINK("evil"),<script>');
     expect(document.documentElement.textContent).toContain('a & b');
-    // The line and, faint, what was measured.
+    // The line and the faint raw values.
     expect(document.querySelectorAll('g path')).toHaveLength(2);
     expect(document.querySelector('g line title')?.textContent).toBe('<i>');
   });
 
-  test('is a table of what was measured, in which no cell is a formula', () => {
+  test('is a table of raw values without formulas', () => {
     const [head, ...rows] = parse(toCsv(picture)) as string[][];
     expect(head).toEqual(['iteration', `'${hostile}: ${hostile}`, `'${hostile}: ${hostile} (smoothed 0.5)`]);
     expect(rows).toEqual([['1', '0.5', '0.5'], ['2', '-1', '-0.5']]); // biome-ignore format: rows
@@ -329,7 +329,7 @@ describe('a chart in a file', () => {
   });
 });
 
-test('success is held against the untrained policy, random moves and the best, where they are known', () => {
+test('success has references for the untrained policy, random moves and the optimum, if known', () => {
   const run = source({ 'evaluation/lake/success_rate': [[0, 0.371]] }); // biome-ignore format: pairs
   const lake = { label: 'lake', type: 'frozen-lake', max_actions: 10, config: { size: 4, p: 0.8 } };
   const labels = (...environments: object[]) =>
@@ -342,7 +342,7 @@ test('success is held against the untrained policy, random moves and the best, w
   expect(successReferences(null, run)).toEqual([]);
 });
 
-test('every metric that a trainer writes has a chart, each in one section and with a title', () => {
+test('every metric of the trainer has one chart with a title', () => {
   const concrete = metricNames.map((name) => name.replace('<turn>', '1').replace('<action>', 'Left'));
   const names = [...concrete, 'rollout/lake/entropy', 'evaluation/lake/success_rate', 'new/thing', 'loose'];
   const charts = metricSections(names).flatMap(({ charts }) => charts);
@@ -356,14 +356,14 @@ test('every metric that a trainer writes has a chart, each in one section and wi
   expect(new Set(sections).size).toBe(sections.length);
 });
 
-test('metrics are searched for by title, name and regular expression, or by text that is none', () => {
+test('metrics can be searched by title, name and regular expression, or as plain text', () => {
   const items = chartSpecs(['rollout/entropy']).map((each) => ({ spec: each }) as never);
   const found = (text: string) =>
     items.filter(searchFor(text).matches!).map(({ spec }: { spec: ChartSpec }) => spec.id);
   expect(found('^entropy$')).toEqual(['entropy']);
   expect(found('grad|reward_mean')).toEqual(['reward-mean', 'gradient-norm']);
   expect(found('actor/')).toEqual(['entropy', 'gradient-norm']);
-  expect(searchFor('(')).toMatchObject({ note: expect.stringMatching(/searched as text/) });
+  expect(searchFor('(')).toMatchObject({ note: expect.stringMatching(/searching as text/) });
   expect(searchFor('').matches).toBeNull();
 });
 
@@ -378,7 +378,7 @@ describe('configurations', () => {
     point: null,
   }));
 
-  test('are told by what differs alone', () => {
+  test('are compared by the settings that differ', () => {
     expect(differences([config(1, 0.2, { a: true }), config(1, 0.28, { b: '' })])).toMatchObject([
       { path: 'policy_loss.clip_high', values: ['0.2', '0.28'], meaning: expect.stringMatching(/clip/) },
       { path: 'a', values: ['on', null] },
@@ -386,7 +386,7 @@ describe('configurations', () => {
     ]);
   });
 
-  test('are told in the words and the units of the form', () => {
+  test('use the titles and units of the form', () => {
     const lake = (size: number, luck: string) => ({
       rollout: { groups: size },
       environments: [{ type: 'frozen-lake', noise: luck, config: { size } }],
@@ -398,7 +398,7 @@ describe('configurations', () => {
     ]);
   });
 
-  test('group runs by a setting, or by all but the seed', () => {
+  test('can group runs by a setting, or by all but the seed', () => {
     const [bySettings, byClip] = groupings(runs);
     expect(bySettings).toMatchObject({ id: 'settings', groups: [{ members: [0, 1] }, { members: [2, 3] }] });
     expect(byClip!.groups.map(({ label }) => label)).toEqual(['clip high 0.2', 'clip high 0.28']);
@@ -406,7 +406,7 @@ describe('configurations', () => {
   });
 });
 
-describe('what success is held against', () => {
+describe('references for success', () => {
   const lake = { label: 'lake', type: 'frozen-lake', config: { is_slippery: false } };
   const bandit = { label: 'arms', type: 'bandit', config: {} };
   const evaluated = source({
@@ -420,7 +420,7 @@ describe('what success is held against', () => {
     { environment: 'lake', levels: 12, successes: 9 },
   ];
 
-  test('is the policy before training, random moves, and a person who played its levels', () => {
+  test('are the initial policy, random moves and the user', () => {
     const labels = (...environments: object[]) =>
       successReferences({ environments }, evaluated, people).map(({ label }) => label);
     expect(labels(lake)).toEqual(['untrained 41.0 %', 'You 75.0 %']);
@@ -429,7 +429,7 @@ describe('what success is held against', () => {
     expect(successReferences({ environments: [lake] }, evaluated)).toHaveLength(1);
   });
 
-  test('is for several runs what holds for each of them, and not what one of them or a person did', () => {
+  test('are for several runs those that apply to all of them', () => {
     const of = (size: number, model = 'starter', more: object[] = []) => ({
       start: { model },
       environments: [{ ...lake, max_actions: 10, config: { size, p: 0.8, is_slippery: false } }, ...more],
@@ -446,7 +446,7 @@ describe('what success is held against', () => {
     expect(labels(...same, paper('starter'))).toEqual(['random 50 %']);
   });
 
-  test('is the RAGEN paper where a run has its model and its rules', () => {
+  test('include the RAGEN paper for the same model and rules', () => {
     const room = (boxes: number) => ({
       ...{ label: 'room', type: 'sokoban', config: { dim_x: 6, dim_y: 6, num_boxes: boxes } },
     });

@@ -16,12 +16,12 @@ const play = (state: PlayerState, ...actions: PlayerAction[]) => actions.reduce(
 const tick = (elapsed: number, pause = 400): PlayerAction => ({ type: 'tick', elapsed, pause });
 
 describe('the player', () => {
-  test('begins standing at the first frame', () => {
+  test('starts at rest on the first frame', () => {
     expect(loaded).toMatchObject({ index: 0, motion: 1, playing: false });
     expect(isMoving(loaded)).toBe(false);
   });
 
-  test('steps ahead with a motion and back without, within the episode', () => {
+  test('animates steps forward but not back, within the episode', () => {
     const ahead = play(loaded, { type: 'step', by: 1 });
     expect(ahead).toMatchObject({ index: 1, motion: 0, playing: false });
     expect(isMoving(ahead)).toBe(true);
@@ -30,7 +30,7 @@ describe('the player', () => {
     expect(play(loaded, { type: 'end' }, { type: 'step', by: 1 })).toMatchObject({ index: 3, motion: 1 });
   });
 
-  test('rests, moves on, and stops at the end', () => {
+  test('pauses between frames and stops at the end', () => {
     let state = play(loaded, { type: 'toggle' }, tick(399));
     expect(state.index).toBe(0);
     state = play(state, tick(1));
@@ -39,7 +39,7 @@ describe('the player', () => {
     expect(state).toMatchObject({ index: 3, motion: 1, playing: false });
   });
 
-  test('twice the speed needs half the time', () => {
+  test('takes half the time at double speed', () => {
     const ticks = (speed: number) => {
       let state = play(loaded, { type: 'speed', speed }, { type: 'toggle' });
       let count = 0;
@@ -49,15 +49,15 @@ describe('the player', () => {
     expect(ticks(2) / ticks(1)).toBeCloseTo(0.5, 1);
   });
 
-  test('played from the end begins again', () => {
+  test('restarts when played from the end', () => {
     expect(play(loaded, { type: 'end' }, { type: 'toggle' })).toMatchObject({ index: 0, playing: true });
   });
 
-  test('has nothing to play in an episode of one frame', () => {
+  test('doesn’t play an episode of one frame', () => {
     expect(play(initialPlayer, { type: 'load', count: 1 }, { type: 'toggle' }).playing).toBe(false);
   });
 
-  test('pauses when something is sought', () => {
+  test('pauses on seek', () => {
     expect(play(loaded, { type: 'toggle' }, { type: 'seek', index: 99 })).toMatchObject({
       index: 3,
       playing: false,
@@ -100,7 +100,7 @@ test('controls keep their own keys', () => {
   expect(hasOwnKeys(asked!, 'ArrowLeft')).toBe(true);
 });
 
-test('a frame rests longer before a turn begins', () => {
+test('a frame stays longer before a new turn', () => {
   const frames = [-1, 0, 1, 0, -1].map((step) => ({ step }) as Frame);
   const rests = frames.map((_, index) => restOf(frames, index));
   expect(rests[0]).toBe(rests[2]);

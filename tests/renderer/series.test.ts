@@ -76,7 +76,7 @@ describe('a series', () => {
 });
 
 describe('the series of a run', () => {
-  test('take new points, and drop those after the checkpoint that a run was resumed from', () => {
+  test('take new points, and drop those after the checkpoint on resume', () => {
     const run = new RunSeries();
     let heard = 0;
     run.subscribe(() => heard++);
@@ -92,7 +92,7 @@ describe('the series of a run', () => {
     expect(heard).toBe(3);
   });
 
-  test('loaded again are replaced as a whole', () => {
+  test('are replaced when reloaded', () => {
     const run = new RunSeries();
     run.load([{ name: 'a', iterations: [1], values: [1] }]);
     run.load([{ name: 'b', iterations: [2], values: [2] }]);
@@ -100,8 +100,8 @@ describe('the series of a run', () => {
   });
 });
 
-describe('a series of stretches', () => {
-  /** Points 1, 0, 1, 0, ... but for one of 9 at iteration 37; of ten iterations each, and finer where `step` is less. */
+describe('a series with buckets', () => {
+  /** Points 1, 0, 1, 0, ... with a spike of 9 at iteration 37, in buckets of `step` iterations. */
   const valueAt = (iteration: number) => (iteration === 37 ? 9 : iteration % 2);
   const stretches = (from: number, to: number, step: number): Series => {
     const ends = Array.from({ length: (to - from) / step }, (_, index) => from + step * (index + 1));
@@ -118,7 +118,7 @@ describe('a series of stretches', () => {
     };
   };
 
-  test('asks once for a finer one, puts it where the coarse one was, and takes new points behind it', async () => {
+  test('requests finer data once, replaces the coarse data and appends new points', async () => {
     const run = new RunSeries();
     const asked: unknown[] = [];
     run.load([stretches(0, 100, 10)], undefined, async (...args) => {
@@ -134,7 +134,7 @@ describe('a series of stretches', () => {
     const made = run.get('a')!;
     expect([...made.counts()!]).toEqual([...Array(3).fill(10), ...Array(20).fill(1), ...Array(5).fill(10)]);
     expect([made.at(37), made.at(38), made.at(30)]).toEqual([9, 0, 0.5]);
-    // Of a stretch it is part of already.
+    // Already part of a bucket.
     run.apply({ truncateAfter: null, points: [{ iteration: 95, metrics: { a: 50 } }] });
     run.apply({ truncateAfter: null, points: [{ iteration: 101, metrics: { a: 5 } }] });
     expect(made.newest()).toEqual({ iteration: 101, value: 5 });
@@ -143,14 +143,14 @@ describe('a series of stretches', () => {
     expect(made.newest()?.iteration).toBe(90);
   });
 
-  test('is smoothed as if each of its points had its mean', () => {
+  test('is smoothed as if each point had the bucket’s mean', () => {
     const coarse = new MetricSeries();
     coarse.replace(stretches(0, 20, 10));
     const points = series(Array.from({ length: 20 }, (_, index) => [index + 1, 0.5]));
     expect(coarse.smoothed(0.9).at(-1)).toBeCloseTo(points.smoothed(0.9).at(-1)!, 12);
   });
 
-  test('loses no spike on a chart, and says where it is coarser than the chart', () => {
+  test('keeps spikes on a chart, and reports where it is too coarse', () => {
     const run = new RunSeries();
     run.load([stretches(0, 100, 10)]);
     const trace: Trace = {
@@ -181,7 +181,7 @@ describe('the moving average', () => {
     expect(second).toBeCloseTo(1 / 3, 12);
   });
 
-  test('goes on as points come, are replaced, are dropped and come late, as if made anew', () => {
+  test('stays correct when points are added, replaced, dropped or inserted', () => {
     const made = series(Array.from({ length: 200 }, (_, iteration) => [iteration, Math.sin(iteration)]));
     const anew = () => [...series(pointsOf(made)).smoothed(0.9)];
     const same = () =>
@@ -212,7 +212,7 @@ test.each([
   expect(nearestAt([0, 2, 4], place)).toBe(nearest);
 });
 
-test('where two environments are trained, success has a line for each and its evaluations, in one colour; a label of one’s own stays', () => {
+test('with two environments, success has a line per environment in the colour of its evaluation; custom labels are kept', () => {
   const names = ['lake', 'bandit'].flatMap((label) => [
     `rollout/${label}/success_rate`,
     `evaluation/${label}/success_rate`,
@@ -232,13 +232,13 @@ test('reward std by action is charted if present, without an empty entry otherwi
       .find(({ id }) => id === 'reward-std')!
       .lines.map(({ label }) => label);
   expect(labelsOf([])).toEqual(['reward std', 'zero-variance groups']);
-  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['spread', 'by action', 'zero-variance groups']);
+  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['reward std', 'by action', 'zero-variance groups']);
 });
 
 describe('a sparkline', () => {
   const iterations = Array.from({ length: 1000 }, (_, index) => index + 1);
 
-  test('is thinned, and keeps its ends and a spike of one iteration', () => {
+  test('is thinned, but keeps its ends and spikes', () => {
     const values = iterations.map((iteration) => (iteration === 613 ? 9 : 1));
     const { points, at } = spark(iterations, values, [], 50);
     expect(points.length).toBeLessThanOrEqual(50);
@@ -248,14 +248,14 @@ describe('a sparkline', () => {
     expect(points.map(({ x }) => x)).toEqual(points.map(({ x }) => x).sort((a, b) => a - b));
   });
 
-  test('leaves room for a level beyond its values, and knows none that is not known', () => {
+  test('includes levels beyond its values, and ignores unknown ones', () => {
     const { points, levels } = spark([1, 2, 3], [1, 2, 1.5], [4, null]);
     expect(levels[1]).toBeNull();
     for (const { y } of points) expect(y).toBeGreaterThan(levels[0]!);
     expect(Math.max(...points.map(({ y }) => y))).toBeLessThan(1);
   });
 
-  test('draws what is finite alone, and a constant within its frame', () => {
+  test('draws only finite values, and keeps a constant within its frame', () => {
     const { points } = spark([1, 2, 3, 4], [5, Number.NaN, 5, Number.POSITIVE_INFINITY]);
     expect(points).toHaveLength(2);
     for (const { y } of points) expect(y > 0 && y < 1).toBe(true);

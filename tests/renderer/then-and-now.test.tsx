@@ -15,7 +15,7 @@ import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
 
-test('the oldest and the newest checkpoint of each evaluation set are held against each other', () => {
+test('compares the oldest and newest checkpoint of each evaluation set', () => {
   const file = (iteration: number, set: string): EpisodeFile => ({
     ...{ iteration, set, split: set, evaluation: null },
     title: set,

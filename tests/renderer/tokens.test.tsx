@@ -21,7 +21,7 @@ const tokens: EpisodeTokens = {
   ],
 };
 
-test('tokens are coloured by what the file holds, each measure on a scale of its own', () => {
+test('tokens are coloured by the file’s measures, each with its own scale', () => {
   expect(measuresOf(tokens)).toEqual(['entropies', 'logprobs', 'advantages']);
   const strengths = (measure: 'logprobs' | 'advantages' | 'entropies') =>
     tokens.turns[0]![measure]!.map(scaleOf(tokens, measure).strength);
@@ -35,7 +35,7 @@ test('tokens are coloured by what the file holds, each measure on a scale of its
   );
 });
 
-test('a saved page has everything as text, and asks for nothing', () => {
+test('a saved page contains everything as text and loads nothing', () => {
   const evil = '</pre><script>alert(1)</script><img src=x onerror="a()">';
   const replay = replayOf('maze', [still({ board: evil }), acted({ action: evil, board: evil })], {
     prompt: evil,
@@ -63,7 +63,7 @@ test('a saved page has everything as text, and asks for nothing', () => {
   expect(html).not.toContain(replay.summary.id);
 });
 
-test('files are called after run and episode, without what a name cannot have', () => {
+test('file names contain run and episode, without invalid characters', () => {
   expect(fileName('Lake: 1/2 “x”', 'iteration 1, level 3', 'gif')).toBe(
     'Lake- 1-2 -x- iteration 1, level 3.gif',
   );
@@ -83,7 +83,7 @@ beforeAll(async () => {
 let page: Page;
 afterEach(() => page?.close());
 
-test('replies are shown token by token, and the arrows go through them without moving the player', async () => {
+test('responses are shown by token, and the arrow keys select tokens without moving the player', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const choice = await page.shown(() => page.find<HTMLSelectElement>('.conversation select'));
@@ -104,7 +104,7 @@ test('replies are shown token by token, and the arrows go through them without m
   expect([...choice.options].map(({ value }) => value)).toEqual(['', 'entropies', 'logprobs']);
 });
 
-test('what an episode that was dropped has no values of is said', async () => {
+test('missing measures of a filtered episode are explained', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000004-train-0004`);
   const choice = await page.shown(() => page.find<HTMLSelectElement>('.conversation select'));

@@ -20,7 +20,7 @@ const config = {
 const pulled = (change: Partial<Frame>) =>
   replayOf('bandit', [still(), acted({ done: true, ...change })], { arms: ['Dragon', 'Phoenix'], config });
 
-test('a pull chooses the better arm or not, whatever it pays', () => {
+test('success is choosing the better arm, whatever it pays', () => {
   const other = pulled({ action: 'Phoenix', reward: 0.1 });
   expect(outcomeAt(other, 1)).toMatchObject({ tone: 'idle', note: 'not the better arm; it paid out' });
   const better = pulled({ action: 'Dragon', reward: 0, success: true });
@@ -31,7 +31,7 @@ test('a pull chooses the better arm or not, whatever it pays', () => {
   );
 });
 
-test('the chosen machine shows what it paid once the lever is back', async () => {
+test('the chosen machine shows its payout after the lever returns', async () => {
   const { Board } = environmentOf('bandit');
   const host = document.createElement('div');
   const root = createRoot(host);

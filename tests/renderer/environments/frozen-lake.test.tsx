@@ -20,7 +20,7 @@ const { frames } = replayOf('frozen-lake', [
 ]);
 
 describe('a lake', () => {
-  test('is read with its agent', () => {
+  test('is parsed with its agent', () => {
     expect(parseLake('P_\nOG\n')).toEqual({
       rows: 2,
       columns: 2,
@@ -42,7 +42,7 @@ describe('a lake', () => {
 });
 
 describe('a move', () => {
-  test('goes from cell to cell', () => {
+  test('connects two cells', () => {
     const move = moveAt(frames, 1)!;
     expect(move).toEqual({
       from: { row: 0, column: 0 },
@@ -55,32 +55,32 @@ describe('a move', () => {
     expect(positionAt(move, 1)).toEqual({ row: 0, column: 1 });
   });
 
-  test('that is blocked knocks against the edge and comes back', () => {
+  test('that is blocked bumps into the edge and returns', () => {
     const move = moveAt(frames, 2)!;
     expect(positionAt(move, 0.5).row).toBeLessThan(0);
     expect(positionAt(move, 1).row).toBeCloseTo(0, 12);
   });
 
-  test('that slips starts the way that was meant and ends where the ice led', () => {
+  test('that slips starts in the intended direction and ends elsewhere', () => {
     const move = moveAt(frames, 3)!;
     expect(positionAt(move, 0.25).column).toBeGreaterThan(1);
     expect(positionAt(move, 0.25).row).toBe(0);
     expect(positionAt(move, 1)).toEqual({ row: 1, column: 1 });
   });
 
-  test('leads to no first frame', () => {
+  test('does not exist for the first frame', () => {
     expect(moveAt(frames, 0)).toBeNull();
   });
 });
 
-test('the trail holds each cell once in a row', () => {
+test('the trail has no consecutive duplicates', () => {
   expect(trail(frames, 2, lakeAgent)).toEqual([
     { row: 0, column: 0 },
     { row: 0, column: 1 },
   ]);
 });
 
-test('outcomes and their words', () => {
+test('describes outcomes', () => {
   const replay = replayOf('frozen-lake', frames);
   expect(frames.map((_, index) => outcomeAt(replay, index).tone)).toEqual(['idle', 'plain', 'idle', 'bad']);
   const outcome = (change: Partial<Frame>) => outcomeAt(replayOf('frozen-lake', [acted(change)]), 0);
@@ -100,13 +100,13 @@ test('outcomes and their words', () => {
   expect(describeFrame(idle, 1)).toBe('Turn 3: no action');
 });
 
-test('the text twin names agent, goal and holes', () => {
+test('the text alternative names agent, goal and holes', () => {
   expect(describeBoard(replayOf('frozen-lake', frames), 1)).toBe(
     'Turn 1, action 1: Right, moved. Board of 2 by 3. Agent at row 1, column 2. Goal at row 1, column 3. Holes at row 2, column 2.',
   );
 });
 
-test('the board draws what the frame holds', async () => {
+test('the board draws the frame', async () => {
   (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
   const host = document.createElement('div');
   const root = createRoot(host);

@@ -13,7 +13,7 @@ test.each(environments.map(({ type }) => type))('%s, which core knows, has a boa
   expect(environmentOf(type)).toMatchObject({ type, title: expect.stringMatching(/./) });
 });
 
-test('nothing outside the rooms names an environment', () => {
+test('only environment folders name an environment', () => {
   const names = new RegExp(environments.map(({ type }) => type.replaceAll('-', '-?')).join('|'), 'i');
   const outside = Object.entries(sources).filter(([path]) => !path.includes('/renderer/environments/'));
   expect(outside.length).toBeGreaterThan(50);

@@ -34,7 +34,7 @@ const frames: Frame[] = [
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 describe('a room', () => {
-  test('is read with its boxes, its targets and the agent', () => {
+  test('is parsed with boxes, targets and agent', () => {
     const room = parseRoom('####\n#S√#\n#XO#\n####\n')!;
     expect(room).toMatchObject({ rows: 4, columns: 4, agent: { row: 1, column: 1 } });
     expect(room.ground.slice(4, 12)).toEqual([
@@ -58,13 +58,13 @@ describe('a room', () => {
     expect(parseRoom(text)).toBeNull();
   });
 
-  test('is no lake', () => {
+  test('is not a lake', () => {
     for (const board of Object.values(boards)) expect(parseLake(board)).toBeNull();
   });
 });
 
 describe('a move', () => {
-  test('that pushes takes the box along', () => {
+  test('moves the pushed box', () => {
     const step = (from: number, to: number) => ({
       from: { row: 1, column: from },
       to: { row: 1, column: to },
@@ -75,7 +75,7 @@ describe('a move', () => {
     expect(roomMoveAt(frames, 3)).toMatchObject({ box: step(3, 4), change: 'stored' });
   });
 
-  test('that is blocked pushes nothing, and none leads to the first frame', () => {
+  test('that is blocked pushes nothing, and the first frame has no move', () => {
     expect(roomMoveAt(frames, 2)).toMatchObject({ box: null, change: null });
     expect(roomMoveAt(frames, 0)).toBeNull();
   });
@@ -85,7 +85,7 @@ describe('a move', () => {
   });
 });
 
-test('outcomes and their words', () => {
+test('describes outcomes', () => {
   const replay = replayOf('sokoban', frames);
   expect(frames.map((_, index) => outcomeAt(replay, index).tone)).toEqual(['idle', 'plain', 'idle', 'good']);
   const off = acted({ action: 'Right', board: '########\n#__SX__#\n########' });
@@ -119,7 +119,7 @@ test('outcomes and their words', () => {
   );
 });
 
-test('a lost box is found, named and followed from the push that lost it', async () => {
+test('a lost box is marked from the push that made it unsolvable', async () => {
   const boardsOfLoss = [
     ['', '######\n#_O__#\n#_X__#\n#P___#\n######'],
     ['Up', '######\n#_O__#\n#PX__#\n#____#\n######'],
@@ -155,7 +155,7 @@ test('a lost box is found, named and followed from the push that lost it', async
   await act(() => root.unmount());
 });
 
-test('the text twin names agent, boxes and targets', () => {
+test('the text alternative names agent, boxes and targets', () => {
   expect(describeBoard(replayOf('sokoban', frames), 1)).toBe(
     'Turn 1, action 1: Right, pushed a box. Room of 3 by 6. Agent at row 2, column 3. Boxes at row 2, column 4. Targets without a box at row 2, column 5.',
   );
@@ -166,7 +166,7 @@ test('the text twin names agent, boxes and targets', () => {
   expect(describeBoard(replayOf('sokoban', onTarget), 0)).toContain('Agent at row 2, column 2, on a target.');
 });
 
-test('the board draws what the frame holds', async () => {
+test('the board draws the frame', async () => {
   const host = document.createElement('div');
   const root = createRoot(host);
   const draw = (index: number, progress: number) =>

@@ -16,7 +16,7 @@ const replay = replayOf('maze', [
   acted({ turn: 1, step: 1, action: 'leave', board: 'outside', success: true, done: true }),
 ]);
 
-test('an environment that this build does not know has words that hold for any', () => {
+test('an unknown environment has generic outcomes', () => {
   expect(replay.frames.map((_, index) => describeFrame(replay, index))).toEqual([
     'Start',
     'Turn 1, action 1: walk north, changed the state',
@@ -35,7 +35,7 @@ test('an environment that this build does not know has words that hold for any',
   expect(environmentOf('maze')).toMatchObject({ type: 'maze', title: 'maze' });
 });
 
-test('its state is drawn as it was recorded', async () => {
+test('its state is shown as recorded text', async () => {
   const { Board } = environmentOf('maze');
   const host = document.createElement('div');
   const root = createRoot(host);
