@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) from a seed (mulberry32), so that a result can be computed again. */
+/** Returns reproducible random numbers in [0, 1) (mulberry32). */
 export function randomNumbers(seed: number) {
   let state = seed;
   return () => {
@@ -11,7 +11,7 @@ export function randomNumbers(seed: number) {
 
 /**
  * Percentile bootstrap of a mean of paired differences.
- * @param differences one number a pair
+ * @param differences one number per pair
  * @returns the mean and its 95 % interval
  */
 export function bootstrapMean(differences: number[], resamples = 10_000, seed = 1) {

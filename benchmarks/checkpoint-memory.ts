@@ -1,6 +1,6 @@
 /**
- * How much memory do a checkpoint and a resume take beyond what training takes? Random models of two shapes take a real step on the processor; the kernel's
- * own peak of the process (VmHWM) is read before and after the checkpoint that follows, and after loading it in a new process.
+ * Measures the memory that a checkpoint and a resume add to training. Random models of two shapes train one step on the CPU; the process's
+ * peak (VmHWM) is read before and after the checkpoint, and after loading it in a new process.
  * Usage: npm run benchmark:checkpoint-memory -- [--shapes 0.1B,0.5B] [--trainer PATH] [--out FILE]
  */
 import { spawn } from 'node:child_process';
@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Beside Qwen2.5-0.5B's own shape one with its vocabulary and a tenth of a billion weights. */
+/** Qwen2.5-0.5B's shape, and one with its vocabulary and 0.1 billion weights. */
 const shapes: Record<string, object> = {
   '0.1B': {
     hidden_size: 512,
@@ -95,7 +95,7 @@ function events(run: string): Event[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Trains until `ends` or the process does; gives the process's peak and size at the first look after `marks`, and its last peak. */
+/** Trains until `ends` or the process's exit. Returns its peak and size at the first poll after `marks`, and its last peak. */
 async function watch(run: string, marks: (event: Event) => boolean, ends: (event: Event) => boolean) {
   const before = events(run).length;
   const child = spawn(resolve(values.trainer), ['train', run], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -117,7 +117,7 @@ async function watch(run: string, marks: (event: Event) => boolean, ends: (event
     }
     await sleep(5);
   }
-  if (child.exitCode !== 0) throw new Error(`the trainer ended with ${child.exitCode}`);
+  if (child.exitCode !== 0) throw new Error(`the trainer exited with status ${child.exitCode}`);
   return { marked, peak };
 }
 
@@ -138,8 +138,7 @@ async function measure(name: string) {
     writeFileSync(join(run, 'run.json'), JSON.stringify({ ...settings, iterations: 2 }));
     const loaded = (event: Event) => event.type === 'started';
     const resume = await watch(run, loaded, loaded);
-    if (!step.marked || !resume.marked)
-      throw new Error('the journal says nothing of a checkpoint or a start');
+    if (!step.marked || !resume.marked) throw new Error('the journal has no checkpoint or started event');
     return {
       planned: mebibytes(plan?.total_bytes ?? 0),
       afterStep: mebibytes(step.marked.peak),

@@ -1,6 +1,6 @@
 /**
- * What share of an iteration do the Echo Trap's diagnostics take at the default interval? The presets train for some iterations on one thread, with and without the probe set, and their
- * journals say how long each part took. Usage: npm run benchmark:diagnostics -- [--iterations 20] [--out FILE]
+ * Measures the share of an iteration that diagnostics take at the default interval. Presets train on one thread, with and without the
+ * probe set; times come from their journals. Usage: npm run benchmark:diagnostics -- [--iterations 20] [--out FILE]
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

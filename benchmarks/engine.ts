@@ -1,5 +1,5 @@
 /**
- * How fast is the engine? Trained and generated tokens a second of a starter-sized policy with two threads, by instruction set: medians over repeats.
+ * Measures trained and generated tokens per second for a starter-sized policy with two threads, per instruction set (medians).
  * Usage: npm run benchmark:engine -- [--repeats 5] [--threads 2] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';

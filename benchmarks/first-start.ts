@@ -1,6 +1,6 @@
 /**
- * How long does a first start take? The commit is cloned into a new folder and `npm start` called there, without a display and without ccache; timed are the address of the page, and the trainer
- * that is built while the page is open. System packages and npm's cache are as they are on the machine. Usage: npm run benchmark:first-start -- [--out FILE]
+ * Measures a first start: clones the commit, runs `npm start` without display and ccache, and times the page's address and the
+ * trainer's build. System packages and npm's cache are those of the machine. Usage: npm run benchmark:first-start -- [--out FILE]
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -35,14 +35,14 @@ try {
     if (/trainer \(native\)\s+(already )?done/.test(line)) seconds.trainer = elapsed();
     if (seconds.page !== undefined && seconds.trainer !== undefined) break;
   }
-  // The page's server and what it started are one process group.
+  // Kill the server's whole process group.
   if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
   await closed;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 if (seconds.page === undefined || seconds.trainer === undefined)
-  throw new Error('npm start ended before the page was served and the trainer built');
+  throw new Error('npm start exited before it served the page and built the trainer');
 writeResult(
   { command: `npm run benchmark:first-start${commandArguments()}`, machine: machine(), seconds },
   values.out,

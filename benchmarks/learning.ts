@@ -1,6 +1,6 @@
 /**
- * Does a preset learn? Trains it with several seeds, one after the other, and compares each fixed level's outcome before and after (the same level, the same
- * sampling keys). Usage: npm run benchmark:learning -- PRESET [--seeds 1,2,3] [--set key=value ...] [--out FILE]
+ * Measures what a preset learns: trains it with several seeds and compares the outcome of each fixed level before and after, with the
+ * same sampling keys. Usage: npm run benchmark:learning -- PRESET [--seeds 1,2,3] [--set key=value ...] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ if (!preset)
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-learning-'));
 
-/** Outcome (0 or 1) of each level in an evaluation's index file. */
+/** Returns the outcome (0 or 1) of each level in an evaluation's index file. */
 function outcomes(folder: string, file: string): number[] {
   const index = JSON.parse(readFileSync(join(folder, 'rollouts', file), 'utf8'));
   return index.episodes.map((episode: { success: boolean }) => Number(episode.success));

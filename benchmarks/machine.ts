@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 
-/** What a result must carry to be read later: where and of which source it was measured. */
+/** Returns machine and source version, which every result includes. */
 export function machine() {
   const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
   return {
@@ -17,7 +17,7 @@ export function machine() {
   };
 }
 
-/** What follows the name of the script in the command: what was asked for, less where the result went. */
+/** Returns the command's arguments without --out. */
 export function commandArguments(): string {
   const given = process.argv.slice(2);
   const out = given.indexOf('--out');
@@ -25,7 +25,7 @@ export function commandArguments(): string {
   return ['', ...(kept.length > 0 ? ['--'] : []), ...kept].join(' ');
 }
 
-/** Into a file where one is named, else onto the screen. */
+/** Writes the result to the file, or to stdout without one. */
 export function writeResult(result: object, file: string | undefined): void {
   const text = `${JSON.stringify(result, null, 2)}\n`;
   if (file) writeFileSync(resolve(file), text);

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { cacheFolder, debianRoot, inRoot, machineMirror } from '../scripts/lib/debian-releases.mjs';
 import { fail } from '../scripts/lib/process.mjs';
 
-/** Debian's newest PyTorch and transformers: what is compared with is what people would otherwise use today. */
+/** Debian unstable has current versions of PyTorch and transformers. */
 const release = 'sid';
 const packages = ['python3-torch', 'python3-transformers', 'python3-safetensors', 'libopenblas0-openmp'];
 
-/** Makes the Debian that they live in, unless it is there. Ends the program with a hint where that can't be. */
+/** Creates their Debian system if necessary. Exits with a hint on failure. */
 export async function preparePeers({
   mirror,
   fresh,
@@ -21,7 +21,7 @@ export async function preparePeers({
   }
 }
 
-/** A command in there, as execFileSync and spawnSync take it; it sees these folders of the machine, and no others. */
+/** Returns a command that runs there, for execFileSync and spawnSync. It sees only the shared folders of this machine. */
 export function inPeers(shared: string[], command: string[]): [program: string, args: string[]] {
   const [program, ...args] = inRoot(join(cacheFolder, `debian-${release}`), shared, command);
   return [program as string, args];

@@ -1,6 +1,6 @@
 /**
- * How long until the trainer answers? Wall time from starting the process to its end, medians over runs that take turns; the shortest shows what it takes
- * where nothing else wants the processor, and `/bin/true` what any process takes.
+ * Measures the trainer's start: wall time from start to exit, as medians over alternating runs. The minimum excludes other load, and
+ * `/bin/true` shows the cost of any process.
  * Usage: npm run benchmark:startup -- [--runs 50] [--out FILE]
  */
 import { spawnSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
- * Do charts keep up with the hand? 30 runs of 60 metrics over one another, and one run of a million points, in headless Chromium: how long it takes until
- * they are there, and how long the page's main thread works in a frame while one moves the cross-hair, zooms, changes the smoothing and scrolls.
- * Usage: npm run benchmark:charts -- [--runs 30] [--points 1000000] [--out FILE]. `npm run build` must have made the page.
+ * Measures charts in headless Chromium with 30 overlaid runs of 60 metrics, and one run of a million points: time until they appear,
+ * and main thread time per frame during cross-hair moves, zoom, smoothing and scrolling.
+ * Usage: npm run benchmark:charts -- [--runs 30] [--points 1000000] [--out FILE]. Run `npm run build` first.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,13 +60,13 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** Goes to a page and waits until a chart has the values of so many runs; gives the milliseconds that took. */
+/** Opens a page, waits until a chart has the values of that many runs, and returns the milliseconds. */
 async function open(page: Page, hash: string, runs: number): Promise<number> {
   const begin = performance.now();
   await page.evaluate((to) => {
     location.hash = to;
   }, hash);
-  // Of more than twelve lines the text tells the first twelve.
+  // The text lists at most twelve lines.
   const told = Math.min(runs, 12);
   const words = runs > 1 ? 'rollout/reward_mean' : 'reward-mean';
   await page.waitForFunction(
@@ -77,7 +77,7 @@ async function open(page: Page, hash: string, runs: number): Promise<number> {
     [words, told] as const,
     { timeout: 300_000 },
   );
-  // Charts are made once they are nearly in view.
+  // Charts are created when they are nearly in view.
   await page.locator('[data-chart]').first().scrollIntoViewIfNeeded();
   await page.locator('[data-chart] canvas').first().waitFor({ state: 'attached' });
   return Math.round(performance.now() - begin);
@@ -112,7 +112,7 @@ async function measureAll(page: Page) {
   return { charts_drawn: charts, cross_hair: moved, zoom: zoomed, smoothing: smoothed, scroll: scrolled };
 }
 
-/** Brings the first plot to the middle and waits until all has been the same, at the same place, for thirty frames: runs that come last make it anew. */
+/** Scrolls the first plot to the middle and waits until the page is stable for thirty frames: late runs recreate it. */
 async function stands(page: Page): Promise<void> {
   await page.waitForFunction(
     () => {

@@ -2,14 +2,14 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baseConfig } from '../../core/presets/base.ts';
 
-/** Data folders as years of use leave them, made in seconds: real run directories with invented figures. */
+/** Generates data folders as after years of use: real run directories with invented figures. */
 
 const start = Date.UTC(2026, 0, 1);
 
 const line = (seq: number, time: number, type: string, fields: object) =>
   `${JSON.stringify({ v: 1, seq, time, type, ...fields })}\n`;
 
-/** What the Echo Trap's monitor looks at, of a healthy run: the mean of each metric. */
+/** Means of the Echo Trap monitor's metrics for a healthy run. */
 const judged = {
   'rollout/success_rate': 0.6,
   'rollout/reward_mean': 0.6,
@@ -26,7 +26,7 @@ const judged = {
   'actor/grad_norm_max': 0.5,
 };
 
-/** About as many as a run of the starter has, where it isn't said how many. */
+/** Returns metric names; by default about as many as a starter run has. */
 const metrics = (iteration: number, count = 40, shift = 0) => ({
   ...Object.fromEntries(
     Array.from({ length: count - Object.keys(judged).length }, (_, index) => [
@@ -41,20 +41,20 @@ const metrics = (iteration: number, count = 40, shift = 0) => ({
 
 export interface RunPlan {
   iterations: number;
-  /** Events of where the trainer is, before each iteration's end. */
+  /** Phase events per iteration. */
   phases: number;
-  /** Milliseconds from one event to the next. */
+  /** Milliseconds between events. */
   pace: number;
   metrics?: number;
-  /** What makes its values others than those of other runs. */
+  /** Makes the run's values differ from other runs'. */
   shift?: number;
 }
 
-/** Ten hours of four phases a second: 144,601 events. */
+/** Ten hours with four phases per second: 144,601 events. */
 export const tenHours: RunPlan = { iterations: 600, phases: 240, pace: 250 };
 export const brief: RunPlan = { iterations: 10, phases: 8, pace: 250 };
 
-/** Writes a completed run's directory and gives how many events its journal has. */
+/** Writes a completed run's directory and returns the number of journal events. */
 export function writeRun(
   home: string,
   runId: string,
@@ -88,7 +88,7 @@ export function writeRun(
   return seq;
 }
 
-/** Writes a completed run of one metric with so many iterations: noise with a spike of one iteration in every thousand. */
+/** Writes a completed run with one metric: noise with a one-iteration spike per thousand. */
 export function writeLongRun(home: string, runId: string, iterations: number): void {
   const folder = join(home, 'runs', runId);
   mkdirSync(folder, { recursive: true });
@@ -107,6 +107,6 @@ export function writeLongRun(home: string, runId: string, iterations: number): v
   }
 }
 
-/** A line of a log, of about a kilobyte. */
+/** Returns a log line of about a kilobyte. */
 export const logLine = (seq: number) =>
   line(seq, start + seq, 'log', { level: 'info', message: 'x'.repeat(1000) });

@@ -1,7 +1,7 @@
 /**
- * How long does it take from the start of `starpo serve` until the page says something? Chromium is open and waits; it opens the address as soon as that is printed. Once
- * with a new data folder and once with years of use, five starts each.
- * Usage: npm run benchmark:first-paint -- [--starts 5] [--runs 1000] [--out FILE]. `npm run build` must have made the app.
+ * Measures the time from the start of `starpo serve` to the page's first paint. Chromium is already open and loads the address when it is
+ * printed. Five starts each with a new data folder and with one after years of use.
+ * Usage: npm run benchmark:first-paint -- [--starts 5] [--runs 1000] [--out FILE]. Run `npm run build` first.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,19 +18,19 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 });
-/** Milliseconds since the process was started. */
+/** Milliseconds since the process started. */
 interface Start {
   address_printed: number;
-  /** The first text or picture, as the browser tells. */
+  /** The browser's first contentful paint. */
   first_contentful_paint: number;
-  /** The page's heading is there. */
+  /** The page's heading is visible. */
   heading: number;
-  /** Of core, all its threads, until it has printed its address: what is comparable where others use the machine. */
+  /** Processor time of all of core's threads until it prints its address; comparable on a shared machine. */
   processor_time_of_core: number;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
-// Compiled code is kept between starts, as `npm start` has it.
+// Keep compiled code between starts, as `npm start` does.
 const environment = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
 const browser = await launchBrowser();
 try {
@@ -58,13 +58,13 @@ try {
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Milliseconds that a process has had, by the kernel's count in hundredths of a second. */
+/** Returns a process's processor time in ms, with the kernel's resolution of 10 ms. */
 function processorTime(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** What happens once in the life of a data folder is none of a start. */
+/** Excludes work that happens once per data folder. */
 async function takeIn(home: string): Promise<void> {
   const core = serve(home, environment);
   await clientOf(home, await printedAddress(core));
@@ -85,10 +85,10 @@ async function median(home: string): Promise<Start & { first_contentful_paint_of
   };
 }
 
-/** A tab of its own each time, in a profile that knows nothing of the page. */
+/** Opens a new tab in a fresh profile. */
 async function start(home: string): Promise<Start> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  // Watched from within, by the page's own clock.
+  // Measured inside the page, by its own clock.
   await context.addInitScript(() => {
     const state = globalThis as unknown as { heading: Promise<number> };
     state.heading = new Promise((found) => {

@@ -1,7 +1,7 @@
 /**
- * Does the page's memory grow while a run goes on for days? The sample run's journal is replayed into a run that seems to train, again and again with rising numbers, its boards on
- * the wall and all charts open, in headless Chromium: the page's heap after a collection, before and after 36,000 events.
- * Usage: npm run benchmark:heap -- [--events 36000] [--out FILE]. `npm run build` must have made the page.
+ * Measures memory growth of a page that stays open for days: the sample run's journal is replayed repeatedly into a seemingly training
+ * run, with the wall and all charts open in headless Chromium. Reports the heap after garbage collection, before and after 36,000 events.
+ * Usage: npm run benchmark:heap -- [--events 36000] [--out FILE]. Run `npm run build` first.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -24,10 +24,10 @@ import { launchBrowser, load, openStudio } from './served.ts';
 const { values } = parseArgs({
   options: { events: { type: 'string', default: '36000' }, out: { type: 'string' } },
 });
-const wanted = Number(values.events);
-/** Iterations that are written at once; a page is told of them together. */
+const eventCount = Number(values.events);
+/** Iterations written at once; the page is notified of them together. */
 const atOnce = 5;
-/** Before this many the page still loads what it keeps: fonts, pictures of pieces, code that was not compiled yet. */
+/** Warm-up events: until then the page loads fonts, piece images and code. */
 const warmUp = 1000;
 
 interface JournalEvent {
@@ -41,7 +41,7 @@ interface JournalEvent {
 }
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
-// What core sees as the run's trainer: a process that lives.
+// A living process that core takes for the run's trainer.
 const trainer = spawn('sleep', ['3600'], { stdio: 'ignore' });
 process.env.STARPO_TRAINER = join(home, 'none');
 const { studio, client } = await openStudio(home);
@@ -49,7 +49,8 @@ const browser = await launchBrowser();
 
 try {
   const before = load();
-  if (!(await client.call('sample.get', {}))) throw new Error('No sample run ships with the app.');
+  if (!(await client.call('sample.get', {})))
+    throw new Error('The sample run is missing: run `npm run make-sample`.');
   const replay = replayOf(globSync(join(home, 'sample/*/runs/*'))[0]!);
   replay.write(atOnce);
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
@@ -65,7 +66,7 @@ try {
     });
   const devTools = await page.context().newCDPSession(page);
 
-  /** Until so many events are written, and those that tell of iterations drawn. */
+  /** Resolves when that many events are written and their iterations are drawn. */
   const replayUntil = async (events: number) => {
     while (replay.written() < events) {
       const iteration = replay.write(atOnce);
@@ -79,9 +80,9 @@ try {
   };
   await replayUntil(warmUp);
   const first = await memoryOf(devTools);
-  await replayUntil(warmUp + wanted / 2);
+  await replayUntil(warmUp + eventCount / 2);
   const halfway = await memoryOf(devTools);
-  await replayUntil(warmUp + wanted);
+  await replayUntil(warmUp + eventCount);
   const last = await memoryOf(devTools);
 
   const result = {
@@ -89,7 +90,7 @@ try {
     machine: machine(),
     load: { before, after: load() },
     browser: `Chromium ${browser.version()}, headless, 1440 x 900`,
-    events: wanted,
+    events: eventCount,
     iterations: replay.iteration(),
     before: first,
     halfway,
@@ -104,7 +105,7 @@ try {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Of the page alone, after a collection. */
+/** Returns the page's heap after garbage collection. */
 async function memoryOf(devTools: CDPSession) {
   for (let count = 0; count < 3; count++) await devTools.send('HeapProfiler.collectGarbage');
   const { usedSize } = await devTools.send('Runtime.getHeapUsage');
@@ -116,7 +117,7 @@ async function memoryOf(devTools: CDPSession) {
   };
 }
 
-/** A run of which more is written whenever that is asked for: the sample's journal over and over, with its phases, its boards and its metrics. */
+/** Creates a run that grows on request by repeating the sample's journal with its phases, boards and metrics. */
 function replayOf(sample: string) {
   const folder = join(home, 'runs/replayed');
   const journal = join(folder, 'events.jsonl');
@@ -128,7 +129,7 @@ function replayOf(sample: string) {
     .split('\n')
     .map((line): JournalEvent => JSON.parse(line));
   const [started, ...rest] = events;
-  // Each ends with an iteration's metrics. A checkpoint would have to be there.
+  // Each part ends with an iteration's metrics. Checkpoint events are left out: their files would have to exist.
   const pieces: JournalEvent[][] = [[]];
   for (const event of rest) {
     if (/^(checkpoint|stopped)/.test(event.type)) continue;
@@ -145,7 +146,7 @@ function replayOf(sample: string) {
     );
   append([{ ...started, pid: trainer.pid, host: hostname(), iterations: 1_000_000 }]);
 
-  /** The event as it would be so many iterations later, its files with it. */
+  /** Returns the event shifted by that many iterations, with its files. */
   function later(event: JournalEvent, iterations: number): JournalEvent {
     const iteration = (event.iteration ?? 0) + iterations;
     const number = String(iteration).padStart(6, '0');
@@ -154,7 +155,7 @@ function replayOf(sample: string) {
     if (event.type !== 'rollout') return { ...event, iteration };
     const moved = (path: string) => {
       const to = path.replace(/\d{6}/, number);
-      // Of most iterations the sample has not kept the boards: those of its last one stand for them.
+      // The sample has boards for few iterations: use those of the last one.
       const kept = globSync(join(sample, path.replace(/\d{6}/, '*'))).sort();
       copyFileSync(kept.find((each) => each.endsWith(path)) ?? kept.at(-1)!, join(folder, to));
       return to;
@@ -165,11 +166,11 @@ function replayOf(sample: string) {
   return {
     written: () => seq,
     iteration: () => newest,
-    /** Gives the newest iteration. */
+    /** Returns the newest iteration. */
     write(iterations: number): number {
       for (let count = 0; count < iterations; count++, newest++) {
         const before = newest - (newest % cycle);
-        // The untrained policy is evaluated once.
+        // Skip repeated evaluations of the untrained policy.
         const own = pieces[newest % cycle]!.filter(({ iteration }) => before === 0 || iteration !== 0);
         append(own.map((event) => later(event, before)));
       }

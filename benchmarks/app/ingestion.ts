@@ -1,7 +1,7 @@
 /**
- * Does the page answer while years of runs are taken in? The page is open on an empty data folder when 1,001 runs appear in it, one of them of ten hours: how long the page's main
- * thread works in each frame, and how long it is blocked at most, until all of them are taken in and listed.
- * Usage: npm run benchmark:ingestion -- [--runs 1000] [--out FILE]. `npm run build` must have made the app.
+ * Measures the page during ingestion: 1,001 runs, one of ten hours, appear in an open page's empty data folder. Reports main thread time
+ * per frame, and the longest block, until all runs are listed.
+ * Usage: npm run benchmark:ingestion -- [--runs 1000] [--out FILE]. Run `npm run build` first.
  */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ try {
       milliseconds = Math.round(performance.now() - begin);
     });
     measured[name] = { listed_after_milliseconds: milliseconds, ...frames };
-    // Away again, for the next page.
+    // Remove the runs for the next page.
     for (const run of readdirSync(join(home, 'runs'))) renameSync(join(home, 'runs', run), join(from, run));
     await shows(null);
   }

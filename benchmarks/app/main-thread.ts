@@ -1,13 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 
-/** What the main thread of a page works in each animation frame, by the browser's own trace. */
+/** Measures a page's main thread time per animation frame with the browser's trace. */
 
 interface TraceEvent {
   name: string;
   ph: string;
   pid: number;
   tid: number;
-  /** Microseconds; `tdur`: of the thread's processor time. */
+  /** Microseconds; `tdur` is the thread's processor time. */
   ts: number;
   dur?: number;
   tdur?: number;
@@ -23,12 +23,12 @@ interface Quantiles {
 
 export interface FrameTimes {
   frames: number;
-  /** Where others use the machine, it says how long they kept the page waiting as well. */
+  /** Wall time; includes waiting for other programs. */
   milliseconds_of_main_thread_a_frame: Quantiles;
   milliseconds_of_its_processor_time_a_frame: Quantiles;
 }
 
-/** Watches a page while `act` lasts, in which a frame is asked for after each frame, whether anything moves or not. */
+/** Traces a page during `act`, requesting a frame after each frame. */
 export async function watchFrames(
   browser: Browser,
   page: Page,
@@ -61,17 +61,17 @@ function quantiles(of: readonly number[]): Quantiles {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), most: at(1) };
 }
 
-/** The main thread's work from one animation frame to the next, ms: by the clock, and of its processor time. */
+/** Returns main thread time between animation frames in ms: wall time and processor time. */
 function framesOf({ traceEvents }: { traceEvents: TraceEvent[] }): { wall: number; own: number }[] {
   const perThread = Map.groupBy(traceEvents, ({ pid, tid }) => `${pid} ${tid}`);
   const isMain = (events: TraceEvent[]) =>
     events.some(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain') &&
     events.some(({ name }) => name === 'FireAnimationFrame');
   const main = [...perThread.values()].filter(isMain).sort((a, b) => b.length - a.length)[0] ?? [];
-  // Other categories tell of each task once more, as RunTask.
+  // Other categories repeat each task as RunTask.
   const tasks = main.filter(({ name, ph }) => ph === 'X' && name === 'ThreadControllerImpl::RunTask');
   const asked = main.filter(({ name }) => name === 'FireAnimationFrame').map(({ ts }) => ts);
-  // Several may have asked for the same frame.
+  // Several callbacks may share a frame.
   const begins = tasks
     .filter(({ ts, dur = 0 }) => asked.some((at) => at >= ts && at <= ts + dur))
     .map(({ ts }) => ts)
@@ -83,6 +83,6 @@ function framesOf({ traceEvents }: { traceEvents: TraceEvent[] }): { wall: numbe
     frames[at]!.wall += dur / 1000;
     frames[at]!.own += tdur / 1000;
   }
-  // The last one wasn't over.
+  // The last frame is incomplete.
   return frames.slice(0, -1);
 }

@@ -1,7 +1,7 @@
 /**
- * Does core answer while it takes in what years of use have left? A data folder of 1,001 runs, one of them of ten hours, is served from nothing; then
- * 60,000 notices go to a client that has stopped reading.
- * Usage: npm run benchmark:app -- [--runs 1000] [--out FILE]. `npm run build` must have made the page.
+ * Measures core during ingestion: serves a data folder of 1,001 runs, one of ten hours, with a new history, then sends 60,000 notices to
+ * a client that has stopped reading.
+ * Usage: npm run benchmark:app -- [--runs 1000] [--out FILE]. Run `npm run build` first.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +53,7 @@ class Watched {
     return report as Report;
   }
 
-  /** Milliseconds since it was started. */
+  /** Milliseconds since the start. */
   age = () => Math.round(performance.now() - this.startedAt);
 
   async end(): Promise<void> {
@@ -71,7 +71,7 @@ try {
   for (let index = 0; index < count; index++) writeRun(home, `run-${String(index).padStart(4, '0')}`, brief);
   const loadBefore = load();
 
-  // What a process that does nothing is kept waiting on this machine, at the same time.
+  // The same measurement for an idle process, as a baseline.
   const idle = new Watched(['--eval', 'setInterval(() => {}, 1000)']);
   const core = new Watched([join(root, 'core/host/cli.ts'), 'serve', '--port', '0', '--home', home]);
   const origin = await printedOrigin(core.process);
@@ -125,10 +125,10 @@ async function printedOrigin(core: ChildProcess): Promise<string> {
     const found = /(http:\/\/127\.0\.0\.1:\d+)\//.exec(text);
     if (found) return found[1]!;
   }
-  throw new Error('starpo serve ended.');
+  throw new Error('starpo serve exited.');
 }
 
-/** The page with its scripts and styles, as a browser loads it. */
+/** Loads the page with its scripts and styles, as a browser does. */
 async function fetchPage(origin: string): Promise<void> {
   const get = async (path: string) => {
     const answer = await fetch(new URL(path, origin));
@@ -148,7 +148,7 @@ async function connect(origin: string): Promise<Client> {
   return createClient(await openWebSocket(origin, await keyAt(origin)));
 }
 
-/** `starpo runs --json`, through the core that serves. */
+/** Runs `starpo runs --json` as a client of the server. */
 async function list(): Promise<{ runs: { id: string; iteration: number }[]; milliseconds: number }> {
   const begin = performance.now();
   const child = spawn(process.execPath, [join(root, 'core/host/cli.ts'), 'runs', '--json', '--home', home], {
@@ -159,7 +159,7 @@ async function list(): Promise<{ runs: { id: string; iteration: number }[]; mill
   return { runs: JSON.parse(output), milliseconds: performance.now() - begin };
 }
 
-/** Bytes that core has in use for a client which subscribed to everything and then stopped reading, above what the same notices take without it. */
+/** Returns the bytes that core uses for a client that subscribed to everything and stopped reading, above the use without it. */
 async function costOfStalledClient(core: Watched, client: Client, origin: string): Promise<number> {
   const journal = join(home, 'runs/run-0000/events.jsonl');
   let seq = readFileSync(journal, 'utf8').trimEnd().split('\n').length;

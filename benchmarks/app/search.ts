@@ -1,6 +1,6 @@
 /**
- * How fast is the search over what 100,000 episodes say? Rollout files of invented thoughts are read into the history as an app does it, then searched by words that are in
- * all of them, in some and in none, with and without filters.
+ * Measures episode search over 100,000 episodes: indexes rollout files with invented reasoning as the app does, then searches words that
+ * occur in all, some and none, with and without filters.
  * Usage: node benchmarks/app/search.ts [--episodes 100000] [--out FILE]
  */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,18 +20,18 @@ const { values } = parseArgs({
 const perFile = 128;
 const filesPerRun = 50;
 const repetitions = 20;
-const wanted = Number(values.episodes);
+const episodeCount = Number(values.episodes);
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-search-'));
 try {
-  const runs = Math.ceil(wanted / (perFile * filesPerRun));
+  const runs = Math.ceil(episodeCount / (perFile * filesPerRun));
   for (let run = 0; run < runs; run++)
-    writeRun(run, Math.min(filesPerRun, Math.ceil(wanted / perFile) - run * filesPerRun));
+    writeRun(run, Math.min(filesPerRun, Math.ceil(episodeCount / perFile) - run * filesPerRun));
   const core = await createCore({ home, log: () => {} });
   const before = performance.now();
   await core.episodeIndex.readAll();
   const reading = (performance.now() - before) / 1000;
-  // The thread that answers begins with the first question.
+  // The reader thread starts with the first query.
   const { indexed } = await core.episodeIndex.search({ text: '' });
   const results = [];
   for (const query of queries())
@@ -97,7 +97,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return Number(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!.toFixed(2));
 }
 
-/** A completed run with as many rollout files. */
+/** Writes a completed run with that many rollout files. */
 function writeRun(run: number, files: number): void {
   const id = `run-${String(run).padStart(5, '0')}`;
   const folder = join(home, 'runs', id);
@@ -142,7 +142,7 @@ function writeRollout(folder: string, stem: string, run: number, iteration: numb
   writeFileSync(join(folder, `${stem}.index.json`), JSON.stringify({ version: 1, episodes }));
 }
 
-/** A dozen words or so: some always, some of fifty, seldom one of a thousand. */
+/** Returns about a dozen words: some constant, some of fifty, rarely one of a thousand. */
 function thought(draw: () => number): string {
   const words = Array.from({ length: 8 }, () => `w${Math.floor(draw() ** 2 * 50)}`);
   const rare = draw() < 0.1 ? ` rare${Math.floor(draw() * 1000)}` : '';
@@ -150,7 +150,7 @@ function thought(draw: () => number): string {
   return `player ${Math.floor(draw() * 4)},${Math.floor(draw() * 4)} ${words.join(' ')}${path}${rare}`;
 }
 
-/** The same numbers in [0, 1) for the same seed (mulberry32). */
+/** Returns reproducible random numbers in [0, 1) (mulberry32). */
 function drawing(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -10,7 +10,7 @@ import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { Studio } from '../../core/host/studio.ts';
 
-/** What the app's benchmarks run: a core that serves the built page, in a process of its own or in this one, and a browser. */
+/** Shared by the app's benchmarks: a server for the built page, in a separate process or this one, and a browser. */
 
 const root = join(import.meta.dirname, '../..');
 const program = join(root, 'out/main/cli.cjs');
@@ -18,10 +18,10 @@ const program = join(root, 'out/main/cli.cjs');
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
 
-/** Processes that wanted a core, over the last minute. */
+/** Load average over the last minute. */
 export const load = () => Number(loadavg()[0]!.toFixed(1));
 
-/** `starpo serve` as `npm start` runs it. Throws where the app isn't built. */
+/** Starts `starpo serve` as `npm start` does. Throws if the app isn't built. */
 export function serve(home: string, env: NodeJS.ProcessEnv = process.env): ChildProcess {
   if (!existsSync(program)) throw new Error('The app is not built: run `npm run build` first.');
   return spawn(process.execPath, [program, 'serve', '--port', '0', '--home', home], {
@@ -35,10 +35,10 @@ export async function printedAddress(core: ChildProcess): Promise<string> {
     const found = /(http:\/\/127\.0\.0\.1:\d+\/\S*)/.exec(text);
     if (found) return found[1]!;
   }
-  throw new Error('starpo serve ended.');
+  throw new Error('starpo serve exited.');
 }
 
-/** A client beside the page; settles once the data folder is taken in. */
+/** Connects a client; resolves when the data folder is ingested. */
 export async function clientOf(home: string, address: string): Promise<Client> {
   const { origin } = new URL(address);
   const key = await keyFromToken(readFileSync(join(home, 'token'), 'utf8').trim(), origin);
@@ -52,7 +52,7 @@ export async function end(core: ChildProcess): Promise<void> {
   await once(core, 'exit');
 }
 
-/** A core in this process. */
+/** Starts a core in this process. */
 export async function openStudio(home: string): Promise<{ studio: Studio; client: Client }> {
   const studio = new Studio({
     home,

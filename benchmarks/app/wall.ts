@@ -1,6 +1,6 @@
 /**
- * What does the wall cost? 256 boards play on the page of a run that trains meanwhile, in headless Chromium; the browser's own trace says how long its main thread works
- * in each frame. Usage: npm run benchmark:wall -- [--preset starter-sokoban] [--seconds 30] [--out FILE]. `npm run build` must have made the page and the trainer.
+ * Measures the wall: 256 boards play in headless Chromium on the page of a training run; the browser's trace gives main thread time per
+ * frame. Usage: npm run benchmark:wall -- [--preset starter-sokoban] [--seconds 30] [--out FILE]. Run `npm run build` first; needs the trainer.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ try {
   await page.getByRole('region', { name: 'Boards' }).getByText('Iteration').waitFor();
   const first = await iteration(runId);
   const before = load();
-  // No event ends the measurement: it lasts as long as it was asked to.
+  // The measurement has a fixed duration.
   const frames = await watchFrames(browser, page, () => page.waitForTimeout(1000 * Number(values.seconds)));
   const last = await iteration(runId);
   await client.call('runs.command', { runId, command: 'stop' });

@@ -1,14 +1,13 @@
 /**
- * Loaded into a process before its own code (`node --import`): tells its parent, whenever it is asked over IPC, how long the event loop was blocked at
- * most since it was asked before, by the clock and by the processor's time that the thread itself had, and what memory is in use after a collection.
- * Where others use the machine, the clock says how long they kept it waiting as well.
+ * Preloaded into a process (`node --import`). On each IPC request it reports the event loop's longest block since the last request, in wall
+ * time and the thread's processor time, and memory use after garbage collection. Wall time includes waiting for other programs.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
 const resolution = 2;
 
-// Threads of the process load this too.
+// The process's threads load this too.
 if (isMainThread) watch();
 
 function watch(): void {
@@ -16,7 +15,7 @@ function watch(): void {
   delay.enable();
   let before = processorTime();
   let longestWork = 0;
-  // Comes once in every turn of the loop that is longer.
+  // Runs once per loop iteration.
   setInterval(() => {
     const now = processorTime();
     longestWork = Math.max(longestWork, now - before);
@@ -35,7 +34,7 @@ function watch(): void {
   process.channel!.unref();
 }
 
-/** Of this thread, in ms. */
+/** Returns this thread's processor time in ms. */
 function processorTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

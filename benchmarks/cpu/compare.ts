@@ -1,7 +1,7 @@
 /**
- * The engine beside PyTorch on a CPU, in one run: one optimiser step on a mini-batch, and batched generation with sampling, of a starter-shaped policy.
- * Both compute the same weights and tokens, which is checked before anything is compared; then they take turns.
- * PyTorch is the newest that Debian has, in a Debian of its own (wants the superuser), or that of another Python.
+ * Compares the engine with PyTorch on a CPU: one optimizer step on a mini-batch, and batched generation, for a starter-shaped policy.
+ * It first checks that both compute the same, then alternates.
+ * PyTorch comes from Debian unstable in a folder (needs root), or from another Python.
  * Usage: npm run benchmark:cpu -- [--repeats 5] [--threads 2] [--clock wall|processor] [--python FILE] [--fresh] [--mirror URL] [--out FILE]
  */
 import { execFileSync } from 'node:child_process';
@@ -43,7 +43,7 @@ const bench = join(build, 'starpo-bench');
 const folder = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 const shared = ['--threads', threads, '--clock', values.clock as string];
 
-/** OpenBLAS knows fewer processors than there are; the fastest of these is what PyTorch runs with. */
+/** OpenBLAS doesn't detect newer CPUs, so PyTorch uses the fastest core type. */
 const coreTypes = ['SkylakeX', 'SapphireRapids', 'Haswell'];
 const openmpBlas = '/usr/lib/x86_64-linux-gnu/openblas-openmp';
 
@@ -69,7 +69,7 @@ function pyTorch(precision: string, coreType: string, extra: string[] = []): Mea
   return JSON.parse(output);
 }
 
-/** What makes the comparison one: the same log-probabilities, loss and gradient, and on either side a sampler that agrees with its own training pass. */
+/** Checks that both have the same log-probabilities, loss and gradient, and that each sampler agrees with its own training pass. */
 function requireSameResults(engine: Measured, peer: Measured) {
   const gap = Math.max(
     ...engine.training.logprobs.map((value, i) => Math.abs(value - (peer.training.logprobs[i] as number))),
@@ -84,7 +84,7 @@ function requireSameResults(engine: Measured, peer: Measured) {
     pytorch_sampler_difference: peer.generation.forward_gap,
   };
   if (!Object.values(agreement).every((difference) => difference < 1e-3)) {
-    console.error('The two sides do not compute the same:', agreement);
+    console.error('Engine and PyTorch disagree:', agreement);
     process.exit(1);
   }
   return agreement;

@@ -1,7 +1,7 @@
 /**
- * Draws series after the collapses that the RAGEN paper shows in its figure 6: not read off the figure, but laid through the iterations that its text and captions name (reward
- * spread, reward mean, entropy and gradient norm of five runs), with noise of their own. They are no measurement; they ask whether the detectors would have warned
- * there. Usage: node benchmarks/echo-trap/draw-paper.ts
+ * Draws series after the collapses in figure 6 of the RAGEN paper: reward std, reward mean, entropy and gradient norm of five runs, through
+ * the iterations that its text and captions name, with added noise. They are not measurements; they test whether the detectors would have
+ * warned. Usage: node benchmarks/echo-trap/draw-paper.ts
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ interface Drawn {
   environment: string;
   estimator: 'gae' | 'grpo';
   iterations: number;
-  /** Where the paper sees the reward collapse. */
+  /** Iteration at which the paper's reward collapses. */
   onset: number;
   reward: Shape;
   spread: Shape;
   entropy: Shape;
   gradient: Shape;
-  /** Iterations of single spikes of the gradient, many times what is normal. */
+  /** Iterations with single gradient spikes. */
   spikes: readonly number[];
 }
 
@@ -200,7 +200,7 @@ for (const [
   const folder = join(import.meta.dirname, 'paper', name);
   mkdirSync(folder, { recursive: true });
   const random = randomNumbers(index + 1);
-  /** Up to a tenth of the value to either side. */
+  /** Noise of up to a tenth of the value. */
   const noisy = (value: number) => rounded(value * (0.9 + 0.2 * random()));
   const lines = Array.from({ length: iterations }, (_, i) => {
     const iteration = i + 1;

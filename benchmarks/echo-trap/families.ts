@@ -1,6 +1,6 @@
 /**
- * What became of the labelled runs, by family of settings: how many collapsed, how and when, and what they could do at their end. Success is that of the evaluations where a run has
- * them, of rollouts elsewhere. Usage: npm run --silent benchmark:echo-trap-families -- [--only PATTERN] [--out FILE]
+ * Summarises the labelled runs per family of settings: how many collapsed, how and when, and final success (of evaluations if a run has
+ * them, else of rollouts). Usage: npm run --silent benchmark:echo-trap-families -- [--only PATTERN] [--out FILE]
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, out: { type: 'string' } },
 });
 
-/** Mean success of the last iterations, in percent. */
+/** Returns the mean success of the last iterations in percent. */
 const lastIterations = 20;
 
 function endOf({ points }: LabelledRun): number {

@@ -1,6 +1,6 @@
 /**
- * Makes the labelled runs of run-list.json, those that aren't there yet, and keeps of each what the detectors read: run.json, the journal's iterations and evaluations, and the
- * label that docs/collapse-rule.md gives. May be stopped and called again. Usage: npm run benchmark:echo-trap-runs -- [--workers 2] [--only PATTERN] [--into FOLDER]
+ * Trains the missing labelled runs of run-list.json and keeps what the detectors read: run.json, the journal's iterations and evaluations,
+ * and the label of docs/collapse-rule.md. Can be interrupted and repeated. Usage: npm run benchmark:echo-trap-runs -- [--workers 2] [--only PATTERN] [--into FOLDER]
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface Job {
   set: Record<string, unknown>;
 }
 
-/** A seed of every family before the next one, so that whatever is done when time ends is spread over all. */
+/** One seed of every family before the next, so that partial results cover all families. */
 function jobs(): Job[] {
   const most = Math.max(...list.families.map(({ seeds }) => seeds.length));
   const rounds = Array.from({ length: most }, (_, round) =>
@@ -46,7 +46,7 @@ function jobs(): Job[] {
   return rounds.flat().filter(({ folder }) => !existsSync(join(folder, journal)));
 }
 
-/** Levels of its own for each seed, far from those that are evaluated: runs that play the same ones have their luck in the same iterations, and a detector would learn it by heart. */
+/** Separate training levels per seed, far from the evaluated ones: with shared levels all runs would dip in the same iterations. */
 const levelsOf = (seed: number) => ({ 'levels.train_seed': 50_000_000 + 100_000 * seed });
 
 const journal = 'events.jsonl.zst';
@@ -67,7 +67,7 @@ function differences(base: unknown, config: unknown, path: string[] = []): [stri
 
 const keysOf = (value: unknown) => (typeof value === 'object' && value !== null ? Object.keys(value) : null);
 
-/** Keeps what is read of a finished run; the folder is whole or not there. */
+/** Stores the required files of a finished run; the folder appears complete or not at all. */
 function keep(from: string, into: string): string {
   const config = JSON.parse(readFileSync(join(from, 'run.json'), 'utf8'));
   config.start.model = 'starter';
@@ -123,7 +123,7 @@ async function make({ folder, preset, set }: Job): Promise<void> {
 }
 
 const waiting = jobs();
-console.log(`${waiting.length} runs to make`);
+console.log(`${waiting.length} runs to train`);
 await Promise.all(
   Array.from({ length: Number(values.workers) }, async () => {
     for (let job = waiting.shift(); job; job = waiting.shift()) await make(job);

@@ -1,6 +1,6 @@
 /**
- * Does a roll-back save a run? Trains each seed twice: left alone, and with `reaction=rollback`, where core rolls back at the warning and goes on with the change that
- * its advice names, up to the same iteration. Prints, and writes, the mean success of the last ten iterations of both.
+ * Measures whether a roll-back saves a run. Trains each seed twice to the same iteration: alone, and with `reaction=rollback`, where core
+ * rolls back at the warning and applies the advised change. Reports the mean success of the last ten iterations.
  * Usage: npm run benchmark:rescue -- [--preset starter-frozen-lake-trap] [--seeds 1,2,3,4,5] [--set key=value ...] [--workers 2] [--out FILE]
  */
 import { execFile } from 'node:child_process';
@@ -25,11 +25,11 @@ const { values } = parseArgs({
 const success = 'rollout/success_rate';
 const lastOnes = 10;
 
-/** A run, or the one that goes on with it after a roll-back. */
+/** A run, or its fork after a roll-back. */
 interface Part {
   run: string;
   folder: string;
-  /** Of its parent, that it goes on from; null for the first. */
+  /** The parent's checkpoint; null for the first run. */
   iteration: number | null;
 }
 
@@ -37,7 +37,7 @@ interface Line {
   /** Mean success of the last iterations of the last run, in percent. */
   last_ten: number;
   iterations: number;
-  /** By the collapse rule, of the first run alone. */
+  /** Label of the first run by the collapse rule. */
   label: ReturnType<typeof labelRun>;
   rollbacks: { stopped_at: number; back_to: number; changes: unknown }[];
 }
@@ -60,7 +60,7 @@ const successes = (points: readonly Point[]) =>
     metrics[success] === undefined ? [] : { iteration, value: metrics[success] },
   );
 
-/** What of a fork's settings isn't its parent's. */
+/** Returns the fork's settings that differ from its parent's. */
 function changesOf(parent: Part, fork: Part): unknown {
   const config = (part: Part) => JSON.parse(readFileSync(join(part.folder, 'run.json'), 'utf8'));
   const flat = (value: unknown, path: string): [string, unknown][] =>
@@ -116,7 +116,7 @@ const jobs = values.seeds
   ]);
 const done = new Map<number, Partial<Record<'notify' | 'rollback', Line>>>();
 
-/** Of the seeds that were trained both ways so far, so that what was measured outlives an interruption. */
+/** Writes the results of seeds trained both ways so far, so that an interruption loses nothing. */
 function keep(): void {
   const seeds = [...done]
     .sort(([a], [b]) => a - b)

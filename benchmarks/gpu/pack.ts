@@ -1,6 +1,6 @@
 /**
- * Puts together what the GPU benchmarks need on a machine that has neither the checkout nor Node: the two programs, the scripts, goldens, the starter policy and
- * the runs' configurations, which are those of the presets.
+ * Packs everything that the GPU benchmarks need on a machine without checkout or Node: both programs, scripts, goldens, the starter policy
+ * and run configurations from the presets.
  * Usage: npm run benchmark:gpu -- FOLDER
  */
 import { execFileSync } from 'node:child_process';
@@ -21,7 +21,7 @@ if (!target) {
 const folder = resolve(target);
 const all = { 'filter.strategy': 'none', 'filter.keep': 1 };
 
-/** RAGEN's default three ways, and the starter. Nothing is evaluated but in the learning run. */
+/** Three variants of RAGEN's default, and the starter. Only the learning run evaluates. */
 const runs: Record<string, [preset: string, set: Record<string, Setting>]> = {
   'ppo-25': ['qwen2.5-0.5b-sokoban-starpo-s', {}],
   'ppo-all': ['qwen2.5-0.5b-sokoban-starpo-s', all],
