@@ -26,7 +26,7 @@ const judged = {
   'actor/grad_norm_max': 0.5,
 };
 
-/** Returns metric names; by default about as many as a starter run has. */
+/** Returns metric values; by default about as many as a starter run has. */
 const metrics = (iteration: number, count = 40, shift = 0) => ({
   ...Object.fromEntries(
     Array.from({ length: count - Object.keys(judged).length }, (_, index) => [

@@ -40,7 +40,7 @@ try {
   writeRun(years, 'ten-hours', tenHours);
   for (let index = 0; index < Number(values.runs); index++)
     writeRun(years, `run-${String(index).padStart(4, '0')}`, brief);
-  await takeIn(years);
+  await ingest(years);
   const result = {
     command: `npm run benchmark:first-paint${commandArguments()}`,
     machine: machine(),
@@ -64,8 +64,8 @@ function processorTime(pid: number): number {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** Excludes work that happens once per data folder. */
-async function takeIn(home: string): Promise<void> {
+/** Ingests the data folder before the measurement: this happens once in its life. */
+async function ingest(home: string): Promise<void> {
   const core = serve(home, environment);
   await clientOf(home, await printedAddress(core));
   await end(core);

@@ -166,7 +166,7 @@ function replayOf(sample: string) {
   return {
     written: () => seq,
     iteration: () => newest,
-    /** Returns the newest iteration. */
+    /** Appends iterations and returns the newest one. */
     write(iterations: number): number {
       for (let count = 0; count < iterations; count++, newest++) {
         const before = newest - (newest % cycle);

@@ -12,6 +12,7 @@ import type { Input } from '../../core/contract/contract.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import { createCore } from '../../core/index.ts';
 import { baseConfig } from '../../core/presets/base.ts';
+import { randomNumbers } from '../bootstrap.ts';
 import { commandArguments, machine } from '../machine.ts';
 
 const { values } = parseArgs({
@@ -121,7 +122,7 @@ function writeRollout(folder: string, stem: string, run: number, iteration: numb
   const episodes: object[] = [];
   let offset = 0;
   for (let index = 0; index < perFile; index++) {
-    const draw = drawing(run * 1e6 + iteration * 1e3 + index);
+    const draw = randomNumbers(run * 1e6 + iteration * 1e3 + index);
     const summary = {
       id: `${String(iteration).padStart(6, '0')}-train-${String(index).padStart(4, '0')}`,
       ...{ iteration, split: 'train', environment: run % 2 === 0 ? 'frozen-lake' : 'sokoban' },
@@ -148,15 +149,4 @@ function thought(draw: () => number): string {
   const rare = draw() < 0.1 ? ` rare${Math.floor(draw() * 1000)}` : '';
   const path = draw() < 0.3 ? ' goal safe path' : ' go';
   return `player ${Math.floor(draw() * 4)},${Math.floor(draw() * 4)} ${words.join(' ')}${path}${rare}`;
-}
-
-/** Returns reproducible random numbers in [0, 1) (mulberry32). */
-function drawing(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

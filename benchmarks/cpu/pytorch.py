@@ -1,4 +1,4 @@
-"""PyTorch's side of the comparison: the same weights, tokens, loss and optimiser as starpo-bench, timed. Prints one line of JSON.
+"""Times PyTorch with the same weights, tokens, loss and optimizer as starpo-bench. Prints one line of JSON.
 pytorch.py WORKLOAD_FOLDER [--threads 2] [--precision fp32|bf16]"""
 
 import argparse
@@ -102,7 +102,7 @@ def generate():
         with precision():
             logits = model.forward(prompts, last, cache).repeat_interleave(copies, 0)
             for position in range(prompt, context):
-                # One draw from the softmax: the largest of probability / exponential noise.
+                # Samples from the softmax: argmax of probability / exponential noise.
                 logs = logits.float().log_softmax(-1)
                 probabilities = logs.exp()
                 chosen = (probabilities / torch.empty_like(probabilities).exponential_()).argmax(-1)

@@ -103,7 +103,7 @@ class Qwen2:
         return F.linear(self.norm(x[rows], self.final_norm), self.embedding)
 
     def step(self, tokens, position, cache):
-        """One token for each sequence: tokens [batch] at `position` -> logits [batch, vocabulary]."""
+        """Decodes one token per sequence: tokens [batch] at `position` -> logits [batch, vocabulary]."""
         batch = tokens.shape[0]
         cosines, sines = self.cosines[position], self.sines[position]
         x = F.embedding(tokens, self.embedding)
@@ -118,7 +118,7 @@ class Qwen2:
 
 
 class StaticCache:
-    """Keys and values of a fixed number of sequences, [sequences * kv_heads, context, dim] a layer; each prompt is computed once for its `copies` sequences."""
+    """Keys and values of a fixed number of sequences, [sequences * kv_heads, context, dim] per layer; each prompt is computed once for its `copies` sequences."""
 
     def __init__(self, model, sequences, context, copies):
         shape = (sequences * model.kv_heads, context, model.dim)

@@ -1,4 +1,4 @@
-"""Model folders as they are published, with made-up weights and a small tokenizer of the published format: what a machine without the network can load."""
+"""Creates model folders in the published format, with random weights and a small tokenizer, for machines without a network."""
 
 import json
 import math
@@ -60,14 +60,14 @@ def write_weights(path, c):
 
 
 def byte_alphabet():
-    """GPT-2's printable character for every byte."""
+    """Returns GPT-2's printable character for every byte."""
     kept = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = iter(range(256, 512))
     return {byte: chr(byte) if byte in kept else chr(next(others)) for byte in range(256)}
 
 
 def train_merges(texts, count):
-    """Byte pair encoding in its plainest form: the most frequent neighbours become one, again and again. Words keep the blank before them."""
+    """Plain byte pair encoding: repeatedly merges the most frequent pair. Words keep their leading space."""
     alphabet = byte_alphabet()
     words = {}
     for text in texts:
@@ -97,7 +97,7 @@ def train_merges(texts, count):
 
 
 def tokenizer_of(texts, merges=400):
-    """A tokenizer.json of Qwen2.5's format, with as many merges as the prompts need to be about as long as with the published one."""
+    """Returns a tokenizer.json in Qwen2.5's format, with enough merges that prompts are about as long as with the published one."""
     learned = train_merges(texts, merges)
     tokens = [*byte_alphabet().values(), *(a + b for a, b in learned)]
     vocab = {}
@@ -114,7 +114,7 @@ def tokenizer_of(texts, merges=400):
 
 
 def make_model(folder, shape, texts):
-    """Writes a model folder, unless it is there. texts: what the tokenizer is to know."""
+    """Writes a model folder if it doesn't exist. texts: the tokenizer's training corpus."""
     if os.path.exists(os.path.join(folder, "generation_config.json")):
         return folder
     os.makedirs(folder, exist_ok=True)

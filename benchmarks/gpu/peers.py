@@ -1,10 +1,10 @@
-"""What transformers and PyTorch make of the same shapes on the same device: one line of JSON.
+"""Measures transformers and PyTorch on the same shapes and device. Prints one line of JSON.
 
 peers.py MODEL generation --device cuda:0 --sequences 128 --prompt 280 --sampled 256
 peers.py MODEL training --device cuda:0 --sequences 32 --length 1180 --first-target 590 --micro-batch 8
 
 Generation is transformers' model with a static cache and a compiled decode step (max-autotune, CUDA graphs), training its best attention with a compiled model and
-fused AdamW over fp32 master weights under bf16 autocast. What is faster of the attention implementations that are there counts."""
+fused AdamW over fp32 master weights under bf16 autocast. Reports the fastest available attention implementation."""
 
 import argparse
 import json
@@ -49,7 +49,7 @@ def load(attention, dtype):
 
 
 def attentions():
-    """Those that can be had here, best first."""
+    """Returns the available attention implementations, best first."""
     names = ["sdpa"]
     try:
         import flash_attn  # noqa: F401
@@ -74,7 +74,7 @@ def generation(attention):
         return chosen[:, None], logs.gather(-1, chosen[:, None]), -(logs.exp() * logs).sum(-1)
 
     decode = torch.compile(step, mode="max-autotune" if ON_GPU else "default", fullgraph=False) if ON_GPU else step
-    # One for all repeats: the compiled step's graphs hold its addresses, and would be recorded anew for another.
+    # One for all repeats: the compiled step's graphs contain its addresses.
     cache = transformers.StaticCache(config=model.config, max_batch_size=options.sequences, max_cache_len=context, device=device, dtype=model.dtype)
     rates = []
     for repeat in range(options.repeats + 1):
@@ -125,7 +125,7 @@ measured, problems = {}, {}
 for attention in attentions():
     try:
         measured[attention] = {"generation": generation, "training": training}[options.what](attention)
-    except Exception as error:  # an implementation that doesn't work here is no reason to have no figure
+    except Exception as error:  # try the next implementation
         problems[attention] = f"{type(error).__name__}: {error}"[:300]
     if ON_GPU:
         torch.cuda.empty_cache()

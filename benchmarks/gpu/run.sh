@@ -1,6 +1,6 @@
 #!/bin/sh
-# As much as fits into so many minutes of all stages, in order of importance, each with a JSON file of its own in OUT, whatever becomes of the others. Ends with 3 where there is
-# more to do: the same command goes on with it. 1: something failed.
+# Runs as many stages as fit into the time limit, most important first, each into its own JSON file in OUT. Exit status 3: run the same
+# command again to continue. 1: something failed.
 # Usage: run.sh OUT [--device cuda:0] [--stages "selftest goldens ..."] [--minutes 8] [--tiny]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,7 @@
-"""The stages, by name: stages.py STAGE OUT --until EPOCH_SECONDS --call-seconds 480 [--device cuda:0] [--tiny]. README.md says what each is for; every one writes OUT/STAGE.json as
+"""Runs the stages by name: stages.py STAGE OUT --until EPOCH_SECONDS --call-seconds 480 [--device cuda:0] [--tiny]. README.md describes them; each writes OUT/STAGE.json as
 it goes. Ends with 0 where all of the stage is done, 1 where something in it failed, and 3 where there is no time for its next step: called again, it goes on with that.
 
---tiny: a small model and short runs, to see that everything works, on a processor too. Its figures say nothing."""
+--tiny: a small model and short runs to test the scripts, also on a CPU. Its figures mean nothing."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ EXACTNESSES = ["fast", "exact"] if ON_GPU else ["exact"]
 
 
 def facts():
-    """Where and of what the figures are."""
+    """Returns the machine and versions."""
     with open(os.path.join(HERE, "build.json")) as file:
         build = json.load(file)
     smi = run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]) if ON_GPU and shutil.which("nvidia-smi") else None
@@ -60,7 +60,7 @@ def model_folder(shape=SHAPE):
 
 
 def run_directory(name, changes, model):
-    """A fresh run folder of a configuration. changes: {"rollout.groups": 4}."""
+    """Creates a run folder for a configuration. changes: {"rollout.groups": 4}."""
     values = config(name)
     for path, value in {"device": options.device, "precision": PRECISION, "start.model": model, "start.sha256": "", **changes}.items():
         *sections, key = path.split(".")
@@ -88,7 +88,7 @@ def selftest():
 
 
 def goldens():
-    """Small and large models of PyTorch against the engine. Where transformers is missing, the plain implementation stands in, and the files say so."""
+    """Compares small and large PyTorch models with the engine. Without transformers a plain implementation is used, and the files say so."""
     result = result_of("goldens")
     folder = os.path.join(options.out, "goldens")
     os.makedirs(folder, exist_ok=True)
@@ -111,7 +111,7 @@ def goldens():
 
 
 def iterations():
-    """RAGEN's default: 8 groups of 16, up to 5 turns. Replies have given lengths, since random weights never end one by themselves."""
+    """RAGEN's default: 8 groups of 16, up to 5 turns. Response lengths are given, because random weights never end a response."""
     result = result_of("iterations")
     result.step("model", "model", 120, lambda _: os.path.basename(model_folder()), many=False)
     for mean in (100, 400):
@@ -124,7 +124,7 @@ def rehearsal(name, mean, limit):
     folder = run_directory(name, {"evaluation.every": 0, **small_run()}, model_folder())
     done = run([BENCH, "rehearse", folder, "--iterations", "2" if options.tiny else "4", "--reply-mean", str(12 if options.tiny else mean)], limit)
     events = journal(folder, "iteration")
-    # The first warms everything up.
+    # The first iteration is a warm-up.
     metrics = [event["metrics"] for event in events[1:]]
     of = lambda metric: median([each[metric] for each in metrics if metric in each])
     shutil.rmtree(os.path.join(folder, "rollouts"), ignore_errors=True)
@@ -137,7 +137,7 @@ def rehearsal(name, mean, limit):
 
 
 def speed():
-    """Generation at several batch sizes, and one optimiser step, beside transformers and PyTorch where they are."""
+    """Measures generation at several batch sizes and one optimizer step, also with transformers and PyTorch if installed."""
     import models
 
     result = result_of("speed")
@@ -157,7 +157,7 @@ def speed():
         return {"exactness": exactness, **update, "engine": engine, "share_of_peak": share_of_peak(engine, update, models)}
 
     def generate(exactness, limit):
-        # One process for all sizes: each would draw half a billion weights.
+        # One process for all sizes: initialising the weights is slow.
         lines = run_json_lines([*common, "--exactness", exactness, "--only", "generation", "--groups", *map(str, groups), "--group-size", "16", "--repeats", "1" if options.tiny else "3", *sizes], limit)
         return {"exactness": exactness, "prompt": prompt, "sampled": sampled, "engine": lines}
 
@@ -168,7 +168,7 @@ def speed():
     def peer_generation(count, limit):
         return {"sequences": 16 * count, "prompt": prompt, "sampled": sampled, "peer": run_json([*peers, "generation", "--sequences", str(16 * count), *sizes], limit)}
 
-    # Ours first, and the peer's batch of RAGEN's default before its others: what should be there where no further call comes.
+    # Most important first, in case there is no further call.
     for exactness in EXACTNESSES:
         result.step("training", f"training, {exactness}", 150, lambda limit: train(exactness, limit))
         result.step("generation", f"generation, {exactness}", 200, lambda limit: generate(exactness, limit))
@@ -180,7 +180,7 @@ def speed():
 
 
 def share_of_peak(measured, update, models):
-    """Operations of forward and backward a second over the device's dense bf16 peak; None where either isn't known. The head runs on the trained half of the rows alone."""
+    """Returns the share of the device's dense bf16 peak, or None if unknown. The head runs on the trained half of the rows only."""
     c = models.SHAPES[SHAPE]
     peak = tools.peak_of(measured.get("device_name"))
     rate = (measured.get("training") or {}).get("tokens_per_second")
@@ -193,7 +193,7 @@ def share_of_peak(measured, update, models):
 
 
 def memory():
-    """What the trainer planned beside what nvidia-smi saw while it played and updated once."""
+    """Compares the trainer's memory plan with nvidia-smi's peak over one iteration."""
     result = result_of("memory")
     for shape, name in [("tiny", "ppo-25")] if options.tiny else [("0.5b", "ppo-25"), ("0.5b", "grpo"), ("1.5b", "grpo"), ("1.5b", "ppo-25"), ("3b", "grpo")]:
         result.step("models", f"{shape} model for {name}", 200, lambda _: os.path.basename(model_folder(shape)))
@@ -213,7 +213,7 @@ def peak_of_run(shape, name, limit):
 
 
 class PeakMemory:
-    """Most memory that nvidia-smi sees in use on the GPU meanwhile; None without it."""
+    """Measures nvidia-smi's peak memory use; None without nvidia-smi."""
 
     def __enter__(self):
         self.bytes, self.ended = None, threading.Event()
@@ -234,7 +234,7 @@ class PeakMemory:
 
 
 def learning():
-    """The starter's own preset to its end, with its evaluations; the seeds on a processor lie beside it. A call that ends before stops the run, and the next resumes it."""
+    """Trains the starter's preset with its evaluations, beside the CPU seeds. A call that runs out of time stops the run; the next resumes it."""
     result = result_of("learning")
     changes = {"iterations": 2, "rollout.groups": 2, "rollout.group_size": 4, "policy_loss.mini_batch": 4, "evaluation.levels": 8} if options.tiny else {"evaluation.levels": 256}
     if "folder" not in result.values:
@@ -245,7 +245,7 @@ def learning():
     try:
         _, errors = process.communicate(timeout=result.seconds_left())
     except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)  # it writes a checkpoint and ends
+        process.send_signal(signal.SIGTERM)  # writes a checkpoint and exits
         _, errors = process.communicate()
     end = (journal(folder, "stopped") + journal(folder, "failed") or [None])[-1]
     result.values.update(

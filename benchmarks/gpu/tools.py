@@ -1,4 +1,4 @@
-"""What all stages share: results that are on disk as soon as they are known, programs that are run, and journals that are read."""
+"""Shared by all stages: results written immediately, programs and journals."""
 
 import json
 import os
@@ -8,21 +8,21 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Dense bf16 tensor-core peaks, in operations a second, as the makers give them.
+# Dense bf16 tensor core peaks in operations per second, from the makers.
 PEAKS = {"H100 PCIe": 756e12, "H100 NVL": 835e12, "H100": 989e12, "H200": 989e12, "GH200": 989e12, "A100": 312e12, "A10": 125e12, "L40S": 362e12, "L4": 121e12, "RTX 4090": 165e12}
 
 
 def peak_of(device_name):
-    """Of the device, or None where its name isn't known."""
+    """Returns the device's peak, or None if unknown."""
     return next((peak for name, peak in PEAKS.items() if name in (device_name or "")), None)
 
 
 class NoTimeLeft(Exception):
-    """The call ends before the next step would: a further one goes on with it."""
+    """The call has too little time for the next step; another call continues."""
 
 
 class Result:
-    """A stage's result: one JSON file, written anew after every step. A call that finds one of the same device and build goes on after the steps that it holds."""
+    """A stage's result: one JSON file, rewritten after every step. A later call with the same device and build continues after its steps."""
 
     def __init__(self, out, stage, facts, until, call_seconds):
         self.path, self.until, self.call_seconds = os.path.join(out, f"{stage}.json"), until, call_seconds
@@ -41,8 +41,8 @@ class Result:
         return max(1.0, self.until - time.time())
 
     def step(self, key, name, seconds, measure, many=True):
-        """Puts what measure(limit) gives under `key` (as one of many, or alone), unless an earlier call has. seconds: the most it takes, which is its limit too.
-        Raises NoTimeLeft where the call has fewer."""
+        """Stores the result of measure(limit) under `key` (in a list or alone) unless it exists. seconds: its time limit.
+        Raises NoTimeLeft if the call has less time."""
         if name in self.values["steps"]:
             return
         seconds = min(seconds, 0.8 * self.call_seconds)
@@ -58,7 +58,7 @@ class Result:
         print(json.dumps({name: value}), flush=True)
 
     def finish(self, failed):
-        """failed: what went wrong; empty where nothing has."""
+        """failed: error messages, or empty."""
         self.values.update(complete=True, failed=failed)
         self.write()
         return not failed
@@ -72,7 +72,7 @@ class Result:
 
 
 def run(command, limit=None, **options):
-    """Runs a program to its end; gives its status, output and the end of its errors. Status None: it was stopped after `limit` seconds."""
+    """Runs a program. Returns its status, output and the end of stderr. Status None: stopped after `limit` seconds."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, **options)
         return {"command": " ".join(command), "status": done.returncode, "output": done.stdout, "errors": done.stderr[-4000:]}
@@ -82,7 +82,7 @@ def run(command, limit=None, **options):
 
 
 def run_json_lines(command, limit=None):
-    """The lines of what a program prints, each as JSON; [{"failed": ...}] where it fails or one is none."""
+    """Returns a program's output lines as JSON, or [{"failed": ...}] if it fails or a line is invalid."""
     done = run(command, limit)
     try:
         lines = [json.loads(line) for line in done["output"].strip().splitlines()]
@@ -92,12 +92,12 @@ def run_json_lines(command, limit=None):
 
 
 def run_json(command, limit=None):
-    """The last of those."""
+    """Returns the last line."""
     return run_json_lines(command, limit)[-1]
 
 
 def journal(directory, kind):
-    """Whole events of one type, in order."""
+    """Returns the complete events of one type, in order."""
     try:
         with open(os.path.join(directory, "events.jsonl")) as file:
             lines = [line for line in file if line.endswith("\n")]
