@@ -47,21 +47,21 @@ export interface CoreOptions {
   home: string;
   /** The app's resources, `resources/` of a checkout. */
   resources?: string | undefined;
-  /** The trainer's executable; found by itself where it isn't named. */
+  /** The trainer's executable; by default the newest build. */
   trainerPath?: string | undefined;
-  /** Where problems go that no caller hears of. */
+  /** Logs errors that no caller receives. */
   log?: ((message: string) => void) | undefined;
-  /** Whether this core starts what waits in the queue: for processes that stay. */
+  /** Whether to start queued runs; for long-running processes. */
   worksQueue?: boolean | undefined;
-  /** Whether this core does what the policies of living runs say at an alarm: for processes that stay. */
+  /** Whether to run automatic actions; for long-running processes. */
   reacts?: boolean | undefined;
-  /** Whether it may be used while the runs of the data folder are still being taken in; `ready` settles when they are. */
+  /** Whether to index runs in the background; `ready` resolves when done. */
   inBackground?: boolean | undefined;
-  /** Whether the history is written by a thread of its own; without it, whatever else this process does waits meanwhile. */
+  /** Whether a worker thread writes the history; otherwise writes block this process. */
   thread?: boolean | undefined;
-  /** Where the hub's token is kept; a file of the data folder where there is no safer place. */
+  /** Storage for the hub's token. Defaults to a file in the data folder. */
   secrets?: SecretStore | undefined;
-  /** The watchdog's, for tests. */
+  /** Clock of the watchdog, for tests. */
   clock?: Clock | undefined;
 }
 
@@ -69,10 +69,10 @@ export interface Core {
   readonly version: string;
   readonly home: string;
   readonly resources: string;
-  /** Settles once every run that was there at the start is taken in. */
+  /** Resolves when the runs present at the start are indexed. */
   readonly ready: Promise<void>;
   readonly history: History;
-  /** The history's, for reading. */
+  /** Read-only connection of the history. */
   readonly database: HistoryDatabase;
   readonly trainer: Trainer;
   readonly runs: Runs;
@@ -80,41 +80,41 @@ export interface Core {
   readonly episodes: EpisodeReader;
   readonly games: Games;
   readonly models: Models;
-  /** Starts what waits only in a core that was told to `work`. */
+  /** Starts queued runs if `worksQueue`. */
   readonly queue: Queue;
   readonly studies: Studies;
   readonly annotations: Annotations;
-  /** Does what policies say only in a core that was told to `react`. */
+  /** Runs automatic actions if `reacts`. */
   readonly reactions: Reactions;
   readonly exports: Exports;
-  /** Writes only in a core that stays. */
+  /** Writes if `reacts`. */
   readonly tensorBoard: TensorBoardWriting;
   readonly storage: Storage;
   readonly sizes: Sizes;
   readonly checkpoints: Checkpoints;
   readonly cleaner: Cleaner;
-  /** Lets go of what was deleted long ago only in a core that was told to `work`. */
+  /** Deletes expired items if `reacts`. */
   readonly trash: Trash;
   readonly bundles: Bundles;
-  /** Keeps up with what is trained only in a core that was told to `work`. */
+  /** Indexes new episodes if `reacts`. */
   readonly episodeIndex: EpisodeIndex;
-  /** Opened when it is first asked for. */
+  /** Opened on first use. */
   readonly sample: Sample<Core>;
   readonly supervisor: Supervisor;
   readonly tasks: Tasks;
-  /** How long runs would take. */
+  /** Estimates of training time. */
   readonly times: TimeEstimates;
   readonly notices: Notices;
-  /** Take samples by themselves only in a core that stays. */
+  /** Samples periodically if `inBackground`. */
   readonly gauges: Gauges;
   readonly recentLog: RecentLog;
   readonly log: (message: string) => void;
-  /** Lets go of everything, in reverse order. Trainers go on; evaluations are given up. */
+  /** Closes all services in reverse order. Trainers continue; evaluations are cancelled. */
   dispose(): Promise<void>;
 }
 
 /**
- * Puts core together on a data folder, which it has for itself until it is disposed of; others reach it through Studio (host/studio.ts).
+ * Creates the services of a data folder and locks the folder until `dispose`. Other processes connect through Studio (host/studio.ts).
  * Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
@@ -126,7 +126,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const { database } = history;
   forgetHost(home);
   const notices = new Notices((error) =>
-    log(`A client failed: ${error instanceof Error ? error.message : error}`),
+    log(`A notice handler failed: ${error instanceof Error ? error.message : error}`),
   );
   const tasks = new Tasks(notices);
   const times = new TimeEstimates({ home, database });
@@ -204,15 +204,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     gauges.close();
     await history.close();
   };
-  const takingIn = tasks.run(
-    { kind: 'take_in', runId: null, title: 'Taking in the runs', cancellable: false },
+  const indexing = tasks.run(
+    { kind: 'take_in', runId: null, title: 'Indexing runs', cancellable: false },
     ({ progress }) => supervisor.start(progress),
   );
-  const said = (error: unknown) =>
-    log(`Taking in the runs: ${error instanceof Error ? error.message : error}`);
-  // Who stays goes on without what couldn't be taken in: it is tried again every second.
-  const ready = options.inBackground ? takingIn.catch(said) : takingIn;
-  // What waits may be a run that isn't taken in yet. A roll-back that goes on has its device before what waits.
+  const logError = (error: unknown) =>
+    log(`Indexing runs: ${error instanceof Error ? error.message : error}`);
+  // In the background, failed ingestion is retried every second.
+  const ready = options.inBackground ? indexing.catch(logError) : indexing;
+  // Queued runs must be indexed first. Unfinished roll-backs get their device before queued runs.
   const working = ready.then(() => {
     if (options.reacts) reactions.work();
     if (options.worksQueue && !history.readOnly) queue.work();
@@ -223,7 +223,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     }
   });
   try {
-    if (options.inBackground) working.catch(said);
+    if (options.inBackground) working.catch(logError);
     else await working;
   } catch (error) {
     await dispose();

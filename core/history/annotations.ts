@@ -41,13 +41,13 @@ function read(folder: string, size: number): AnnotationsRead & { unreadable: str
     return { ...readAnnotations(folder), unreadable: null };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const unreadable = `annotations.jsonl can't be read: ${reason}. Once it can, \`starpo history rebuild\` takes it in.`;
+    const unreadable = `annotations.jsonl can't be read: ${reason}. Fix the file and run \`starpo history rebuild\`.`;
     return { annotations: [], damaged: 0, bytes: size, unreadable };
   }
 }
 
 const problemOf = (damaged: number) =>
-  `annotations.jsonl has ${damaged} ${damaged === 1 ? 'line that is no annotation; it was' : 'lines that are no annotations; they were'} skipped.`;
+  `annotations.jsonl has ${damaged} invalid ${damaged === 1 ? 'line, which was' : 'lines, which were'} skipped.`;
 
 function apply(database: HistoryDatabase, runId: string, annotation: Annotation): void {
   const update = (column: string, value: unknown) =>

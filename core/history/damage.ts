@@ -36,8 +36,8 @@ function drop(file: string): boolean {
   if (users.length > 0) {
     throw new Failure(
       'history_in_use',
-      `The history ${file} is damaged, and another StarPO Studio has it open (process ${users.join(', ')}).`,
-      'Close the app and end the other commands on this data folder, then try again. Training goes on meanwhile.',
+      `The run history ${file} is damaged, and another StarPO Studio has it open (process ${users.join(', ')}).`,
+      'Close the app and other commands on this data folder, then try again. Training continues.',
     );
   }
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });

@@ -116,15 +116,15 @@ function openFailure(home: string, error: unknown): Failure {
     return new Failure(
       'data_folder_in_use',
       `The data folder ${home} is in use by another StarPO Studio.`,
-      'Wait until it has ended, or choose another data folder with --home or STARPO_HOME.',
+      'Wait until it ends, or choose another data folder with --home or STARPO_HOME.',
     );
   }
   return new Failure(
     'data_folder_unusable',
     `The data folder ${home} can't be used: ${error instanceof Error ? error.message : String(error)}`,
     meansDamage(error)
-      ? `Its history is damaged. It only says what the run folders hold: delete ${databaseFile(home)}, with the files beside it that end in -wal and -shm, and the next start makes it again. \`starpo history rebuild\` does the same.`
-      : 'Check its permissions and free space, or choose another with --home or STARPO_HOME.',
+      ? `Its run history is damaged but can be rebuilt from the run folders. Run \`starpo history rebuild\`, or delete ${databaseFile(home)} and its -wal and -shm files and start again.`
+      : 'Check its permissions and free space, or choose another data folder with --home or STARPO_HOME.',
   );
 }
 

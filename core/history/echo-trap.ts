@@ -81,7 +81,7 @@ export class Judge {
     } catch (error) {
       if (asDiskFull(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      return { raised: false, problem: `Its alerts can't be written down: ${reason}` };
+      return { raised: false, problem: `Its alerts can't be saved: ${reason}` };
     }
   }
 

@@ -68,9 +68,13 @@ export class Queue {
   add(runId: string): number {
     const { status } = this.parts.runs.get(runId);
     if (status === 'completed')
-      throw new Failure('run_completed', `The run ${runId} is complete.`, 'Make a new run from its preset.');
+      throw new Failure(
+        'run_completed',
+        `Run ${runId} has completed.`,
+        'Extend it, or create a new run from its preset.',
+      );
     if (isLive(status))
-      throw new Failure('run_active', `The run ${runId} is being trained already.`, 'Queue another run.');
+      throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
     this.parts.runs.refuseNewer(runId);
     const position = this.change((entries) => {
       const added = Date.now();
@@ -280,7 +284,7 @@ function placeOf(entries: readonly QueueEntry[], runId: string): number {
   if (index >= 0) return index;
   throw new Failure(
     'run_not_queued',
-    `The run ${runId} isn't in the queue.`,
-    'Start in the app, and `starpo queue`, list what is.',
+    `Run ${runId} is not in the queue.`,
+    'List queued runs with `starpo queue` or on the Start page.',
   );
 }

@@ -34,8 +34,8 @@ export async function rollBackPlan(
   if (checkpoint === undefined)
     throw new Failure(
       'checkpoint_missing',
-      `There is no checkpoint of iteration ${notAfter} or before, at which the run was still well.`,
-      'Pause or stop the run, and make a new one with a lower learning rate.',
+      `No healthy checkpoint exists at or before iteration ${notAfter}.`,
+      'Pause or stop the run, and start a new one with a lower learning rate.',
     );
   await requireRoom(folder, config.checkpoint.keep);
   const message = `Rolling back to ${planWords({ checkpoint, changes })}.`;
@@ -50,8 +50,8 @@ async function requireRoom(folder: string, keep: number): Promise<void> {
   if (needed <= free) return;
   throw new Failure(
     'disk_space_low',
-    `A fork needs about ${bytes(needed)} for its checkpoints, and the disk has ${bytes(free)} left.`,
-    'Make room, or choose a data folder on another disk (System page, or --home).',
+    `A fork needs about ${bytes(needed)} for its checkpoints, but only ${bytes(free)} of disk space is left.`,
+    'Free disk space, or choose a data folder on another disk (System page or --home).',
   );
 }
 

@@ -24,7 +24,7 @@ import { commandPlan, type Plan, planWords, rollBackPlan } from './plan.ts';
 const mostRollbacks = 2;
 /** Of the pause that takes a roll-back's place. */
 const pauseIdOf = (id: string) => `${id}-pause`;
-const doneWords = { pause: 'Paused.', checkpoint: 'A checkpoint is written.', stop: 'Stopped.' };
+const doneWords = { pause: 'Paused.', checkpoint: 'Checkpoint saved.', stop: 'Stopped.' };
 /** Longest wait, in milliseconds, for a trainer that was asked to pause or to stop: it ends an evaluation or an update of a large model first. */
 const trainerPatience = 600_000;
 const interval = 200;
@@ -82,8 +82,8 @@ export class Reactions {
     if (alertId !== undefined && !alerts.some(({ id }) => id === alertId))
       throw new Failure(
         'alert_unknown',
-        `The run ${runId} has no alert ${alertId}.`,
-        'Choose one from its list.',
+        `Alert ${alertId} was not found in run ${runId}.`,
+        'Choose an alert from the run page or `starpo alerts`.',
       );
     const over = readReactions(history.database, runId).filter(({ state }) => state !== 'begun');
     const known = over.map(({ id }) => id);
@@ -102,13 +102,13 @@ export class Reactions {
     if (!advice)
       throw new Failure(
         'advice_unknown',
-        `There is no advice ${adviceId} for the run ${runId} as it stands.`,
-        'Look at the run again: what is advised changes with its state.',
+        `The advice ${adviceId} is not available for run ${runId}.`,
+        'Advice changes with the state of the run. See its current advice.',
       );
     if (!advice.acts)
       throw new Failure(
         'advice_idle',
-        `"${advice.title}" would do nothing: ${advice.reason}`,
+        `"${advice.title}" has no effect: ${advice.reason}`,
         'Choose another advice.',
       );
     const { action } = advice;
@@ -119,7 +119,7 @@ export class Reactions {
     if (made)
       throw new Failure(
         'advice_idle',
-        `"${advice.title}" would do nothing more: the run was rolled back just now.`,
+        `"${advice.title}" has no effect: the run was just rolled back.`,
         `Training continues in ${made.fork}.`,
       );
     return rollBackPlan(runs.folder(runId), action, await this.config(runId));
@@ -185,8 +185,8 @@ export class Reactions {
     if (made >= mostRollbacks)
       throw new Failure(
         'rollbacks_used_up',
-        `${made} roll-backs without being asked led here already.`,
-        'Look at what the settings have in common.',
+        `The run was already rolled back automatically ${made} times.`,
+        'Check which settings its parents have in common.',
       );
     const rollbacks = ((await supervisor.trap(runId))?.advice ?? []).filter(
       ({ action }) => action.kind === 'rollback',
@@ -195,8 +195,8 @@ export class Reactions {
     if (action?.kind !== 'rollback')
       throw new Failure(
         'advice_idle',
-        rollbacks[0]?.reason ?? 'No change is known that would help.',
-        'Look at the run.',
+        rollbacks[0]?.reason ?? 'No suitable change is available.',
+        'Check the run.',
       );
     return rollBackPlan(runs.folder(runId), action, config);
   }
@@ -214,8 +214,7 @@ export class Reactions {
       if (pause) return this.record(runId, deed, 'failed', pause.message);
       // A person who has started the run since then wants it to go on.
       const restarted = (lastStart(database, runId) ?? 0) > time;
-      if (restarted)
-        return this.record(runId, deed, 'failed', 'The run was started again before this was done.');
+      if (restarted) return this.record(runId, deed, 'failed', 'The run was restarted before this action.');
       await this.finish(runId, deed);
     });
   }
@@ -254,7 +253,11 @@ export class Reactions {
     const within = by === 'policy' ? trainerPatience : undefined;
     const { accepted, message } = await runs.command(runId, asked, {}, within);
     if (accepted) return done;
-    throw new Failure('command_refused', `The trainer refused: ${message}.`, 'See the run’s log.');
+    throw new Failure(
+      'command_refused',
+      `The trainer rejected the command: ${message}.`,
+      'See the run’s log.',
+    );
   }
 
   /** Step by step, each of which is left out where it was done before. */
@@ -298,8 +301,8 @@ export class Reactions {
       if (performance.now() - start > trainerPatience)
         throw new Failure(
           'run_active',
-          `The run ${runId} was asked to stop, and still trains.`,
-          'See trainer.log; if its trainer hangs, end its process. The fork is made and can be started by hand.',
+          `Run ${runId} did not stop in time.`,
+          'See trainer.log. If the trainer hangs, end its process. The fork exists and can be started manually.',
         );
       await setTimeout(interval);
       if (this.closed) throw new Error('core is ending');
@@ -325,7 +328,7 @@ export class Reactions {
       const trap = await history.trap(runId);
       if (!this.closed) pinWanted(runs.folder(runId), trap?.lastHealthy ?? null);
     } catch (error) {
-      if (!this.closed) log(`${runId}: its checkpoints can't be pinned: ${asFailure(error).message}`);
+      if (!this.closed) log(`${runId}: could not pin checkpoints: ${asFailure(error).message}`);
     }
   }
 

@@ -41,9 +41,13 @@ async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: stri
     () => false,
   );
   if (locked || isLive(status) || runs.isLoading(runId))
-    throw new Failure('run_active', `${name} is being trained or paused.`, 'Stop it first.');
+    throw new Failure('run_active', `${name} is running or paused.`, 'Stop it first.');
   if ((await evaluations.list(runId)).some(({ state }) => state === 'running'))
-    throw new Failure('evaluation_active', `${name} is being evaluated.`, 'Wait for its end, or cancel it.');
+    throw new Failure(
+      'evaluation_active',
+      `${name} is being evaluated.`,
+      'Wait until the evaluation ends, or cancel it.',
+    );
 }
 
 /** Does something to each run by itself: what can't be done to one keeps it from no other. */

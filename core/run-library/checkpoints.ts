@@ -51,12 +51,13 @@ export class Checkpoints {
     if (!checkpointsOf(folder).includes(iteration))
       throw new Failure(
         'checkpoint_missing',
-        `There is no checkpoint of iteration ${iteration}.`,
-        'It may have been deleted; choose another.',
+        `No checkpoint exists at iteration ${iteration}.`,
+        'It may have been deleted. Choose another checkpoint.',
       );
     if (isLive(status)) {
       const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
-      if (!accepted) throw new Failure('command_refused', `The trainer refused: ${message}.`, 'Try again.');
+      if (!accepted)
+        throw new Failure('command_refused', `The trainer rejected the command: ${message}.`, 'Try again.');
     } else {
       const file = join(folder, checkpointPath(iteration), pinFile);
       if (!pinned) rmSync(file, { force: true });

@@ -104,11 +104,11 @@ function warningsOf(
   nextCheckpoint: number,
 ): ApiError[] {
   const warnings: ApiError[] = [];
-  const shrink = `When the run has stopped, “Free disk space” in its menu or in History deletes what can be done without. In the next run, set “${titleOf('checkpoint.every')}” or “${titleOf('storage.budget_gigabytes')}” higher, or limit “${titleOf('rollout_files.keep_last')}”.`;
+  const shrink = `After the run has stopped, use “Free disk space” in its menu or in History. For the next run, increase “${titleOf('checkpoint.every')}” or “${titleOf('storage.budget_gigabytes')}”, or limit “${titleOf('rollout_files.keep_last')}”.`;
   if (budget !== null && total > budget) {
     warnings.push({
       code: 'storage_budget_passed',
-      message: `The run takes ${bytes(total)}, more than its storage budget of ${bytes(budget)}.`,
+      message: `The run uses ${bytes(total)}, more than its storage budget of ${bytes(budget)}.`,
       hint: shrink,
     });
   } else if (
@@ -117,15 +117,15 @@ function warningsOf(
   ) {
     warnings.push({
       code: 'storage_budget_near',
-      message: `The run takes ${bytes(total)} of its storage budget of ${bytes(budget)}; the next checkpoint may pass it.`,
+      message: `The run uses ${bytes(total)} of its storage budget of ${bytes(budget)}. The next checkpoint may exceed it.`,
       hint: shrink,
     });
   }
   if (expected !== null && expected - total > free) {
     warnings.push({
       code: 'disk_space_low',
-      message: `The run may need another ${bytes(expected - total)}, and the disk has ${bytes(free)} left.`,
-      hint: 'Make room, choose a data folder on another disk (System page, or --home), or write fewer checkpoints and rollouts: a full disk ends a run.',
+      message: `The run may need another ${bytes(expected - total)}, but only ${bytes(free)} of disk space is left.`,
+      hint: 'Free disk space, choose a data folder on another disk (System page or --home), or write fewer checkpoints and rollouts. A full disk ends the run.',
     });
   }
   return warnings;

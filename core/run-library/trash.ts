@@ -91,12 +91,16 @@ export class Trash {
     const wanted = ids.map((id) => {
       const entry = entries.find((each) => each.id === id);
       if (!entry)
-        throw new Failure('trash_unknown', 'That run is no longer in the trash.', 'It was deleted for good.');
+        throw new Failure(
+          'trash_unknown',
+          'The run is no longer in the trash.',
+          'It was permanently deleted.',
+        );
       if (existsSync(runFolder(home, entry.runId)))
         throw new Failure(
           'run_exists',
-          `There is another run ${entry.runId} by now.`,
-          'Delete that one first, or leave this one in the trash.',
+          `Another run with the id ${entry.runId} exists.`,
+          'Delete that run first.',
         );
       return entry;
     });
@@ -143,8 +147,8 @@ export class Trash {
     if (needed.length > 0)
       throw new Failure(
         'run_needed',
-        `${[...new Set(needed)].join(', ')} can't go on without a checkpoint of this run.`,
-        'Delete those first, or train them to their end.',
+        `${[...new Set(needed)].join(', ')} cannot resume without a checkpoint of this run.`,
+        'Delete those runs first, or let them complete.',
       );
   }
 

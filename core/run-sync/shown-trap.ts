@@ -11,9 +11,9 @@ export function asThingsAre(trap: EchoTrap, home: string, runId: string, active:
   const checkpoints = checkpointsOf(runFolder(home, runId));
   const config = configOf(home, runId);
   const reasonOf = ({ action }: Advice): string | null => {
-    if (action.kind === 'command') return active ? null : "The run isn't being trained.";
+    if (action.kind === 'command') return active ? null : 'The run is not training.';
     const checkpoint = checkpoints.findLast((iteration) => iteration <= action.notAfter);
-    if (checkpoint === undefined) return `There is no checkpoint of iteration ${action.notAfter} or before.`;
+    if (checkpoint === undefined) return `No checkpoint exists at or before iteration ${action.notAfter}.`;
     return isComplete(config) ? whyUntrained(config, checkpoint) : null;
   };
   const advice = trap.advice.map((each) => {

@@ -62,8 +62,8 @@ export class StudyFiles {
     if (this.known.has(id))
       throw new Failure(
         'study_unreadable',
-        `${this.path(id)} can't be read as a study.`,
-        'docs/formats/studies.md says what one holds; a newer StarPO Studio may have written it.',
+        `${this.path(id)} is not a valid sweep file.`,
+        'See docs/formats/studies.md. A newer StarPO Studio may have written it.',
       );
     throw studyUnknown(id);
   }
@@ -166,8 +166,8 @@ export class StudyFiles {
 export const studyUnknown = (named: string) =>
   new Failure(
     'study_unknown',
-    `There is no study ${named}.`,
-    'Sweeps in the app and `starpo sweep list` show the existing sweeps.',
+    `Sweep ${named} was not found.`,
+    'List sweeps with `starpo sweep list` or on the Sweeps page.',
   );
 
 /** Null where the file can't be read as a study. */

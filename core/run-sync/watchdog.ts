@@ -60,12 +60,12 @@ export class Watchdog {
 function toStall(row: RunRow, phase: string | null): Stall {
   const since = row.last_time ?? row.created_at;
   const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
-  const doing = phase ? `while ${uncapitalised(phaseTitle(phase))}` : 'before it began to work';
+  const doing = phase ? `while ${uncapitalised(phaseTitle(phase))}` : 'before its first phase';
   return {
     code: 'trainer_stalled',
     phase,
     since,
-    message: `The trainer has said nothing since ${at}, ${doing}.`,
+    message: `The trainer has written no event since ${at}, ${doing}.`,
     hint: hintFor(row),
   };
 }
@@ -74,16 +74,15 @@ const uncapitalised = (text: string) => `${text.charAt(0).toLowerCase()}${text.s
 
 /** What the system says of the process tells what to do. */
 function hintFor({ pid, ...row }: RunRow): string {
-  const end = 'Nothing is lost: a run whose process was ended can be resumed from its last checkpoint.';
-  if (pid === null || !isLocal(row))
-    return `Look at the machine ${row.host ?? 'it runs on'} and at trainer.log. ${end}`;
+  const end = 'You can end the process and resume the run from its last checkpoint.';
+  if (pid === null || !isLocal(row)) return `Check ${row.host ?? 'the machine'} and trainer.log. ${end}`;
   switch (processState(pid)) {
     case 'T':
-      return `Its process is stopped: \`kill -CONT ${pid}\` lets it go on. ${end}`;
+      return `Its process is suspended. Continue it with \`kill -CONT ${pid}\`. ${end}`;
     case 'D':
-      return `Its process (${pid}) waits for the disk: check the disk, or the network that it is on. ${end}`;
+      return `Its process (${pid}) is waiting for the disk. Check the disk or its network connection. ${end}`;
     default:
-      return `See trainer.log, and whether the machine is overloaded. If it goes on like this, end it with \`kill -KILL ${pid}\`. ${end}`;
+      return `Check trainer.log and the load of the machine. If it stays silent, end it with \`kill -KILL ${pid}\`. ${end}`;
   }
 }
 

@@ -69,8 +69,8 @@ async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): Asy
   if (!found.isFile() && !found.isDirectory())
     throw new Failure(
       'run_folder_invalid',
-      `${join(source, path)} is a link or another special file, which a run folder doesn't have.`,
-      'Look at what it leads to. `cp -rL` makes a copy with files in place of links, which can be adopted.',
+      `${join(source, path)} is a link or special file, which a run folder must not contain.`,
+      'Check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links by files.',
     );
   const isFolder = found.isDirectory();
   const bytes = isFolder ? 0 : found.size;
@@ -89,7 +89,7 @@ function copyFailure(folder: string, error: unknown): Failure {
     new Failure(
       'run_copy_failed',
       `${folder} can't be copied: ${error instanceof Error ? error.message : String(error)}`,
-      'Check the permissions of both folders. Where the run is being trained, its files come and go: try again, or stop it first.',
+      'Check the permissions of both folders. If the run is training, stop it first, or try again.',
     )
   );
 }
@@ -101,8 +101,8 @@ function checkRunFolder(folder: string): void {
   } catch {
     throw new Failure(
       'run_folder_invalid',
-      `${folder} is no run folder: it has no readable ${runFiles.config}.`,
-      'Name a folder that lies under runs/ of a data folder, or a copy of one.',
+      `${folder} is not a run folder: it has no readable ${runFiles.config}.`,
+      'Give a folder under runs/ in a data folder, or a copy of one.',
     );
   }
 }

@@ -103,12 +103,16 @@ export class Annotations {
     if (!this.alerts(runId).some((alert) => alert.id === alertId))
       throw new Failure(
         'alert_unknown',
-        `The run ${runId} has no alert ${alertId}.`,
-        'Choose one from its list.',
+        `Alert ${alertId} was not found in run ${runId}.`,
+        'Choose an alert from the run page or `starpo alerts`.',
       );
     if (state !== 'snoozed') await this.add(runId, { type: 'alert', alert: alertId, state });
     else if (until === undefined)
-      throw new Failure('input_invalid', 'A snooze needs an end.', 'Give `until`, in ms since the epoch.');
+      throw new Failure(
+        'input_invalid',
+        'A snoozed alert needs an end time.',
+        'Set `until` in ms since the epoch.',
+      );
     else await this.add(runId, { type: 'alert', alert: alertId, state, until });
     return this.alerts(runId);
   }
@@ -118,8 +122,8 @@ export class Annotations {
     if (this.parts.supervisor.isActive(this.row(runId)))
       throw new Failure(
         'run_active',
-        'A run that is being trained or paused can’t be archived.',
-        'Stop it first; it can be resumed later.',
+        'A running or paused run can’t be archived.',
+        'Stop it first. You can resume it later.',
       );
   }
 
@@ -133,8 +137,8 @@ export class Annotations {
 const noteChanged = () =>
   new Failure(
     'note_changed',
-    'The note was changed elsewhere meanwhile.',
-    'Look at what it says now, then save again.',
+    'The note was changed in another window.',
+    'Review the new text, then save again.',
   );
 
 const alertId = (runId: string, kind: string, onset: number) =>

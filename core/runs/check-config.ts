@@ -57,7 +57,7 @@ function rateWarnings(given: RunConfig, config: RunConfig, names: Names): string
   const { iteration, before, now } = rise;
   const rate = (value: number) => String(Number(value.toPrecision(2)));
   return [
-    `The learning rate rises again: at iteration ${iteration} it would be ${rate(now)} rather than ${rate(before)}, since ${names.of('optimizer.schedule')} counts to ${config.iterations} iterations. A lower ${names.of('optimizer.learning_rate')} or a constant schedule avoids that.`,
+    `The learning rate would rise from ${rate(before)} to ${rate(now)} at iteration ${iteration}, since ${names.of('optimizer.schedule')} spans ${config.iterations} iterations. Use a lower ${names.of('optimizer.learning_rate')} or a constant schedule.`,
   ];
 }
 

@@ -140,7 +140,7 @@ function checkModels({ start, kl }: RunConfig): void {
   requireFiles(
     kl.reference,
     ['config.json'],
-    "Set kl.reference to a folder in Hugging Face layout, or to nothing for the run's initial weights.",
+    "Set kl.reference to a folder in Hugging Face layout, or leave it empty to use the run's initial weights.",
   );
 }
 
@@ -176,4 +176,4 @@ async function writeRun(
 }
 
 const runExists = (folder: string) =>
-  new Failure('run_exists', `${folder} is there already.`, 'Move it away, or look at what it holds.');
+  new Failure('run_exists', `${folder} already exists.`, 'Move or rename the existing folder.');

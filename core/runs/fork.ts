@@ -21,14 +21,14 @@ export function forkConfig(
   if (!existsSync(join(model, wholeWeights)))
     throw new Failure(
       'checkpoint_missing',
-      `The run ${runId} has no checkpoint of iteration ${checkpoint}.`,
-      'Choose another one: the run’s page and `starpo show` list them.',
+      `Run ${runId} has no checkpoint at iteration ${checkpoint}.`,
+      'Choose a checkpoint listed on the run page or by `starpo show`.',
     );
   if (keepOptimizer && !existsSync(join(model, trainerState)))
     throw new Failure(
       'start_state_missing',
-      `The checkpoint ${checkpoint} of ${runId} has lost its optimiser state, as checkpoint.keep says.`,
-      'Begin with a new optimiser, or from a newer checkpoint; pinned ones keep their state.',
+      `The optimizer state of checkpoint ${checkpoint} of ${runId} was deleted, as checkpoint.keep allows.`,
+      'Start with a new optimizer or from a newer checkpoint. Pinned checkpoints keep their state.',
     );
   return {
     ...parent,

@@ -69,7 +69,7 @@ export class Runs {
       throw new Failure(
         'config_unreadable',
         `${path} can't be read: ${reason}`,
-        'Restore the file, or make a new run.',
+        'Restore the file, or create a new run.',
       );
     }
   }
@@ -142,8 +142,8 @@ export class Runs {
           error ??
           new Failure(
             'trainer_failed',
-            `The trainer ended with status ${status}.`,
-            'See trainer.log in the run directory.',
+            `The trainer exited with status ${status}.`,
+            'See trainer.log in the run folder.',
           )
         );
       });
@@ -159,7 +159,11 @@ export class Runs {
 
   private refuseCompleted(runId: string): void {
     if (this.row(runId).status === 'completed')
-      throw new Failure('run_completed', `The run ${runId} is complete.`, 'Start a new run from its preset.');
+      throw new Failure(
+        'run_completed',
+        `Run ${runId} has completed.`,
+        'Extend it, or start a new run from its preset.',
+      );
   }
 
   /**
@@ -176,11 +180,7 @@ export class Runs {
     await this.parts.supervisor.refresh(runId);
     const { status } = this.get(runId);
     if (status !== 'running' && status !== 'paused') {
-      throw new Failure(
-        'run_not_active',
-        `The run ${runId} isn't being trained (${status}).`,
-        'Start it first.',
-      );
+      throw new Failure('run_not_active', `Run ${runId} is not running (${status}).`, 'Start it first.');
     }
     let id = '';
     const ends = ['stopped', 'failed', 'started'];
@@ -197,15 +197,15 @@ export class Runs {
       if (outcome === null) {
         throw new Failure(
           'trainer_not_responding',
-          `The trainer of ${runId} didn't answer.`,
-          'See trainer.log in the run directory; if it hangs, end its process: the run can be resumed.',
+          `The trainer of ${runId} did not respond.`,
+          'See trainer.log in the run folder. If the trainer hangs, end its process and resume the run.',
         );
       }
       if (outcome !== 'interrupted' && outcome.type === 'acknowledged') {
         const { accepted, message } = JSON.parse(outcome.body);
         return { accepted, message };
       }
-      return { accepted: false, message: 'The trainer ended before it saw the command.' };
+      return { accepted: false, message: 'The trainer ended before it received the command.' };
     } finally {
       wait.close();
     }
@@ -217,8 +217,8 @@ export class Runs {
     if (resumable(join(this.folder(runId), runFiles.checkpoints))) return;
     throw new Failure(
       'model_missing',
-      `The run ${runId} begins with the model ${start.model}, which isn't there.`,
-      'Put the model folder back, or change start.model in the run.json; a run with checkpoints needs none.',
+      `The initial model ${start.model} of run ${runId} was not found.`,
+      'Restore the model folder, or change start.model in run.json. A run with checkpoints does not need it.',
     );
   }
 
@@ -235,4 +235,4 @@ function resumable(checkpoints: string): boolean {
 }
 
 const isTrained = (runId: string) =>
-  new Failure('run_active', `The run ${runId} is being trained already.`, 'Watch it, or stop it first.');
+  new Failure('run_active', `Run ${runId} is already running.`, 'Stop it first, or follow it on its page.');

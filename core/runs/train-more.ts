@@ -12,15 +12,15 @@ export function moreOf(home: string, run: RunSummary, more: number): NewRun & { 
   if (run.status !== 'completed')
     throw new Failure(
       'run_not_completed',
-      `${run.name} has not done all of its iterations.`,
-      'Resume it; more iterations can be added once it is complete.',
+      `${run.name} has not completed.`,
+      'Resume it. You can extend it after it has completed.',
     );
   const folder = runFolder(home, run.id);
   const checkpoint = checkpointsOf(folder).at(-1);
   if (checkpoint === undefined)
     throw new Failure(
       'checkpoint_missing',
-      `${run.name} has no checkpoint to go on from.`,
+      `${run.name} has no checkpoint to continue from.`,
       'Start a new run from its preset.',
     );
   const keepOptimizer = hasOptimizer(folder, checkpoint);

@@ -56,7 +56,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     },
     'history.rebuild': () =>
       tasks.run(
-        { kind: 'rebuild', runId: null, title: 'Making the history again', cancellable: true },
+        { kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancellable: true },
         (control) => core.supervisor.rebuild(control),
       ),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
@@ -285,14 +285,14 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
   if (!paths)
     throw new Failure(
       'rollout_unknown',
-      `The run ${runId} has no episodes of ${split} at iteration ${iteration}.`,
-      'Choose from the list of rollouts.',
+      `Run ${runId} has no ${split} episodes at iteration ${iteration}.`,
+      'Choose an iteration from the list of rollouts.',
     );
   if (paths.removed)
     throw new Failure(
       'rollout_gone',
-      `The episodes of ${split} at iteration ${iteration} were deleted: the run keeps those that rollout_files says.`,
-      'Choose another iteration; evaluations are always kept.',
+      `The ${split} episodes at iteration ${iteration} were deleted, as rollout_files allows.`,
+      'Choose another iteration. Evaluations are always kept.',
     );
   return paths;
 }

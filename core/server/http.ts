@@ -8,7 +8,7 @@ import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import { Failure } from '../contract/failure.ts';
 import { randomHex, type Welcome } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
-import { callerOf, isOwnHost, authenticate } from '../data-folder/access.ts';
+import { authenticate, callerOf, isOwnHost } from '../data-folder/access.ts';
 import { bundlesPath, exportsPath, filesPath, passFile } from './files.ts';
 import { reachCore } from './reach.ts';
 import { signIn, signInPath } from './sign-in.ts';
@@ -64,7 +64,7 @@ export async function openEndpoint(
     if (!isOwnHost(request.headers.host))
       response
         .writeHead(403, { 'Content-Type': 'text/plain' })
-        .end('This host answers to localhost alone.\n');
+        .end('This server only accepts requests to localhost.\n');
     else if (request.url === signInPath && webFolder !== undefined)
       signIn(request, response, { token, code, port: ownPort }).catch(() => response.destroy());
     else if (filePaths.some((path) => request.url?.startsWith(path)))
@@ -120,7 +120,7 @@ export async function openEndpoint(
 const onlyApi: RequestListener = (_request, response) => {
   response
     .writeHead(404, { 'Content-Type': 'text/plain' })
-    .end('StarPO Studio has no page here; `starpo serve` prints where it has.\n');
+    .end('Page not found. Open the address that `starpo serve` printed.\n');
 };
 
 function channelOf(webSocket: WebSocket): ClosableChannel {
@@ -164,20 +164,20 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
     const ours = await reachCore(originOf(port), token);
     ours?.close();
     const holder = ours
-      ? `StarPO Studio is running already at ${pageOf(originOf(port), ours.code)}`
+      ? `StarPO Studio is already running at ${pageOf(originOf(port), ours.code)}`
       : (await isStudio(originOf(port)))
         ? 'StarPO Studio already serves another data folder here'
-        : 'Another program has it';
+        : 'Another program uses it';
     return new Failure(
       'port_busy',
       `Port ${port} is in use.`,
-      `${holder}; choose another port with --port, or --port 0 for any.`,
+      `${holder}. Choose another port with --port, or --port 0 for any free port.`,
     );
   }
   if (error.code === 'EACCES') {
     return new Failure(
       'port_forbidden',
-      `Port ${port} may not be used.`,
+      `Permission denied for port ${port}.`,
       'Choose a port above 1023 with --port.',
     );
   }

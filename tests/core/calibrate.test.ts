@@ -420,7 +420,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(first?.state).toBe('warning');
     expect(alerts.length).toBeGreaterThan(0);
     const { output } = await run(folder, '--fit');
-    expect(output).toMatch(/running keeps those that it began with until it is started again\./);
+    expect(output).toMatch(/Restart open apps and `starpo serve` to use them\./);
     expect(output).toMatch(/Run `starpo history rebuild` after the restart/);
     // So that it shows by which they are judged.
     const { about } = readCalibration(world.home);

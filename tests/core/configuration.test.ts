@@ -182,7 +182,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     const { warnings } = await api['configs.check']({ ...from, set: { iterations: 8 }, titles: true });
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^The learning rate rises again: at iteration 5 it would be 0\.00005 rather than 0, since Schedule counts to 8 iterations\./,
+        /^The learning rate would rise from 0 to 0\.00005 at iteration 5, since Schedule spans 8 iterations\./,
       ),
     ]);
 

@@ -267,7 +267,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     });
     expect(await offered('none', before, [lastHealthy + 5])).toMatchObject({
       acts: false,
-      reason: `There is no checkpoint of iteration ${lastHealthy} or before.`,
+      reason: `No checkpoint exists at or before iteration ${lastHealthy}.`,
     });
   });
 

@@ -330,7 +330,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       });
       expect(reaction!.message).toMatch(
         before === 'nothing was done'
-          ? /^Paused, not rolled back: .* no checkpoint of iteration 10/
+          ? /^Paused, not rolled back: .* no checkpoint at iteration 10/
           : /^Paused, not rolled back: it is gone\.$/,
       );
       await untilRun(core, runId, ({ status }) => status === 'paused');

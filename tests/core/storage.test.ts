@@ -214,7 +214,7 @@ describe.skipIf(!built)(`a real trainer${unless}`, { timeout: 120_000 }, () => {
           message: expect.stringContaining(`while ${phaseTitle(phase!.name).toLowerCase()}.`),
           hint: expect.stringContaining(`kill -CONT ${pid}`),
         });
-        expect(await logged).toContain(`${runId}: The trainer has said nothing since`);
+        expect(await logged).toContain(`${runId}: The trainer has written no event since`);
         process.kill(pid, 'SIGCONT');
         await untilRun(core, runId, (run) => run.stalled === null);
         await core.runs.command(runId, 'pause');

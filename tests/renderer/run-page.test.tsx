@@ -159,7 +159,7 @@ test('a run without checkpoints explains that wherever one is needed', async () 
   expect(core.runs.list()).toHaveLength(1);
 
   page.open(`#/new/run/${trained}/4`);
-  await page.shown(page.saying('[role="alert"]', /has no checkpoint of iteration 4.*Choose another one/));
+  await page.shown(page.saying('[role="alert"]', /has no checkpoint at iteration 4.*Choose a checkpoint/));
 });
 
 test('an evaluation starts, completes and can be replayed', async () => {
