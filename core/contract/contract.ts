@@ -61,44 +61,44 @@ export * from './system.ts';
 export * from './tasks.ts';
 
 /**
- * The one definition of the API between core and its clients (renderer, command line), carried by birpc over IPC or a WebSocket.
- * A procedure takes one object and gives one; both are checked at the border. Errors are {@link ApiError}.
+ * Defines the API between the server and its clients (renderer, command line), carried by birpc over IPC or a WebSocket.
+ * A procedure takes one object and returns one; inputs are validated. Errors are {@link ApiError}.
  */
 
 const empty = z.object({});
-/** A kind of notice, of one run or of all; one whose name core doesn't know brings nothing. */
+/** A notice name, for one run or all. Unknown names are ignored. */
 const topic = z.object({ name: z.string().max(64), runId: runId.optional() });
-/** Marks what writes to the data folder: refused where core only shows it. */
+/** Marks procedures that write to the data folder; they are refused when it is read-only. */
 const changes = true;
 
-/** Every procedure: its input and its output. */
+/** Input and output of every procedure. */
 export const procedures = {
   ...libraryProcedures,
-  /** What this client hears of from now on, besides what it did; at first nothing. */
+  /** Changes this client's subscriptions; initially there are none. */
   'notices.subscribe': {
     input: z.object({ add: z.array(topic).max(256), remove: z.array(topic).max(256) }),
     output: empty,
   },
-  /** A client's answer to `beat`: everything until then has arrived. */
+  /** Confirms a `beat`: all earlier messages have arrived. */
   'notices.heard': { input: z.object({ beat: z.number().int() }), output: empty },
-  /** Long work that is under way, oldest first. */
+  /** Lists running tasks, oldest first. */
   'tasks.list': { input: empty, output: z.array(task) },
-  /** Gives up what can be; answers when it has ended. Throws `task_unknown` or `task_not_cancellable`. */
+  /** Cancels a task and returns when it has ended. Throws `task_unknown` or `task_not_cancellable`. */
   'tasks.cancel': { input: z.object({ taskId: z.string().max(64) }), output: empty },
-  /** Answers once every run that was there when core started is taken in; lists may be incomplete before. */
+  /** Returns once the runs present at the start are indexed; lists may be incomplete before. */
   'history.ready': { input: empty, output: empty },
   'system.info': { input: empty, output: systemInfo },
-  /** Throws `trainer_missing`: for asking before anything is made. */
+  /** Throws `trainer_missing` if there is no usable trainer. */
   'trainer.require': { input: empty, output: empty },
-  /** Makes the index over all runs again from their folders; everything goes on meanwhile. */
+  /** Rebuilds the run history from the run folders, without interrupting other work. */
   'history.rebuild': { changes, input: empty, output: rebuildReport },
   'presets.list': { input: empty, output: z.array(presetCard) },
-  /** run.json as the preset has it, before a run is made. */
+  /** Returns the run.json of a preset. */
   'presets.config': {
     input: z.object({ preset: z.string().max(64) }),
     output: z.object({ config: z.unknown() }),
   },
-  /** Looks at a published model's folder: the named one, or wherever it is found. */
+  /** Inspects the folder of a published model; by default, the folder is searched for. */
   'models.inspect': {
     input: z.object({ model: z.string().max(64), folder: z.string().max(4096).optional() }),
     output: modelState,
@@ -110,15 +110,15 @@ export const procedures = {
       summary: runSummary,
       config: z.unknown(),
       folder: z.string(),
-      /** Of the last trainer that had one: a GPU's. */
+      /** Memory plan of the last trainer on a GPU. */
       memoryPlan: memoryPlan.nullable(),
-      /** Of people who played it, by environment: the newest each. */
+      /** Newest human success rate per environment. */
       humanSuccess: z.array(humanSuccess),
     }),
   },
   ...configurationProcedures,
   ...trainMoreProcedures,
-  /** Makes the run directory; with `start` also starts the trainer, with `queue` adds it to the queue instead. */
+  /** Creates a run; `start` also starts its trainer, `queue` adds it to the queue instead. */
   'runs.create': {
     changes,
     input: z
@@ -128,15 +128,15 @@ export const procedures = {
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
   'runs.start': { changes, input: z.object({ runId }), output: empty },
-  /** Appends to control.jsonl; answers when the trainer has acknowledged it or the run has ended. */
+  /** Sends a command to the trainer and returns when it is acknowledged or the run has ended. */
   'runs.command': {
     changes,
     input: z.object({ runId }).and(runCommand),
     output: z.object({ accepted: z.boolean(), message: z.string() }),
   },
   /**
-   * Series of the named metrics, or of all; only iterations above `after`, up to `upTo`. `resolution`: how many entries are enough; of longer series each entry is a
-   * stretch of iterations then.
+   * Returns the series of the given metrics, or of all, for iterations above `after` up to `upTo`. Series longer than `resolution` are
+   * downsampled: each entry covers several iterations.
    */
   'runs.series': {
     input: z.object({
@@ -150,17 +150,17 @@ export const procedures = {
   },
   'runs.times': { input: z.object({ runId }), output: iterationTimes },
   'runs.log': { input: z.object({ runId }), output: z.array(logLine) },
-  /** The journal after a `seq`, but for its `phase` events: at most a thousand. */
+  /** Returns up to 1000 journal events after a `seq`, without `phase` events. */
   'runs.events': {
     input: z.object({ runId, after: z.number().int() }),
     output: z.array(journalEvent),
   },
-  /** Takes in a run folder that has just come under runs/, and doesn't wait until core finds it. */
+  /** Indexes a new folder under runs/ immediately. */
   'runs.adopt': { changes, input: z.object({ runId }), output: runSummary },
   'runs.storage': { input: z.object({ runId }), output: runStorage },
   /**
-   * Changes what is named, leaves the rest. `noteWas`: the note that the new one was written over. Throws `note_changed` where that one isn't there any more,
-   * `run_active` where a run that is trained or paused is to be archived.
+   * Changes only the given fields. `noteWas` is the note that the edit started from: throws `note_changed` if it has changed since.
+   * Throws `run_active` when archiving a running or paused run.
    */
   'runs.annotate': {
     changes,
@@ -177,7 +177,7 @@ export const procedures = {
     output: runMarks,
   },
   'alerts.list': { input: z.object({ runId }), output: z.array(alert) },
-  /** Answers an alert; `until` (ms since the epoch) belongs to `snoozed`. */
+  /** Sets the state of an alert; `until` (ms since the epoch) is for `snoozed`. */
   'alerts.answer': {
     changes,
     input: z.object({
@@ -188,28 +188,28 @@ export const procedures = {
     }),
     output: z.array(alert),
   },
-  /** What the Echo Trap's monitor says of a run; null where there is nothing to judge, as in a warm start or before the first iteration. */
+  /** Returns the Echo Trap monitor's state for a run; null without data, as in a warm start or before the first iteration. */
   'echoTrap.state': { input: z.object({ runId }), output: echoTrap.nullable() },
   /**
-   * Takes an advice of `echoTrap.state`, and answers when that is done: a roll-back once the fork trains. `alertId`: what it answers. Throws `advice_unknown`,
-   * `advice_idle` where it would change nothing, what `runs.command` and `runs.start` throw, `checkpoint_missing`, `disk_space_low`, or `run_active` where the run doesn't stop.
+   * Applies an advice from `echoTrap.state` and returns when done; a roll-back is done when the fork trains. `alertId` is the alert it answers. Throws `advice_unknown`,
+   * `advice_idle` if it has no effect, as `runs.command` and `runs.start` do, `checkpoint_missing`, `disk_space_low`, or `run_active` if the run does not stop.
    */
   'echoTrap.act': {
     changes,
     input: z.object({ runId, adviceId: z.string().max(64), alertId: z.string().max(64).optional() }),
     output: trapReaction,
   },
-  /** Runs that wait for their device, next first; `problem`: what keeps the queue from going on; `working`: whether it goes on at all. */
+  /** Lists queued runs, next first. `problem` is what blocks the queue; `working` is whether this host starts queued runs. */
   'queue.list': {
     input: empty,
     output: z.object({ runs: z.array(runId), problem: apiError.nullable(), working: z.boolean() }),
   },
-  /** Puts a startable run at the queue's end; one that is in it stays where it is. */
+  /** Adds a run to the end of the queue; a queued run keeps its position. */
   'queue.add': { changes, input: z.object({ runId }), output: z.object({ position: z.number().int() }) },
-  /** From now on this core starts what waits, as the app and `starpo serve` ask it to. */
+  /** Makes this host start queued runs, as the app and `starpo serve` do. */
   'queue.work': { changes, input: empty, output: empty },
   'queue.remove': { changes, input: z.object({ runId }), output: empty },
-  /** To a position from 1 on; beyond the last means the last. */
+  /** Moves a run to a position, from 1; larger values mean the last. */
   'queue.move': {
     changes,
     input: z.object({ runId, position: z.number().int().min(1) }),
@@ -217,11 +217,11 @@ export const procedures = {
   },
   /** Oldest first. */
   'studies.list': { input: empty, output: z.array(studySummary) },
-  /** Its runs with their results as they stand now. */
+  /** Returns a study with its runs and current results. */
   'studies.get': { input: z.object({ studyId }), output: study },
   /**
-   * Makes a study: `set` changes what all of its runs are made from, each point that once more; a label says whose success is judged, else that of the first
-   * environment that is validated. Every point is checked first. With `start` as `studies.start`.
+   * Creates a study. `set` applies to all points, then each point's own `set`. `environment` is the label whose success is compared; by default,
+   * the first validated environment. All points are validated first. `start` also calls `studies.start`.
    */
   'studies.create': {
     changes,
@@ -236,18 +236,18 @@ export const procedures = {
     }),
     output: studySummary,
   },
-  /** Makes the runs that are missing, and queues all that aren't complete, failed and stopped ones too; answers when they are queued. */
+  /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
-  /** Takes out of the queue what waits and stops what is trained; answers when that was asked for. `studies.start` goes on from there. */
+  /** Removes its runs from the queue and requests running ones to stop. `studies.start` resumes them. */
   'studies.cancel': { changes, input: z.object({ studyId }), output: studySummary },
   /**
-   * Moves a study to the trash. With `runs`, those go there too, and where one has to stay the study does; otherwise they stay as runs of no study. Throws
-   * `study_active` while one is queued or trained.
+   * Moves a study to the trash; `runs` also moves its runs, and keeps the study if a run is refused. Throws
+   * `study_active` while a run is queued or running.
    */
   'studies.delete': { changes, input: z.object({ studyId, runs: z.boolean() }), output: deletedRuns },
-  /** Those in the trash, newest first. */
+  /** Lists studies in the trash, newest first. */
   'studies.trashed': { input: empty, output: z.array(trashedStudy) },
-  /** Takes it back, with runs that are in the trash. Throws `study_unknown`, `trash_unknown` or `run_exists`. */
+  /** Restores a study, and the given runs from the trash. Throws `study_unknown`, `trash_unknown` or `run_exists`. */
   'studies.restore': {
     changes,
     input: z.object({ studyId, ids: z.array(trashedRun.shape.id).max(2000) }),
@@ -258,13 +258,13 @@ export const procedures = {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64) }),
     output: z.array(episodeSummary),
   },
-  /** `split`: `train` where it isn't given. Throws `rollout_unknown` or `rollout_gone`. */
+  /** `split` defaults to `train`. Throws `rollout_unknown` or `rollout_gone`. */
   'rollouts.thoughts': {
     input: z.object({ runId, iteration: z.number().int(), split: z.string().max(64).optional() }),
     output: thoughts,
   },
   'rollouts.replay': { input: z.object({ runId, episodeId: z.string().max(128) }), output: replay },
-  /** One level (group) in several files: the same level at different checkpoints. Null where a file or the level in it is missing. */
+  /** Returns one level (group) from several files, for example at different checkpoints; null if missing. */
   'rollouts.level': {
     input: z.object({
       runId,
@@ -273,25 +273,25 @@ export const procedures = {
     }),
     output: z.array(episodeSummary.nullable()),
   },
-  /** All boards of a file, or one group's. Throws what `rollouts.episodes` does. */
+  /** Returns all boards of a file, or of one group. Throws as `rollouts.episodes` does. */
   'rollouts.boards': {
     input: z.object({ runId, ...episodeFile.shape, group: z.number().int().min(0).optional() }),
     output: rolloutBoards,
   },
-  /** Throws what `rollouts.replay` does. */
+  /** Throws as `rollouts.replay` does. */
   'rollouts.tokens': {
     input: z.object({ runId, evaluation: evaluationName.nullable(), episodeId: z.string().max(128) }),
     output: episodeTokens,
   },
-  /** One episode as its file has it, to be saved. */
+  /** Returns an episode as stored, for saving. */
   'rollouts.episode': {
     input: z.object({ runId, evaluation: evaluationName.nullable(), episodeId: z.string().max(128) }),
     output: z.record(z.string(), z.unknown()),
   },
   'evaluations.choices': { input: z.object({ runId }), output: evaluationChoices },
   /**
-   * Begins to play a checkpoint on fixed levels, whether or not the run is training; answers once the policy is loaded. `on`: a label of the run's, an
-   * environment type, or a preset; without it the run's first validated environment. `set`: keys of that environment (`config.size`, or just `size`).
+   * Starts to evaluate a checkpoint on fixed levels, also while the run trains; returns once the policy is loaded. `on` is a label of the run, an
+   * environment type or a preset; default: the run's first validated environment. `set` changes keys of that environment (`config.size` or `size`).
    */
   'evaluations.start': {
     changes,
@@ -307,10 +307,10 @@ export const procedures = {
     }),
     output: evaluation,
   },
-  /** Newest first; those that failed since core started are among them. */
+  /** Lists evaluations, newest first, including those that failed since the host started. */
   'evaluations.list': { input: z.object({ runId }), output: z.array(evaluation) },
   'evaluations.get': { input: z.object({ runId, name: evaluationName }), output: evaluation },
-  /** Gives up one that is under way; nothing of it stays. Answers when it has ended. */
+  /** Cancels a running evaluation, deletes its files and returns when it has ended. */
   'evaluations.cancel': { input: z.object({ runId, name: evaluationName }), output: empty },
   'evaluations.episodes': {
     input: z.object({ runId, name: evaluationName }),
@@ -330,46 +330,46 @@ export const procedures = {
 export type ProcedureName = keyof typeof procedures;
 export type Input<P extends ProcedureName> = z.infer<(typeof procedures)[P]['input']>;
 export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['output']>;
-/** What whoever serves the API does for each procedure; input has been checked. */
+/** The handler of each procedure; inputs are validated before. */
 export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | Promise<Output<P>> };
 
 /**
- * What core tells the clients that subscribed to it. Every notice only says what has changed, so a client that missed some asks again; `beat` and `missed`
- * come to every client.
+ * Notices from the server to subscribed clients. A notice only reports a change, so a client that missed some fetches the data again. Every client
+ * receives `beat` and `missed`.
  */
 export const notices = {
   ...libraryNotices,
-  /** To be answered by `notices.heard`: so core knows that a client is there, and how much is still under way to it. */
+  /** The client confirms it with `notices.heard`, which measures how much is still in flight. */
   beat: z.object({ beat: z.number().int() }),
-  /** So much was under way to this client that notices were left out: what it shows has to be asked for again. */
+  /** Notices were dropped because too much was in flight; the client must fetch its data again. */
   missed: empty,
-  /** Long work has begun, come further (a few times a second) or ended. */
+  /** A task started, progressed (a few times per second) or ended. */
   task,
-  /** A run's summary changed: told right after the notices of the events that changed it; where only the phase did, a few times a second. */
+  /** A run's summary changed; sent after the notices of the events behind it. Phase changes are sent a few times per second. */
   run: runSummary,
-  /** A run's directory is gone, and the run with it. */
+  /** A run's folder was deleted. */
   removed: z.object({ runId }),
-  /** New or replaced points: append those above, replace those equal. Where `truncateAfter` is given (a trainer has started), first drop points and rollouts of later iterations. */
+  /** New or replaced points. If `truncateAfter` is set (a trainer has started), first drop points and rollouts of later iterations. */
   metrics: z.object({
     runId,
     truncateAfter: z.number().int().nullable(),
-    /** `time`: when the iteration ended, ms since 1970; not of evaluations. */
+    /** `time` is the end of the iteration in ms since the epoch; absent for evaluations. */
     points: z.array(z.object({ iteration: z.number().int(), metrics, time: z.number().optional() })),
   }),
   log: z.object({ runId, line: logLine }),
   memoryPlan: z.object({ runId, plan: memoryPlan }),
   rollout: z.object({ runId, file: rolloutFile }),
-  /** An evaluation that was asked for has begun, come further (a few times a second) or ended; a cancelled one is gone. */
+  /** A requested evaluation started, progressed (a few times per second) or ended; a cancelled one is deleted. */
   evaluation: z.object({ runId, evaluation }),
-  /** Its episodes are deleted, since the run keeps those of the newest iterations alone. */
+  /** The episodes were deleted, since the run keeps only those of the newest iterations. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
-  /** What keeps the queue from going on has come or gone; its order is told with the runs. */
+  /** What blocks the queue changed; positions change with the notice `run`. */
   queue: z.object({ problem: apiError.nullable() }),
-  /** A study was made, or one of its runs has begun, come an iteration further or ended; null: it is gone. */
+  /** A study was created, or one of its runs started, progressed or ended; null if the study was deleted. */
   study: z.object({ studyId, summary: studySummary.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),
-  /** The monitor has judged more iterations, or some again (a few times a second at most). */
+  /** The monitor judged new iterations, or some again (at most a few times per second). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
   ...exportNotices,
   ...machineNotices,
@@ -380,7 +380,7 @@ export const notices = {
 export type NoticeName = keyof typeof notices;
 export type Notice<N extends NoticeName> = z.infer<(typeof notices)[N]>;
 
-/** A call over the wire: `call(name, input)` answers with one of these, never by throwing. */
+/** The result of a call over the wire, which never throws. */
 export type CallResult<P extends ProcedureName> =
   | { ok: true; value: Output<P> }
   | { ok: false; error: ApiError };
