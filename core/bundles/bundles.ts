@@ -15,7 +15,7 @@ import { inBundleThread } from './bundle-thread.ts';
 import { broughtFile, discard, exchangeFolder, expect } from './exchange.ts';
 import { bundleFormat, bundleVersion, type Manifest } from './format.ts';
 
-/** A run that is being taken in has a name that no run has. */
+/** Placeholder name of a run being imported. */
 const halfImported = '.importing-';
 
 interface BundlesParts {
@@ -26,10 +26,10 @@ interface BundlesParts {
   exports: Exports;
 }
 
-/** Runs as one file each: out as an export, in through a file that core names itself, so that no path of a client's is ever touched. */
+/** Exports and imports runs as single files. Uploads go to files named by the server, never to client paths. */
 export class Bundles {
   private readonly parts: BundlesParts;
-  /** What is being brought. */
+  /** Active uploads. */
   private readonly held = new Set<string>();
   private tidied: Promise<void> | null = null;
 
@@ -52,7 +52,7 @@ export class Bundles {
     );
   }
 
-  /** A name for a bundle that is to be brought: over HTTP where its length is given. Throws `disk_space_low`. */
+  /** Returns a name for an upload (over HTTP if its length is given). Throws `disk_space_low`. */
   async begin(expected?: number): Promise<{ file: string; path: string }> {
     const { home } = this.parts;
     this.tidied ??= this.tidy();
@@ -62,8 +62,8 @@ export class Bundles {
     if (expected !== undefined && expected > bavail * bsize)
       throw new Failure(
         'disk_space_low',
-        `The bundle has ${bytes(expected)}, and the disk has ${bytes(bavail * bsize)} left.`,
-        'Free some space first.',
+        `The bundle needs ${bytes(expected)}, but the disk has ${bytes(bavail * bsize)} free.`,
+        'Free disk space, then try again.',
       );
     const file = randomBytes(16).toString('hex');
     this.held.add(file);
@@ -71,23 +71,22 @@ export class Bundles {
     return { file, path: broughtFile(home, file) };
   }
 
-  /** Takes in the run of a bundle that was brought; gives its id here. Throws as {@link importFrom} does, `file_unknown` or `file_incomplete`. */
+  /** Imports an uploaded bundle and returns the run's id. Throws as {@link importFrom} does, `file_unknown` or `file_incomplete`. */
   async import(file: string): Promise<string> {
     if (!this.held.has(file))
-      throw new Failure('file_unknown', 'That file is no longer there.', 'Begin again.');
+      throw new Failure('file_unknown', 'The uploaded file no longer exists.', 'Upload it again.');
     const path = broughtFile(this.parts.home, file);
-    if (!existsSync(path))
-      throw new Failure('file_incomplete', 'Not all of the file has come.', 'Import it again.');
+    if (!existsSync(path)) throw new Failure('file_incomplete', 'Upload incomplete.', 'Try again.');
     return this.importFrom(path).finally(() => this.drop(file));
   }
 
-  /** Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low` or `task_cancelled`; then nothing of it stays. */
+  /** Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low` or `task_cancelled`; and cleans up. */
   async importFrom(path: string): Promise<string> {
     const { home, supervisor, tasks } = this.parts;
     const target = join(runsFolder(home), halfImported + randomBytes(8).toString('hex'));
-    const wanted = { kind: 'import_bundle', runId: null, title: 'Taking in a run', cancellable: true };
+    const task = { kind: 'import_bundle', runId: null, title: 'Importing a run', cancellable: true };
     try {
-      const { run } = (await tasks.run(wanted, (control) =>
+      const { run } = (await tasks.run(task, (control) =>
         inBundleThread({ kind: 'unpack', file: path, target }, control),
       )) as Manifest;
       const runId = freeId(home, run);
@@ -116,7 +115,7 @@ export class Bundles {
     };
   }
 
-  /** What a process that was killed has left: nobody knows those files any more. */
+  /** Deletes leftovers of killed processes. */
   private async tidy(): Promise<void> {
     const { home } = this.parts;
     await rm(exchangeFolder(home), { recursive: true, force: true });
@@ -125,7 +124,7 @@ export class Bundles {
   }
 }
 
-/** The run's own id, or with a random end where it is taken or can't be one. */
+/** Returns the run's id, with a random suffix if it is taken or invalid. */
 function freeId(home: string, wanted: string): string {
   const id = runIdPattern.test(wanted) ? wanted : 'run';
   if (!existsSync(runFolder(home, id))) return id;

@@ -10,7 +10,7 @@ import { isPacked, type Manifest, manifestName, mayHold, runPrefix } from './for
 
 export interface PackJob {
   folder: string;
-  /** Where the bundle is written. */
+  /** Output path. */
   target: string;
   manifest: Manifest;
 }
@@ -20,7 +20,7 @@ interface Part {
   bytes: number;
 }
 
-/** Writes a bundle. What grows meanwhile is packed as long as it was; `progress` hears bytes. */
+/** Writes a bundle. Growing files are cut at their initial length. `progress` is in bytes. */
 export async function pack(
   { folder, target, manifest }: PackJob,
   progress: (done: number, total: number) => void,
@@ -52,7 +52,7 @@ export async function pack(
   await Promise.race([pipeline(zip.outputStream, createWriteStream(target, { flags: 'wx' })), failed]);
 }
 
-/** Every file that goes in, in a fixed order. */
+/** Returns the files to pack, in a fixed order. */
 async function partsOf(folder: string, holds: BundleChoice): Promise<Part[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -76,7 +76,7 @@ async function partsOf(folder: string, holds: BundleChoice): Promise<Part[]> {
     wanted.map((path) =>
       stat(join(folder, path)).then(
         ({ size }) => [{ path, bytes: size }],
-        // It was removed just now, as a run in training does.
+        // The trainer may have just removed it.
         () => [],
       ),
     ),

@@ -25,15 +25,15 @@ export interface UnpackJob {
   target: string;
 }
 
-/** A run has a few files an iteration. */
+/** A run has a few files per iteration. */
 const mostFiles = 200_000;
 const longestManifest = 1 << 20;
-/** Beyond this share of the disk's free space, nothing is unpacked. */
+/** Maximum share of the free disk space to use. */
 const mostOfDisk = 0.9;
 
 /**
- * Unpacks a bundle into a new folder. The bundle is text from outside: names, kinds and sizes are checked before anything is written, and sizes and checksums again while it is.
- * Throws `bundle_invalid`, `bundle_version_unsupported` or `disk_space_low`; what was written by then is the caller's to remove.
+ * Unpacks a bundle into a new folder. Bundles are untrusted: names, types and sizes are checked first, sizes and checksums again while writing.
+ * Throws `bundle_invalid`, `bundle_version_unsupported` or `disk_space_low`; the caller removes partial files.
  */
 export async function unpack(
   { file, target }: UnpackJob,
@@ -76,7 +76,7 @@ async function open(file: string): Promise<ZipFile> {
   }
 }
 
-/** Every file of it, each known to be one that a run's bundle may hold. */
+/** Returns the bundle's files, all with allowed paths. */
 async function readDirectory(zip: ZipFile): Promise<Entry[]> {
   if (zip.entryCount > mostFiles) throw invalid(`it holds ${zip.entryCount} files`);
   const entries: Entry[] = [];
@@ -84,12 +84,12 @@ async function readDirectory(zip: ZipFile): Promise<Entry[]> {
   let packed = 0;
   for await (const entry of zip.eachEntry()) {
     checkEntry(entry);
-    // Two that differ in case alone are one file on some systems.
+    // Names that differ only in case collide on some systems.
     const name = entry.fileName.toLowerCase();
     if (names.has(name)) throw invalid(`${entry.fileName} comes twice`);
     names.add(name);
     packed += entry.compressedSize;
-    // Files that share the same packed bytes are how a small bundle fills a disk.
+    // Overlapping entries are a zip bomb.
     if (packed > zip.fileSize) throw invalid('its files overlap');
     entries.push(entry);
   }
@@ -135,7 +135,7 @@ async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** yauzl ends a stream that turns out to be longer or shorter than its entry says. */
+/** yauzl fails if a stream's length differs from its entry. */
 async function extract(
   zip: ZipFile,
   entry: Entry,
@@ -161,12 +161,12 @@ async function makeRoom(folder: string, needed: number): Promise<void> {
   if (needed > mostOfDisk * bavail * bsize)
     throw new Failure(
       'disk_space_low',
-      `The run takes ${bytes(needed)}, and the disk has ${bytes(bavail * bsize)} left.`,
-      'Free some space first.',
+      `The run needs ${bytes(needed)}, but the disk has ${bytes(bavail * bsize)} free.`,
+      'Free disk space, then try again.',
     );
 }
 
-/** What isn't the system's comes from a bundle that isn't as it should be. */
+/** Errors that are not system errors mean an invalid bundle. */
 function asBundleFailure(error: unknown): Failure {
   const failure = asFailure(error);
   if (failure.code !== 'internal') return failure;

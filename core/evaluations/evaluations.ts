@@ -49,12 +49,11 @@ export interface EvaluationsParts {
 }
 
 /**
- * Evaluations of checkpoints that were asked for. Their results are files of the run directory and read from there; what is under way lives and
- * ends with this process.
+ * Requested evaluations of checkpoints. Results are files in the run directory. Running evaluations end with this process.
  */
 export class Evaluations {
   private readonly parts: EvaluationsParts;
-  /** Under way, and those that failed, by run and name. */
+  /** Running and failed evaluations, by run and name. */
   private readonly jobs = new Map<string, Job>();
   private readonly failed = new Map<string, Evaluation>();
   private readonly starting = new Set<string>();
@@ -125,7 +124,7 @@ export class Evaluations {
     return known ?? finished(config, await readResult(this.parts.runs.folder(runId), name));
   }
 
-  /** Where a finished one's episodes are. */
+  /** Returns the episode file of a finished evaluation. */
   async paths(runId: string, name: string): Promise<RolloutPaths> {
     this.parts.runs.get(runId);
     return readResult(this.parts.runs.folder(runId), name);
@@ -138,14 +137,14 @@ export class Evaluations {
     if (!job)
       throw new Failure(
         'evaluation_not_active',
-        `The evaluation ${name} isn't under way.`,
-        'It may have ended just now; look at the list.',
+        `The evaluation ${name} is not running.`,
+        'It may have just finished. Check the list.',
       );
     job.process.cancel();
     await ended(job);
   }
 
-  /** Gives up what is under way, and lets nothing begin that would outlive this process's hold of the data folder. */
+  /** Cancels running evaluations and rejects new ones. */
   async close(): Promise<void> {
     this.closed = true;
     const jobs = [...this.jobs.values()];
@@ -160,7 +159,11 @@ export class Evaluations {
     target: EvaluationTarget,
   ): Promise<void> {
     if (this.closed)
-      throw new Failure('evaluation_cancelled', 'StarPO Studio is ending.', 'Ask for the evaluation again.');
+      throw new Failure(
+        'evaluation_cancelled',
+        'StarPO Studio is shutting down.',
+        'Start the evaluation again.',
+      );
     const { runs, trainer, tasks } = this.parts;
     const key = `${runId}/${evaluation.name}`;
     const options = {
@@ -180,7 +183,7 @@ export class Evaluations {
     const job: Job = { evaluation, process, settled: Promise.resolve() };
     this.jobs.set(key, job);
     const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
-    // From here on, since a large model loads for long.
+    // A large model takes long to load.
     const played = tasks.run(
       { kind: 'evaluation', runId, title, cancellable: true },
       ({ signal, progress }) => {
@@ -222,7 +225,7 @@ export class Evaluations {
     return [...this.jobs.keys()].some((key) => key.startsWith(`${runId}/`));
   }
 
-  /** `000050-frozen-lake`, or with a number behind it where there is one. */
+  /** Returns a free name such as `000050-frozen-lake`, numbered if taken. */
   private async freeName(
     runId: string,
     checkpoint: number,
@@ -236,7 +239,7 @@ export class Evaluations {
     }
   }
 
-  /** Null where run.json can't be read or is of a newer version: its results can be shown all the same. */
+  /** Returns null if run.json is unreadable or newer; results are shown anyway. */
   private async knownConfig(runId: string): Promise<RunConfig | null> {
     this.parts.runs.get(runId);
     return this.config(runId).catch(() => null);
@@ -252,8 +255,8 @@ export class Evaluations {
 const active = (runId: string) =>
   new Failure(
     'evaluation_active',
-    `An evaluation of ${runId} is under way.`,
-    'Wait for its end, or cancel it first.',
+    `An evaluation of ${runId} is running.`,
+    'Wait until it finishes, or cancel it.',
   );
 
 function underWay(

@@ -4,7 +4,7 @@ import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
 
-/** What a person may ask for; what isn't given is as in the run's own evaluation. */
+/** Options of a requested evaluation. Missing ones are those of the run's own evaluation. */
 export interface EvaluationWish {
   on?: string | undefined;
   set?: Record<string, Setting> | undefined;
@@ -20,10 +20,10 @@ export interface EvaluationTarget {
   seed: number;
 }
 
-/** Environments that a run didn't train on, one of each type that a preset knows. */
+/** Preset environments of the types that a run did not train on. */
 export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
   const types = new Set<string>(config.environments.map(({ type }) => type));
-  // A model is asked as its own presets ask it: the starter knows a bare state, others need the rules.
+  // The starter model gets the bare state; published models need the rules.
   const modelOf = (id: string) => presets.find((preset) => preset.id === id)?.model?.name;
   const own = presets.filter(({ model }) => model?.name === modelOf(config.preset));
   return own
@@ -31,7 +31,7 @@ export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
     .filter(({ type }) => !types.has(type) && types.add(type));
 }
 
-/** Turns a wish into what the trainer is asked for. Throws `environment_unknown` or `config_invalid`. */
+/** Resolves options into a request for the trainer. Throws `environment_unknown` or `config_invalid`. */
 export function evaluationTarget(config: RunConfig, wish: EvaluationWish): EvaluationTarget {
   const environment = chooseEnvironment(config, wish.on);
   const changed = { ...applied(environment, wish.set ?? {}), share: 1 };
@@ -59,7 +59,7 @@ function given({ levels, temperature, seed }: EvaluationWish) {
   };
 }
 
-/** By label or type among the run's own, else by type or name among the presets. */
+/** Finds an environment by label or type in the run, else by type or name in the presets. */
 function chooseEnvironment(config: RunConfig, on: string | undefined): EnvironmentConfig {
   const own = config.environments;
   if (on === undefined) return own.find(({ validate }) => validate) ?? own[0]!;
@@ -73,12 +73,12 @@ function chooseEnvironment(config: RunConfig, on: string | undefined): Environme
   const names = [...own.map(({ label }) => label), ...others.map(({ type }) => type)];
   throw new Failure(
     'environment_unknown',
-    `There is no environment "${on}" to evaluate on.`,
-    `Environments: ${[...new Set(names)].join(', ')}; a preset's name means its environment.`,
+    `Unknown environment "${on}".`,
+    `Environments: ${[...new Set(names)].join(', ')}. A preset name stands for its environment.`,
   );
 }
 
-/** A proposal for a mistyped key is as short as a person may write it. */
+/** Suggestions use the short form of a key. */
 function applied(environment: EnvironmentConfig, set: Record<string, Setting>): EnvironmentConfig {
   try {
     return applySettings(environment, fullPaths(environment, set));
@@ -104,12 +104,12 @@ interface Evaluated {
   seed: number;
 }
 
-/** What differs from the run's own evaluation, as `size=6`; of an environment that isn't the run's, from the preset's. */
+/** Describes differences from the run's (or preset's) evaluation, such as `size=6`. */
 export function evaluationChanges(config: RunConfig, { environment, ...numbers }: Evaluated): string[] {
   const base =
     config.environments.find(({ label }) => label === environment.label) ??
     otherEnvironments(config).find(({ type }) => type === environment.type);
-  // Neither decides anything in an evaluation.
+  // These have no effect in an evaluation.
   const { config: baseConfig = {}, share: _share, validate: _validate, ...baseRules } = base ?? {};
   const { config: ownConfig, ...ownRules } = environment;
   return [
@@ -128,7 +128,7 @@ function differences(base: Record<string, unknown>, own: Record<string, unknown>
     .map(([key, value]) => (typeof value === 'object' ? `${key} changed` : `${key}=${value}`));
 }
 
-/** Keys in any order: the trainer writes them sorted. */
+/** Compares independent of key order. */
 function sameValue(a: unknown, b: unknown): boolean {
   const sorted = (value: unknown) =>
     JSON.stringify(value, (_, part) =>

@@ -68,13 +68,13 @@ export function readMetrics(
   }
   const read = [...bySteps.values()].sort((a, b) => a.step - b.step);
   if (!read.some(isMeasured))
-    throw new Failure('import_empty', 'No step has a value.', 'Export a table with a row for each step.');
+    throw new Failure('import_empty', 'No step has a value.', 'Export a table with one row per step.');
   const broken = new Map<string, number>();
   for (const { name, column } of named) {
     const from = brokenFrom(read, name);
     if (from === null) continue;
     broken.set(name, from);
-    remarks.push(`"${shortened(column)}" is NaN or infinite from step ${from} on.`);
+    remarks.push(`"${shortened(column)}" is NaN or infinite from step ${from}.`);
   }
   const isBroken = (name: string, step: number) => step >= (broken.get(name) ?? Number.POSITIVE_INFINITY);
   const steps = read
@@ -84,13 +84,11 @@ export function readMetrics(
     }))
     .filter((each) => isMeasured(each) || each.notFinite.length > 0);
   const passedOver = skipped.notFinite - steps.reduce((sum, each) => sum + each.notFinite.length, 0);
-  if (passedOver > 0) remarks.push(`${count(passedOver, 'cell')} with NaN or Infinity passed over.`);
+  if (passedOver > 0) remarks.push(`${count(passedOver, 'cell')} with NaN or Infinity skipped.`);
   if (skipped.replaced > 0)
-    remarks.push(
-      `Steps come more than once: the last of ${count(skipped.replaced, 'repeated value')} counts.`,
-    );
+    remarks.push(`Steps are repeated: the last of ${count(skipped.replaced, 'repeated value')} is used.`);
   if (order.some(({ step }, index) => index > 0 && step < order[index - 1]!.step))
-    remarks.push('Steps were out of order; they were sorted.');
+    remarks.push('Steps were out of order and have been sorted.');
   return { steps, names: Object.fromEntries(named.map(({ name, column }) => [name, column])), remarks };
 }
 
@@ -158,11 +156,7 @@ function findStep(columns: readonly (string | null)[]): number {
     const index = columns.findIndex((name) => name?.toLowerCase() === wanted);
     if (index >= 0) return index;
   }
-  throw new Failure(
-    'import_no_step',
-    'No column counts the steps.',
-    `One must be called ${stepColumns.join(', ')}.`,
-  );
+  throw new Failure('import_no_step', 'No step column found.', `Name one ${stepColumns.join(', ')}.`);
 }
 
 /** The columns that hold metrics, with the names that these get. */
@@ -186,13 +180,13 @@ function nameColumns(
     const standIn = found.find((each) => each.column === column);
     if (!standIn || found.some((each) => each.ours === ours)) continue;
     standIn.ours = ours;
-    remarks.push(`No column is ${ours}; "${column}" stands for it: ${as}.`);
+    remarks.push(`No column matches ${ours}; using "${column}" instead: ${as}.`);
   }
   const ours = found.filter((each) => each.ours !== null);
   if (ours.length === 0)
     throw new Failure(
       'import_no_metric',
-      `No column is a metric that ${from === 'csv' ? 'StarPO Studio' : from} is known to write.`,
+      `No column is a known metric of ${from === 'csv' ? 'StarPO Studio' : from}.`,
       `The file has ${listed(found.map(({ column }) => column))}. Try another --from; docs/formats/imported-run.md lists the names.`,
     );
   const labels = new Set(ours.flatMap(({ ours }) => /^rollout\/([^/]+)\/[^/]+$/.exec(ours!)?.[1] ?? []));
@@ -208,11 +202,11 @@ function nameColumns(
     }
     const why =
       wrong !== null
-        ? 'it holds no numbers'
+        ? 'it is not numeric'
         : taken.has(wanted)
-          ? 'another means the same'
+          ? 'another column has the same meaning'
           : 'its name is too long';
-    remarks.push(`Column "${shortened(column)}" was left out: ${why}.`);
+    remarks.push(`Column "${shortened(column)}" was skipped: ${why}.`);
     return [];
   });
 }
@@ -225,8 +219,8 @@ function notNumericRow({ rows }: Table, index: number): { row: number; text: str
 const notNumeric = (column: string, row: number, text: string) =>
   new Failure(
     'import_not_numeric',
-    `Column "${shortened(column)}" has "${shortened(text)}" in row ${row + 1}, which is no number.`,
-    'Correct the cell, or leave it empty. Decimals have a point.',
+    `Column "${shortened(column)}" has "${shortened(text)}" in row ${row + 1}, which is not a number.`,
+    'Correct or clear the cell. Use a decimal point.',
   );
 
 /** Rows without a step are passed over. */
@@ -244,7 +238,7 @@ function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
       );
     else yield { step, row };
   }
-  if (without > 0) remarks.push(`${count(without, 'row')} without a step passed over.`);
+  if (without > 0) remarks.push(`${count(without, 'row')} without a step skipped.`);
 }
 
 /** Null for an empty cell, undefined for what is no number. */

@@ -25,7 +25,7 @@ export function readTable(path: string): Table {
   if (table.rows.length === 0 || table.columns.length === 0)
     throw new Failure(
       'import_empty',
-      `${path} holds no rows.`,
+      `${path} has no rows.`,
       'Export a table with a header and a row for each step.',
     );
   requireSize(path, table.rows.length, table.columns.length);
@@ -41,15 +41,16 @@ function readText(path: string): string {
   const unreadable = (reason: string) =>
     new Failure(
       'import_unreadable',
-      `${path} can't be read: ${reason}.`,
-      'Name a CSV file, or JSON lines, of metrics by step.',
+      `Cannot read ${path}: ${reason}.`,
+      'Choose a CSV or JSON lines file of metrics per step.',
     );
   let bytes: Buffer;
   try {
     const file = openSync(path, 'r');
     try {
       const stat = fstatSync(file);
-      if (!stat.isFile()) throw unreadable(stat.isDirectory() ? 'it is a folder' : 'it is no file');
+      if (!stat.isFile())
+        throw unreadable(stat.isDirectory() ? 'it is a folder' : 'it is not a regular file');
       if (stat.size > mostBytes) throw tooLarge(path, `more than ${mostBytes >> 20} MiB`);
       bytes = readFileSync(file);
     } finally {
@@ -58,11 +59,11 @@ function readText(path: string): string {
   } catch (error) {
     throw error instanceof Failure ? error : unreadable(fileReason(error));
   }
-  if (bytes.includes(0)) throw unreadable('it is no text');
+  if (bytes.includes(0)) throw unreadable('it is not text');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw unreadable('it is no UTF-8 text');
+    throw unreadable('it is not UTF-8 text');
   }
 }
 
@@ -72,8 +73,8 @@ const tooLarge = (path: string, how: string) =>
 const malformed = (path: string, reason: string) =>
   new Failure(
     'import_malformed',
-    `${path} can't be read as a table: ${reason}`,
-    'Export it once more, and import it as it is.',
+    `${path} is not a valid table: ${reason}`,
+    'Export it again and import it unchanged.',
   );
 
 function fromCsv(path: string, whole: string): Table {
@@ -122,14 +123,17 @@ function fitting(path: string, header: readonly string[], rows: string[][]): Tab
   const whole = rows.filter((row, index) => {
     if (row.length < width && index === rows.length - 1) return false;
     if (row.length < width || row.slice(header.length).some((cell) => cell.trim() !== ''))
-      throw malformed(path, `row ${index + 1} has ${row.length} columns, and the header ${header.length}.`);
+      throw malformed(
+        path,
+        `row ${index + 1} has ${row.length} columns, but the header has ${header.length}.`,
+      );
     return true;
   });
   const remarks = whole.length < rows.length ? [lastRowCut] : [];
   return { columns: header.slice(0, width), rows: whole.map((row) => row.slice(0, width)), remarks };
 }
 
-const lastRowCut = 'The last row was cut short; it was passed over.';
+const lastRowCut = 'The last row is truncated and was skipped.';
 
 function fromJson(path: string, text: string): Table {
   const { objects, remarks } = objectsIn(path, text);
@@ -147,7 +151,7 @@ function objectsIn(path: string, text: string): { objects: Record<string, unknow
   const { objects, remarks } = list ? { objects: list, remarks: [] } : linesOf(path, text);
   if (objects.every((each) => typeof each === 'object' && each !== null && !Array.isArray(each)))
     return { objects: objects as Record<string, unknown>[], remarks };
-  throw malformed(path, 'it holds something else than objects.');
+  throw malformed(path, 'it contains values that are not objects.');
 }
 
 function linesOf(path: string, text: string): { objects: unknown[]; remarks: string[] } {
@@ -157,7 +161,7 @@ function linesOf(path: string, text: string): { objects: unknown[]; remarks: str
   if (wrong < 0) return { objects, remarks: [] };
   if (wrong > 0 && wrong === lines.length - 1 && !text.endsWith('\n'))
     return { objects: objects.slice(0, -1), remarks: [lastRowCut] };
-  throw malformed(path, `line ${wrong + 1} is no JSON.`);
+  throw malformed(path, `line ${wrong + 1} is not valid JSON.`);
 }
 
 /** JSON, with NaN and Infinity as Python writes them, which come as texts; undefined for what is none. */

@@ -4,16 +4,16 @@ import type { ApiError } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { DownloadPlan } from './download.ts';
 
-/** Bytes that are there, or how it ended: null, or why it didn't. */
+/** Progress in bytes, or the result: null, or an error. */
 export type DownloadAnswer = { done: number } | { ended: ApiError | null };
 
-/** Beside this file in a checkout, and beside the bundle that this file is part of in the app. */
+/** Next to this file in a checkout, and next to the bundle in the app. */
 const script = join(
   import.meta.dirname,
   import.meta.filename.endsWith('.ts') ? 'download-worker.ts' : 'download-worker.cjs',
 );
 
-/** Downloads in a thread of its own, which hashes all that comes. Throws as `download` does; what is there when it is aborted stays. */
+/** Downloads in a thread, which also hashes the data. Throws as `download` does. Partial files are kept on abort. */
 export function downloadInThread(
   plan: DownloadPlan,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export function downloadInThread(
       if (ended === null) resolve();
       else if (signal.aborted) reject(signal.reason);
       else if (ended) reject(new Failure(ended.code, ended.message, ended.hint));
-      else reject(new Failure('download_failed', 'The download ended by itself.', 'Go on with it.'));
+      else reject(new Failure('download_failed', 'The download ended unexpectedly.', 'Resume it.'));
     });
   });
 }

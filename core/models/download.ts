@@ -9,32 +9,32 @@ import { type Hub, HubBusy, type HubFile, type HubRevision, request } from './hu
 export interface DownloadPlan {
   hub: Hub;
   revision: HubRevision;
-  /** Where files gather until all are there. */
+  /** Folder for incomplete downloads. */
   partial: string;
-  /** What it is renamed to then. */
+  /** Final folder. */
   folder: string;
-  /** Between two attempts at first, in ms; it doubles. */
+  /** Initial delay between attempts in ms; it doubles. */
   retryPause: number;
 }
 
 interface Control {
   signal: AbortSignal;
-  /** Bytes that are here, of the plan's files. */
+  /** Downloaded bytes. */
   progress: (done: number) => void;
 }
 
-/** Attempts that bring nothing, one after the other, until it is given up. */
+/** Consecutive attempts without data before giving up. */
 const patience = 6;
 const longestPause = 60_000;
-/** A connection that brings nothing for so long (ms) is cut. */
+/** Idle timeout of a connection in ms. */
 const silence = 30_000;
 
-/** Beside a file's name while it isn't whole. */
+/** Suffix of incomplete files. */
 export const incomplete = '.incomplete';
 
 /**
- * Downloads every file of a revision into the partial folder, on from what is there, checks each against its digest and renames the folder when all are right: a model
- * folder appears whole or not at all. Throws the signal's reason, `download_corrupt`, what `request` throws, or what the disk says.
+ * Downloads all files of a revision, resuming partial files, verifies digests and renames the folder when all are complete, so that a model
+ * folder is never incomplete. Throws the signal's reason, `download_corrupt`, what `request` throws, or what the disk says.
  */
 export async function download(plan: DownloadPlan, { signal, progress }: Control): Promise<void> {
   await mkdir(plan.partial, { recursive: true });
@@ -48,7 +48,7 @@ export async function download(plan: DownloadPlan, { signal, progress }: Control
   await rename(plan.partial, plan.folder);
 }
 
-/** Cuts and busy hubs are tried again as long as they bring something now and then; wrong bytes once, from the start. */
+/** Retries interruptions and busy hubs while data arrives; retries a wrong digest once, from the start. */
 async function fetchFile(plan: DownloadPlan, file: HubFile, { signal, progress }: Control): Promise<void> {
   const path = join(plan.partial, `${file.name}${incomplete}`);
   let fruitless = 0;
@@ -77,22 +77,22 @@ async function fetchFile(plan: DownloadPlan, file: HubFile, { signal, progress }
   await rename(path, join(plan.partial, file.name));
 }
 
-/** Whether trying again may help. */
+/** Returns whether a retry may help. */
 const mayPass = (error: unknown) =>
   error instanceof Cut || (error instanceof Failure && ['hub_busy', 'hub_unreachable'].includes(error.code));
 
-/** The connection ended before the file did. */
+/** The connection ended early. */
 class Cut extends Failure {
   constructor(host: string) {
     super(
       'hub_unreachable',
-      `The connection to ${host} was cut again and again.`,
-      'Check the connection, then go on: what was downloaded is kept.',
+      `The connection to ${host} was interrupted repeatedly.`,
+      'Check the connection, then resume. Downloaded files are kept.',
     );
   }
 }
 
-/** Asks for what is missing of a file, appends it, and gives the digest of the whole. */
+/** Downloads the missing part of a file and returns the digest of the whole file. */
 async function appendRest(
   { hub, revision }: DownloadPlan,
   file: HubFile,
@@ -129,13 +129,13 @@ async function appendRest(
   return hash.digest('hex');
 }
 
-/** Whether an answer goes on at a byte. */
+/** Returns whether a response continues at a byte offset. */
 function continues(response: Response, at: number): boolean {
   const range = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '');
   return response.status === 206 && Number(range?.[1]) === at;
 }
 
-/** What arrives, until it ends or nothing comes for too long. Throws {@link Cut}. */
+/** Yields the body until it ends or times out. Throws {@link Cut}. */
 async function* chunksOf(response: Response, host: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = response.body!.getReader();
   const stop = () => void reader.cancel().catch(() => {});
@@ -159,7 +159,7 @@ async function* chunksOf(response: Response, host: string, signal: AbortSignal):
   }
 }
 
-/** Of what is there already; more than there should be is begun again. */
+/** Hashes the existing part; a file that is too long is restarted. */
 async function hashOf(path: string, file: HubFile): Promise<{ hash: Hash; size: number }> {
   const hash = createHash(file.digest.kind === 'git' ? 'sha1' : 'sha256');
   // Git's digest is of the content behind its length.
@@ -179,13 +179,13 @@ const sizeOf = (path: string) =>
     () => 0,
   );
 
-/** What came isn't what the hub has. */
+/** The downloaded file does not match the hub's digest. */
 class Corrupt extends Failure {
   constructor(host: string, name: string) {
     super(
       'download_corrupt',
       `${name} isn't what ${host} says it is: its digest is another.`,
-      'Try again later; if it stays so, something changes files on their way to this machine.',
+      'Try again later. If it persists, a proxy may be changing files.',
     );
   }
 }

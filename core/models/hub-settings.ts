@@ -5,18 +5,18 @@ import type { HubSettings } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
-/** Where a secret is kept: by the system where it has a place for that, else in a file for its owner's eyes alone. */
+/** Storage for a secret: the system's keychain, or a file only its owner can read. */
 export interface SecretStore {
-  /** Null where there is none. */
+  /** Returns null if there is none. */
   read(): string | null;
-  /** Null: forget it. */
+  /** Null deletes it. */
   write(secret: string | null): void;
 }
 
 const usualHost = 'https://huggingface.co';
 const content = z.object({ version: z.literal(1), host: z.string() });
 
-/** Which hub models come from, and the token that it knows this person by. */
+/** The hub for models, and the user's token. */
 export class HubSettingsStore {
   private readonly path: string;
   private readonly secrets: SecretStore;
@@ -28,7 +28,7 @@ export class HubSettingsStore {
     this.environment = environment;
   }
 
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   get host(): string {
     try {
       return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).host;
@@ -38,12 +38,12 @@ export class HubSettingsStore {
     }
   }
 
-  /** The person's own, else that of the environment. */
+  /** The user's token, else that of the environment. */
   get token(): string | null {
     return this.secrets.read() ?? (this.environment.HF_TOKEN || null);
   }
 
-  /** What may be told of them. */
+  /** Settings without secrets. */
   get told(): HubSettings {
     return { host: this.host, hasToken: this.token !== null };
   }
@@ -57,7 +57,7 @@ export class HubSettingsStore {
   }
 }
 
-/** A file that its owner alone may read. */
+/** A file that only its owner can read. */
 class SecretFile implements SecretStore {
   private readonly path: string;
 
@@ -81,7 +81,7 @@ class SecretFile implements SecretStore {
   }
 }
 
-/** Whether an address may be asked: encrypted, or on this machine. */
+/** Returns whether an address is allowed: https, or on this machine. */
 export const isSafeAddress = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
 
@@ -91,7 +91,7 @@ function checkedHost(text: string): string {
     return address.href.replace(/\/+$/, '');
   throw new Failure(
     'hub_host_invalid',
-    `${JSON.stringify(text)} is no address of a hub.`,
-    'Give an https address, such as https://huggingface.co.',
+    `${JSON.stringify(text)} is not a valid hub address.`,
+    'Use an https address, such as https://huggingface.co.',
   );
 }

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 import { isSafeAddress } from './hub-settings.ts';
 
-/** A hub that speaks Hugging Face's API, as one person. */
+/** A hub with the Hugging Face API, and the user's token. */
 export interface Hub {
   host: string;
   token: string | null;
 }
 
-/** A file of a revision; `digest` is what its bytes have to be: SHA-256 of a large one, git's SHA-1 of a small one. */
+/** A file of a revision. `digest`: SHA-256 for LFS files, git SHA-1 for others. */
 export interface HubFile {
   name: string;
   size: number;
   digest: { kind: 'sha256' | 'git'; hex: string };
 }
 
-/** What a revision holds, and what is said of it. */
+/** Files and metadata of a revision. */
 export interface HubRevision {
   repository: string;
   revision: string;
@@ -23,7 +23,7 @@ export interface HubRevision {
   licenceLink: string | null;
   modelType: string | null;
   parameters: number | null;
-  /** Those that a model folder needs. */
+  /** Files that a model folder needs. */
   files: HubFile[];
 }
 
@@ -56,19 +56,19 @@ const answer = z.looseObject({
   safetensors: z.looseObject({ total: z.number() }).nullish().catch(null),
 });
 
-/** Files of a model folder (docs/formats/model-folder.md), and what people should be able to read beside them. No folder in a name, so nothing can lie elsewhere. */
+/** Files of a model folder (docs/formats/model-folder.md) and documents. Names contain no folders, so files stay inside. */
 const wanted =
   /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|model\.safetensors\.index)\.json$|^merges\.txt$|^chat_template\.jinja$|^model(-\d{1,5}-of-\d{1,5})?\.safetensors$|^(LICENSE|README)(\.md|\.txt)?$/;
 
-/** Asks what the newest revision of a repository holds. Throws as {@link request} does, or `hub_answer_invalid`. */
+/** Fetches the latest revision of a repository. Throws as {@link request} does, or `hub_answer_invalid`. */
 export async function readRevision(hub: Hub, repository: string, signal?: AbortSignal): Promise<HubRevision> {
   const response = await request(hub, `/api/models/${repository}?blobs=true`, {}, signal);
   const read = answer.safeParse(await json(response));
   if (!read.success)
     throw new Failure(
       'hub_answer_invalid',
-      `${hub.host} says nothing of ${repository} that can be understood.`,
-      "Check the hub's address in the settings of this page.",
+      `Unexpected response from ${hub.host} for ${repository}.`,
+      'Check the hub address in the settings of this page.',
     );
   const { sha, siblings, cardData, config, safetensors } = read.data;
   const files = siblings
@@ -105,8 +105,8 @@ async function json(response: Response): Promise<unknown> {
 }
 
 /**
- * Asks a hub for something, through redirections to addresses that are encrypted or on this machine; the token goes to the hub alone. Throws `hub_unreachable`, `hub_not_found`,
- * `hub_unauthorized`, `hub_busy` (its `retryAfter` in ms, where the hub says so) or `hub_refused`.
+ * Sends a request to a hub and follows redirects to https or local addresses. The token is only sent to the hub. Throws `hub_unreachable`, `hub_not_found`,
+ * `hub_unauthorized`, `hub_busy` (with `retryAfter` in ms if given) or `hub_refused`.
  */
 export async function request(
   { host, token }: Hub,
@@ -138,7 +138,7 @@ async function ask(
 ): Promise<Response> {
   const abort = new AbortController();
   signal?.addEventListener('abort', () => abort.abort(), { once: true });
-  // Until the headers are there: what comes after has a patience of its own.
+  // Timeout until the headers arrive; the body has its own.
   let silent = false;
   const timer = setTimeout(() => {
     silent = true;
@@ -152,15 +152,15 @@ async function ask(
     const cause = (error as { cause?: { code?: string; message?: string } }).cause;
     throw new Failure(
       'hub_unreachable',
-      `${address.host} can't be reached: ${silent ? 'no answer in 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
-      'Check the connection, then go on: what was downloaded is kept.',
+      `Can't reach ${address.host}: ${silent ? 'no answer in 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
+      'Check the connection, then resume. Downloaded files are kept.',
     );
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Of what the system calls by a code, in words. */
+/** Describes system error codes. */
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its address isn’t known here',
   EAI_AGAIN: 'its address can’t be looked up now',
@@ -179,30 +179,26 @@ async function checked(response: Response, host: string): Promise<Response> {
   if (status === 401 || status === 403)
     throw new Failure(
       'hub_unauthorized',
-      `${host} doesn't let this be downloaded without permission.`,
-      "Accept the model's terms on its page, and set a token of yours in the settings of this page. A name that doesn't exist is answered like this too.",
+      `${host} requires permission for this download.`,
+      "Accept the model's terms on its page and set your token in the settings of this page. Unknown names get the same answer.",
     );
   if (status === 404)
-    throw new Failure('hub_not_found', `${host} doesn't have it.`, 'Check the name: OWNER/NAME.');
+    throw new Failure('hub_not_found', `Not found on ${host}.`, 'Check the name: OWNER/NAME.');
   if (status === 429 || status >= 500) throw new HubBusy(host, status, response.headers.get('retry-after'));
-  throw refused(`${host} answered with status ${status}.`);
+  throw refused(`${host} responded with status ${status}.`);
 }
 
-/** It may answer later. */
+/** A temporary failure. */
 export class HubBusy extends Failure {
-  /** ms; null where the hub doesn't say. */
+  /** In ms; null if not given. */
   readonly retryAfter: number | null;
 
   constructor(host: string, status: number, retryAfter: string | null) {
-    super(
-      'hub_busy',
-      `${host} is busy (status ${status}).`,
-      'Try again in a while: what was downloaded is kept.',
-    );
+    super('hub_busy', `${host} is busy (status ${status}).`, 'Try again later. Downloaded files are kept.');
     const seconds = Number(retryAfter ?? Number.NaN);
     this.retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
   }
 }
 
 const refused = (message: string) =>
-  new Failure('hub_refused', message, "Check the hub's address in the settings of this page.");
+  new Failure('hub_refused', message, 'Check the hub address in the settings of this page.');

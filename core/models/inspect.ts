@@ -6,7 +6,7 @@ import { findPublishedModel } from '../presets/find.ts';
 import { publishedModel } from '../presets/published.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 
-/** Whether a run could begin from a published model's folder: the named one, or wherever it is found. Throws `model_unknown`. */
+/** Checks whether a published model's folder can be used for training. Throws `model_unknown`. */
 export async function inspectModel(
   { home, trainer }: { home: string; trainer: Pick<Trainer, 'inspect'> },
   name: string,
@@ -28,6 +28,6 @@ function existing(folder: string): string {
   throw new Failure(
     'model_missing',
     `The model folder ${folder} has no config.json.`,
-    'Name the folder that holds config.json, tokenizer.json and model.safetensors.',
+    'Choose the folder with config.json, tokenizer.json and model.safetensors.',
   );
 }

@@ -12,7 +12,7 @@ const positive = z.number().positive();
 const unscaled = z.looseObject({});
 const fixed = z.literal('default');
 
-/** What of config.json decides a Qwen2 model's arithmetic (docs/formats/model-folder.md). */
+/** The keys of config.json that define a Qwen2 model (docs/formats/model-folder.md). */
 const modelConfig = z
   .looseObject({
     model_type: z.literal('qwen2'),
@@ -78,8 +78,8 @@ export async function readJson(path: string): Promise<unknown> {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new Failure(
       missing ? 'model_file_missing' : 'model_config_invalid',
-      missing ? `${path} isn't there.` : `${path} is no JSON.`,
-      'Choose another checkpoint, or take the file again from where it came from.',
+      missing ? `${path} was not found.` : `${path} is not valid JSON.`,
+      'Choose another checkpoint, or copy the file again.',
     );
   }
 }

@@ -24,7 +24,7 @@ export interface ModelsParts {
   tasks: Tasks;
   notices: Notices;
   secrets?: SecretStore | undefined;
-  /** Between two attempts of a download at first, in ms. */
+  /** Initial delay between download attempts in ms. */
   retryPause?: number | undefined;
 }
 
@@ -37,15 +37,15 @@ const record = z.object({
   total: z.number(),
 });
 const recordName = 'download.json';
-/** Free space that stays, in bytes. */
+/** Bytes to leave free on the disk. */
 const margin = 256 << 20;
 
-/** Model folders of this machine, and how more of them come from a hub. */
+/** Local model folders, and downloads from a hub. */
 export class Models {
   readonly hub: HubSettingsStore;
   private readonly parts: ModelsParts;
   private readonly foldersPath: string;
-  /** Repositories whose download is under way, with the task's id. */
+  /** Task ids of active downloads by repository. */
   private readonly active = new Map<string, string>();
 
   constructor(parts: ModelsParts) {
@@ -54,7 +54,7 @@ export class Models {
     this.foldersPath = join(parts.home, 'models.json');
   }
 
-  /** The starter first, then what was downloaded, what was added and what is in the cache. */
+  /** Starter model first, then downloaded, added and cached models. */
   async list(): Promise<ModelEntry[]> {
     const known = [this.starter(), ...this.downloaded(), ...this.added(), ...cached()];
     const first = (model: KnownModel, place: number) =>
@@ -62,7 +62,7 @@ export class Models {
     return Promise.all(known.filter(first).map(describeModel));
   }
 
-  /** What was begun and isn't complete. */
+  /** Incomplete downloads. */
   async downloads(): Promise<PartialDownload[]> {
     const names = await readdir(this.folder()).catch(() => []);
     const found = names
@@ -77,7 +77,7 @@ export class Models {
     return (await Promise.all(found)).flat();
   }
 
-  /** Of every run that has some, in the order of the list of runs. */
+  /** Checkpoints of all runs that have some, in the order of the run list. */
   async checkpoints(): Promise<RunCheckpoints[]> {
     const all = this.parts.runs.list().map(async ({ id, name }): Promise<RunCheckpoints[]> => {
       const folder = this.parts.runs.folder(id);
@@ -104,7 +104,7 @@ export class Models {
       throw new Failure(
         'model_missing',
         `The folder ${path} has no config.json.`,
-        'Name the folder that holds config.json, tokenizer.json and model.safetensors.',
+        'Choose the folder with config.json, tokenizer.json and model.safetensors.',
       );
     const folders = this.folders();
     if (!folders.includes(path)) writeWhole(this.foldersPath, { version: 1, folders: [...folders, path] });
@@ -123,8 +123,8 @@ export class Models {
     if (!model)
       throw new Failure(
         'model_unknown',
-        `No model "${name}" was downloaded.`,
-        'Others are deleted where they came from.',
+        `"${name}" is not a downloaded model.`,
+        'Delete other models in their own folder.',
       );
     await rm(model.folder, { recursive: true });
     this.tell();
@@ -144,15 +144,15 @@ export class Models {
       const { problem, free, bytes } = await this.toHubModel(revision);
       if (problem) throw new Failure(problem.code, problem.message, problem.hint);
       const partial = this.partialOf(repository);
-      // What is there of another revision isn't what this one says it is.
+      // Files of another revision do not match.
       if (readRecord(partial)?.revision !== revision.revision)
         await rm(partial, { recursive: true, force: true });
       const missing = bytes - (await bytesOf(partial));
       if (missing + margin > free)
         throw new Failure(
           'disk_space_low',
-          `${repository} needs ${gigabytes(missing)} more, and the disk of ${this.folder()} has ${gigabytes(free)} free.`,
-          'Free some space, or choose a data folder on another disk (System page, or --home).',
+          `${repository} needs ${gigabytes(missing)} more, but ${this.folder()} has only ${gigabytes(free)} free.`,
+          'Free disk space, or choose a data folder on another disk (System page or --home).',
         );
       await mkdir(partial, { recursive: true });
       const about = { version: 1, repository, revision: revision.revision, total: bytes };
@@ -261,7 +261,7 @@ export class Models {
 
 const partialEnd = '.partial';
 
-/** The newest revision of each model in Hugging Face's cache. */
+/** Latest revision of each model in the Hugging Face cache. */
 function cached(environment: NodeJS.ProcessEnv = process.env): KnownModel[] {
   const cache = hubCache(environment);
   return entriesOf(cache).flatMap((name): KnownModel[] => {
@@ -277,7 +277,7 @@ function cached(environment: NodeJS.ProcessEnv = process.env): KnownModel[] {
   });
 }
 
-/** Names of what lies in a folder, without what is hidden; none where it can't be read. */
+/** Names in a folder without hidden ones; empty if unreadable. */
 function entriesOf(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -298,7 +298,7 @@ function readRecord(folder: string): z.infer<typeof record> | null {
   }
 }
 
-/** Bytes of a download that are there. */
+/** Returns the downloaded bytes. */
 async function bytesOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const sizes = names
@@ -315,25 +315,25 @@ async function bytesOf(folder: string): Promise<number> {
 const sizeOf = ({ files }: HubRevision) => files.reduce((sum, { size }) => sum + size, 0);
 const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 
-/** Why a revision isn't to be downloaded. */
+/** Returns why a revision cannot be downloaded, or null. */
 function problemOf({ repository, files, modelType }: HubRevision, folder: string): Failure | null {
   const has = (pattern: RegExp) => files.some(({ name }) => pattern.test(name));
   if (modelType !== null && modelType !== 'qwen2')
     return new Failure(
       'model_unsupported',
-      `${repository} is a ${modelType} model. Runs begin from Qwen2 models.`,
+      `${repository} is a ${modelType} model; only Qwen2 models are supported.`,
       'Choose a Qwen2 or Qwen2.5 model.',
     );
   if (!has(/^config\.json$/) || !has(/^tokenizer\.json$/) || !has(/\.safetensors$/))
     return new Failure(
       'model_unsupported',
       `${repository} lacks config.json, tokenizer.json or safetensors weights.`,
-      'Choose a repository that holds a whole model in the safetensors format.',
+      'Choose a repository with a complete model in safetensors format.',
     );
   if (existsSync(folder))
     return new Failure(
       'model_exists',
-      `There is a model in ${folder} already.`,
+      `${folder} already contains a model.`,
       'Delete it first to download it again.',
     );
   return null;
@@ -343,10 +343,10 @@ const activeDownload = (repository: string) =>
   new Failure(
     'download_active',
     `${repository} is being downloaded.`,
-    'Wait for its end, or cancel it first.',
+    'Wait until it finishes, or cancel it.',
   );
 
-/** How long the rest takes at the pace of the last seconds. */
+/** Estimates the remaining time from the recent rate. */
 class Pace {
   private readonly points: { time: number; done: number }[] = [];
 

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
-/** Where a tensor lies in a safetensors file; `offset` counts from the file's first byte. */
+/** Position of a tensor in a safetensors file. `offset` is from the start of the file. */
 export interface StoredTensor {
   type: 'F32' | 'F16' | 'BF16';
   shape: number[];
@@ -21,7 +21,7 @@ const entry = z.object({
 });
 const header = z.record(z.string(), z.unknown());
 
-/** The tensors of a safetensors file by name, from its header alone. Throws `model_file_invalid` where it can't be one, or names bytes that it doesn't have. */
+/** Reads the tensors of a safetensors file by name from its header. Throws `model_file_invalid`. */
 export async function readTensors(path: string): Promise<Map<string, StoredTensor>> {
   const file = await open(path).catch((error) => {
     throw invalid(path, error.message);
@@ -68,7 +68,7 @@ function parsed(path: string, text: string): Record<string, unknown> {
 function invalid(path: string, reason: string): Failure {
   return new Failure(
     'model_file_invalid',
-    `${path} can't be read: ${reason}.`,
-    'Choose another checkpoint, or take the file again from where it came from.',
+    `Cannot read ${path}: ${reason}.`,
+    'Choose another checkpoint, or copy the file again.',
   );
 }

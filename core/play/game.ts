@@ -11,11 +11,11 @@ export interface GameParts {
   runId: string;
   config: RunConfig;
   rules: EpisodeRules;
-  /** One environment each: the agent's and yours. */
+  /** Environments of the agent and the user. */
   environments: { agent: EnvironmentProcess; you: EnvironmentProcess };
-  /** Hears of every change. */
+  /** Called on every change. */
   changed: (game: GameState) => void;
-  /** Hears of every level whose first go of yours is over. */
+  /** Called when the user's first attempt at a level ends. */
   played: (results: readonly PlayResult[]) => void;
 }
 
@@ -24,7 +24,7 @@ interface Opening {
   level: number;
 }
 
-/** A policy and a person on the same level of a run, each with its own copy of it. */
+/** A policy and a user play the same level, each in its own environment. */
 export class Game {
   readonly id = randomUUID();
   readonly runId: string;
@@ -38,7 +38,7 @@ export class Game {
   private playing: Promise<void> = Promise.resolve();
   private results = new Map<number, PlayResult>();
   private closed = false;
-  /** What people ask for is done one after the other. */
+  /** Serializes user requests. */
   private last: Promise<unknown> = Promise.resolve();
 
   private constructor(parts: GameParts, policy: PolicyThread, { checkpoint, level }: Opening) {
@@ -51,7 +51,7 @@ export class Game {
     this.agent = { turns: [], text: null, failure: null, attempt: 0 };
   }
 
-  /** Takes over policy and environments. Throws `level_not_found`. */
+  /** Takes ownership of policy and environments. Throws `level_not_found`. */
   static async begin(parts: GameParts, policy: PolicyThread, opening: Opening): Promise<Game> {
     const game = new Game(parts, policy, opening);
     await game.sitDown(opening.level);
@@ -82,12 +82,12 @@ export class Game {
     };
   }
 
-  /** The agent plays the level from its start, in the background. */
+  /** Starts the agent on the level, in the background. */
   letAgentPlay(temperature: number): Promise<GameState> {
     return this.inTurn(() => this.beginAgent(temperature));
   }
 
-  /** The agent gives the level up. */
+  /** Stops the agent. */
   stopAgent(): Promise<GameState> {
     return this.inTurn(async () => {
       if (this.seats.agent.side.state !== 'thinking') return;
@@ -97,30 +97,30 @@ export class Game {
     });
   }
 
-  /** Your move; with a temperature an agent that hasn't begun begins with it. Throws `move_invalid`. */
+  /** The user's move. With a temperature, also starts an idle agent. Throws `move_invalid`. */
   move(action: string, temperature?: number): Promise<GameState> {
     return this.inTurn(async () => {
       const { agent, you } = this.seats;
       const move = you.moveOf(action);
       if (move === undefined) throw invalidMove(`"${action}" is no move here`, you.actions);
-      if (you.over) throw invalidMove('The level is over', you.actions);
+      if (you.over) throw invalidMove('The level has ended', you.actions);
       await you.step(move, you.side.frames.length - 1, 0);
       if (you.over) this.count('you', you.side);
       if (temperature !== undefined && agent.side.state === 'ready') await this.beginAgent(temperature);
     });
   }
 
-  /** Your side of the level from its start. */
+  /** Restarts the user's side of the level. */
   restart(): Promise<GameState> {
     return this.inTurn(async () => {
       const { you } = this.seats;
-      // A go that was begun counts, so that nobody learns a level first.
+      // Started attempts count, so that levels cannot be practiced.
       if (!you.over && you.side.frames.length > 1) this.count('you', you.side);
       this.seats.you = await this.seat('you', this.level);
     });
   }
 
-  /** Another level for both. Throws `level_not_found`, and stays where it is. */
+  /** Switches both to another level. Throws `level_not_found` and keeps the current level. */
   goTo(level: number): Promise<GameState> {
     return this.inTurn(async () => {
       await this.giveUp();
@@ -136,7 +136,7 @@ export class Game {
     });
   }
 
-  /** Another policy, which it takes over; what another one's results were goes. */
+  /** Switches to another policy, takes ownership and clears earlier results. */
   replacePolicy(policy: PolicyThread, checkpoint: number): Promise<GameState> {
     return this.inTurn(async () => {
       await this.giveUp();
@@ -185,7 +185,7 @@ export class Game {
         if (!living()) return;
         this.agent.turns.push(turn);
         this.agent.text = null;
-        // The last one is told of once it is counted.
+        // The last turn is published after it is counted.
         if (!agent.over) this.tell();
       },
     };
@@ -200,7 +200,7 @@ export class Game {
     if (living()) this.tell();
   }
 
-  /** Ends what the agent is at, and waits for that. */
+  /** Stops the agent and waits. */
   private async giveUp(): Promise<void> {
     if (this.seats.agent.side.state !== 'thinking') return;
     this.agent.attempt += 1;
@@ -224,7 +224,7 @@ export class Game {
     return this.parts.config.levels.validation_seed + level - 1;
   }
 
-  /** The first go alone counts. */
+  /** Only the first attempt counts. */
   private count(who: 'agent' | 'you', { success, frames }: PlaySide): void {
     const known = this.results.get(this.level) ?? { level: this.level, agent: null, you: null };
     if (known[who]) return;

@@ -31,16 +31,16 @@ export interface GameWish {
   level?: number | undefined;
 }
 
-/** The runtime keeps the weights as they are, and once more in the order that it multiplies them in. */
+/** The runtime keeps the weights twice: as loaded and prepacked. */
 const copiesOfWeights = 2;
 
-/** Games that are open: one a client, which ends with it. */
+/** Open games, one per client. */
 export class Games {
   private readonly parts: GamesParts;
   private readonly games = new Map<string, Game>();
   private readonly owned = new Map<object, Game>();
   private readonly gone = new WeakSet<object>();
-  /** The ends of the policies that are loading or whose threads live. */
+  /** Completion promises of live policy threads. */
   private readonly policies = new Set<Promise<void>>();
   private closed = false;
 
@@ -73,7 +73,7 @@ export class Games {
       throw new Failure(
         'environment_unknown',
         `The run has no environment "${label}".`,
-        `Its environments: ${config.environments.map((each) => each.label).join(', ')}.`,
+        `Environments: ${config.environments.map((each) => each.label).join(', ')}.`,
       );
     const { trainer, notices } = this.parts;
     trainer.require();
@@ -116,7 +116,7 @@ export class Games {
     throw gameUnknown();
   }
 
-  /** Another checkpoint's policy in a game. Throws as `open` does. */
+  /** Switches to another checkpoint. Throws as `open` does. */
   async choose(id: string, checkpoint: number): Promise<GameState> {
     const game = this.find(id);
     const policy = await this.loadPolicy(game.runId, checkpoint);
@@ -129,7 +129,7 @@ export class Games {
     for (const [client, game] of this.owned) if (game.id === id) await this.release(client, false);
   }
 
-  /** Ends the game of a client; with `forGood` it can open none any more. */
+  /** Closes a client's game. With `forGood` it cannot open another. */
   async release(client: object, forGood = true): Promise<void> {
     if (forGood) this.gone.add(client);
     const game = this.owned.get(client);
@@ -139,7 +139,7 @@ export class Games {
     await game.close();
   }
 
-  /** Waits for every policy's thread, also where its client is gone: the process may end now. */
+  /** Waits for all policy threads to end before the process exits. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.all([...this.owned.keys()].map((client) => this.release(client)));
@@ -152,15 +152,15 @@ export class Games {
     if (!weights)
       throw new Failure(
         'checkpoint_missing',
-        `The run has no checkpoint ${checkpoint} that holds weights.`,
+        `The run has no checkpoint ${checkpoint} with weights.`,
         'Choose one from the list.',
       );
     const needed = weights.size * copiesOfWeights;
     if (needed > freemem())
       throw new Failure(
         'memory_low',
-        `The policy needs about ${gigabytes(needed)} of memory, and ${gigabytes(freemem())} are free.`,
-        'Close other programs, or pause the runs that train.',
+        `The policy needs about ${gigabytes(needed)} of memory, but only ${gigabytes(freemem())} are free.`,
+        'Close other programs, or pause running trainings.',
       );
     const started = PolicyThread.start(folder);
     const ended: Promise<void> = started
@@ -173,7 +173,7 @@ export class Games {
     return started;
   }
 
-  /** Keeps a person's rate with the run, once there are enough levels. What can't be written is lost without disturbing the game. */
+  /** Saves the user's success rate after enough levels. Write errors are ignored. */
   private async keep(runId: string, environment: string, results: readonly PlayResult[]): Promise<void> {
     const own = results.flatMap(({ you }) => you ?? []);
     if (own.length < enoughLevels) return;

@@ -137,4 +137,4 @@ export class PolicyThread {
 }
 
 const interrupted = (reason: string) =>
-  new Failure('policy_failed', `The policy can't play on: ${reason}.`, 'Open the game again.');
+  new Failure('policy_failed', `The policy failed: ${reason}.`, 'Open the game again.');

@@ -63,6 +63,6 @@ async function readStopIds(folder: string): Promise<number[]> {
   return [];
 }
 
-const stopped = () => new Failure('agent_stopped', 'The agent was stopped.', 'Let it play the level again.');
+const stopped = () => new Failure('agent_stopped', 'The agent was stopped.', 'Start it again.');
 
 serve().catch((error) => say({ id: 0, error: asFailure(error).toApiError() }));

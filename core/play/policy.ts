@@ -5,10 +5,10 @@ import type { ModelConfig } from '../models/model-config.ts';
 import { exportOnnx } from './onnx/export.ts';
 import { names } from './onnx/qwen2.ts';
 
-/** Half of the processor: a run may be training beside it. */
+/** Half of the cores, since a run may be training. */
 const threads = Math.max(1, Math.floor(availableParallelism() / 2));
 
-/** A model folder's policy in ONNX Runtime, with the keys and values of the tokens that it has read so far. Runs where it is called: for a thread of its own. */
+/** A policy in ONNX Runtime with its KV cache. Runs synchronously; use it in a thread. */
 export class Policy {
   readonly config: ModelConfig;
   private readonly session: InferenceSession;
@@ -33,7 +33,7 @@ export class Policy {
         extra: {
           session: {
             model_external_initializers_file_folder_path: folder,
-            // Threads that wait for the next token leave the processor to others.
+            // Do not spin while waiting for the next token.
             intra_op: { allow_spinning: '0' },
           },
         },
@@ -42,13 +42,13 @@ export class Policy {
     } catch (error) {
       throw new Failure(
         'policy_unusable',
-        `ONNX Runtime can't play ${folder}: ${asFailure(error).message}`,
-        'Choose another checkpoint. If none can be played, install the app again.',
+        `ONNX Runtime cannot load ${folder}: ${asFailure(error).message}`,
+        'Choose another checkpoint. If none works, reinstall the app.',
       );
     }
   }
 
-  /** As if nothing had been read. */
+  /** Clears the KV cache. */
   forget(): void {
     const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim } = this.config;
     this.length = 0;
@@ -82,7 +82,7 @@ export class Policy {
     if (logits.every(Number.isFinite)) return logits;
     throw new Failure(
       'policy_failed',
-      "The policy's answer is not a number: its weights overflow.",
+      'The policy produced NaN: its weights overflow.',
       'Choose an earlier checkpoint.',
     );
   }

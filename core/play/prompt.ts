@@ -10,8 +10,8 @@ export function fillPrompt(text: string, values: Readonly<Record<string, string>
       .join(', ');
     throw new Failure(
       'config_invalid',
-      `The prompt has no placeholder {${name}}.`,
-      `Use ${known}; write {{ for a brace.`,
+      `Unknown prompt variable {${name}}.`,
+      `Use ${known}. Write {{ for a literal brace.`,
     );
   });
 }

@@ -38,7 +38,7 @@ export class ChatTokenizer {
       throw new Failure(
         'tokenizer_invalid',
         `${path} is no tokenizer that can be followed.`,
-        'Choose another checkpoint, or take the file again from where it came from.',
+        'Choose another checkpoint, or copy the file again.',
       );
     }
   }
@@ -75,7 +75,7 @@ export class ChatTokenizer {
     throw new Failure(
       'tokenizer_token_missing',
       `The tokenizer has no ${token}.`,
-      'Use a model that was taught to chat.',
+      'Use an instruction-tuned model.',
     );
   }
 }

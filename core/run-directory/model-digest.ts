@@ -20,7 +20,7 @@ export async function modelDigest(folder: string): Promise<string> {
     if (!existsSync(path)) {
       throw new Failure(
         'model_shard_missing',
-        `${path} is missing, which ${weightsIndex} names.`,
+        `${path} is missing, but ${weightsIndex} lists it.`,
         'Download the whole model folder again.',
       );
     }
@@ -38,7 +38,7 @@ export async function shardNames(folder: string): Promise<string[]> {
   }
   throw new Failure(
     'model_index_invalid',
-    `${path} doesn't map every tensor's name to a file of the folder.`,
+    `${path} does not map every tensor to a file in the folder.`,
     'Download the file again.',
   );
 }

@@ -125,8 +125,8 @@ export class Studies {
     if (state === 'completed')
       throw new Failure(
         'study_completed',
-        `Every run of the study ${id} is complete.`,
-        'Make another study.',
+        `All runs of the sweep ${id} have completed.`,
+        'Create another sweep.',
       );
     const known = this.starting.get(id);
     if (known) return void (await known.ended);
@@ -172,8 +172,8 @@ export class Studies {
     if (this.starting.has(id) || this.summary(id).runs.active > 0)
       throw new Failure(
         'study_active',
-        `Runs of the study ${id} are queued or being trained.`,
-        'Cancel it, and delete it when its runs have stopped.',
+        `Runs of the sweep ${id} are queued or running.`,
+        'Cancel it, and delete it after its runs have stopped.',
       );
     const going = withRuns ? runIds.filter((runId) => this.look(runId)) : [];
     const { deleted, refused } = await trash.delete(going);
@@ -195,7 +195,11 @@ export class Studies {
   async restore(id: string, trashed: readonly string[]): Promise<void> {
     const { files, supervisor, trash } = this.parts;
     if (!files.restore(id))
-      throw new Failure('study_unknown', 'That study is no longer in the trash.', 'It was deleted for good.');
+      throw new Failure(
+        'study_unknown',
+        'The sweep is no longer in the trash.',
+        'It was deleted permanently.',
+      );
     supervisor.lookAgainAt(this.runIds(id));
     this.tell(id);
     await trash.restore(trashed);
@@ -268,15 +272,14 @@ function checkPoints(points: StudyFile['points'], seeds: readonly number[]): voi
   const invalid = (message: string, hint: string) => new Failure('study_invalid', message, hint);
   const names = points.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw invalid(`Two points are called "${twice}".`, 'Give each a name of its own.');
-  if (new Set(seeds).size < seeds.length) throw invalid('A seed comes twice.', 'Name each seed once.');
+  if (twice !== undefined) throw invalid(`Two settings are named "${twice}".`, 'Use unique names.');
+  if (new Set(seeds).size < seeds.length) throw invalid('A seed is repeated.', 'List each seed once.');
   const seeding = points.find(({ set }) => set.seed !== undefined);
-  if (seeding)
-    throw invalid(`Point "${seeding.name}" sets the seed.`, "Leave that to the study's list of seeds.");
+  if (seeding) throw invalid(`Point "${seeding.name}" sets the seed.`, "Use the sweep's list of seeds.");
   if (points.length * seeds.length > mostRuns)
     throw invalid(
       `${points.length} points with ${seeds.length} seeds are ${points.length * seeds.length} runs.`,
-      `A study has at most ${mostRuns}.`,
+      `A sweep can have at most ${mostRuns}.`,
     );
 }
 
@@ -289,7 +292,7 @@ function judged({ environments }: RunConfig, label: string | undefined): string 
   if (labels.includes(label)) return label;
   throw new Failure(
     'environment_unknown',
-    `The study's runs have no environment ${label}.`,
+    `The sweep's runs have no environment ${label}.`,
     `Choose one of ${labels.join(', ')}.`,
   );
 }

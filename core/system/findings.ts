@@ -20,14 +20,14 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
         trainer.problem === null
           ? null
           : trainer.building
-            ? 'Wait until the set-up has built it.'
-            : 'In a checkout `npm run setup` builds it; an installed app brings it along: install it again.',
+            ? 'Wait until setup has built it.'
+            : 'In a checkout, run `npm run setup`. Otherwise reinstall the app.',
     },
     {
       name: 'devices',
       fine: devices.some((device) => device.available),
       detail: devices.map((device) => device.name).join(', ') || 'none',
-      advice: devices.some((device) => device.available) ? null : 'The trainer must run first: see above.',
+      advice: devices.some((device) => device.available) ? null : 'Fix the trainer first.',
     },
     ...gpuFindings(devices, cuda),
     {
@@ -36,7 +36,7 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
       detail: starter,
       advice: existsSync(join(starter, 'model.safetensors'))
         ? null
-        : 'It comes with the app: install it again, or restore resources/starter in a checkout.',
+        : 'Reinstall the app, or restore resources/starter in a checkout.',
     },
     {
       name: 'data folder',
@@ -44,13 +44,13 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
       detail: dataFolder,
       advice: writable(dataFolder)
         ? null
-        : 'Make it writable, or choose another one: in the desktop app on the System page, else with --home or STARPO_HOME.',
+        : 'Make it writable, or choose another folder on the System page of the desktop app, with --home, or with STARPO_HOME.',
     },
     {
       name: 'free space',
       fine: free > leastFreeBytes,
       detail: bytes(free),
-      advice: free > leastFreeBytes ? null : 'Delete runs or their episodes, or free space otherwise.',
+      advice: free > leastFreeBytes ? null : 'Free disk space, for example by deleting runs or episodes.',
     },
   ];
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { Failure } from '../contract/failure.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
-/** Longest that a question such as `status` or `devices` may take. */
+/** Timeout of queries such as `status` or `devices`, in ms. */
 const limit = 15_000;
 
 /**
@@ -24,7 +24,7 @@ export function askTrainer(executable: string, args: readonly string[], input = 
         }
       },
     );
-    // One that ends before it has read everything has said why.
+    // A trainer that exits early has reported the reason.
     child.stdin?.on('error', () => {}).end(input);
   });
 }
@@ -32,7 +32,7 @@ export function askTrainer(executable: string, args: readonly string[], input = 
 function unusable(executable: string, reason: string): Failure {
   return new Failure(
     'trainer_unusable',
-    `The trainer ${executable} can't be used: ${reason.trim()}`,
+    `Cannot use the trainer ${executable}: ${reason.trim()}`,
     'Run `npm run setup` to build it again.',
   );
 }

@@ -11,11 +11,11 @@ const report = z.object({
   problem: z.object({ message: z.string(), hint: z.string() }).nullable(),
 });
 
-/** How far a build is, in files. */
+/** Build progress in files. */
 export type TrainerBuilding = Pick<z.infer<typeof report>, 'done' | 'total'>;
 
 const fileName = 'building.json';
-/** Milliseconds without a sign of life after which a report was left behind; the set-up gives one every 30 s. */
+/** Milliseconds without an update after which a report is stale. Setup updates it every 30 s. */
 const silence = 300_000;
 
 /** How far the set-up is with building this trainer; null where it isn't at it. Throws `trainer_missing` where it tried and failed. */
@@ -31,7 +31,7 @@ export function readBuilding(trainer: string): TrainerBuilding | null {
   if (modified(trainer) > modified(file)) return null;
   throw new Failure(
     'trainer_missing',
-    `The trainer could not be built. ${said.problem.message}`,
+    `Building the trainer failed. ${said.problem.message}`,
     said.problem.hint,
   );
 }
@@ -43,7 +43,7 @@ export function refuseWhileBuilding(trainer: string): void {
   throw new Failure(
     'trainer_missing',
     `The trainer is being built: ${building.done} of ${building.total} files.`,
-    'Wait until it is there; the terminal and this page say how far it is.',
+    'Wait until it finishes; the terminal and this page show progress.',
   );
 }
 

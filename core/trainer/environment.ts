@@ -34,10 +34,10 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Longest that an environment may take for an answer, in ms: Sokoban looks for a level. */
+/** Response timeout in ms. Sokoban may search long for a level. */
 const patience = 20_000;
 
-/** A level that is played by `starpo-trainer env` (docs/formats/env-protocol.md), a child of this process that ends with it. */
+/** A level played by `starpo-trainer env` (docs/formats/env-protocol.md), a child process that ends with this one. */
 export class EnvironmentProcess {
   private readonly child;
   private readonly waiting: Waiting[] = [];
@@ -98,7 +98,7 @@ export class EnvironmentProcess {
     const refused = refusal.safeParse(JSON.parse(line));
     if (!refused.success) return line;
     const { code, message } = refused.data.error;
-    throw new Failure(code, `The environment refused: ${message}.`, 'Choose another level.');
+    throw new Failure(code, `The environment rejected the level: ${message}.`, 'Choose another level.');
   }
 
   private fail(error: Failure): void {
@@ -110,6 +110,6 @@ export class EnvironmentProcess {
 const unusable = (executable: string, reason: string) =>
   new Failure(
     'trainer_unusable',
-    `The trainer ${executable} can't play an environment: ${reason}.`,
+    `The trainer ${executable} cannot run the environment: ${reason}.`,
     'Run `npm run setup` to build it again.',
   );

@@ -15,17 +15,17 @@ const line = z.union([progress, z.object({ result: z.unknown() })]);
 export type EvaluationProgress = z.infer<typeof progress>;
 
 export interface EvaluationProcess {
-  /** Settles once the policy is loaded and play begins; fails as `ended` does. */
+  /** Resolves when the policy is loaded and episodes start; rejects as `ended` does. */
   begun: Promise<void>;
   /** The result as written. Fails with the trainer's own error, `evaluation_cancelled` after `cancel`, `trainer_unusable` or `trainer_failed`. */
   ended: Promise<unknown>;
   cancel(): void;
 }
 
-/** Longest that is kept of what the trainer writes to stderr: an error is at its end. */
+/** Maximum stderr to keep. Errors are at its end. */
 const errorLimit = 1 << 16;
 
-/** Runs `starpo-trainer evaluate` as a child of this process, which ends with it. `options`: the command's, without dashes. */
+/** Runs `starpo-trainer evaluate` as a child process. `options`: its options without dashes. */
 export function launchEvaluation(
   executable: string,
   folder: string,
@@ -58,7 +58,7 @@ export function launchEvaluation(
       reject(
         new Failure(
           'trainer_unusable',
-          `The trainer ${executable} can't be started: ${error.message}`,
+          `Cannot start the trainer ${executable}: ${error.message}`,
           'Run `npm run setup` to build it again.',
         ),
       ),

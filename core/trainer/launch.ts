@@ -11,13 +11,13 @@ const logLimit = 1 << 16;
 
 export interface LaunchedTrainer {
   pid: number;
-  /** Settles at the trainer's end, with its own error where it wrote one. */
+  /** Resolves when the trainer exits, with its error if it reported one. */
   ended: Promise<{ status: number | null; error: Failure | null }>;
 }
 
 /**
- * Starts a trainer in a session of its own, so that it outlives core; what it writes for people goes to trainer.log.
- * Throws `trainer_unusable` where the system can't run it, `run_folder_invalid` where the log is a link.
+ * Starts a trainer in its own session, so that it survives this process. Its output goes to trainer.log.
+ * Throws `trainer_unusable` if the system cannot run it, `run_folder_invalid` if the log is a symbolic link.
  */
 export async function launchTrainer(
   executable: string,
@@ -44,7 +44,7 @@ export async function launchTrainer(
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(
       'trainer_unusable',
-      `The trainer ${executable} can't be started: ${reason}`,
+      `Cannot start the trainer ${executable}: ${reason}`,
       'Run `npm run setup` to build it again.',
     );
   } finally {

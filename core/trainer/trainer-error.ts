@@ -1,6 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 
-/** Reads the trainer's last error from its stderr: three lines, `error: ...`, `  code: ...`, `  hint: ...`. Null where there is none. */
+/** Reads the trainer's last error from its stderr: three lines, `error: ...`, `  code: ...`, `  hint: ...`. Returns null if there is none. */
 export function parseTrainerError(text: string): Failure | null {
   const at = text.lastIndexOf('error: ');
   if (at < 0) return null;
@@ -10,6 +10,6 @@ export function parseTrainerError(text: string): Failure | null {
       .find((line) => line.trimStart().startsWith(`${name}: `))
       ?.trim()
       .slice(name.length + 2);
-  const hint = field('hint') ?? 'The log of the run may say more.';
+  const hint = field('hint') ?? 'See the run log for details.';
   return new Failure(field('code') ?? 'trainer_failed', first.slice('error: '.length).trim(), hint);
 }

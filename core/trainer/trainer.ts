@@ -51,14 +51,14 @@ const deviceList = z.looseObject({
 
 export type Devices = Pick<SystemInfo, 'devices' | 'cuda'> & { build: string | null };
 
-/** What `devices --json` prints (docs/formats/devices.md). */
+/** Output of `devices --json` (docs/formats/devices.md). */
 export function parseDevices(answer: unknown): Devices {
   const { devices, build, cuda } = deviceList.parse(answer);
   const { runtime_version: runtimeVersion, driver_version: driverVersion, problem } = cuda;
   return { devices, build: build || null, cuda: { runtimeVersion, driverVersion, problem } };
 }
 
-/** The trainer's executable, as core uses it. Every method may throw `trainer_missing` or `trainer_unusable`. */
+/** Client of the trainer executable. All methods may throw `trainer_missing` or `trainer_unusable`. */
 export class Trainer {
   private readonly candidates: readonly string[];
 
@@ -66,7 +66,7 @@ export class Trainer {
     this.candidates = candidates;
   }
 
-  /** Where it is, or where it should be. */
+  /** Path of the executable, existing or expected. */
   get path(): string {
     try {
       return findTrainer(this.candidates);
@@ -75,7 +75,7 @@ export class Trainer {
     }
   }
 
-  /** How far the set-up is with building it; null where it isn't at it, or failed. */
+  /** Build progress; null if setup is not building it or failed. */
   get building(): TrainerBuilding | null {
     try {
       return readBuilding(this.candidates[0]!);
@@ -84,7 +84,7 @@ export class Trainer {
     }
   }
 
-  /** Throws `trainer_missing`: for asking before anything is made. */
+  /** Throws `trainer_missing`. Check before creating anything. */
   require(): void {
     this.find();
   }
@@ -94,7 +94,7 @@ export class Trainer {
     return findTrainer(this.candidates);
   }
 
-  /** Whether a living trainer holds a run's lock: Node has no flock, so the trainer tests it, an earlier build's too. */
+  /** Returns whether a running trainer holds a run's lock. The trainer tests it, because Node has no flock. */
   async status(folder: string): Promise<{ running: boolean; pid: number | null }> {
     const answer = runState.parse(
       await askTrainer(findTrainer(this.candidates), ['status', folder, '--json']),
@@ -106,7 +106,7 @@ export class Trainer {
     return parseDevices(await askTrainer(this.find(), ['devices', '--json']));
   }
 
-  /** Whether a run can begin from a model folder, and its shape. Throws what the trainer finds wrong with it (docs/formats/model-folder.md). */
+  /** Validates a model folder and returns its shape. Throws the trainer's error (docs/formats/model-folder.md). */
   async inspect(folder: string): Promise<{ parameters: number; shape?: ModelShape | null }> {
     const answer = await askTrainer(this.find(), ['inspect', folder, '--json']);
     return { ...modelFacts.parse(answer), shape: modelShape.safeParse(answer).data ?? null };
@@ -131,7 +131,7 @@ export class Trainer {
     return launchTrainer(this.find(), task === 'warm_start' ? 'warm-start' : 'train', folder);
   }
 
-  /** Begins to play an environment; see {@link EnvironmentProcess}. */
+  /** Starts an environment; see {@link EnvironmentProcess}. */
   environment(type: string, config: object, noise: number | undefined): EnvironmentProcess {
     return new EnvironmentProcess(this.find(), type, config, noise);
   }

@@ -94,7 +94,9 @@ describe('starpo', { timeout: 300_000 }, () => {
     const [id] = runFolders();
     const pinned = () => existsSync(join(world.home, 'runs', id!, 'checkpoints/000000/pinned'));
     const state = join(world.home, 'runs', id!, 'checkpoints/000000/trainer-state.safetensors');
-    expect((await run('pin', id!, '0')).output).toContain('pinned checkpoint 0; its optimizer state was already deleted');
+    expect((await run('pin', id!, '0')).output).toContain(
+      'pinned checkpoint 0; its optimizer state was already deleted',
+    );
     expect(pinned()).toBe(true);
     writeFileSync(state, '');
     expect((await run('pin', id!, '0')).output).toBe('pinned checkpoint 0');

@@ -136,9 +136,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(await run('bundle', 'export', 'wide clip', packed)).toMatchObject({ status: 0, output: packed });
     const unclear = await run('show', 'starter-bandit');
     expect(unclear.status).toBe(2);
-    expect(unclear.errors).toMatch(
-      /"starter-bandit" matches 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/,
-    );
+    expect(unclear.errors).toMatch(/"starter-bandit" matches 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/);
     expect((await run('delete', 'wide clip')).output).toMatch(/moved a2ff .* to the trash/);
   });
 

@@ -176,7 +176,9 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(told.filter((remark) => remark.includes('rollout/entropy'))).toEqual(
       entropy === 'actor/entropy'
         ? []
-        : ['No column is rollout/entropy; "actor/entropy_loss" stands for it: the entropy at the update.'],
+        : [
+            'No column matches rollout/entropy; using "actor/entropy_loss" instead: the entropy at the update.',
+          ],
     );
   });
 
@@ -195,7 +197,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     const { names, trap, alerts, remarks } = await judged(from, falling({ success: reward }));
     expect(names).toEqual({ 'rollout/reward_mean': reward });
     expect(remarks).toEqual([
-      expect.stringMatching(`^No column is rollout/reward_mean; "${reward}" stands for it: `),
+      expect.stringMatching(`^No column matches rollout/reward_mean; using "${reward}" instead: `),
     ]);
     expect(trap).toMatchObject({ iteration: 150, state: 'collapsed' });
     expect(alerts.at(-1)).toMatchObject({ level: 'collapsed', series: 'rollout/reward_mean' });
@@ -248,8 +250,8 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(alerts).toMatchObject([{ level: 'collapsing', severity: 'critical', iteration: 61 }]);
     expect(alerts[0]!.message).toMatch(/NaN or infinite value since iteration 61\.$/);
     const column = columns.loss ?? columns.gradient;
-    expect(remarks).toContain(`"${column}" is NaN or infinite from step 61 on.`);
-    expect(remarks.some((remark) => remark.includes('passed over'))).toBe(broken.reward !== undefined);
+    expect(remarks).toContain(`"${column}" is NaN or infinite from step 61.`);
+    expect(remarks.some((remark) => remark.includes('skipped'))).toBe(broken.reward !== undefined);
     expect(summary.iteration).toBe(120);
     expect(metrics).toHaveLength(chosen.length);
   });
@@ -292,7 +294,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       const { trap, alerts, remarks } = await judged('verl', text);
       expect(trap).toMatchObject({ state: 'healthy' });
       expect(alerts).toEqual([]);
-      expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity passed over\.$/)]);
+      expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity skipped\.$/)]);
     }
     expect((await judged('verl', `${twice}\n53,NaN,0.5,NaN`)).trap).toMatchObject({ since: 51 });
   });
@@ -339,11 +341,11 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     ]);
     expect(series('csv/other')).toHaveLength(3);
     expect(remarks).toEqual([
-      'Column "comment" was left out: it holds no numbers.',
-      '1 row without a step passed over.',
-      '2 cells with NaN or Infinity passed over.',
-      'Steps come more than once: the last of 2 repeated values counts.',
-      'Steps were out of order; they were sorted.',
+      'Column "comment" was skipped: it is not numeric.',
+      '1 row without a step skipped.',
+      '2 cells with NaN or Infinity skipped.',
+      'Steps are repeated: the last of 2 repeated values is used.',
+      'Steps were out of order and have been sorted.',
     ]);
     const log = readLog(core.database, runId).map(({ message }) => message);
     for (const remark of remarks) expect(log).toContain(remark);
@@ -384,11 +386,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       (text) =>
         `# of "ours", 1, 2, 3;\n\n${text.replace('\n75,', '\n#later\n75,')}\n#end`.replaceAll('\n', '\r\n'),
     ],
-    [
-      'a last row that was cut',
-      (text) => `${text}\n151,0.`,
-      ['The last row was cut short; it was passed over.'],
-    ],
+    ['a last row that was cut', (text) => `${text}\n151,0.`, ['The last row is truncated and was skipped.']],
   ])('are read all the same with %s', async (_, untidy, remarks = []) => {
     const columns = { success: 'success_rate', spread: 'reward_std', entropy: 'entropy' };
     const tidy = await judged('csv', falling(columns));
@@ -412,7 +410,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       expect(trap).toMatchObject({ state: 'collapsing', since: 61, iteration: 120 });
       expect(alerts).toMatchObject([{ level: 'collapsing', iteration: 61 }]);
     }
-    expect(cut.remarks[0]).toBe('The last row was cut short; it was passed over.');
+    expect(cut.remarks[0]).toBe('The last row is truncated and was skipped.');
   });
 
   test('of RAGEN-2 tell what its thoughts say of their boards, and are judged by the same signs beside it', async () => {
@@ -557,7 +555,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     );
     expect({ status, errors }).toEqual({
       status: 0,
-      errors: 'warning: Column "junk" was left out: it holds no numbers.\n',
+      errors: 'warning: Column "junk" was skipped: it is not numeric.\n',
     });
     const lines = output.split('\n');
     expect(lines.slice(0, 2)).toEqual(['  reward -> rollout/reward_mean', 'imported 1 metrics for 2 steps']);
