@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { madeExport } from './exports.ts';
 import { apiError, runId } from './runs.ts';
 
-/** What becomes of runs beside their training: disk use, cleaning, deleting and taking back, checkpoints, bundles, and the search over what was thought. */
+/** Managing runs: disk use, cleaning, trash, checkpoints, bundles and episode search. */
 
 const empty = z.object({});
 /** Marks what writes to the data folder, as in contract.ts. */
 const changes = true;
 const runIds = z.array(runId).min(1).max(1000);
 
-/** A run that something wasn't done to, and why. */
+/** A run for which an operation was refused, and why. */
 export const refusal = z.object({ runId, error: apiError });
 export type Refusal = z.infer<typeof refusal>;
 
-/** What the data folder takes on disk, in bytes. */
+/** Disk use of the data folder, in bytes. */
 export const diskUse = z.object({
   runs: z.array(z.object({ runId, rollouts: z.number(), checkpoints: z.number(), total: z.number() })),
   trash: z.number(),
@@ -21,28 +21,28 @@ export const diskUse = z.object({
 });
 export type DiskUse = z.infer<typeof diskUse>;
 
-/** A deleted run that can still be taken back. */
+/** A run in the trash. */
 export const trashedRun = z.object({
-  /** Of its place in the trash; the run's own id comes back with it. */
+  /** Id in the trash; restoring brings back the run's own id. */
   id: z.string().regex(/^[a-z0-9-]{1,64}\.\d{1,15}$/),
   runId,
   name: z.string(),
   deletedAt: z.number().describe('ms since the epoch'),
-  /** When it is deleted for good. */
+  /** Time of permanent deletion. */
   until: z.number().describe('ms since the epoch'),
   bytes: z.number(),
 });
 export type TrashedRun = z.infer<typeof trashedRun>;
 const trashIds = z.array(trashedRun.shape.id).min(1).max(1000);
 
-/** Runs that went to the trash, and those that had to stay. */
+/** Runs moved to the trash, and refused runs. */
 export const deletedRuns = z.object({ deleted: z.array(trashedRun), refused: z.array(refusal) });
 
-/** What a cleaning leaves out. */
+/** What cleaning deletes. */
 export const cleaning = z.object({
-  /** Episodes of training; those of evaluations stay. */
+  /** Training episodes; evaluation episodes are kept. */
   episodes: z.boolean(),
-  /** Checkpoints; the first, the newest, the best evaluated, pinned ones and those that other runs go on from stay. */
+  /** Checkpoints, except the first, the newest, the best evaluated, pinned ones and parents of forks. */
   checkpoints: z.boolean(),
 });
 export type Cleaning = z.infer<typeof cleaning>;
@@ -53,26 +53,26 @@ export const checkpoint = z.object({
   iteration: checkpointIteration,
   bytes: z.number(),
   pinned: z.boolean(),
-  /** Whether it has its optimiser state: training can go on from it exactly as it stood. */
+  /** Whether it has its optimizer state, so that training can resume exactly. */
   optimizer: z.boolean(),
-  /** Success of the run's own evaluations at it, in [0, 1], by environment. */
+  /** Evaluation success by environment, in [0, 1]. */
   success: z.array(z.object({ label: z.string(), rate: z.number() })),
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
-/** What of a run goes into a bundle beside its configuration, journal, marks and evaluations. */
+/** Optional parts of a bundle, besides configuration, journal, marks and evaluations. */
 export const bundleChoice = z.object({
   checkpoints: z.enum(['none', 'newest', 'all']),
   episodes: z.enum(['none', 'evaluations', 'all']),
 });
 export type BundleChoice = z.infer<typeof bundleChoice>;
 
-/** A bundle that is being brought. */
+/** Name of a bundle upload. */
 export const fileId = z.string().regex(/^[0-9a-f]{32}$/);
-/** No bundle is larger: 1 TiB. */
+/** Size limit of a bundle: 1 TiB. */
 const mostBytes = 2 ** 40;
 
-/** An episode that was found; texts have the found words between `\u0002` and `\u0003`. */
+/** A matching episode; matches in texts are between `\u0002` and `\u0003`. */
 export const foundEpisode = z.object({
   runId,
   run: z.string().describe("the run's name"),
@@ -87,43 +87,43 @@ export const foundEpisode = z.object({
 export type FoundEpisode = z.infer<typeof foundEpisode>;
 
 export const libraryProcedures = {
-  /** Runs whose files haven't changed since aren't measured again for a while. */
+  /** Sizes of unchanged runs are cached for a while. */
   'runs.sizes': { input: empty, output: diskUse },
-  /** Moves runs to the trash. One that is trained, paused or evaluated stays, and the answer says so. */
+  /** Moves runs to the trash. Running, paused and evaluated runs are refused. */
   'runs.delete': {
     changes,
     input: z.object({ runIds }),
     output: deletedRuns,
   },
-  /** Deletes what can be done without, for good, as a task; answers at its end, or when it was given up, with the bytes that were freed. */
+  /** Permanently deletes dispensable files, as a task; returns the freed bytes at its end or when cancelled. */
   'runs.clean': {
     changes,
     input: z.object({ runIds, ...cleaning.shape }),
     output: z.object({ bytes: z.number(), refused: z.array(refusal) }),
   },
-  /** What a cleaning would free, in bytes. */
+  /** Returns the bytes that cleaning would free. */
   'runs.cleanable': {
     input: z.object({ runIds }),
     output: z.object({ episodes: z.number(), checkpoints: z.number(), refused: z.array(refusal) }),
   },
   /** Newest first. */
   'trash.list': { input: empty, output: z.array(trashedRun) },
-  /** Takes runs back. Throws `trash_unknown`, or `run_exists` where another has come to a run's name. */
+  /** Restores runs. Throws `trash_unknown`, or `run_exists` if the id is in use again. */
   'trash.restore': { changes, input: z.object({ ids: trashIds }), output: z.array(runId) },
-  /** Deletes all that is in the trash for good, as a task; answers at its end with the bytes that were freed. */
+  /** Permanently deletes everything in the trash, as a task; returns the freed bytes. */
   'trash.empty': { changes, input: empty, output: z.object({ bytes: z.number() }) },
   /** Newest first. */
   'checkpoints.list': { input: z.object({ runId }), output: z.array(checkpoint) },
-  /** Keeps a checkpoint's optimiser state, and the checkpoint itself from being cleaned away; or no longer. Throws `checkpoint_missing`, or `command_refused` by the trainer. */
+  /** Pins or unpins a checkpoint; cleaning and checkpoint.keep spare pinned ones. Throws `checkpoint_missing` or `command_refused`. */
   'checkpoints.pin': {
     changes,
     input: z.object({ runId, iteration: checkpointIteration, pinned: z.boolean() }),
     output: empty,
   },
-  /** Packs a run into one file, as a task; answers at its end with where it waits to be taken, as other exports do. */
+  /** Packs a run into one file, as a task; returns its location, like other exports. */
   'bundles.export': { changes, input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
   /**
-   * Begins to bring a bundle: a page sends its `bytes` with `PUT /api/bundles/FILE`, a program on core's machine that doesn't say how many puts the file at `path`. Throws
+   * Starts a bundle upload. A page sends `bytes` bytes with `PUT /api/bundles/FILE`; a program on the server's machine omits `bytes` and writes to `path`. Throws
    * `disk_space_low`.
    */
   'bundles.begin': {
@@ -131,11 +131,11 @@ export const libraryProcedures = {
     input: z.object({ bytes: z.number().int().min(1).max(mostBytes).optional() }),
     output: z.object({ file: fileId, path: z.string() }),
   },
-  /** Takes in the run of a bundle that was brought whole, as a task; answers at its end. Throws `file_incomplete`, `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low`. */
+  /** Imports the run of an uploaded bundle, as a task. Throws `file_incomplete`, `bundle_invalid`, `bundle_version_unsupported` or `disk_space_low`. */
   'bundles.import': { changes, input: z.object({ file: fileId }), output: z.object({ runId }) },
-  /** Lets go of a bundle that was, or isn't yet, brought. */
+  /** Deletes a bundle upload, complete or not. */
   'bundles.drop': { changes, input: z.object({ file: fileId }), output: empty },
-  /** Episodes whose thoughts or answers hold all words, the best matches first; with no words the newest. At most `limit` from `offset` on. */
+  /** Finds episodes whose reasoning or action contains all words, best match first; without words, the newest. Returns up to `limit` from `offset`. */
   'episodes.search': {
     input: z.object({
       text: z.string().max(400),
@@ -148,7 +148,7 @@ export const libraryProcedures = {
     output: z.object({
       episodes: z.array(foundEpisode),
       more: z.boolean(),
-      /** Episodes that can be found at present, and files that are still to be read. */
+      /** Number of indexed episodes, and of files still to index. */
       indexed: z.number().int(),
       pending: z.number().int(),
     }),
@@ -156,8 +156,8 @@ export const libraryProcedures = {
 } as const;
 
 export const libraryNotices = {
-  /** What is in the trash has changed. */
+  /** The contents of the trash changed. */
   trash: empty,
-  /** A run's checkpoints have changed: one was written, pinned or cleaned away. */
+  /** A checkpoint of the run was written, pinned or deleted. */
   checkpoints: z.object({ runId, written: z.number().int().nullable() }),
 } as const;

@@ -4,7 +4,7 @@ import { isNestedTooDeeply } from './nesting.ts';
 import { type OpenWord, openWord } from './open-words.ts';
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,64}$/);
-/** Values by the names of docs/formats/metrics.md. */
+/** Values by metric name (docs/formats/metrics.md). */
 export const metrics = z.record(z.string(), z.number());
 
 export const runStatus = z.enum([
@@ -20,9 +20,9 @@ export const runStatus = z.enum([
 export type KnownRunStatus = z.infer<typeof runStatus>;
 export type RunStatus = OpenWord<KnownRunStatus>;
 
-/** What a newer trainer doesn't say, or says in another way, is 0: how far a phase is matters less than which it is. */
+/** Progress fields fall back to 0 if a newer trainer omits or changes them. */
 const count = z.number().catch(0);
-/** Where a living trainer is, from its last `phase` event. */
+/** Current phase of the trainer, from its last `phase` event. */
 export const phase = z.object({
   /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or one of a newer trainer. */
   name: z.string(),
@@ -32,7 +32,7 @@ export const phase = z.object({
 });
 export type Phase = z.infer<typeof phase>;
 
-/** An error a person can act on: stable code, what is wrong, what to do. */
+/** An error with a stable code, a message and a hint. */
 export const apiError = z.object({ code: z.string(), message: z.string(), hint: z.string() });
 export type ApiError = z.infer<typeof apiError>;
 
@@ -43,12 +43,12 @@ export const tagText = z
     'must be 1 to 40 letters, digits, spaces or . _ : / + -',
   );
 export const noteText = z.string().max(10_000);
-/** What was written of a run already, by a newer version as well, is read up to this length: lists of runs carry it. */
+/** Length limit for reading existing texts, which run lists include. */
 export const keptText = z.string().max(65_536);
-/** What a person calls a run; empty: by its own name. */
+/** Display name of a run; empty for the default name. */
 export const runName = z.string().regex(/^\P{Cc}{0,80}$/u, 'must be at most 80 characters, on one line');
 
-/** What people said of a run; kept in its annotations.jsonl. */
+/** Marks set by users, stored in annotations.jsonl. */
 export const runMarks = z.object({
   tags: z.array(z.string()).describe('sorted'),
   note: z.string(),
@@ -58,24 +58,24 @@ export const runMarks = z.object({
 });
 export type RunMarks = z.infer<typeof runMarks>;
 
-/** What an alert rests on; nulls and no advice in those of other detectors and of earlier versions. */
+/** Evidence of an alert; null or empty for other detectors and earlier versions. */
 export const alertEvidence = z.object({
   level: openWord(trapLevel).nullable(),
-  /** The metric that shows it best, its smoothed value and the run's own normal. */
+  /** The main metric, its smoothed value and the run's baseline. */
   series: z.string().nullable(),
   value: z.number().nullable(),
   baseline: z.number().nullable(),
-  /** Iteration in which the first of what it rests on began. */
+  /** Iteration at which the first signal began. */
   since: z.number().int().nullable(),
   regime: openWord(trapRegime).nullable(),
-  /** Ids of advice for it, the preferred one first. */
+  /** Ids of advice, recommended first. */
   advice: z.array(z.string()),
 });
 export type AlertEvidence = z.infer<typeof alertEvidence>;
 
 export const alertSeverity = z.enum(['notice', 'warning', 'critical']);
 export const alertState = z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']);
-/** Something a detector found in a run, and what became of it. */
+/** A detector's finding and its state. */
 export const alert = z.object({
   id: z.string(),
   kind: z.string(),
@@ -85,27 +85,27 @@ export const alert = z.object({
   state: openWord(alertState),
   raisedAt: z.number(),
   changedAt: z.number(),
-  /** ms since the epoch, for a snoozed one. */
+  /** End of a snooze, in ms since the epoch. */
   snoozedUntil: z.number().nullable(),
   ...alertEvidence.shape,
-  /** What was done about it last; null where nothing was. */
+  /** The last action; null if none. */
   reaction: trapReaction.nullable(),
 });
 export type Alert = z.infer<typeof alert>;
 
-/** A living trainer that has been silent for far longer than its run's own pace explains. */
+/** A trainer that has been silent much longer than the run's pace explains. */
 export const stall = apiError.extend({
-  /** The phase that hangs; null where the trainer hasn't named one yet. */
+  /** The phase that hangs; null before the first phase. */
   phase: phase.shape.name.nullable(),
   since: z.number().describe('time of its last event, ms since the epoch'),
 });
 export type Stall = z.infer<typeof stall>;
 
-/** Short, since the ids of its runs begin with it. */
+/** Short, since run ids start with it. */
 export const studyId = z.string().regex(/^[a-z0-9-]{1,40}$/);
 export const studyName = z.string().min(1).max(80);
 
-/** To which study a run belongs. */
+/** The study of a run. */
 export const studyOfRun = z.object({
   id: studyId,
   name: studyName,
@@ -113,18 +113,18 @@ export const studyOfRun = z.object({
   seed: z.number().int(),
 });
 
-/** What a run takes on disk, in bytes. */
+/** Disk use of a run, in bytes. */
 export const runStorage = z.object({
   rollouts: z.number(),
   checkpoints: z.number(),
   journal: z.number(),
   other: z.number(),
   total: z.number(),
-  /** storage.budget_gigabytes; null: none. */
+  /** storage.budget_gigabytes; null if unlimited. */
   budget: z.number().nullable(),
-  /** What it will take at its end, by an estimate; null once it has ended. */
+  /** Estimated final size; null after the run has ended. */
   expected: z.number().nullable(),
-  /** Free space of the disk. */
+  /** Free disk space. */
   free: z.number(),
   warnings: z.array(apiError),
 });
@@ -138,58 +138,58 @@ export const runSummary = z.object({
   task: z.string(),
   environments: z.array(z.string()).describe('environment types, in order'),
   algorithm: z.string().describe('as in `StarPO-S (PPO)`'),
-  /** What its configuration asks for: `auto`, `cpu`, `cuda` or one GPU. */
+  /** Requested device: `auto`, `cpu`, `cuda` or one GPU. */
   device: z.string(),
-  /** What its last trainer ran on; null before there was one. */
+  /** Device of its last trainer; null before the first. */
   machine: z
     .object({ host: z.string(), device: z.string(), name: z.string().nullable(), threads: z.number().int() })
     .nullable(),
   status: openWord(runStatus),
-  /** Last complete iteration; before the first, 0 or that of the checkpoint that it goes on from. */
+  /** Last complete iteration; initially 0, or the checkpoint's iteration for a fork. */
   iteration: z.number().int(),
   iterations: z.number().int(),
   createdAt: z.number().describe('ms since the epoch'),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
-  /** How long trainers worked at it up to the newest event, without pauses; null where an earlier version took its events in. */
+  /** Total training time without pauses; null if unknown. */
   takenSeconds: z.number().nullable(),
   phase: phase.nullable(),
-  /** Seconds to the end at the pace of the last iterations; null while unknown or not running. */
+  /** Remaining seconds at the pace of the last iterations; null if unknown or not running. */
   etaSeconds: z.number().nullable(),
-  /** Newest value of a few metrics for cards: success_rate of the newest evaluation and rollout, reward_mean, ... */
+  /** Newest values of a few metrics, such as success rates and reward_mean. */
   latest: metrics,
   failure: apiError.nullable(),
-  /** 1 for the one that starts next; null where it isn't queued. */
+  /** 1 for the next run; null if not queued. */
   queuePosition: z.number().int().nullable(),
   stalled: stall.nullable(),
-  /** The study that it was made for. */
+  /** Its study, if any. */
   study: studyOfRun.nullable(),
   marks: runMarks,
-  /** The run that it was made from, and the iteration of the checkpoint that it goes on from (null: it took the configuration alone); the run may be gone. */
+  /** The run it was created from, which may be deleted, and the checkpoint's iteration (null if only the configuration was copied). */
   parent: z.object({ run: runId, iteration: z.number().int().nullable() }).nullable(),
-  /** What the Echo Trap's monitor says of it; null where there is nothing to judge. */
+  /** State of the Echo Trap monitor; null without data. */
   trap: trapBrief.nullable(),
-  /** What was done last about an alarm; null where nothing was. */
+  /** The last action on an alarm; null if none. */
   reaction: trapReaction.nullable(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
 
 /**
- * One metric over iterations; the arrays are as long as each other. Where it has more points than were asked for, a stretch of them is one entry: its iteration is the
- * last one of the stretch, its value their mean.
+ * One metric over iterations, as arrays of equal length. A downsampled entry has the last iteration and the mean of the points that it
+ * covers.
  */
 export const series = z.object({
   name: z.string(),
   iterations: z.array(z.number().int()),
   values: z.array(z.number()),
-  /** The least and the greatest value of each entry's points, and how many they are; absent where every entry is one point. */
+  /** Minimum, maximum and number of points per entry; absent without downsampling. */
   buckets: z
     .object({ least: z.array(z.number()), most: z.array(z.number()), counts: z.array(z.number().int()) })
     .optional(),
 });
 export type Series = z.infer<typeof series>;
 
-/** When iterations ended, ms since 1970, both ascending; the start of training stands at iteration 0. Not every iteration has to be there. */
+/** End times of iterations in ms since the epoch, ascending; iteration 0 is the start of training. Iterations may be missing. */
 export const iterationTimes = z.object({
   iterations: z.array(z.number().int()),
   times: z.array(z.number()),
@@ -214,7 +214,7 @@ export const journalEvent = z.object({
 });
 export type JournalEvent = z.infer<typeof journalEvent>;
 
-/** docs/formats/journal.md, Memory plan: parts of lifetime `rollout` and `update` take turns in one place. */
+/** Memory plan (docs/formats/journal.md): parts with lifetimes `rollout` and `update` share memory. */
 export const memoryPart = z.object({
   name: z.string(),
   /** `run`, `rollout`, `update`, or one of a newer trainer. */
@@ -232,7 +232,7 @@ export const memoryPlan = z.object({
 });
 export type MemoryPlan = z.infer<typeof memoryPlan>;
 
-/** A published model that presets begin from. */
+/** A published model that presets start from. */
 export const modelCard = z.object({
   name: z.string(),
   title: z.string(),
@@ -241,9 +241,9 @@ export const modelCard = z.object({
 });
 export type ModelCard = z.infer<typeof modelCard>;
 
-/** Whether a run could begin from a model folder. */
+/** Whether a run can start from a model folder. */
 export const modelState = z.object({
-  /** Null where none was found. */
+  /** Null if none was found. */
   folder: z.string().nullable(),
   parameters: z.number().nullable(),
   problem: apiError.nullable(),
@@ -253,8 +253,8 @@ export type ModelState = z.infer<typeof modelState>;
 const checkpointIteration = z.number().int().min(0).max(1_000_000);
 
 /**
- * What a run is made from: a preset, another run's configuration, a checkpoint of another run, where it goes on as that run stood (docs/formats/run-config.md, Start), or a
- * whole configuration.
+ * Source of a new run: a preset, another run's configuration, a checkpoint of another run to fork (docs/formats/run-config.md, Start), or a
+ * complete configuration.
  */
 export const runSource = z.union([
   z.object({ preset: z.string().max(64) }),
@@ -268,7 +268,7 @@ export const runSource = z.union([
 ]);
 export type RunSource = z.infer<typeof runSource>;
 
-/** What a living trainer can be asked for; `pin` and `unpin` name the checkpoint whose optimiser state is to stay. */
+/** Commands for a trainer; `pin` and `unpin` name a checkpoint. */
 export const runCommand = z.union([
   z.object({ command: z.enum(['pause', 'resume', 'checkpoint', 'stop']) }),
   z.object({ command: z.enum(['pin', 'unpin']), iteration: checkpointIteration }),
