@@ -24,14 +24,14 @@ export interface Layout {
   coarse: Coarse[];
 }
 
-export interface Coarse {
+interface Coarse {
   trace: Trace;
   /** Range of iterations: after the first, up to the second. */
   after: number;
   upTo: number;
 }
 
-export interface LayoutOptions {
+interface LayoutOptions {
   zoom: Zoom;
   /** Weight of the moving average; 0 for raw values. */
   smoothing: number;

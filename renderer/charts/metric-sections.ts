@@ -3,7 +3,7 @@ import { duration, gigabytes, number, percent } from '../components/format.ts';
 import { environmentTitle } from '../environments/registry.ts';
 import { type ChartSpec, evaluationLabels, type LineColor, type LineSpec } from './chart-specs.ts';
 
-export interface MetricSection {
+interface MetricSection {
   id: string;
   title: string;
   charts: ChartSpec[];
@@ -91,7 +91,7 @@ function familySpec(name: string, members: readonly string[]): ChartSpec {
 }
 
 /** Returns the chart of one metric. */
-export function metricSpec(metric: string, names: readonly string[]): ChartSpec {
+function metricSpec(metric: string, names: readonly string[]): ChartSpec {
   const { title, unit, meaning } = metricFacts(metric);
   const isEvaluation = metric.startsWith('evaluation/');
   const band = { low: `${metric}_low`, high: `${metric}_high` };

@@ -14,7 +14,7 @@ export interface View extends ValueScale {
   smoothing: number;
 }
 
-export interface PlotOptions {
+interface PlotOptions {
   spec: ChartSpec;
   traces: readonly Trace[];
   axis: AxisKind;
@@ -173,7 +173,7 @@ const widthOf = ({ bbox }: uPlot) => bbox.width / uPlot.pxRatio;
 const rangeOf = ({ min, max }: Zoom): [number, number] => [min, max > min ? max : min + 1];
 
 /** Returns the index of the nearest point of the densest line. */
-export function nearestPlace(traces: readonly Trace[], place: number): number | null {
+function nearestPlace(traces: readonly Trace[], place: number): number | null {
   let nearest: number | null = null;
   for (const trace of traces) {
     const series = seriesOf(trace);
@@ -304,7 +304,7 @@ function drawReferences(
 }
 
 /** Returns `color` as `#rrggbb`. */
-export function translucent(color: string, opacity: number): string {
+function translucent(color: string, opacity: number): string {
   return `${color}${Math.round(opacity * 255)
     .toString(16)
     .padStart(2, '0')}`;

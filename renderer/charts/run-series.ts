@@ -3,7 +3,7 @@ import { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
 /** Requests a metric after one iteration, up to another, in about `resolution` entries. */
-export type AskFiner = (metric: string, after: number, upTo: number, resolution: number) => Promise<Series[]>;
+type AskFiner = (metric: string, after: number, upTo: number, resolution: number) => Promise<Series[]>;
 
 /** All metrics of one run, outside React. Charts subscribe and redraw in the next animation frame. */
 export class RunSeries implements SeriesSource {

@@ -1,10 +1,10 @@
 /** A point in the unit square, from the left and from the top. */
-export interface SparkPoint {
+interface SparkPoint {
   x: number;
   y: number;
 }
 
-export interface Spark {
+interface Spark {
   points: SparkPoint[];
   /** Heights of the requested levels; null if unknown. */
   levels: (number | null)[];

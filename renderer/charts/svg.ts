@@ -19,7 +19,7 @@ export interface Picture {
   subtitle: string;
 }
 
-export interface PictureStyle {
+interface PictureStyle {
   width: number;
   height: number;
   /** Returns a custom property of the style sheets as `#rrggbb`. */

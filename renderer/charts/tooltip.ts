@@ -8,7 +8,7 @@ const shownLines = 12;
 /** With more lines than this, the raw values are left out. */
 const notedLines = 6;
 
-export interface Tip {
+interface Tip {
   /** Describes the position of the cross-hair. */
   title: string;
   lines: TipLine[];
@@ -16,7 +16,7 @@ export interface Tip {
   more: number;
 }
 
-export interface TipLine {
+interface TipLine {
   label: string;
   color: string;
   dash: Trace['dash'] | 'faint' | undefined;

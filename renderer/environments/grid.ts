@@ -54,7 +54,7 @@ export interface Move {
 export type MoveFrame = Pick<Frame, 'board' | 'action' | 'slipped'>;
 
 /** Finds the agent on a board. */
-export type AgentOf = (board: string) => Cell | null;
+type AgentOf = (board: string) => Cell | null;
 
 /** Returns the move to frame `index`; null for the first frame or an invalid board. */
 export function moveAt(frames: readonly MoveFrame[], index: number, agentOf: AgentOf): Move | null {

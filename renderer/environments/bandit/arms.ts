@@ -1,5 +1,5 @@
 /** Properties of an arm, hidden from the agent. */
-export interface Arm {
+interface Arm {
   name: string;
   /** `always 0.1`, `1 in 25 % of pulls, else 0`; empty if unknown. */
   pays: string;

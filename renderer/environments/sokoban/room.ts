@@ -53,7 +53,7 @@ export function parseRoom(board: string): Room | null {
   return room;
 }
 
-export function groundAt(room: Room, cell: Cell): Ground {
+function groundAt(room: Room, cell: Cell): Ground {
   return room.ground[cell.row * room.columns + cell.column] ?? 'wall';
 }
 

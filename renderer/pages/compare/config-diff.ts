@@ -49,7 +49,7 @@ function leaves(config: unknown): Map<string, string> {
 const valueText = (value: unknown): string =>
   value === '' ? '(empty)' : typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
 
-export interface RunGroup {
+interface RunGroup {
   label: string;
   /** Indices into the list of runs. */
   members: number[];

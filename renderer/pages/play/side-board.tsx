@@ -30,7 +30,7 @@ export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who
   );
 }
 
-/** The episode so far, for the board. Hides the bandit's arms until the end. */
+/** The episode so far, for the board. Hides an episode's arms until the end. */
 function asReplay({ type, config, arms, environment, seed }: Game, side: PlaySide): Replay {
   const last = side.frames.at(-1)!;
   return {

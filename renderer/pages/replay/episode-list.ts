@@ -94,7 +94,7 @@ const within = ({ least, most }: Bounds, value: number) =>
   value >= (least ?? value) && value <= (most ?? value);
 
 /** An active filter with its text, and the listing without it. */
-export interface FilterOn {
+interface FilterOn {
   words: string;
   without: Listing;
 }
