@@ -214,7 +214,7 @@ for (const [
     return JSON.stringify({ v: 1, type: 'iteration', seq: i, time: i, iteration, metrics });
   });
   const config = {
-    version: 3,
+    version: 1,
     environments: [{ type: environment, config: {}, max_actions: 10 }],
     rollout: { groups: 8, group_size: 16 },
     advantage: { estimator },

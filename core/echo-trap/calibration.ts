@@ -26,7 +26,7 @@ export const shippedCalibration: Calibration = {
 export const fittedFile = (home: string) => join(home, 'echo-trap.json');
 
 const fitted = z.object({
-  version: z.literal(3, 'made by another version of the app'),
+  version: z.literal(1, 'made by another version of the app'),
   calibration: trapCalibration,
   thresholds: z.unknown(),
 });
@@ -77,7 +77,7 @@ function unusable(error: unknown): Failure {
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
   try {
     mkdirSync(home, { recursive: true });
-    writeWhole(fittedFile(home), { version: 3, calibration: about, thresholds });
+    writeWhole(fittedFile(home), { version: 1, calibration: about, thresholds });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw (

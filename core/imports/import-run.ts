@@ -98,7 +98,7 @@ function runConfig(name: string, file: string, from: ImportSource, metrics: Impo
     type: importedTask,
   }));
   return {
-    version: 2,
+    version: 1,
     preset: importedTask,
     task: importedTask,
     device: 'none',

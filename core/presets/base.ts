@@ -16,9 +16,9 @@ export interface Preset
   config: RunConfig;
 }
 
-/** Written as version 2. The upgrade table adds later options. */
+/** Written as version 1. The upgrade table adds later options. */
 const written = {
-  version: 2,
+  version: 1,
   preset: 'custom',
   task: 'reinforce',
   seed: 1,
@@ -41,10 +41,9 @@ const written = {
     max_response_tokens: 96,
     context: 768,
     think: true,
-    samples: 'episode',
   },
   levels: { train_seed: 10000, validation_seed: 123, pool: 0 },
-  reward: { format_penalty: -0.1, terms: {} },
+  reward: { format_penalty: -0.1 },
   filter: { strategy: 'fraction', keep: 0.5 },
   advantage: { estimator: 'grpo', gamma: 1, lambda: 1, whiten: false },
   policy_loss: {
@@ -82,7 +81,7 @@ const written = {
     careful: 0.4,
     mistakes: 0.6,
   },
-  diagnostics: { every: 5 },
+  diagnostics: { every: 5, samples: 24, probe: false },
   reaction: 'notify',
 };
 

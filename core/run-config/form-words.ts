@@ -216,8 +216,6 @@ export const hiddenPaths: readonly string[] = [
   'environments[].label',
   'environments[].type',
   'environments[].config',
-  'rollout.samples',
-  'reward.terms',
   'warm_start.steps_per_iteration',
   'warm_start.batch',
   'warm_start.plain',

@@ -51,7 +51,6 @@ export interface RunConfig {
     max_response_tokens: number;
     context: number;
     think: boolean;
-    samples: 'episode';
   };
   levels: {
     train_seed: number;
@@ -60,7 +59,6 @@ export interface RunConfig {
   };
   reward: {
     format_penalty: number;
-    terms: Record<string, unknown>;
   };
   filter: {
     strategy: 'none' | 'fraction' | 'top_p';

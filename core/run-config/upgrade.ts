@@ -6,13 +6,7 @@ import type { Tree } from './tree.ts';
 /** Upgrades older run.json files in memory. The trainer applies the same table (options.json), and a test compares both. */
 
 type Change = { path: string } & ({ set: unknown } | { rename: string });
-type Condition = { path: string } & (
-  | { is: unknown }
-  | { above: number }
-  | { longer_than: number }
-  /** A fraction whose product with the number at another path is just below a whole number because of rounding. */
-  | { truncates: string }
-);
+type Condition = { path: string } & ({ is: unknown } | { above: number } | { longer_than: number });
 interface Upgrade {
   to: number;
   changes: readonly Change[];
@@ -23,7 +17,7 @@ interface Upgrade {
 const upgrades = options.upgrades as unknown as readonly Upgrade[];
 
 /** The current version: that of the last upgrade. */
-export const configVersion = upgrades.at(-1)!.to;
+export const configVersion = upgrades.at(-1)?.to ?? 1;
 
 export interface Upgraded {
   config: unknown;
@@ -32,7 +26,7 @@ export interface Upgraded {
 }
 
 /** Returns a copy of a run.json upgraded to the current version. Invalid values and newer versions are left unchanged. Throws `config_invalid` if nested too deeply. */
-export function upgradeConfig(value: unknown): Upgraded {
+export function upgradeConfig(value: unknown, table: readonly Upgrade[] = upgrades): Upgraded {
   if (isNestedTooDeeply(value))
     throw new Failure(
       'config_invalid',
@@ -42,7 +36,7 @@ export function upgradeConfig(value: unknown): Upgraded {
   const config = structuredClone(value);
   const notes: string[] = [];
   if (!isObject(config)) return { config, notes };
-  for (const upgrade of upgrades) {
+  for (const upgrade of table) {
     if (config.version !== upgrade.to - 1) continue;
     for (const { when, text } of upgrade.notes)
       if (when.every((condition) => holds(condition, config))) notes.push(text);
@@ -68,11 +62,6 @@ function holds(condition: Condition, config: Tree): boolean {
     const value = holder[key];
     if ('is' in condition) return value === condition.is;
     if ('above' in condition) return typeof value === 'number' && value > condition.above;
-    if ('truncates' in condition) {
-      const [[other, name] = [{}, '']] = holders(config, condition.truncates);
-      const product = Number(value) * Number(other[name]);
-      return Math.floor(product) !== Math.floor(product + 1e-9);
-    }
     return Array.isArray(value) && value.length > condition.longer_than;
   });
 }

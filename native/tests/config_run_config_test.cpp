@@ -160,23 +160,23 @@ TEST_CASE("bad configurations are refused by code and path") {
         }) == "config_invalid warm_start");
 }
 
-TEST_CASE("a configuration of version 1 is brought to today's form, and what goes on differently is said") {
-  auto old = json::parse(read_text(test::repository() / "tests/fixtures/version-1/frozen-lake/run.json"));
-  const auto config = parse_run_config(old.dump());
-  CHECK(config.version == newest_run_config_version());
-  CHECK(config.start.run == "");
-  CHECK_FALSE(config.start.keep_optimizer);
-  CHECK(config.diagnostics.every == 0);
-  CHECK(config.changed_since.empty());
-  CHECK(run_config_warnings(config).empty());
+TEST_CASE("run.json is upgraded by a made-up table, with notes on what changes") {
+  const auto table = json::parse(R"([
+    {"to": 2, "changes": [{"path": "levels.count", "set": 0}, {"path": "environments[].label", "rename": "name"}],
+     "notes": [{"when": [{"path": "environments[].type", "is": "bandit"}], "text": "bandit"},
+               {"when": [{"path": "environments", "longer_than": 1}, {"path": "seed", "above": 3}], "text": "many"}]},
+    {"to": 3, "changes": [{"path": "mood", "set": {"calm": true}}], "notes": []}])");
+  auto config = json::parse(
+      R"({"version": 1, "seed": 4, "levels": {}, "environments": [{"type": "bandit", "label": "a"}, {"label": "b"}]})");
+  CHECK(upgrade_run_config(config, table) == std::vector<std::string>{"bandit", "many"});
+  CHECK(config == json::parse(R"({"version": 3, "seed": 4, "levels": {"count": 0}, "mood": {"calm": true},
+                                  "environments": [{"type": "bandit", "name": "a"}, {"name": "b"}]})"));
+  CHECK(upgrade_run_config(config, table).empty());
 
-  old["environments"][0]["config"]["is_slippery"] = true;
-  CHECK(parse_run_config(old.dump()).changed_since.size() == 1);
-  CHECK(run_config_warnings(parse_run_config(old.dump())).size() == 1);
-
-  // What an upgrade doesn't add stays missing, and what is of a wrong type stays so.
-  old.erase("seed");
-  CHECK(error_code_of([&] { parse_run_config(old.dump()); }) == "config_invalid");
+  // Missing objects and values of a wrong type stay as they are.
+  auto damaged = json::parse(R"({"version": 1, "levels": 3, "environments": {}})");
+  CHECK(upgrade_run_config(damaged, table).empty());
+  CHECK(damaged["levels"] == 3);
   CHECK(error_code_of([&] { parse_run_config(R"({"version": 1, "start": 3, "environments": {}, "rollout": []})"); }) ==
         "config_invalid");
 }

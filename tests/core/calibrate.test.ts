@@ -445,7 +445,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     writeFileSync(
       fittedFile(world.home),
       JSON.stringify({
-        version: 3,
+        version: 1,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
         // So blunt that nothing is seen.
         thresholds: { ...shippedThresholds, points: blunt },

@@ -301,7 +301,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect((await core.supervisor.trap('one'))!.calibration).toEqual(shippedCalibration.about);
     await core.dispose();
     const about = { source: 'fitted', models: ['mine'], runs: 9, note: 'made here' };
-    const fitted = { version: 3, calibration: about, thresholds: shippedCalibration.thresholds };
+    const fitted = { version: 1, calibration: about, thresholds: shippedCalibration.thresholds };
     writeFileSync(fittedFile(world.home), JSON.stringify(fitted));
     const next = await world.core();
     appendFileSync(join(world.home, 'runs/one/events.jsonl'), `${journal.iteration(2, 2)}\n`);

@@ -28,14 +28,15 @@ import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
 import { float32Array } from '../../core/run-directory/token-arrays.ts';
+import { keptRuns } from '../kept-runs.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
-import { root, World } from './fixtures/world.ts';
+import { World } from './fixtures/world.ts';
 
 /** A run of the real trainer with episodes, evaluations and a checkpoint. */
-const kept = join(root, 'tests/fixtures/version-1/sokoban');
+const kept = join(keptRuns, 'sokoban');
 const runId = 'a-real-run';
 
 describe('exports of a run', { timeout: 120_000 }, () => {

@@ -1,69 +1,75 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { procedures } from '../../core/contract/contract.ts';
-import { configVersion, upgradeConfig } from '../../core/run-config/upgrade.ts';
+import { upgradeConfig } from '../../core/run-config/upgrade.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import { root, World } from './fixtures/world.ts';
+import { copyKeptRun, keptEnvironments } from '../kept-runs.ts';
+import { World } from './fixtures/world.ts';
 
-const fixtures = join(root, 'tests/fixtures/version-1');
-const kept = readdirSync(fixtures).filter((name) => name !== 'README.md');
-const configOf = (name: string) => JSON.parse(readFileSync(join(fixtures, name, 'run.json'), 'utf8'));
+/** A made-up history of versions. The trainer's tests apply the same one. */
+const table = [
+  {
+    to: 2,
+    changes: [
+      { path: 'levels.count', set: 0 },
+      { path: 'environments[].label', rename: 'name' },
+    ],
+    notes: [
+      { when: [{ path: 'environments[].type', is: 'bandit' }], text: 'bandit' },
+      {
+        when: [
+          { path: 'environments', longer_than: 1 },
+          { path: 'seed', above: 3 },
+        ],
+        text: 'many',
+      },
+    ],
+  },
+  { to: 3, changes: [{ path: 'mood', set: { calm: true } }], notes: [] },
+];
 
-describe('a run.json of version 1', () => {
-  test.each(kept)('of %s is brought to today’s form with every value it had', (name) => {
-    const old = configOf(name);
+describe('the upgrade of a run.json', () => {
+  const old = {
+    version: 1,
+    seed: 4,
+    levels: {},
+    environments: [{ type: 'bandit', label: 'a' }, { label: 'b' }],
+  };
+
+  test('applies the changes of every later version to a copy, with notes on what changes', () => {
     const before = structuredClone(old);
-    const config = validateConfig(old);
+    expect(upgradeConfig(old, table)).toEqual({
+      config: {
+        version: 3,
+        seed: 4,
+        levels: { count: 0 },
+        mood: { calm: true },
+        environments: [{ type: 'bandit', name: 'a' }, { name: 'b' }],
+      },
+      notes: ['bandit', 'many'],
+    });
     expect(old).toEqual(before);
-    expect(config).toMatchObject({ ...old, version: configVersion });
-    expect(config.start).toEqual({ ...old.start, run: '', checkpoint: 0, keep_optimizer: false });
-    expect(config.parent).toEqual({ run: '', iteration: 0 });
   });
 
-  test.each([
-    ['frozen-lake', []],
-    ['frozen-lake-slippery', ['slips']],
-    ['sokoban', ['scored alike']],
-    ['bandit', ['payouts']],
-    ['mixed', ['payouts', 'mini-batches']],
-  ])('of %s says what goes on differently: %j', (name, words) => {
-    const { notes } = upgradeConfig(configOf(name));
-    expect(notes).toHaveLength(words.length);
-    for (const [index, word] of words.entries()) expect(notes[index]).toContain(word);
+  test('leaves a run.json of the newest version as it is', () => {
+    const { config } = upgradeConfig(old, table);
+    expect(upgradeConfig(config, table)).toEqual({ config, notes: [] });
   });
 
-  test('says of settings only what concerns them', () => {
-    const config = configOf('frozen-lake');
-    Object.assign(config.kl, { estimator: 'k3', coefficient: 0 });
-    expect(upgradeConfig(config).notes).toEqual([]);
-    config.kl.coefficient = 0.1;
-    expect(upgradeConfig(config).notes.join()).toContain('k3');
+  test('adds a note only if all of its conditions hold', () => {
+    expect(upgradeConfig({ ...old, seed: 3 }, table).notes).toEqual(['bandit']);
+    expect(upgradeConfig({ ...old, environments: [] }, table).notes).toEqual([]);
   });
 
-  test.each([
-    ['fraction', 0.29, 100, 1],
-    ['fraction', 0.3, 100, 0],
-    ['fraction', 0.25, 8, 0],
-    ['top_p', 0.29, 100, 0],
-  ])('says of a filter only where a group was lost: %s %d of %d', (strategy, keep, groups, told) => {
-    const config = configOf('frozen-lake');
-    Object.assign(config.filter, { strategy, keep });
-    config.rollout.groups = groups;
-    const { notes } = upgradeConfig(config);
-    expect(notes.filter((note) => note.includes('a group less'))).toHaveLength(told);
-  });
-
-  test.each([null, 3, [], {}, { version: 1 }, { version: 1, start: 3, environments: {} }])(
-    'that is nothing of the kind stays what it is: %j',
+  test.each([null, 3, [], {}, { version: 1 }, { version: 1, levels: 3, environments: {} }])(
+    'keeps malformed values: %j',
     (value) => {
-      expect(() => upgradeConfig(value)).not.toThrow();
+      expect(() => upgradeConfig(value, table)).not.toThrow();
       expect(() => validateConfig(value)).toThrow();
     },
   );
 
-  test('that is nested without end is refused, be it read or sent', () => {
+  test('refuses endless nesting in files and requests', () => {
     const nested = JSON.parse(`{"kl": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`);
     expect(() => upgradeConfig(nested)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
     const sent = { config: nested, start: false };
@@ -71,32 +77,31 @@ describe('a run.json of version 1', () => {
   });
 });
 
-describe('in core', () => {
+describe('runs of release 1.0.0-beta.1', () => {
   let world: World;
   beforeEach(() => {
     world = new World();
-    for (const name of kept)
-      cpSync(join(fixtures, name), join(world.home, 'runs', name), { recursive: true });
+    for (const name of keptEnvironments) copyKeptRun(name, `${world.home}/runs/${name}`);
   });
   afterEach(() => world.close());
 
-  test('kept runs of version 1 are listed, shown and replayed', async () => {
+  test('are listed, shown and replayed', async () => {
     const core = await world.core();
     const handlers = createHandlers(core);
-    await Promise.all(kept.map((name) => core.supervisor.refresh(name)));
+    await Promise.all(keptEnvironments.map((name) => core.supervisor.refresh(name)));
     expect(
       core.runs
         .list()
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([...kept].sort());
-    for (const runId of kept) {
-      expect(core.runs.get(runId)).toMatchObject({ status: 'interrupted', iteration: 2, iterations: 4 });
+    ).toEqual(keptEnvironments);
+    for (const runId of keptEnvironments) {
+      expect(core.runs.get(runId)).toMatchObject({ status: 'interrupted', iteration: 2, iterations: 3 });
       const [file] = await handlers['rollouts.list']({ runId });
       const [episode] = await handlers['rollouts.episodes']({ runId, ...file! });
       const replay = await handlers['rollouts.replay']({ runId, episodeId: episode!.id });
       expect(replay.frames.length).toBeGreaterThan(0);
-      expect(await handlers['evaluations.choices']({ runId })).toMatchObject({ levels: 12 });
+      expect(await handlers['evaluations.choices']({ runId })).toMatchObject({ levels: 4 });
     }
   });
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
-import { root } from '../../scripts/lib/process.mjs';
+import { keptRuns } from '../kept-runs.ts';
 import { violations } from './axe.ts';
 import { chromiumPath, hearComplaints, type Served, serve } from './studio.ts';
 
 /** A run by the real trainer with episodes, evaluations and a checkpoint. */
-const kept = join(root, 'tests/fixtures/version-1/sokoban');
+const kept = join(keptRuns, 'sokoban');
 
 let home: string;
 let served: Served;

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { asFailure } from '../../core/contract/failure.ts';
@@ -9,6 +9,7 @@ import { eventFields, eventTypes } from '../../core/run-directory/events.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
 import { descriptionFiles } from '../../scripts/lib/description-files.mjs';
 import { commandLine } from '../command-line.ts';
+import { keptEnvironments, keptRuns } from '../kept-runs.ts';
 import { root, temporaryHome, trainer } from './trainer-process.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -45,33 +46,13 @@ test('core knows every type of event that the trainer writes with its fields, an
   expect(Object.fromEntries(known)).toEqual(Object.fromEntries(described));
 });
 
-const fixtures = join(root, 'tests/fixtures/version-1');
-const kept = readdirSync(fixtures).filter((name) => name !== 'README.md');
-
-test.each(kept)('core and the trainer bring the run.json of %s to the same form', (name) => {
-  const path = join(fixtures, name, 'run.json');
+test.each(keptEnvironments)('core and the trainer read the kept run.json of %s alike', (name) => {
+  const path = join(keptRuns, name, 'run.json');
   const output = execFileSync(trainer, ['validate', path, '--json'], { encoding: 'utf8' });
   const { config, warnings } = JSON.parse(output);
   const ours = upgradeConfig(JSON.parse(readFileSync(path, 'utf8')));
   expect(config).toEqual(ours.config);
   expect(warnings).toEqual(ours.notes);
-});
-
-test('and say the same of a filter that lost a group', async () => {
-  const config = JSON.parse(readFileSync(join(fixtures, 'frozen-lake/run.json'), 'utf8'));
-  config.filter = { strategy: 'fraction', keep: 0.29 };
-  config.rollout.groups = 100;
-  const { home, dispose } = await temporaryHome();
-  try {
-    const path = join(home, 'run.json');
-    writeFileSync(path, JSON.stringify(config));
-    const output = execFileSync(trainer, ['validate', path, '--json'], { encoding: 'utf8' });
-    const { notes } = upgradeConfig(config);
-    expect(notes).toHaveLength(1);
-    expect(JSON.parse(output).warnings).toEqual(notes);
-  } finally {
-    await dispose();
-  }
 });
 
 const example = JSON.parse(read('docs/formats/examples/run.json'));

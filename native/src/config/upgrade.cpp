@@ -1,7 +1,6 @@
 #include "config/upgrade.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -49,20 +48,7 @@ void apply(const Json& change, Json& config) {
   });
 }
 
-// Whether the share of the number at another path is less than an integer only by rounding.
-bool truncates(const Json& share, Json& config, const std::string& path) {
-  bool does = false;
-  each_holder(config, path, [&](Json& holder, const std::string& key) {
-    const auto of = holder.find(key);
-    if (!share.is_number() || of == holder.end() || !of->is_number()) return;
-    const double product = share.get<double>() * of->get<double>();
-    does = std::floor(product) != std::floor(product + 1e-9);
-  });
-  return does;
-}
-
 // {path, is}: a key has this value. {path, above}: a number is larger. {path, longer_than}: a list has more elements.
-// {path, truncates: other}: see truncates().
 bool holds(const Json& condition, Json& config) {
   bool any = false;
   each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
@@ -72,19 +58,23 @@ bool holds(const Json& condition, Json& config) {
     if (condition.contains("above")) any = any || (found->is_number() && *found > condition["above"]);
     if (condition.contains("longer_than"))
       any = any || (found->is_array() && found->size() > condition["longer_than"].get<std::size_t>());
-    if (condition.contains("truncates")) any = any || truncates(*found, config, condition["truncates"]);
   });
   return any;
 }
 
 }  // namespace
 
-int newest_run_config_version() { return options().at("upgrades").back().at("to"); }
+const Json& run_config_upgrades() { return options().at("upgrades"); }
 
-std::vector<std::string> upgrade_run_config(Json& config) {
+int newest_run_config_version() {
+  const Json& upgrades = run_config_upgrades();
+  return upgrades.empty() ? 1 : upgrades.back().at("to").get<int>();
+}
+
+std::vector<std::string> upgrade_run_config(Json& config, const Json& upgrades) {
   std::vector<std::string> notes;
   if (!config.is_object() || !config.contains("version")) return notes;
-  for (const Json& upgrade : options().at("upgrades")) {
+  for (const Json& upgrade : upgrades) {
     const int to = upgrade.at("to");
     if (config["version"] != to - 1) continue;
     for (const Json& note : upgrade.at("notes"))

@@ -67,7 +67,6 @@ void describe(FieldVisitor& v, RolloutConfig& c) {
   v.integer("max_response_tokens", c.max_response_tokens, 1, 65536);
   v.integer("context", c.context, 16, 1048576);
   v.boolean("think", c.think);
-  v.choice("samples", c.samples, {"episode"});
 }
 
 void describe(FieldVisitor& v, LevelsConfig& c) {
@@ -78,7 +77,6 @@ void describe(FieldVisitor& v, LevelsConfig& c) {
 
 void describe(FieldVisitor& v, RewardConfig& c) {
   v.number("format_penalty", c.format_penalty, -100, 0);
-  v.object("terms", c.terms, [](FieldVisitor&) {});
 }
 
 }  // namespace starpo

@@ -13,7 +13,6 @@ namespace starpo {
 inline constexpr std::int64_t largest_seed = 4294967295;
 
 // What the update takes for one sample; by turn is reserved.
-enum class Samples { episode };
 
 // Where slips and payouts come from. shared: the members of a group meet the same ones; independent: each its own;
 // reference: the level's own random numbers, as in RAGEN, which makes them the same in every iteration, and a policy
@@ -49,7 +48,6 @@ struct RolloutConfig {
   int max_response_tokens = 0;
   int context = 0;
   bool think = false;
-  Samples samples = Samples::episode;
 };
 
 struct LevelsConfig {
@@ -60,7 +58,6 @@ struct LevelsConfig {
 
 struct RewardConfig {
   double format_penalty = 0;
-  std::string terms;  // JSON text of weights by name; reserved: none
 };
 
 // How many of `groups` training groups each environment has: its share by largest remainder, earlier environments first

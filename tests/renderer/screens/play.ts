@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { cutAt, FakeHub } from '../../core/fixtures/hub.ts';
 import { putCheckpoint, starter } from '../../core/fixtures/playable.ts';
 import { root } from '../../core/fixtures/world.ts';
+import { keptRuns } from '../../kept-runs.ts';
 import { Served } from './studio.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
@@ -13,10 +14,10 @@ export async function playStudio(): Promise<Served> {
   if (!existsSync(trainer)) throw new Error('The trainer is not built.');
   const served = await Served.start(trainer);
   cpSync(starter, join(served.folder, 'resources/starter'), { recursive: true });
-  for (const environment of ['frozen-lake', 'frozen-lake-slippery', 'sokoban', 'bandit']) {
+  for (const environment of ['frozen-lake', 'sokoban', 'bandit']) {
     const runId = `starter-${environment}-20261120-0915-4f2a`;
     const folder = join(served.folder, 'home/runs', runId);
-    cpSync(join(root, 'tests/fixtures/version-1', environment), folder, { recursive: true });
+    cpSync(join(keptRuns, environment), folder, { recursive: true });
     for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
     await served.call('runs.adopt', { runId });
     served.runs[environment] = runId;

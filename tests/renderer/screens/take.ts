@@ -157,7 +157,7 @@ await takeAll(trappedStudio, (runs) => [
 await takeAll(playStudio, (runs) => [
   ['play-choose', '/play'],
   ['play', `/play/${runs['frozen-lake']}`],
-  ['play-going', `/play/${runs['frozen-lake-slippery']}`, playLevels(4)],
+  ['play-going', `/play/${runs['frozen-lake']}`, playLevels(4)],
   ['play-sokoban', `/play/${runs.sokoban}`, playLevels(1)],
   ['play-bandit', `/play/${runs.bandit}`],
   ['play-problem', `/play/${runs.bandit}/77`],

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCore } from '../../core/index.ts';
+import { configVersion } from '../../core/run-config/upgrade.ts';
+import { commandLine } from '../command-line.ts';
+import { copyKeptRun, keptEnvironments, keptRuns } from '../kept-runs.ts';
+import { keptMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
+
+let home: string;
+let dispose: () => Promise<void>;
+const folderOf = (environment: string) => join(home, 'runs', environment);
+const undisturbed = (environment: string) =>
+  JSON.parse(readFileSync(join(keptRuns, environment, 'undisturbed.json'), 'utf8'));
+
+beforeAll(async () => {
+  ({ home, dispose } = await temporaryHome());
+  for (const environment of keptEnvironments) copyKeptRun(environment, folderOf(environment));
+});
+afterAll(() => dispose());
+
+describe('a half-done run of 1.0.0-beta.1', () => {
+  test('is forked with its optimizer state and trains to the same bits', async () => {
+    const args = ['new', '--from', 'frozen-lake@2', '--keep-optimizer', '--home', home];
+    const fork = execFileSync(process.execPath, [commandLine, ...args], {
+      cwd: root,
+      encoding: 'utf8',
+    }).trim();
+    expect(JSON.parse(readFileSync(join(fork, 'run.json'), 'utf8'))).toMatchObject({
+      version: configVersion,
+      parent: { run: 'frozen-lake', iteration: 2 },
+    });
+    expect(await train(fork)).toBe(0);
+    expect(sha256(join(fork, 'checkpoints/000003/model.safetensors'))).toBe(
+      undisturbed('frozen-lake').weights,
+    );
+  });
+
+  test.each(keptEnvironments)(
+    'resumes on %s to the bits of an undisturbed run and enters the history',
+    async (name) => {
+      const folder = folderOf(name);
+      const config = readFileSync(join(folder, 'run.json'), 'utf8');
+      expect(await train(folder)).toBe(0);
+      expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(config);
+      const journal = readJournal(folder);
+      expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed', iteration: 3 });
+      expect(journal.filter(({ type }) => type === 'log')).toEqual([]);
+      expect(sha256(join(folder, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed(name).weights);
+      expect(keptMetrics(journal)['iteration 3']).toMatchObject(undisturbed(name).metrics);
+
+      const core = await createCore({ home });
+      try {
+        await core.supervisor.refresh(name);
+        expect(core.runs.get(name)).toMatchObject({ status: 'completed', iteration: 3, iterations: 3 });
+      } finally {
+        await core.dispose();
+      }
+    },
+  );
+
+  test('is evaluated at its checkpoint', () => {
+    const args = ['evaluate', folderOf('bandit'), '--checkpoint', '2', '--levels', '4', '--json'];
+    const output = execFileSync(trainer, args, { encoding: 'utf8' });
+    expect(output).toContain('evaluation/bandit/success_rate');
+  });
+});
