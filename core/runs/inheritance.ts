@@ -40,6 +40,6 @@ export async function inheritanceOf(
 /** What episodes are played on and how: where it differs, so does what is normal. How many are played makes it surer, and no other. */
 function playedBy(config: unknown): unknown {
   const { environments, reward, rollout, levels } = (config ?? {}) as Partial<RunConfig>;
-  const { groups: _, slots: __, samples: ___, ...sampling } = rollout ?? ({} as RunConfig['rollout']);
+  const { groups: _, slots: __, ...sampling } = rollout ?? ({} as RunConfig['rollout']);
   return { environments, reward, sampling, pool: levels?.pool };
 }
