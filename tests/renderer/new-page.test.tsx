@@ -336,9 +336,9 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   expect(study).toMatchObject({ seeds: [1, 2], state: 'created' });
   expect(study?.points).toEqual([
     'Learning rate 1e-4, Group filter None',
-    'Learning rate 1e-4, Group filter fraction',
+    'Learning rate 1e-4, Group filter Top fraction',
     'Learning rate 3e-4, Group filter None',
-    'Learning rate 3e-4, Group filter fraction',
+    'Learning rate 3e-4, Group filter Top fraction',
   ]);
 });
 
