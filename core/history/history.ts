@@ -7,7 +7,7 @@ import { newerHistory } from './migrations.ts';
 import { HistoryReader } from './reader.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { Survey } from './survey.ts';
-import { createWriter, type HistoryWriter, nothingTaken, type TakenIn } from './writer.ts';
+import { createWriter, type HistoryWriter, type Ingested, nothingTaken } from './writer.ts';
 import { startWriterThread } from './writer-thread.ts';
 
 export interface HistoryOptions {
@@ -69,8 +69,8 @@ export class History implements HistoryWriter {
     return this.writer ? this.writer.survey() : { removed: [], added: [], changed: [] };
   }
 
-  async takeIn(runId: string): Promise<TakenIn> {
-    return this.writer ? this.writer.takeIn(runId) : nothingTaken;
+  async ingest(runId: string): Promise<Ingested> {
+    return this.writer ? this.writer.ingest(runId) : nothingTaken;
   }
 
   async takeAnnotations(runId: string): Promise<boolean> {

@@ -62,7 +62,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
   };
   return {
     survey: async () => (await living()).call('survey'),
-    takeIn: async (runId) => (await living()).call('takeIn', runId),
+    ingest: async (runId) => (await living()).call('ingest', runId),
     takeAnnotations: async (runId) => (await living()).call('takeAnnotations', runId),
     trap: async (runId) => (await living()).call('trap', runId),
     normalAt: async (runId, iteration) => (await living()).call('normalAt', runId, { iteration }),

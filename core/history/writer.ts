@@ -12,7 +12,7 @@ import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
 import { addRun } from './runs-table.ts';
 import { type Survey, Surveyor } from './survey.ts';
 
-export interface TakenIn {
+export interface Ingested {
   /** Whether its annotations were read anew. */
   annotated: boolean;
   /** Whether there is more to be taken in. */
@@ -23,14 +23,14 @@ export interface TakenIn {
   problem: string | null;
 }
 
-export const nothingTaken: TakenIn = { annotated: false, more: false, judged: false, problem: null };
+export const nothingTaken: Ingested = { annotated: false, more: false, judged: false, problem: null };
 
 /** Everything that writes the history, one thing after the other. */
 export interface HistoryWriter {
   /** Looks at every run directory. */
   survey(): Promise<Survey>;
   /** Takes in a piece of what is new of a run, the run itself included; nothing where there is none. */
-  takeIn(runId: string): Promise<TakenIn>;
+  ingest(runId: string): Promise<Ingested>;
   /** Gives whether anything was new. */
   takeAnnotations(runId: string): Promise<boolean>;
   /** What the Echo Trap's monitor says of a run as far as it is taken in; null where there is nothing to judge. */
@@ -54,7 +54,7 @@ export function createWriter(home: string, calibration?: Calibration): HistoryWr
   const judge = new Judge(database, home, calibration);
   return {
     survey: async () => surveyor.survey(),
-    takeIn: async (runId) => {
+    ingest: async (runId) => {
       const folder = runFolder(home, runId);
       if (!addRun(database, runId, folder)) return nothingTaken;
       let more = true;

@@ -13,7 +13,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 
 const interval = 1000;
-/** After what is wrong with the machine rather than with a run, the queue tries again. */
+/** Retry delay in ms after a problem with the machine. */
 const retryAfter = 30_000;
 const machineCodes = ['trainer_missing', 'trainer_unusable', 'disk_full'];
 
@@ -28,7 +28,7 @@ export interface QueueParts {
   log: (message: string) => void;
 }
 
-/** Runs that wait for their device. Once it was asked to `work`, it starts them, one at a time on each device. */
+/** Queued runs. After `work`, they are started one at a time per device. */
 export class Queue {
   private readonly parts: QueueParts;
   private timer: NodeJS.Timeout | null = null;
@@ -38,7 +38,7 @@ export class Queue {
   private again = false;
   private notBefore = 0;
   private trouble: ApiError | null = null;
-  /** Works during which nothing that waits is started. */
+  /** Reservations during which no queued run is started. */
   private held = 0;
   private closed = false;
 
@@ -49,22 +49,22 @@ export class Queue {
     });
   }
 
-  /** Ids of the runs that wait, next first. */
+  /** Ids of queued runs, next first. */
   list(): string[] {
     return this.parts.file.read().map((entry) => entry.run);
   }
 
-  /** Whether what waits is started. */
+  /** Whether queued runs are started. */
   get working(): boolean {
     return this.timer !== null;
   }
 
-  /** What keeps the queue from going on, as far as this core has tried; null where nothing waits. */
+  /** What blocks the queue; null if nothing does. */
   problem(): ApiError | null {
     return this.list().length === 0 ? null : this.trouble;
   }
 
-  /** Gives its position. Throws `run_unknown`, `run_completed`, `run_active`, or `config_version_unsupported` for a run of a newer version. */
+  /** Adds a run and returns its position. Throws `run_unknown`, `run_completed`, `run_active`, or `config_version_unsupported` for a run of a newer version. */
   add(runId: string): number {
     const { status } = this.parts.runs.get(runId);
     if (status === 'completed')
@@ -94,7 +94,7 @@ export class Queue {
     this.change((entries) => entries.splice(placeOf(entries, runId), 1));
   }
 
-  /** Gives the position it has got, from 1 on. Throws `run_unknown` or `run_not_queued`. */
+  /** Moves a run and returns its position, from 1. Throws `run_unknown` or `run_not_queued`. */
   move(runId: string, position: number): number {
     this.parts.runs.get(runId);
     return this.change((entries) => {
@@ -104,7 +104,7 @@ export class Queue {
     });
   }
 
-  /** Begins to start what waits, whenever its device is free. */
+  /** Starts queued runs whenever their device is free. */
   work(): void {
     if (this.working || this.closed) return;
     this.timer = setInterval(() => this.advance(), interval);
@@ -137,7 +137,7 @@ export class Queue {
     await this.advancing;
   }
 
-  /** Lets go; a start that is under way is left to its trainer. */
+  /** Stops; a start in progress is left to its trainer. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -198,7 +198,7 @@ export class Queue {
     }
   }
 
-  /** The first run whose device is free; forgets those that were started or deleted meanwhile. */
+  /** Returns the first run whose device is free; drops started and deleted runs. */
   private next(): string | null {
     const { database, runs, supervisor } = this.parts;
     return this.change((entries) => {
@@ -215,7 +215,7 @@ export class Queue {
     });
   }
 
-  /** Whether an entry is still to be started. */
+  /** Whether an entry still has to be started. */
   private waits({ run, added }: QueueEntry): boolean {
     const { database } = this.parts;
     const row = getRun(database, run);

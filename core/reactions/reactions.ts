@@ -40,10 +40,10 @@ export interface ReactionsParts {
   log: (message: string) => void;
 }
 
-type Deed = Plan & Pick<KnownReaction, 'id' | 'by' | 'alert'>;
+type PlannedAction = Plan & Pick<KnownReaction, 'id' | 'by' | 'alert'>;
 
 /**
- * What is done about alarms: by a person who takes an advice, and, once it was asked to `work`, by each living run's own policy (`reaction` of run.json). Every deed is
+ * What is done about alarms: by a person who takes an advice, and, once it was asked to `work`, by each living run's own policy (`reaction` of run.json). Every action is
  * written to the run's annotations before it begins and when it has ended, so that a core that ends in between leaves the rest to the next, and nothing is done twice.
  */
 export class Reactions {
@@ -148,18 +148,18 @@ export class Reactions {
 
   private async followPolicy(runId: string, config: RunConfig, { id: alert }: Alert): Promise<void> {
     const { reaction } = config;
-    const deed = { id: alert, by: 'policy', alert } as const;
+    const planned = { id: alert, by: 'policy', alert } as const;
     if (reaction === 'pause' || reaction === 'stop')
-      return this.perform(runId, { ...deed, ...commandPlan(reaction) });
+      return this.perform(runId, { ...planned, ...commandPlan(reaction) });
     let plan: Plan;
     try {
       plan = await this.policyRollBack(runId, config);
     } catch (error) {
-      const pause = this.pauseInstead(runId, deed, error);
+      const pause = this.pauseInstead(runId, planned, error);
       if (!pause) throw error;
       return this.perform(runId, pause);
     }
-    await this.perform(runId, { ...deed, ...plan });
+    await this.perform(runId, { ...planned, ...plan });
   }
 
   /**
@@ -168,9 +168,9 @@ export class Reactions {
    */
   private pauseInstead(
     runId: string,
-    { id, alert }: Pick<Deed, 'id' | 'alert'>,
+    { id, alert }: Pick<PlannedAction, 'id' | 'alert'>,
     error: unknown,
-  ): Deed | null {
+  ): PlannedAction | null {
     if (this.closed || !isActive(this.parts.runs.get(runId))) return null;
     const { code, message: why } = asFailure(error);
     // It was asked to stop already, which is more.
@@ -204,45 +204,50 @@ export class Reactions {
   /** What an earlier core had begun. */
   private goOn(runId: string, { time, ...reaction }: KnownReaction): void {
     const { id, by, alert, action, checkpoint, fork, changes, message } = reaction;
-    const deed: Deed = { id, by, alert, action, checkpoint, fork, changes, message };
+    const planned: PlannedAction = { id, by, alert, action, checkpoint, fork, changes, message };
     const { database } = this.parts.history;
     this.quietly(runId, async () => {
       const known = readReactions(database, runId);
       // A pause that was begun may have been done with the roll-back whose place it takes, and that one isn't tried once more.
       if (known.some((each) => each.id === id && each.state !== 'begun')) return;
       const pause = known.find((each) => each.id === pauseIdOf(id));
-      if (pause) return this.record(runId, deed, 'failed', pause.message);
+      if (pause) return this.record(runId, planned, 'failed', pause.message);
       // A person who has started the run since then wants it to go on.
       const restarted = (lastStart(database, runId) ?? 0) > time;
-      if (restarted) return this.record(runId, deed, 'failed', 'The run was restarted before this action.');
-      await this.finish(runId, deed);
+      if (restarted)
+        return this.record(runId, planned, 'failed', 'The run was restarted before this action.');
+      await this.finish(runId, planned);
     });
   }
 
-  private async perform(runId: string, deed: Deed): Promise<void> {
-    await this.record(runId, deed, 'begun', deed.message);
-    await this.finish(runId, deed);
+  private async perform(runId: string, planned: PlannedAction): Promise<void> {
+    await this.record(runId, planned, 'begun', planned.message);
+    await this.finish(runId, planned);
   }
 
-  private async finish(runId: string, deed: Deed): Promise<void> {
+  private async finish(runId: string, planned: PlannedAction): Promise<void> {
     try {
       const done =
-        deed.action === 'rollback' ? await this.rollBack(runId, deed) : await this.command(runId, deed);
-      await this.record(runId, deed, 'done', done);
+        planned.action === 'rollback'
+          ? await this.rollBack(runId, planned)
+          : await this.command(runId, planned);
+      await this.record(runId, planned, 'done', done);
     } catch (error) {
       if (this.closed) return;
       const { message: why, hint } = asFailure(error);
       const pause =
-        deed.by === 'policy' && deed.action === 'rollback' ? this.pauseInstead(runId, deed, error) : null;
+        planned.by === 'policy' && planned.action === 'rollback'
+          ? this.pauseInstead(runId, planned, error)
+          : null;
       // Begun before the roll-back has failed: a core that ends in between leaves one of the two to the next.
       if (pause) await this.record(runId, pause, 'begun', pause.message);
-      await this.record(runId, deed, 'failed', `${why} ${hint}`);
+      await this.record(runId, planned, 'failed', `${why} ${hint}`);
       if (!pause) throw error;
       await this.finish(runId, pause);
     }
   }
 
-  private async command(runId: string, { action, by, message: said }: Deed): Promise<string> {
+  private async command(runId: string, { action, by, message: said }: PlannedAction): Promise<string> {
     const { runs } = this.parts;
     const asked = action as keyof typeof doneWords;
     const done = said || doneWords[asked];
@@ -261,23 +266,23 @@ export class Reactions {
   }
 
   /** Step by step, each of which is left out where it was done before. */
-  private async rollBack(runId: string, deed: Deed): Promise<string> {
+  private async rollBack(runId: string, planned: PlannedAction): Promise<string> {
     const { history, queue, runs } = this.parts;
-    const fork = deed.fork!;
+    const fork = planned.fork!;
     if (!existsSync(runs.folder(fork))) {
-      const set = Object.fromEntries(deed.changes.map(({ path, value }) => [path, value]));
-      await runs.create({ run: runId, checkpoint: deed.checkpoint!, keepOptimizer: false, set }, fork);
+      const set = Object.fromEntries(planned.changes.map(({ path, value }) => [path, value]));
+      await runs.create({ run: runId, checkpoint: planned.checkpoint!, keepOptimizer: false, set }, fork);
     }
-    await this.carryRollbacks(runId, deed);
+    await this.carryRollbacks(runId, planned);
     await queue.whileHeld(async () => {
       await this.stop(runId);
       if (lastStart(history.database, fork) === null) await runs.start(fork).catch(unless('run_active'));
     });
-    return `Rolled back to ${planWords(deed)}.`;
+    return `Rolled back to ${planWords(planned)}.`;
   }
 
   /** Counts the roll-back in what the fork says of those that led to it. */
-  private async carryRollbacks(runId: string, { by, fork }: Deed): Promise<void> {
+  private async carryRollbacks(runId: string, { by, fork }: PlannedAction): Promise<void> {
     const { annotations, runs } = this.parts;
     const count = this.rollbacksBefore(runId) + (by === 'policy' ? 1 : 0);
     if ((carriedRollbacks(runs.folder(fork!)) ?? 0) >= count) return;
@@ -312,13 +317,13 @@ export class Reactions {
 
   private async record(
     runId: string,
-    deed: Deed,
+    planned: PlannedAction,
     state: KnownReaction['state'],
     message: string,
   ): Promise<void> {
-    const { id: reaction, ...rest } = deed;
+    const { id: reaction, ...rest } = planned;
     await this.parts.annotations.add(runId, { type: 'reaction', reaction, ...rest, state, message });
-    if (deed.by === 'policy') this.parts.log(`${runId}: ${message}`);
+    if (planned.by === 'policy') this.parts.log(`${runId}: ${message}`);
   }
 
   private async pin(runId: string): Promise<void> {

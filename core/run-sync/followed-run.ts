@@ -9,15 +9,15 @@ import { getRun, type RunRow } from '../history/runs-table.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { isLocal, type Liveness, processExists } from './liveness.ts';
-import { publishEvents, Teller } from './publish.ts';
+import { publishEvents, Throttle } from './publish.ts';
 import type { QueueFile } from './queue-file.ts';
 import type { StudyFiles } from './study-files.ts';
 import { toSummary } from './summary.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** Events that clients are told of before other work has its turn. */
+/** Events published per batch, before yielding to other work. */
 const publishedAtOnce = 100;
-/** Timers can't be longer by far. */
+/** Upper limit for timers, in ms. */
 const longestTimer = 86_400_000;
 
 export interface FollowParts {
@@ -28,40 +28,40 @@ export interface FollowParts {
   studies: StudyFiles;
   watchdog: Watchdog;
   liveness: Liveness;
-  /** Hears the events of all runs as they are published. */
+  /** Receives the events of all runs as they are published. */
   heard: (runId: string, events: readonly StoredEvent[]) => void;
-  /** What the Echo Trap's monitor says of a run. */
+  /** Returns the Echo Trap monitor's state for a run. */
   trapOf: (runId: string) => Promise<EchoTrap | null>;
   log: (message: string) => void;
 }
 
 /**
- * One run that core follows: what is new in its directory goes into the history, and clients are told of it. What they are told comes from the history,
- * not from the file, so that they never know more than what an answer to them would say.
+ * Follows one run: ingests new events from its folder and publishes notices. Notices are read from the history, not the file, so that
+ * they never run ahead of API answers.
  */
 export class FollowedRun {
   readonly id: string;
   private readonly parts: FollowParts;
-  private readonly teller: Teller;
-  private readonly trapTeller: Teller;
-  /** Last `seq` that clients were told of. */
+  private readonly throttle: Throttle;
+  private readonly trapThrottle: Throttle;
+  /** Last published `seq`. */
   private published: number;
   private living = false;
-  /** Whether clients know that something is wrong with the journal. */
+  /** Whether a problem with the journal was published. */
   private problemTold: boolean;
-  /** What of it was logged last. */
+  /** Last logged problem. */
   private troubleTold: string | null = null;
   private watch: FolderWatch | null = null;
   private refreshing: Promise<void> | null = null;
   private again = false;
-  /** The newest telling of what the monitor says: it reads the history, which must be there until it is done. */
+  /** Pending publication of the monitor's state; it reads the history, which must stay open until then. */
   private tellingTrap = Promise.resolve();
-  /** What clients know of its place in the queue, and whether it hangs. */
+  /** Last published queue position and stall. */
   private position: number | null;
   private stalled = false;
-  /** The present one, until something changes. */
+  /** Cached summary, until something changes. */
   private known: RunSummary | null = null;
-  /** Until the next snooze of an alert ends. */
+  /** Fires when the next snooze ends. */
   private waking: NodeJS.Timeout | undefined;
   private closed = false;
 
@@ -71,8 +71,8 @@ export class FollowedRun {
     this.published = row.last_seq;
     this.problemTold = row.journal_problem !== null;
     this.position = parts.queue.position(row.id);
-    this.teller = new Teller(() => this.tellSummary());
-    this.trapTeller = new Teller(() => {
+    this.throttle = new Throttle(() => this.publishSummary());
+    this.trapThrottle = new Throttle(() => {
       this.tellingTrap = this.tellTrap().catch((error) => parts.log(String(error)));
     });
     parts.watchdog.begin(row);
@@ -83,7 +83,7 @@ export class FollowedRun {
     return getRun(this.parts.history.database, this.id);
   }
 
-  /** Null where the run is gone. */
+  /** Null if the run was deleted. */
   summaryIfThere(): RunSummary | null {
     if (this.known) return this.known;
     const row = this.row();
@@ -98,34 +98,34 @@ export class FollowedRun {
     return this.known;
   }
 
-  /** Whether its trainer lives, as far as is known. */
+  /** Whether its trainer is known to be running. */
   isAlive(row: RunRow): boolean {
-    // Events that haven't been looked at yet may be those of a trainer that has just started.
+    // Unread events may come from a trainer that has just started.
     return this.living || row.last_seq > this.published;
   }
 
-  /** Takes in what is new, and tells of it. A call during another makes that one look once more. Throws what reading the files or writing the history does. */
+  /** Ingests and publishes new events. A call during another repeats that one. Throws as reading files and writing the history do. */
   refresh(): Promise<void> {
     if (this.closed) return Promise.resolve();
     if (this.refreshing) this.again = true;
-    this.refreshing ??= this.takeIn().finally(() => {
+    this.refreshing ??= this.ingest().finally(() => {
       this.refreshing = null;
     });
     return this.refreshing;
   }
 
-  /** Takes in what was said of the run, and tells of it. */
+  /** Ingests and publishes annotations. */
   async lookAtAnnotations(): Promise<void> {
     if (await this.parts.history.takeAnnotations(this.id)) this.annotated();
   }
 
-  /** The history was made again: tells what differs from what clients know. */
+  /** After a rebuild of the history: publishes the differences. */
   async catchUp(): Promise<void> {
     this.known = null;
     if (!this.closed && this.row()) await this.publish();
   }
 
-  /** Finds out whether its trainer lives: after its journal was read, or when that may have ended. */
+  /** Checks whether its trainer is running, after reading the journal or when it may have ended. */
   async checkAlive(): Promise<void> {
     const row = this.row();
     if (!row || this.closed) return;
@@ -134,12 +134,12 @@ export class FollowedRun {
     if (!this.closed) this.setAlive(alive);
   }
 
-  /** Whether there is a trainer to look at. */
+  /** Whether there is a trainer to check. */
   get hasTrainer(): boolean {
     return this.living || this.stalled;
   }
 
-  /** The second's look at a run that has a trainer: whether it is gone, or hangs. */
+  /** Checks every second whether the trainer has ended or hangs. */
   async lookAtTrainer(): Promise<void> {
     const row = this.row();
     if (!row) return;
@@ -150,48 +150,48 @@ export class FollowedRun {
     this.lookForStall();
   }
 
-  /** Tells of another place in the queue. */
+  /** Publishes a changed queue position. */
   lookAtQueue(position: number | null): void {
     if (position === this.position) return;
     this.position = position;
     this.changed(true);
   }
 
-  /** Something that the summary says has changed. */
-  changed(atOnce = false): void {
+  /** Invalidates and publishes the summary. */
+  changed(immediate = false): void {
     this.known = null;
-    if (!this.closed) this.teller.tell(atOnce);
+    if (!this.closed) this.throttle.publish({ immediate });
   }
 
   async close(): Promise<void> {
     this.closed = true;
     this.watch?.close();
-    this.teller.close();
-    this.trapTeller.close();
+    this.throttle.close();
+    this.trapThrottle.close();
     clearTimeout(this.waking);
     await this.refreshing?.catch(() => {});
     await this.tellingTrap;
   }
 
-  private async takeIn(): Promise<void> {
+  private async ingest(): Promise<void> {
     let more = false;
     do {
       this.again = false;
-      const taken = await this.parts.history.takeIn(this.id);
+      const taken = await this.parts.history.ingest(this.id);
       more = taken.more;
       if (this.closed) return;
       this.known = null;
       await this.publish();
       if (taken.annotated) this.annotated();
-      if (taken.judged && !this.closed) this.trapTeller.tell(false);
+      if (taken.judged && !this.closed) this.trapThrottle.publish({ immediate: false });
       if (taken.problem !== null && taken.problem !== this.troubleTold)
         this.parts.log(`${this.id}: ${taken.problem}`);
       this.troubleTold = taken.problem;
     } while ((this.again || more) && !this.closed);
   }
 
-  /** Not while the history is ahead of what clients were told: the notices of those events come first, and a summary right after them. */
-  private tellSummary(): void {
+  /** Waits while the history is ahead of the notices: those of its events come first, then the summary. */
+  private publishSummary(): void {
     const row = this.row();
     const summary = row && row.last_seq <= this.published ? this.summaryIfThere() : null;
     if (summary) this.parts.notices.emit('run', summary);
@@ -210,7 +210,7 @@ export class FollowedRun {
     this.changed(true);
   }
 
-  /** Tells of the alerts, and again when the next snooze ends. */
+  /** Publishes the alerts, and again when the next snooze ends. */
   private tellAlerts(): void {
     const alerts = readAlerts(this.parts.history.database, this.id);
     this.parts.notices.emit('alerts', { runId: this.id, alerts });
@@ -232,7 +232,7 @@ export class FollowedRun {
     const row = this.row();
     if (!row) return;
     if (row.last_seq < this.published) {
-      // The journal was replaced by a shorter one: nothing that clients were told holds.
+      // The journal was replaced by a shorter one, which invalidates all published state.
       this.published = -1;
       notices.emit('metrics', { runId: this.id, truncateAfter: -1, points: [] });
       this.changed(true);
@@ -254,7 +254,7 @@ export class FollowedRun {
       if (events.length === publishedAtOnce) await setImmediate();
       if (this.closed) return;
     }
-    // What is left is where the trainer is.
+    // The rest is the trainer's phase.
     this.published = Math.max(this.published, row.last_seq);
     this.changed(told);
   }
@@ -277,7 +277,7 @@ export class FollowedRun {
     return this.living && row.status === 'running' ? this.parts.watchdog.stall(row) : null;
   }
 
-  /** Tells when a trainer begins to hang, and when it goes on. */
+  /** Publishes when a trainer starts to hang or recovers. */
   private lookForStall(): void {
     const row = this.row();
     if (!row) return;

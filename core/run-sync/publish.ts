@@ -6,7 +6,7 @@ import { type StoredEvent, storedMeaning, toLogLine } from '../history/queries.t
 
 type Point = Notice<'metrics'>['points'][number];
 
-/** Tells clients what a batch of events means for charts, log, list of rollouts and alerts. */
+/** Publishes the notices that a batch of events causes: series, log, rollouts and alerts. */
 export function publishEvents(
   database: HistoryDatabase,
   notices: Notices,
@@ -37,7 +37,7 @@ export function publishEvents(
     if (rolloutRemoved) notices.emit('rolloutRemoved', { runId, ...rolloutRemoved });
     if (begins) {
       flush();
-      // At once, since it also takes back the rollouts that were told before it, and none of those after.
+      // Immediately, since it drops the rollouts published before it, but none after.
       notices.emit('metrics', { runId, truncateAfter: begins.after, points: [] });
       notices.emit('alerts', { runId, alerts: readAlerts(database, runId) });
     }
@@ -45,23 +45,22 @@ export function publishEvents(
   flush();
 }
 
-/** Least time between two notices about nothing but a run's phase, or between two of its monitor's. */
+/** Minimum time in ms between two phase notices, or two monitor notices, of a run. */
 const interval = 250;
 
-/** Tells clients of what changes often, as a run's summary: at once, or together with what else changes until {@link interval} has passed. */
-export class Teller {
-  private readonly say: () => void;
-  private toldAt = 0;
+/** Throttles frequent notices: publishes immediately, or at most once per {@link interval}. */
+export class Throttle {
+  private readonly action: () => void;
+  private publishedAt = 0;
   private timer: NodeJS.Timeout | null = null;
 
-  /** `say`: tells what there is at present. */
-  constructor(say: () => void) {
-    this.say = say;
+  constructor(action: () => void) {
+    this.action = action;
   }
 
-  tell(atOnce: boolean): void {
-    if (atOnce) this.emit();
-    else this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.toldAt + interval - Date.now()));
+  publish({ immediate }: { immediate: boolean }): void {
+    if (immediate) this.emit();
+    else this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.publishedAt + interval - Date.now()));
   }
 
   close(): void {
@@ -71,7 +70,7 @@ export class Teller {
 
   private emit(): void {
     this.close();
-    this.toldAt = Date.now();
-    this.say();
+    this.publishedAt = Date.now();
+    this.action();
   }
 }

@@ -9,19 +9,19 @@ import { asThingsAre } from './shown-trap.ts';
 import { toSummary } from './summary.ts';
 
 const pollInterval = 1000;
-/** Runs that are taken in at once at the start: the writer has something to do while others are looked at here. */
+/** Runs ingested concurrently at the start, which keeps the writer busy. */
 const takenInAtOnce = 4;
 
 export type SupervisorParts = Omit<FollowParts, 'heard' | 'trapOf'>;
 type EventsHandler = (runId: string, events: readonly StoredEvent[]) => void;
 
-/** Follows every run directory of a data folder into the history and tells clients what changes. */
+/** Follows all run folders of a data folder: ingests them and publishes changes. */
 export class Supervisor {
   private readonly parts: FollowParts;
   private readonly followed = new Map<string, FollowedRun>();
   private readonly adding = new Map<string, Promise<void>>();
   private readonly handlers = new Set<EventsHandler>();
-  /** What was logged last about each thing. */
+  /** Last logged message per subject. */
   private readonly problems = new Map<string, string>();
   private poll: NodeJS.Timeout | null = null;
   private polling: Promise<void> | null = null;
@@ -35,8 +35,8 @@ export class Supervisor {
   }
 
   /**
-   * Takes in what happened while nobody looked, finds living trainers, and begins to follow. `progress` hears how many runs are done, of how many.
-   * Throws `disk_full` where there is no room to take all in; it is tried again from then on.
+   * Ingests all runs, finds running trainers and starts to follow. `progress` receives the runs done and in total.
+   * Throws `disk_full`; ingestion is retried from then on.
    */
   async start(progress: (done: number, total: number) => void = () => {}): Promise<void> {
     try {
@@ -53,17 +53,17 @@ export class Supervisor {
     const all = new Set([...grown, ...listRunIds(this.parts.history.database)]);
     let done = 0;
     const work = all.values();
-    const takeIn = async () => {
+    const ingest = async () => {
       for (const runId of work) {
         if (this.closed) return;
         await this.add(runId, grown.has(runId));
         progress(++done, all.size);
       }
     };
-    await Promise.all(Array.from({ length: takenInAtOnce }, takeIn));
+    await Promise.all(Array.from({ length: takenInAtOnce }, ingest));
   }
 
-  /** Looks at the data folder now: what was deleted or came until this call is known when it settles. */
+  /** Scans the data folder now; resolves when all changes up to this call are known. */
   async lookNow(): Promise<void> {
     await this.polling;
     this.lookAgain();
@@ -84,7 +84,7 @@ export class Supervisor {
     await Promise.all([...this.followed.values()].map((run) => run.close()));
   }
 
-  /** Every run that is followed, in any order. */
+  /** All followed runs, in any order. */
   list(): RunSummary[] {
     return [...this.followed.values()].flatMap((run) => run.summaryIfThere() ?? []);
   }
@@ -99,7 +99,7 @@ export class Supervisor {
     return toSummary(history.database, row, { alive: false, queuePosition, stalled: null, study });
   }
 
-  /** What the Echo Trap's monitor says of a run, with advice as things are; null where there is nothing to judge. */
+  /** Returns the Echo Trap monitor's state for a run, with current advice; null without data. */
   async trap(runId: string): Promise<EchoTrap | null> {
     const { history, home } = this.parts;
     const trap = await history.trap(runId);
@@ -107,36 +107,36 @@ export class Supervisor {
     return trap && row ? asThingsAre(trap, home, runId, this.isActive(row)) : null;
   }
 
-  /** Whether a trainer is at work on a run, or paused. */
+  /** Whether a run has a running or paused trainer. */
   isActive(row: RunRow): boolean {
     const open = isLive(row.status);
-    // One that isn't followed yet was started by somebody else just now.
+    // A run not followed yet was just started elsewhere.
     return open && (this.followed.get(row.id)?.isAlive(row) ?? true);
   }
 
-  /** The queue may have changed: tells of every run that has another place in it. */
+  /** Publishes changed queue positions. */
   lookAtQueue(): void {
     const positions = this.parts.queue.positions();
     for (const run of this.followed.values()) run.lookAtQueue(positions.get(run.id) ?? null);
   }
 
-  /** What is known of some runs from elsewhere has changed: tells of them. */
+  /** Publishes the summaries of the given runs. */
   lookAgainAt(runIds: readonly string[]): void {
     for (const runId of runIds) this.followed.get(runId)?.changed(true);
   }
 
-  /** Takes in what was said of a run, and tells of it. */
+  /** Ingests and publishes a run's annotations. */
   async lookAtAnnotations(runId: string): Promise<void> {
     await this.followed.get(runId)?.lookAtAnnotations();
   }
 
-  /** Hears the events of all runs as they come in. */
+  /** Subscribes to the events of all runs. */
   onEvents(handler: EventsHandler): () => void {
     this.handlers.add(handler);
     return () => void this.handlers.delete(handler);
   }
 
-  /** Begins to follow a run directory that has just been made or found; settles once what it holds is taken in. `grown`: whether there is anything to be. */
+  /** Follows a new run folder; resolves when it is ingested. `grown` is whether it has anything to ingest. */
   add(runId: string, grown = true): Promise<void> {
     const known = this.followed.get(runId);
     if (known) return this.refresh(runId);
@@ -146,17 +146,17 @@ export class Supervisor {
     return adding;
   }
 
-  /** Waits for a run that is there and is still to be taken in after the start. */
+  /** Waits until an existing run is ingested. */
   async find(runId: string): Promise<void> {
     if (!this.poll && !this.closed && !this.followed.has(runId)) await this.add(runId);
   }
 
-  /** Takes in what is new in a run's journal, and tells of it. */
+  /** Ingests and publishes new journal events of a run. */
   async refresh(runId: string): Promise<void> {
     await this.trying(`Following ${runId}`, async () => this.followed.get(runId)?.refresh());
   }
 
-  /** Makes the history again from the run directories, and tells of runs whose directory is gone. */
+  /** Rebuilds the history from the run folders and publishes deleted runs. */
   async rebuild(options: RebuildOptions = {}): Promise<RebuildReport> {
     const { history } = this.parts;
     try {
@@ -169,7 +169,7 @@ export class Supervisor {
     }
   }
 
-  /** A trainer of this process has ended: what its journal doesn't say is that it was interrupted. */
+  /** A trainer of this process has ended; without an end in its journal, the run was interrupted. */
   async trainerEnded(runId: string): Promise<void> {
     await this.refresh(runId);
     if (!this.closed) await this.followed.get(runId)?.checkAlive();
@@ -180,7 +180,7 @@ export class Supervisor {
     const { history } = this.parts;
     await this.trying(`Following ${runId}`, async () => {
       for (let more = grown; more && !this.closed; ) {
-        const taken = await history.takeIn(runId);
+        const taken = await history.ingest(runId);
         more = taken.more;
         if (taken.problem !== null) this.parts.log(`${runId}: ${taken.problem}`);
       }
@@ -195,7 +195,7 @@ export class Supervisor {
     run.changed(true);
   }
 
-  /** Looks at every run directory: new ones, grown journals, trainers that are gone. */
+  /** Checks every run folder for new runs, grown journals and ended trainers. */
   private async look(): Promise<void> {
     await this.trying('Looking at the data folder', async () => {
       const { removed, added, changed } = await this.parts.history.survey();
@@ -211,7 +211,7 @@ export class Supervisor {
     });
   }
 
-  /** A run's directory is gone, or another's has come in its place. */
+  /** A run's folder was deleted or replaced. */
   private forget(runId: string): void {
     const run = this.followed.get(runId);
     if (!run) return;
@@ -222,8 +222,8 @@ export class Supervisor {
   }
 
   /**
-   * What goes wrong with one run is logged, and keeps nothing else from going on; what is tried again every second is said once. Throws `disk_full` where
-   * that isn't tried again.
+   * Logs a run's errors without affecting other runs; repeated errors are logged once. Throws `disk_full` if there is no
+   * retry.
    */
   private async trying(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
