@@ -47,7 +47,7 @@ int rehearse(const std::filesystem::path& directory, int iterations, int reply_m
   run.rehearse(iterations, [&](const EpisodeSpec& spec, int turn) {
     // Uniform from half to one and a half of the mean; where the mean is all that is allowed, always that.
     const float draw =
-        uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.member),
+        uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.index_in_group),
                             static_cast<std::uint32_t>(turn), 0)[0]);
     return reply_mean >= config.rollout.max_response_tokens
                ? reply_mean

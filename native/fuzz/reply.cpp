@@ -1,4 +1,4 @@
-#include "rollout/reply_parser.h"
+#include "rollout/response_parser.h"
 
 #include <memory>
 
@@ -12,7 +12,7 @@ void reply(std::string_view input) {
   static const auto prototype = make_environment(
       "frozen-lake", R"({"size": 4, "p": 0.8, "is_slippery": false, "success_rate": 1, "observation_format": "grid"})");
   for (const bool think : {true, false}) {
-    const ParsedReply parsed = parse_reply(input, think);
+    const ParsedResponse parsed = parse_response(input, think);
     require(parsed.format_valid == parsed.answer.has_value(), "a valid reply has an answer, an invalid one hasn't");
     require(parsed.think.has_value() == (think && parsed.format_valid), "a thought is there where it is asked for");
     const auto environment = prototype->clone();

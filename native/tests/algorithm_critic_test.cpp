@@ -31,7 +31,7 @@ ValueOutcome value_outcome(float value, float old_value, double wanted, double c
 
 }  // namespace
 
-TEST_CASE("generalised advantages of three tokens, by hand") {
+TEST_CASE("generalised advantages match a hand-computed example of three tokens") {
   // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each takes 0.9
   // * 0.5 of the one after it.
   const auto advantages = advantages_of({0, -0.1, 1}, {0.75f, 0.25f, 0.5f}, 0.9, 0.5);
@@ -40,7 +40,7 @@ TEST_CASE("generalised advantages of three tokens, by hand") {
   CHECK(advantages[0] == doctest::Approx(-0.525 + 0.45 * 0.325));
 }
 
-TEST_CASE("lambda 1 gives the discounted return less the value, lambda 0 the residual alone") {
+TEST_CASE("lambda 1 gives the discounted return minus the value, lambda 0 the residual") {
   const std::vector<double> rewards{0.2, -0.3, 0, 1.5};
   const std::vector<float> values{0.5f, 1, -0.25f, 0.75f};
   std::vector<double> returns(4);
@@ -54,7 +54,7 @@ TEST_CASE("lambda 1 gives the discounted return less the value, lambda 0 the res
   }
 }
 
-TEST_CASE("whitened advantages have mean 0 and deviation 1 over all tokens, equal ones 0") {
+TEST_CASE("whitened advantages have mean 0 and standard deviation 1 over all tokens; equal advantages become 0") {
   std::vector<std::vector<double>> advantages{{1, 2}, {4}, {-3, 0.5, 7}}, equal{{0.1, 0.1}, {0.1}}, one{{0.7}};
   const std::vector<int> one_environment(3, 0);
   whiten(advantages, one_environment);
@@ -70,8 +70,7 @@ TEST_CASE("whitened advantages have mean 0 and deviation 1 over all tokens, equa
   CHECK(one[0][0] == 0.7);
 }
 
-TEST_CASE(
-    "each environment's advantages are whitened by themselves, so that none is drowned by another's larger rewards") {
+TEST_CASE("whitening is per environment, so that larger rewards do not dominate") {
   std::vector<std::vector<double>> mixed{{10, -20}, {0.1}, {30}, {-0.1, 0.2}}, large{{10, -20}, {30}},
       small{{0.1}, {-0.1, 0.2}};
   whiten(mixed, std::vector<int>{0, 1, 0, 1});
@@ -80,26 +79,26 @@ TEST_CASE(
   CHECK(mixed == std::vector<std::vector<double>>{large[0], small[0], large[1], small[1]});
 }
 
-TEST_CASE("the value loss counts the larger error, and no gradient passes where that is the clipped one") {
-  SUBCASE("within the clip it is half the squared error") {
+TEST_CASE("the value loss uses the larger error and has no gradient where that is the clipped error") {
+  SUBCASE("within the clip, the loss is half the squared error") {
     const auto outcome = value_outcome(1.3f, 1, 2, 0.5);
     CHECK(outcome.loss == doctest::Approx(0.25 * 0.7 * 0.7));
     CHECK(outcome.gradient == doctest::Approx(-0.35));
   }
-  SUBCASE("a value that has come nearer than the clip allows gets no gradient") {
+  SUBCASE("a value that moved further towards the return than the clip allows has no gradient") {
     const auto outcome = value_outcome(1.9f, 1, 2, 0.5);
     CHECK(outcome.loss == doctest::Approx(0.25 * 0.5 * 0.5));
     CHECK(outcome.gradient == 0);
   }
-  SUBCASE("a value that has gone away from the return is called back from any distance") {
+  SUBCASE("a value that moved away from the return always has a gradient") {
     const auto outcome = value_outcome(-1, 1, 2, 0.5);
     CHECK(outcome.loss == doctest::Approx(0.25 * 9));
     CHECK(outcome.gradient == doctest::Approx(-1.5));
   }
-  SUBCASE("0 turns the clip off") { CHECK(value_outcome(1.9f, 1, 2, 0).gradient == doctest::Approx(-0.05)); }
+  SUBCASE("0 disables clipping") { CHECK(value_outcome(1.9f, 1, 2, 0).gradient == doctest::Approx(-0.05)); }
 }
 
-TEST_CASE("the value loss's gradient equals finite differences") {
+TEST_CASE("the gradient of the value loss matches finite differences") {
   for (const float value : {-0.4f, 0.55f, 0.9f, 1.45f, 2.75f}) {
     const float step = 1.0f / 1024;
     const double slope =
@@ -114,6 +113,6 @@ TEST_CASE("explained variance") {
   CHECK(*explained_variance(std::vector<double>(4, 2), returns) == doctest::Approx(0));
   CHECK(*explained_variance(std::vector<double>{0, -1, -2, -5}, returns) == doctest::Approx(-3));
   CHECK(*explained_variance(std::vector<double>{1, 2, 3, 6}, returns) ==
-        doctest::Approx(1));  // a constant error varies not at all
+        doctest::Approx(1));  // a constant error has no variance
   CHECK_FALSE(explained_variance(returns, std::vector<double>(4, 0.1)));
 }

@@ -6,14 +6,14 @@
 
 using namespace starpo;
 
-TEST_CASE("KL estimates of a token that the policy likes twice as much as the reference") {
+TEST_CASE("KL estimates for a token with twice the reference probability") {
   const double logprob = std::log(0.5), reference = std::log(0.25), d = std::log(2);
   CHECK(kl_estimate(KlEstimator::k1, logprob, reference).value == doctest::Approx(d));
   CHECK(kl_estimate(KlEstimator::k2, logprob, reference).value == doctest::Approx(d * d / 2));
   CHECK(kl_estimate(KlEstimator::k3, logprob, reference).value == doctest::Approx(0.5 - 1 + d));
 }
 
-TEST_CASE("k1 and k3 are unbiased: their mean over the policy is the divergence") {
+TEST_CASE("k1 and k3 are unbiased: their mean under the policy is the KL divergence") {
   const double policy[] = {0.7, 0.2, 0.1}, reference[] = {0.3, 0.3, 0.4};
   double divergence = 0, k1 = 0, k3 = 0;
   for (int i = 0; i < 3; ++i) {
@@ -26,7 +26,7 @@ TEST_CASE("k1 and k3 are unbiased: their mean over the policy is the divergence"
   CHECK(k3 == doctest::Approx(divergence));
 }
 
-TEST_CASE("the KL term's loss and gradient, by every estimator") {
+TEST_CASE("loss and gradient of the KL term for every estimator") {
   for (const KlEstimator estimator : {KlEstimator::k1, KlEstimator::k2, KlEstimator::k3}) {
     const KlConfig config{0.3, estimator, KlPlacement::loss, ""};
     for (const float logprob : {-2.5f, -1.0f, -0.2f}) {
@@ -46,7 +46,7 @@ TEST_CASE("the KL term's loss and gradient, by every estimator") {
   }
 }
 
-TEST_CASE("k3 is cut at 10, beyond which it pulls no more, and a token that overflowed stays seen") {
+TEST_CASE("k3 is clipped at 10 with zero gradient, and an overflowing token stays visible") {
   const auto near = kl_estimate(KlEstimator::k3, -5, -2.5), far = kl_estimate(KlEstimator::k3, -5, -2),
              farther = kl_estimate(KlEstimator::k3, -800, -1);
   CHECK(near.value == doctest::Approx(std::exp(2.5) - 3.5));
@@ -58,7 +58,7 @@ TEST_CASE("k3 is cut at 10, beyond which it pulls no more, and a token that over
   CHECK(std::isnan(kl_estimate(KlEstimator::k3, std::nan(""), -1).value));
 }
 
-TEST_CASE("the KL term's gradient is added to the policy loss's") {
+TEST_CASE("the gradient of the KL term is added to that of the policy loss") {
   double loss = 1;
   std::vector<float> gradient{2};
   kl_loss(std::vector<float>{-1}, std::vector<float>{-2}, {0.5, KlEstimator::k1, KlPlacement::loss, ""}, 0.5, loss,
@@ -67,7 +67,7 @@ TEST_CASE("the KL term's gradient is added to the policy loss's") {
   CHECK(gradient[0] == doctest::Approx(2.25));
 }
 
-TEST_CASE("the gap between rollout and update: mean, largest, and the divergence of two known distributions") {
+TEST_CASE("the log-probability gap reports mean, maximum and KL of two known distributions") {
   LogprobGap none;
   for (int i = 0; i < 3; ++i) none.add(0);
   CHECK(none.sum == 0);
@@ -75,7 +75,7 @@ TEST_CASE("the gap between rollout and update: mean, largest, and the divergence
   CHECK(none.kl == 0);
   CHECK(none.tokens == 3);
 
-  // A rollout that drew from (3/4, 1/4) exactly as often as that says, and an update that believes in (1/2, 1/2).
+  // The rollout's samples follow (3/4, 1/4) exactly, and the update's policy is (1/2, 1/2).
   LogprobGap gap;
   for (const double rollout : {0.75, 0.75, 0.75, 0.25}) gap.add(std::log(0.5) - std::log(rollout));
   CHECK(gap.largest == doctest::Approx(std::log(2)));

@@ -11,7 +11,7 @@
 
 using namespace starpo;
 
-TEST_CASE("Philox gives the numbers of its authors' known-answer test") {
+TEST_CASE("Philox matches the known-answer test of its authors") {
   const std::array<std::uint32_t, 4> zero = Philox{0, RandomStream{0}}(0, 0, 0, 0);
   CHECK(zero == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   const std::array<std::uint32_t, 4> ones =
@@ -25,7 +25,7 @@ TEST_CASE("standard deviation is unbiased and exactly zero for equal scores") {
   CHECK(standard_deviation(equal) == 0);
 }
 
-TEST_CASE("the Wilson interval of 8 of 10") {
+TEST_CASE("the Wilson interval for 8 of 10") {
   const Interval interval = wilson_interval(8, 10);
   CHECK(interval.low == doctest::Approx(0.4901625).epsilon(1e-6));
   CHECK(interval.high == doctest::Approx(0.9433178).epsilon(1e-6));
@@ -45,8 +45,8 @@ std::vector<bool> kept(const std::vector<Scores>& groups, FilterStrategy strateg
   return filter_groups(groups_in(0, groups), {strategy, keep}).kept;
 }
 
-// Ten steps of Sokoban at -0.1 that fall on turns in several ways, each turn's rewards added up before they are added
-// to the score: equal scores that aren't.
+// Ten Sokoban steps at -0.1 each, divided into turns in different ways. Each turn is summed before it is added to the
+// score, so equal scores differ in their last bits.
 Scores ten_failed_steps() {
   Scores scores;
   for (const std::vector<int>& turns :
@@ -64,10 +64,10 @@ Scores ten_failed_steps() {
 
 }  // namespace
 
-TEST_CASE("scores that differ by the order of their additions alone are the same") {
+TEST_CASE("scores that differ only by the order of additions are equal") {
   const Scores failed = ten_failed_steps();
   REQUIRE(standard_deviation(failed) > 0);
-  CHECK(score_spread(failed) == 0);
+  CHECK(reward_std(failed) == 0);
   for (const auto estimator : {AdvantageEstimator::grpo, AdvantageEstimator::dr_grpo, AdvantageEstimator::rloo})
     for (const double advantage : group_advantages(failed, estimator)) CHECK(advantage == 0);
 
@@ -76,37 +76,37 @@ TEST_CASE("scores that differ by the order of their additions alone are the same
   CHECK(none.warnings.size() == 1);
   CHECK(kept({failed, {-1, -1, -1, -1, -1.1}}, FilterStrategy::top_p, 0.9) == std::vector<bool>{false, true});
 
-  // The box came upon the target after ten steps, at a score of 0 but for the rounding.
+  // The box reached the target after ten steps, so the score is 0 up to rounding.
   Scores around_zero;
   for (const double score : failed) around_zero.push_back(score + 1);
-  CHECK(score_spread(around_zero) == 0);
-  CHECK(score_spread(Scores{0, 1e-6}) > 0);
-  CHECK(score_spread(Scores{1e9, 1e9 + 1e-6}) == 0);
-  CHECK(score_spread(Scores{1e9, 1e9 + 10}) > 0);
+  CHECK(reward_std(around_zero) == 0);
+  CHECK(reward_std(Scores{0, 1e-6}) > 0);
+  CHECK(reward_std(Scores{1e9, 1e9 + 1e-6}) == 0);
+  CHECK(reward_std(Scores{1e9, 1e9 + 10}) > 0);
 }
 
-TEST_CASE("the filter keeps the groups whose scores spread most") {
-  // Spreads: 0, 1/sqrt 2, 0, sqrt 2.
+TEST_CASE("the filter keeps the groups with the highest reward std") {
+  // Reward stds: 0, 1/sqrt 2, 0, sqrt 2.
   const std::vector<Scores> scores{{1, 1}, {0, 1}, {0, 0}, {0, 2}};
 
-  SUBCASE("a fraction, by rank") {
+  SUBCASE("fraction keeps groups by rank") {
     const auto half = filter_groups(groups_in(0, scores), {FilterStrategy::fraction, 0.5});
     CHECK(half.kept == std::vector<bool>{false, true, false, true});
     CHECK(half.warnings.empty());
     CHECK(kept(scores, FilterStrategy::fraction, 0.25) == std::vector<bool>{false, false, false, true});
     CHECK(kept(scores, FilterStrategy::fraction, 0.01) == std::vector<bool>{false, false, false, true});
   }
-  SUBCASE("a fraction fills its quota with groups of no spread, earlier ones first, and says so") {
+  SUBCASE("fraction fills its quota with the earliest groups of zero reward std and warns") {
     const auto result = filter_groups(groups_in(0, scores), {FilterStrategy::fraction, 0.75});
     CHECK(result.kept == std::vector<bool>{true, true, false, true});
     CHECK(result.warnings.size() == 1);
   }
-  SUBCASE("a fraction is as many groups as it says: 0.29 of 100 is a little less than 29 in doubles") {
+  SUBCASE("fraction rounds as intended: 0.29 of 100 keeps 29") {
     const std::vector<Scores> hundred(100, {0, 1});
     const auto result = kept(hundred, FilterStrategy::fraction, 0.29);
     CHECK(std::ranges::count(result, true) == 29);
   }
-  SUBCASE("top-p, by summed spread, never keeps a group without any") {
+  SUBCASE("top-p keeps groups by summed reward std and none with zero reward std") {
     CHECK(kept(scores, FilterStrategy::top_p, 0.5) == std::vector<bool>{false, false, false, true});
     CHECK(kept(scores, FilterStrategy::top_p, 1) == std::vector<bool>{false, true, false, true});
     CHECK(kept(scores, FilterStrategy::top_p, 0) == std::vector<bool>{false, false, false, true});
@@ -118,17 +118,17 @@ TEST_CASE("the filter keeps the groups whose scores spread most") {
     CHECK(none.kept == std::vector<bool>{false, false});
     CHECK(none.warnings.size() == 1);
   }
-  SUBCASE("groups of one are all kept, with a warning") {
+  SUBCASE("groups of one episode are all kept, with a warning") {
     const auto result = filter_groups(groups_in(0, std::vector<Scores>(8, {1})), {FilterStrategy::fraction, 0.25});
     CHECK(result.kept == std::vector<bool>(8, true));
     CHECK(result.warnings.size() == 1);
   }
-  SUBCASE("equal spreads keep their order") {
+  SUBCASE("groups with equal reward std keep their order") {
     CHECK(kept({{0, 1}, {0, 1}, {1, 0}}, FilterStrategy::fraction, 0.34) == std::vector<bool>{true, false, false});
   }
 }
 
-TEST_CASE("each environment's groups are filtered among themselves, whatever the scale of its rewards") {
+TEST_CASE("groups are filtered per environment, regardless of reward scale") {
   auto groups = groups_in(0, {{0, 11}, {0, 10}, {0, 0}, {0, 9}});
   for (const auto& group : groups_in(1, {{0.1, 0.1}, {0, 0.1}})) groups.push_back(group);
   CHECK(filter_groups(groups, {FilterStrategy::fraction, 0.5}).kept ==
@@ -154,7 +154,7 @@ TEST_CASE("group-relative advantages") {
   CHECK(rloo[0] == doctest::Approx(-1.0 / 3));  // the others have (0 + 0 + 1) / 3
 }
 
-TEST_CASE("token weights by loss average") {
+TEST_CASE("token weights for every loss average") {
   const std::vector<int> lengths{2, 6};
   CHECK(token_weights(lengths, LossAverage::trajectory, 10) == std::vector<double>{0.25, 1.0 / 12});
   CHECK(token_weights(lengths, LossAverage::token, 10) == std::vector<double>{0.125, 0.125});
@@ -180,19 +180,19 @@ Outcome loss_of(float logprob, float rollout_logprob, double advantage, const Po
 
 }  // namespace
 
-TEST_CASE("the clipped objective: value, gradient and what counts as clipped") {
+TEST_CASE("the clipped objective: value, gradient and clipping") {
   PolicyLossConfig settings;
   settings.clip_low = 0.2;
   settings.clip_high = 0.28;
   const float old = -1;
   const auto at_ratio = [&](double ratio) { return static_cast<float>(old + std::log(ratio)); };
 
-  SUBCASE("on-policy the gradient is -advantage * weight") {
+  SUBCASE("on-policy, the gradient is -advantage * weight") {
     const auto outcome = loss_of(old, old, 2, settings);
     CHECK(outcome.sums.loss == doctest::Approx(-1));
     CHECK(outcome.logprob_gradients[0] == doctest::Approx(-1));
   }
-  SUBCASE("a good action is not pushed past 1 + clip_high, a bad one not below 1 - clip_low") {
+  SUBCASE("the ratio is clipped above 1 + clip_high for good actions and below 1 - clip_low for bad ones") {
     const auto good = loss_of(at_ratio(1.5), old, 1, settings);
     CHECK(good.logprob_gradients[0] == 0);
     CHECK(good.sums.loss == doctest::Approx(-0.5 * 1.28));
@@ -202,7 +202,7 @@ TEST_CASE("the clipped objective: value, gradient and what counts as clipped") {
     CHECK(bad.sums.loss == doctest::Approx(0.5 * 0.8));
     CHECK(bad.sums.clipped_low == 1);
   }
-  SUBCASE("the other way nothing is clipped") {
+  SUBCASE("nothing is clipped in the opposite direction") {
     CHECK(loss_of(at_ratio(1.5), old, -1, settings).logprob_gradients[0] == doctest::Approx(0.75));
     CHECK(loss_of(at_ratio(0.5), old, 1, settings).logprob_gradients[0] == doctest::Approx(-0.25));
   }
@@ -220,7 +220,7 @@ TEST_CASE("the clipped objective: value, gradient and what counts as clipped") {
   }
 }
 
-TEST_CASE("the policy loss's gradient equals finite differences away from the corners") {
+TEST_CASE("the gradient of the policy loss matches finite differences away from the kinks") {
   PolicyLossConfig settings;
   settings.clip_low = 0.2;
   settings.clip_high = 0.28;

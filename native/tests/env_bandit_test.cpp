@@ -19,7 +19,7 @@ BanditConfig config_of(const std::string& low, const std::string& high) {
 
 }  // namespace
 
-TEST_CASE("RAGEN's bandit cases") {
+TEST_CASE("Bandit matches RAGEN's cases") {
   for (const auto& vector : read_vectors("bandit.json", "cases")) {
     CAPTURE(vector.dump());
     Bandit bandit(config_of(vector.at("lo"), vector.at("hi")));
@@ -37,7 +37,7 @@ TEST_CASE("RAGEN's bandit cases") {
   }
 }
 
-TEST_CASE("one pull an episode, by a name without case") {
+TEST_CASE("an episode is one pull, and arm names ignore case") {
   Bandit bandit(config_of("Phoenix", "Dragon"));
   CHECK_THROWS_AS(bandit.step("Dragon"), Error);
   bandit.reset(0, 0);
@@ -52,7 +52,7 @@ TEST_CASE("one pull an episode, by a name without case") {
   CHECK(bandit.observation().empty());
 }
 
-TEST_CASE("the prompt's placeholders name the arms in the order shown") {
+TEST_CASE("placeholders name the arms in the order shown") {
   Bandit bandit(config_of("Phoenix", "Dragon"));
   bandit.reset(0, 0);
   const std::vector<std::pair<std::string, std::string>> expected{{"arm_1", "Dragon"}, {"arm_2", "Phoenix"}};
@@ -60,7 +60,7 @@ TEST_CASE("the prompt's placeholders name the arms in the order shown") {
   CHECK_FALSE(bandit.board().has_value());
 }
 
-TEST_CASE("noise changes the payouts and not the order of the arms") {
+TEST_CASE("noise changes payouts but not the order of the arms") {
   int different = 0, rich = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Bandit shared(config_of("Phoenix", "Dragon")), noisy(config_of("Phoenix", "Dragon"));
@@ -79,7 +79,7 @@ TEST_CASE("noise changes the payouts and not the order of the arms") {
   CHECK(rich < 140);
 }
 
-TEST_CASE("environments are made by name from all of their keys") {
+TEST_CASE("environments are created by name and require all keys") {
   const std::string keys =
       R"({"lo_arm_name":"A","hi_arm_name":"B","lo_arm_score":0.1,"hi_arm_loscore":0,"hi_arm_hiscore":1,"hi_arm_hiscore_prob":0.25})";
   CHECK(make_environment("bandit", keys)->actions().size() == 2);

@@ -14,7 +14,7 @@ namespace {
 constexpr FrozenLakeConfig kPlain{
     .size = 4, .p = 0.8, .is_slippery = false, .success_rate = 0.8, .observation_format = LakeObservation::grid};
 
-// A level from Gymnasium's map of S, F, H and G.
+// Builds a level from a Gymnasium map of S, F, H and G.
 FrozenLakeLevel level_of(const json& rows) {
   FrozenLakeLevel level{.size = static_cast<int>(rows.size()), .holes = {}, .start = 0, .goal = 0};
   for (const std::string row : rows)
@@ -64,12 +64,12 @@ void check_rollout(const json& vector, const FrozenLakeConfig& config) {
   if (vector.contains("final_obs")) CHECK(lake.observation() == vector.at("final_obs").get<std::string>());
 }
 
-// The moves and slips of an episode of twenty steps without end, for comparing streams.
+// Returns moves and slips of twenty steps, to compare random streams.
 std::string slips(FrozenLake& lake) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
     const auto result = lake.step(i % 2 ? "Left" : "Right");
-    text += result.fact("slipped") ? 's' : '-';
+    text += result.flag("slipped") ? 's' : '-';
     if (result.done) break;
   }
   return text;
@@ -77,7 +77,7 @@ std::string slips(FrozenLake& lake) {
 
 }  // namespace
 
-TEST_CASE("Gymnasium's maps come out of the same draws") {
+TEST_CASE("Gymnasium's maps follow from the same draws") {
   for (const auto& vector : read_vectors("frozenlake.json", "gym_maps")) {
     CAPTURE(vector.at("seed"));
     NumpyRandom random(vector.at("seed").get<std::uint64_t>());
@@ -113,7 +113,7 @@ TEST_CASE("transition tables equal Gymnasium's") {
   }
 }
 
-TEST_CASE("Gymnasium's rollouts come out of the same draws") {
+TEST_CASE("Gymnasium's rollouts follow from the same draws") {
   for (const auto& vector : read_vectors("frozenlake.json", "gym_rollouts")) {
     CAPTURE(vector.at("seed"));
     const auto level = level_of(vector.at("map_case").at("map"));
@@ -134,21 +134,21 @@ TEST_CASE("Gymnasium's rollouts come out of the same draws") {
   }
 }
 
-TEST_CASE("RAGEN's rollouts: levels, texts, rewards, slips") {
+TEST_CASE("FrozenLake matches RAGEN's rollouts: levels, texts, rewards and slips") {
   const FrozenLakeConfig first{
       .size = 4, .p = 0.8, .is_slippery = true, .success_rate = 1.0 / 3.0, .observation_format = LakeObservation::grid};
   for (const auto& vector : read_vectors("frozenlake.json", "ragen_rollouts"))
     check_rollout(vector, config_of(vector.at("config"), first));
 }
 
-TEST_CASE("RAGEN's second generation: rollouts and coordinate texts") {
+TEST_CASE("FrozenLake matches the rollouts and coordinate texts of RAGEN's second version") {
   const FrozenLakeConfig second{
       .size = 4, .p = 0.9, .is_slippery = true, .success_rate = 0.8, .observation_format = LakeObservation::grid};
   for (const auto& vector : read_vectors("frozenlake.json", "ragen_v2_rollouts"))
     check_rollout(vector, config_of(vector.at("config"), second));
 }
 
-TEST_CASE("the coord text is the grid_coord text's first block, and names no holes where there are none") {
+TEST_CASE("coord text is the first block of grid_coord text and omits holes if there are none") {
   FrozenLakeConfig config = kPlain;
   config.observation_format = LakeObservation::coord;
   config.p = 1;
@@ -160,7 +160,7 @@ TEST_CASE("the coord text is the grid_coord text's first block, and names no hol
                                   "\nGoal: " + place(level.goal) + "\nPlayer: " + place(level.start));
 }
 
-TEST_CASE("actions are compared without case and unknown ones change nothing") {
+TEST_CASE("action names ignore case, and unknown actions change nothing") {
   const FrozenLakeConfig slippery{
       .size = 8, .p = 1, .is_slippery = true, .success_rate = 0.4, .observation_format = LakeObservation::grid};
   FrozenLake lake(slippery), undisturbed(slippery);
@@ -181,7 +181,7 @@ TEST_CASE("actions are compared without case and unknown ones change nothing") {
   CHECK(slips(lake) == slips(undisturbed));
 }
 
-TEST_CASE("no step before a reset or after the end") {
+TEST_CASE("step fails before reset and after the end of an episode") {
   FrozenLake lake(kPlain);
   CHECK_THROWS_WITH_AS(lake.step("Left"), doctest::Contains("no episode"), Error);
   lake.reset(0, 0);
@@ -190,7 +190,7 @@ TEST_CASE("no step before a reset or after the end") {
   CHECK_THROWS_AS(lake.step("Left"), Error);
 }
 
-TEST_CASE("a clone goes its own way from where it was made") {
+TEST_CASE("a clone is independent of the original") {
   FrozenLake lake(
       {.size = 8, .p = 1, .is_slippery = true, .success_rate = 0.5, .observation_format = LakeObservation::grid});
   lake.reset(11, 0);
@@ -203,7 +203,7 @@ TEST_CASE("a clone goes its own way from where it was made") {
   CHECK(slips(dynamic_cast<FrozenLake&>(*clone)) == followed);
 }
 
-TEST_CASE("noise changes the slips and nothing of the level") {
+TEST_CASE("noise changes the slips but not the level") {
   const FrozenLakeConfig slippery{
       .size = 8, .p = 1, .is_slippery = true, .success_rate = 0.5, .observation_format = LakeObservation::grid};
   FrozenLake shared(slippery), again(slippery), noisy(slippery), same_noise(slippery);
@@ -223,7 +223,7 @@ TEST_CASE("noise changes the slips and nothing of the level") {
   CHECK(different >= 18);
 }
 
-TEST_CASE("shortest safe paths solve every level, greedy ones have the straight way's length") {
+TEST_CASE("shortest safe paths solve every level, and greedy paths have the Manhattan length") {
   int greedy_failures = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     FrozenLake lake(kPlain);
@@ -234,14 +234,14 @@ TEST_CASE("shortest safe paths solve every level, greedy ones have the straight 
     CHECK(greedy.size() == static_cast<std::size_t>(std::abs(level.goal / 4 - level.start / 4) +
                                                     std::abs(level.goal % 4 - level.start % 4)));
     CHECK(safe.size() >= greedy.size());
-    const auto walk = [&](const std::vector<std::string>& path) {
+    const auto follow = [&](const std::vector<std::string>& path) {
       const auto walker = lake.clone();
       for (const auto& action : path)
         if (walker->step(action).done) break;
       return walker->success();
     };
-    CHECK(walk(safe));
-    greedy_failures += !walk(greedy);
+    CHECK(follow(safe));
+    greedy_failures += !follow(greedy);
   }
   CHECK(greedy_failures > 0);
 }

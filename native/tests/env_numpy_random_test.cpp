@@ -7,7 +7,7 @@
 
 using namespace starpo;
 
-TEST_CASE("NumpyRandom draws what numpy's default_rng draws") {
+TEST_CASE("NumpyRandom matches numpy's default_rng") {
   for (const auto& vector : read_vectors("frozenlake.json", "rng_pcg64")) {
     CAPTURE(vector.at("seed"));
     NumpyRandom random(vector.at("seed").get<std::uint64_t>());
@@ -20,21 +20,21 @@ TEST_CASE("NumpyRandom draws what numpy's default_rng draws") {
   }
 }
 
-TEST_CASE("NumpyRandom spends no draw on the only integer below 1") {
+TEST_CASE("NumpyRandom does not draw for the only integer below 1") {
   NumpyRandom drawn(7), fresh(7);
   CHECK(drawn.integers(1) == 0);
   CHECK(drawn.random() == fresh.random());
 }
 
-TEST_CASE("NumpyRandom draws again where Lemire's method rejects") {
-  // numpy.random.default_rng(3).integers(3 * 2**30, size=8, dtype=numpy.uint32): a quarter of the draws is rejected
+TEST_CASE("NumpyRandom redraws where Lemire's method rejects") {
+  // numpy.random.default_rng(3).integers(3 * 2**30, size=8, dtype=numpy.uint32): a quarter of the draws are rejected
   NumpyRandom random(3);
   for (const std::uint32_t expected :
        {275895278u, 578019063u, 762820035u, 584216872u, 2581085717u, 1875275178u, 126913354u, 1070096069u})
     CHECK(random.integers(3u << 30) == expected);
 }
 
-TEST_CASE("a noise stream is uniform, goes on in its copies, and differs by key and place") {
+TEST_CASE("a noise stream is uniform, continues in copies and differs by key and place") {
   const Philox random{1, RandomStream::environment_noise};
   NoiseStream stream(random, {2, 3, 0});
   double sum = 0;
@@ -55,7 +55,7 @@ TEST_CASE("a noise stream is uniform, goes on in its copies, and differs by key 
     CHECK(other.draw() != first);
 }
 
-TEST_CASE("numbers are printed as Python prints them") {
+TEST_CASE("numbers are formatted like Python's str()") {
   CHECK(format_python_number(0, true) == "0");
   CHECK(format_python_number(1, true) == "1");
   CHECK(format_python_number(-3, true) == "-3");

@@ -8,19 +8,19 @@
 
 using namespace starpo;
 
-TEST_CASE("MersenneTwister is the standard's mt19937 where it is seeded by one word") {
+TEST_CASE("MersenneTwister seeded with one word is the standard's mt19937") {
   MersenneTwister ours(5489u);
   std::mt19937 standard(5489u);
   for (int i = 0; i < 2000; ++i) REQUIRE(ours() == standard());
 }
 
-TEST_CASE("MersenneTwister seeded by words gives its authors' first output") {
+TEST_CASE("MersenneTwister seeded with several words matches the first output of its authors") {
   MersenneTwister random(std::array<std::uint32_t, 4>{0x123, 0x234, 0x345, 0x456});
   for (const std::uint32_t expected : {1067595299u, 955945823u, 477289528u, 4107218783u, 4228976476u})
     CHECK(random() == expected);
 }
 
-TEST_CASE("PythonRandom and NumpyLegacyRandom draw what Python and numpy draw") {
+TEST_CASE("PythonRandom and NumpyLegacyRandom match Python and numpy") {
   for (const auto& vector : read_vectors("sokoban.json", "rng_mt19937")) {
     CAPTURE(vector.at("seed"));
     const auto seed = vector.at("seed").get<std::uint32_t>();
@@ -34,13 +34,13 @@ TEST_CASE("PythonRandom and NumpyLegacyRandom draw what Python and numpy draw") 
   }
 }
 
-TEST_CASE("a seed beyond 32 bits is two words to Python") {
+TEST_CASE("Python seeds with two words for a seed beyond 32 bits") {
   // random.Random(2**40 + 7).random()
   CHECK(PythonRandom((1ull << 40) + 7).random() == 0.6137037779936511);
   CHECK(PythonRandom((1ull << 40) + 7).random() != PythonRandom(7).random());
 }
 
-TEST_CASE("text hashes are Python's, of both of its SipHashes") {
+TEST_CASE("text hashes match both SipHash variants of Python") {
   for (const auto& vector : read_vectors("sokoban.json", "reseed_hash_PYTHONHASHSEED0")) {
     const bool older = vector.at("siphash") == "2-4";
     for (std::size_t i = 0; i < vector.at("seeds").size(); ++i) {

@@ -50,7 +50,7 @@ bool wins(const Sokoban& sokoban, const std::vector<std::string>& actions) {
 
 }  // namespace
 
-TEST_CASE("RAGEN's Sokoban: levels, texts, rewards and ends") {
+TEST_CASE("Sokoban matches RAGEN's levels, texts, rewards and episode ends") {
   for (const auto& vector : read_vectors("sokoban.json", "ragen")) {
     CAPTURE(vector.at("seed"));
     const auto config = config_of(vector.at("config"));
@@ -78,14 +78,14 @@ TEST_CASE("RAGEN's Sokoban: levels, texts, rewards and ends") {
       CHECK(result.success == step[3].get<bool>());
       CHECK(result.done == step[4].get<bool>());
       CHECK(result.valid);
-      CHECK_FALSE(result.fact("slipped"));
+      CHECK_FALSE(result.flag("slipped"));
     }
     check_same_level(sokoban.level(), level_of(vector.at("fixed"), vector.at("final_state")));
     CHECK(sokoban.observation() == vector.at("final_obs").get<std::string>());
   }
 }
 
-TEST_CASE("gym-sokoban's own generator and all of its nine actions") {
+TEST_CASE("the gym-sokoban variant matches its generator and all nine actions") {
   for (const auto& vector : read_vectors("sokoban.json", "gym_original")) {
     CAPTURE(vector.at("seed"));
     const SokobanSize size{.rows = vector.at("dim")[0],
@@ -102,7 +102,7 @@ TEST_CASE("gym-sokoban's own generator and all of its nine actions") {
     for (const auto& step : vector.at("steps_a_r_moved_player_moved_box_done")) {
       const int action = step[0];
       SokobanMove move;
-      if (action > 0) move = (action < 5 ? push : walk)(level, static_cast<SokobanDirection>((action - 1) % 4));
+      if (action > 0) move = (action < 5 ? push : move_player)(level, static_cast<SokobanDirection>((action - 1) % 4));
       CHECK(move.player == step[2].get<bool>());
       CHECK(move.box == step[3].get<bool>());
     }
@@ -110,7 +110,7 @@ TEST_CASE("gym-sokoban's own generator and all of its nine actions") {
   }
 }
 
-TEST_CASE("a seed without a level goes on with its hash, the same one everywhere") {
+TEST_CASE("a seed without a level continues with its hash, which is the same on every machine") {
   for (const auto& vector : read_vectors("sokoban.json", "reseed_hash_PYTHONHASHSEED0")) {
     if (vector.at("siphash") != "1-3") continue;
     for (std::size_t i = 0; i < vector.at("seeds").size(); ++i)
@@ -128,7 +128,7 @@ TEST_CASE("a seed without a level goes on with its hash, the same one everywhere
   }
 }
 
-TEST_CASE("a room that can't hold a level is refused after some seeds") {
+TEST_CASE("a room that can't hold a level is rejected after a number of seeds") {
   SokobanConfig config = simple_sokoban();
   config.num_boxes = 16;
   config.search_depth = 3;
@@ -136,7 +136,7 @@ TEST_CASE("a room that can't hold a level is refused after some seeds") {
   CHECK(error_code_of([&] { sokoban.reset(0, 0); }) == "level_not_found");
 }
 
-TEST_CASE("the solver wins every level of RAGEN's presets") {
+TEST_CASE("the solver solves every level of RAGEN's presets") {
   SokobanConfig larger = simple_sokoban();
   larger.dim_x = larger.dim_y = 8;
   larger.num_boxes = 2;
@@ -153,7 +153,7 @@ TEST_CASE("the solver wins every level of RAGEN's presets") {
     }
 }
 
-TEST_CASE("a box in a corner or along a wall without a target is lost, unless it stands on a target") {
+TEST_CASE("a box in a corner or along a wall without a target is a dead end, unless it is on a target") {
   const json fixed{"000000", "021110", "011110", "011110", "000000"};
   CHECK(is_dead_end(level_of(fixed, {"000000", "021140", "015110", "011110", "000000"})));
   CHECK_FALSE(is_dead_end(level_of(fixed, {"000000", "031110", "015110", "011110", "000000"})));
@@ -163,7 +163,7 @@ TEST_CASE("a box in a corner or along a wall without a target is lost, unless it
   CHECK(is_dead_end(level_of(fixed, {"000000", "021110", "015110", "011410", "000000"})));
 }
 
-TEST_CASE("a step says when a box is lost: from then on there is no solution, whatever is pushed") {
+TEST_CASE("a step flags a dead end, after which no solution exists") {
   int dead_ends = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
@@ -173,18 +173,18 @@ TEST_CASE("a step says when a box is lost: from then on there is no solution, wh
     for (int i = 0; i < 40; ++i) {
       const auto step = sokoban.step(sokoban.actions()[(seed + i * i / 5) % 4]);
       if (step.done) break;
-      CHECK(step.fact("dead_end") >= lost);
-      if (step.fact("dead_end") && !lost) CHECK(shortest_solution(sokoban).empty());
-      lost = step.fact("dead_end");
+      CHECK(step.flag("dead_end") >= lost);
+      if (step.flag("dead_end") && !lost) CHECK(shortest_solution(sokoban).empty());
+      lost = step.flag("dead_end");
     }
     dead_ends += lost;
   }
   CHECK(dead_ends > 0);
 
   Sokoban sokoban(simple_sokoban());
-  sokoban.reset(1, 0);  // its box is pushed up to the target, past which there is a wall
-  CHECK_FALSE(sokoban.step("Up").fact("dead_end"));
-  CHECK_FALSE(sokoban.step("Up").fact("dead_end"));
+  sokoban.reset(1, 0);  // the box is pushed up onto the target, and a wall is behind it
+  CHECK_FALSE(sokoban.step("Up").flag("dead_end"));
+  CHECK_FALSE(sokoban.step("Up").flag("dead_end"));
   CHECK(sokoban.success());
   CHECK(shortest_solution(sokoban).empty());
 }

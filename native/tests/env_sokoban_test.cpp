@@ -8,7 +8,7 @@ using nlohmann::json;
 
 namespace {
 
-// What is seen on a fixed way of thirty actions.
+// Returns the observations of a fixed sequence of thirty actions.
 std::string walk_about(Environment& sokoban) {
   std::string text;
   for (int i = 0; i < 30; ++i) {
@@ -20,7 +20,7 @@ std::string walk_about(Environment& sokoban) {
 
 }  // namespace
 
-TEST_CASE("Sokoban's observation has grid_lookup's symbols and its board always the same") {
+TEST_CASE("Sokoban's observation uses grid_lookup's symbols, and its board has fixed symbols") {
   SokobanConfig config = simple_sokoban();
   config.grid_lookup = {"W", ".", "G", "C", "B", "A", "@"};
   Sokoban sokoban(config);
@@ -33,7 +33,7 @@ TEST_CASE("Sokoban's observation has grid_lookup's symbols and its board always 
   CHECK(sokoban.observation() == "WWWWWW\nWWWWWW\nWCWWWW\nWAWWWW\nW..WWW\nWWWWWW");
 }
 
-TEST_CASE("a player on a target, and a box that is pushed over one") {
+TEST_CASE("a player on a target, and a box pushed over a target") {
   const json fixed{"00000000", "01112110", "00000000"};
   auto level = level_of(fixed, {"00000000", "05412110", "00000000"});
   CHECK(sokoban_text(level, plain_symbols) == "########\n#PX_O__#\n########");
@@ -42,18 +42,18 @@ TEST_CASE("a player on a target, and a box that is pushed over one") {
   CHECK(push(level, SokobanDirection::right).box);
   CHECK(targets_without_box(level) == 0);
   CHECK(sokoban_text(level, plain_symbols) == "########\n#__P√__#\n########");
-  CHECK_FALSE(walk(level, SokobanDirection::right).player);
+  CHECK_FALSE(move_player(level, SokobanDirection::right).player);
   CHECK(push(level, SokobanDirection::right).box);
   CHECK(targets_without_box(level) == 1);
   CHECK(sokoban_text(level, plain_symbols) == "########\n#___SX_#\n########");
   CHECK(push(level, SokobanDirection::right).box);
   CHECK_FALSE(push(level, SokobanDirection::right).player);
-  CHECK(walk(level, SokobanDirection::left).player);
+  CHECK(move_player(level, SokobanDirection::left).player);
   CHECK(sokoban_text(level, plain_symbols) == "########\n#___S_X#\n########");
 }
 
-TEST_CASE("a box off its target costs what it brought") {
-  // Of many episodes some push a box over a target; the sum of +1 and -1 must follow the boxes on targets.
+TEST_CASE("pushing a box off its target costs the reward it earned") {
+  // Some of many episodes push a box over a target. The sum of +1 and -1 must equal the boxes on targets.
   SokobanConfig config = simple_sokoban();
   config.dim_x = config.dim_y = 8;
   config.num_boxes = 2;
@@ -79,7 +79,7 @@ TEST_CASE("a box off its target costs what it brought") {
   CHECK(fell > 0);
 }
 
-TEST_CASE("Sokoban ends after max_steps, and unknown actions take none") {
+TEST_CASE("Sokoban ends after max_steps, and unknown actions do not count") {
   SokobanConfig config = simple_sokoban();
   config.max_steps = 3;
   Sokoban sokoban(config);
@@ -105,7 +105,7 @@ TEST_CASE("Sokoban ends after max_steps, and unknown actions take none") {
   CHECK_FALSE(sokoban.step("Left").done);
 }
 
-TEST_CASE("noise changes nothing in Sokoban, and a clone goes its own way") {
+TEST_CASE("noise has no effect on Sokoban, and a clone is independent") {
   Sokoban sokoban(simple_sokoban()), noisy(simple_sokoban());
   sokoban.reset(11, 0);
   const NoiseStream noise = level_noise(99, 11);
@@ -121,7 +121,7 @@ TEST_CASE("noise changes nothing in Sokoban, and a clone goes its own way") {
   CHECK(walk_about(*clone) == followed);
 }
 
-TEST_CASE("Sokoban's configuration") {
+TEST_CASE("invalid Sokoban configurations are rejected") {
   const auto code_of = [](const char* change) {
     json config{{"dim_x", 6},
                 {"dim_y", 6},

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-// The code of the Error that an action throws, after checking that it has a hint; "none" where it throws none.
+// Returns the code of the Error that an action throws, or "none". Checks that the error has a hint.
 template <class Action>
 std::string error_code_of(Action&& action) {
   try {

@@ -29,7 +29,7 @@ struct AdvantageFixture {
     make_tiny_model_folder(other.path(), 4);
   }
 
-  // Of the tiny policy's own rollout with scores made up; another tiny policy is the reference.
+  // Uses a rollout of the tiny policy with made-up scores and another tiny policy as reference.
   std::vector<Sequence> estimate(const std::vector<bool>& kept) {
     state = tiny_state(config, folder.path());
     if (state->replica.critic) state->replica.critic->start_from(*state->replica.policy);
@@ -53,9 +53,8 @@ struct AdvantageFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(
-    AdvantageFixture,
-    "a new critic expects nothing: with gamma and lambda 1 each token's advantage is the episode's score") {
+TEST_CASE_FIXTURE(AdvantageFixture,
+                  "with a new critic and gamma and lambda 1, each token's advantage is the episode's score") {
   config.advantage = {AdvantageEstimator::gae, 1, 1, false};
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
@@ -67,12 +66,12 @@ TEST_CASE_FIXTURE(
       for (const double advantage : sequences[i].advantages) CHECK(advantage == score);
       for (const double wanted : sequences[i].returns) CHECK(wanted == score);
     }
-    CHECK(metric_of(metric::critic_value_mean) == 0);
-    CHECK(metric_of(metric::critic_explained_variance) == 0);
+    CHECK(metric_of(metric::kCriticValueMean) == 0);
+    CHECK(metric_of(metric::kCriticExplainedVariance) == 0);
   }
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is taken from every token on, after a group's normalisation") {
+TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is subtracted from every token on, after group normalisation") {
   config.kl = {0.5, KlEstimator::k1, KlPlacement::reward, ""};
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   const auto sequences = estimate({true, true, true});
@@ -94,20 +93,20 @@ TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is taken from every token on, 
     }
     tokens += static_cast<double>(sequence.targets.size());
   }
-  CHECK(metric_of(metric::actor_kl_to_reference) == doctest::Approx(sum / tokens));
+  CHECK(metric_of(metric::kActorKlToReference) == doctest::Approx(sum / tokens));
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "KL in the loss leaves advantages alone") {
+TEST_CASE_FIXTURE(AdvantageFixture, "KL in the loss does not change advantages") {
   config.advantage = {AdvantageEstimator::dr_grpo, 1, 1, false};
   const auto plain = estimate({true, true, true});
-  CHECK_FALSE(metrics.contains(std::string(metric::actor_kl_to_reference)));
+  CHECK_FALSE(metrics.contains(std::string(metric::kActorKlToReference)));
   config.kl = {0.5, KlEstimator::k3, KlPlacement::loss, ""};
   const auto with_kl = estimate({true, true, true});
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(with_kl[i].advantages == plain[i].advantages);
-  CHECK(metric_of(metric::actor_kl_to_reference) > 0);
+  CHECK(metric_of(metric::kActorKlToReference) > 0);
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "advantages are whitened over the kept trajectories' tokens") {
+TEST_CASE_FIXTURE(AdvantageFixture, "advantages are whitened over the tokens of kept trajectories") {
   config.advantage = {AdvantageEstimator::gae, 1, 1, true};
   config.critic.model = CriticModel::full;
   double sum = 0, squares = 0, tokens = 0;
@@ -115,11 +114,12 @@ TEST_CASE_FIXTURE(AdvantageFixture, "advantages are whitened over the kept traje
     for (const double advantage : sequence.advantages) sum += advantage, squares += advantage * advantage, ++tokens;
   CHECK(sum / tokens == doctest::Approx(0).epsilon(1e-9));
   CHECK(squares / (tokens - 1) == doctest::Approx(1));
-  CHECK(metric_of(metric::advantage_std) != doctest::Approx(1));  // as it was before
+  CHECK(metric_of(metric::kAdvantageStd) != doctest::Approx(1));  // the std before whitening
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture,
-                  "a group without spread has no active token under advantages relative to it, but may have others") {
+TEST_CASE_FIXTURE(
+    AdvantageFixture,
+    "a group with zero reward std has no active tokens with group-relative advantages, but may have with others") {
   score = [](std::size_t i) { return i < 4 ? 1.0 : i < 8 ? static_cast<double>(i % 2) : i == 8 ? 3.0 : 0.0; };
   config.advantage = {AdvantageEstimator::rloo, 1, 1, false};
   const auto plain = estimate({true, true, true});
@@ -128,10 +128,11 @@ TEST_CASE_FIXTURE(AdvantageFixture,
     active += i < 4 ? 0.0 : static_cast<double>(plain[i].targets.size());
     tokens += static_cast<double>(plain[i].targets.size());
   }
-  CHECK(metric_of(metric::advantage_active_share) == doctest::Approx(active / tokens));
-  CHECK(metric_of(metric::advantage_zero_spread_share) == 0);
+  CHECK(metric_of(metric::kAdvantageActiveShare) == doctest::Approx(active / tokens));
+  CHECK(metric_of(metric::kAdvantageZeroSpreadShare) == 0);
 
-  config.advantage = {AdvantageEstimator::gae, 1, 1, true};  // each token's is its episode's score, before
+  config.advantage = {AdvantageEstimator::gae, 1, 1,
+                      true};  // before whitening, each token's advantage is its episode's score
   config.critic.model = CriticModel::head;
   double without = 0, all = 0;
   const auto whitened = estimate({true, true, true});
@@ -139,12 +140,12 @@ TEST_CASE_FIXTURE(AdvantageFixture,
     for (const double advantage : whitened[i].advantages)
       all += std::abs(advantage), without += i < 4 ? std::abs(advantage) : 0;
   CHECK(without > 0);
-  CHECK(metric_of(metric::advantage_zero_spread_share) == doctest::Approx(without / all));
+  CHECK(metric_of(metric::kAdvantageZeroSpreadShare) == doctest::Approx(without / all));
 
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   config.critic.model = CriticModel::none;
   score = [](std::size_t) { return 1.0; };
   estimate({true, true, true});
-  CHECK(metric_of(metric::advantage_active_share) == 0);
-  CHECK_FALSE(metrics.contains(std::string(metric::advantage_zero_spread_share)));
+  CHECK(metric_of(metric::kAdvantageActiveShare) == 0);
+  CHECK_FALSE(metrics.contains(std::string(metric::kAdvantageZeroSpreadShare)));
 }

@@ -137,7 +137,7 @@ TEST_CASE("each episode can be read alone by the index") {
     json episode = summary;
     episode["initial"] = std::string(100 * i, '_') + "√\n";
     lines.push_back(episode.dump());
-    writer.add(lines.back(), summary.dump());
+    writer.add(lines.back(), summary);
   }
   CHECK_FALSE(std::filesystem::exists(run.path() / "rollouts/000012-train.jsonl.zst"));
   const auto files = writer.finish();
@@ -167,7 +167,7 @@ TEST_CASE("a rollout that is given up leaves nothing, one without episodes is wh
   TemporaryFolder run;
   {
     RolloutWriter writer(run.path(), 1, "train");
-    writer.add("{\"id\":\"a\"}", "{\"id\":\"a\"}");
+    writer.add("{\"id\":\"a\"}", {{"id", "a"}});
   }
   CHECK(entries(run.path() / "rollouts") == 0);
   const auto files = RolloutWriter(run.path(), 0, "frozen-lake").finish();
@@ -190,19 +190,19 @@ TEST_CASE("a set is told of as soon as its files are there, once, and nobody wai
   TemporaryFolder run;
   Journal journal(run.path());
   BackgroundWriter writer(run.path(), journal);
-  writer.tell_if_written();
+  writer.log_if_written();
   CHECK(writer.tell() == 0);
 
   std::promise<void> go_on;
   writer.begin(3, "train", [held = go_on.get_future().share()](RolloutWriter& file) {
     held.wait();
-    file.add("{}", R"({"id":"000003-train-0000"})");
+    file.add("{}", {{"id", "000003-train-0000"}});
   });
-  writer.tell_if_written();
+  writer.log_if_written();
   CHECK_FALSE(says_rollout(run));
   go_on.set_value();
   while (!says_rollout(run)) {
-    writer.tell_if_written();
+    writer.log_if_written();
     std::this_thread::yield();
   }
   CHECK(std::filesystem::exists(run.path() / "rollouts/000003-train.index.json"));
@@ -220,6 +220,6 @@ TEST_CASE("what kept a set from being written is thrown where it would have been
   BackgroundWriter writer(run.path(), journal);
   writer.begin(3, "train", [](RolloutWriter&) {});
   CHECK(error_code_of([&] { writer.tell(); }) == "file_unwritable");
-  writer.tell_despite_failure();
+  writer.log_best_effort();
   CHECK_FALSE(says_rollout(run));
 }

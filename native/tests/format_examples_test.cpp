@@ -45,9 +45,9 @@ TEST_CASE("the example of metrics names known ones only") {
     CAPTURE(name);
     const bool evaluation =
         name.starts_with("evaluation/") &&
-        std::ranges::find(metric::evaluation_metrics, std::string_view(name).substr(name.rfind('/') + 1),
-                          &metric::Description::name) != metric::evaluation_metrics.end();
-    CHECK((evaluation || std::ranges::any_of(metric::iteration_metrics,
+        std::ranges::find(metric::kEvaluationMetrics, std::string_view(name).substr(name.rfind('/') + 1),
+                          &metric::Description::name) != metric::kEvaluationMetrics.end();
+    CHECK((evaluation || std::ranges::any_of(metric::kIterationMetrics,
                                              [&](const auto& each) { return metric::is_named(name, each.name); })));
   }
 }
@@ -76,7 +76,7 @@ TEST_CASE("the examples of an episode and its index have the keys that the train
   CHECK(key_set(shown["steps"][0]["tokens"]) == key_set(written["steps"][0]["tokens"]));
 
   RolloutWriter writer(run.path(), 1, "train");
-  writer.add(written.dump(), episode_summary_json(episodes[0], record, config.environments[0]));
+  writer.add(written.dump(), episode_summary(episodes[0], record, config.environments[0]));
   const json index = read(run.path() / writer.finish().index), shown_index = example("rollout.index.json");
   CHECK(key_set(shown_index) == key_set(index));
   CHECK(key_set(shown_index["episodes"][0]) == key_set(index["episodes"][0]));

@@ -32,7 +32,7 @@ std::string line(const std::string& id, const std::string& command) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(ControlFile, "commands are read once, in order, and only those that came later") {
+TEST_CASE_FIXTURE(ControlFile, "commands are read once, in order, and only if appended later") {
   send(line("old", "stop"));
   ControlReader reader(run.path());
   CHECK(reader.poll(journal).empty());
@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(ControlFile, "commands are read once, in order, and only those
   CHECK(events().empty());
 }
 
-TEST_CASE_FIXTURE(ControlFile, "the file may appear later and lines may come in pieces") {
+TEST_CASE_FIXTURE(ControlFile, "control.jsonl may be created later, and lines may arrive in parts") {
   ControlReader reader(run.path());
   CHECK(reader.poll(journal).empty());
   const auto text = line("a", "stop");
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(ControlFile, "the file may appear later and lines may come in 
   CHECK(commands[0].command == Command::stop);
 }
 
-TEST_CASE_FIXTURE(ControlFile, "malformed lines are answered and the good ones behind them are read") {
+TEST_CASE_FIXTURE(ControlFile, "malformed lines are rejected, and the valid lines after them are read") {
   ControlReader reader(run.path());
   send("garbage\n[]\n{\"v\":1,\"command\":\"stop\"}\n\n");
   send(line("bad id!", "stop") + line("x1", "explode"));
@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(ControlFile, "malformed lines are answered and the good ones b
   CHECK(warnings == 5);
 }
 
-TEST_CASE_FIXTURE(ControlFile, "the example of control.jsonl is understood") {
+TEST_CASE_FIXTURE(ControlFile, "the example of control.jsonl is read") {
   ControlReader reader(run.path());
   send(read_text(test::repository() / "docs/formats/examples/control.jsonl"));
   const auto commands = reader.poll(journal);
@@ -98,14 +98,14 @@ TEST_CASE_FIXTURE(ControlFile, "the example of control.jsonl is understood") {
   CHECK(events().empty());
 }
 
-TEST_CASE_FIXTURE(ControlFile, "a file that was shortened is read again, but for what has been heard") {
+TEST_CASE_FIXTURE(ControlFile, "a truncated file is read again, without the commands seen before") {
   send(line("old", "stop"));
   ControlReader reader(run.path());
   send(line("a", "pause"));
   CHECK(reader.poll(journal).size() == 1);
 
   const auto first_lines = read_text(run.path() / "control.jsonl");
-  write_text(run.path() / "control.jsonl", line("b", "resume"));  // made anew, and shorter
+  write_text(run.path() / "control.jsonl", line("b", "resume"));  // replaced by a shorter file
   auto commands = reader.poll(journal);
   REQUIRE(commands.size() == 1);
   CHECK(commands[0].id == "b");
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(ControlFile, "a file that was shortened is read again, but for
 
   write_text(run.path() / "control.jsonl", "");
   CHECK(reader.poll(journal).empty());
-  write_text(run.path() / "control.jsonl", first_lines + line("d", "checkpoint"));  // put back, and longer
+  write_text(run.path() / "control.jsonl", first_lines + line("d", "checkpoint"));  // restored and extended
   commands = reader.poll(journal);
   REQUIRE(commands.size() == 1);
   CHECK(commands[0].id == "d");

@@ -47,7 +47,7 @@ StartedEvent start() {
           .parameters = 999680};
 }
 
-// One of every type at least, with every field that it can have.
+// Writes at least one event of every type, with all possible fields.
 void write_every_event(Journal& journal) {
   auto started = start();
   started.resume = ResumedFrom{"checkpoints/000002", 2};
@@ -62,8 +62,8 @@ void write_every_event(Journal& journal) {
                                          {"logits", MemoryLifetime::update, 2}}}));
   journal.phase("rollout", 3, 4, 128);
   journal.iteration(
-      3, {{std::string(metric::actor_loss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}},
-      {{"actor/grad_norm", {1.5, 2}}}, ThoughtTemplate{"I go", 0.75});
+      3, {{std::string(metric::kActorLoss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}},
+      {{"actor/grad_norm", {1.5, 2}}}, ReasoningTemplate{"I go", 0.75});
   journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
   journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
   journal.rollout_removed(1, "train");
@@ -80,7 +80,7 @@ void write_every_event(Journal& journal) {
 
 }  // namespace
 
-TEST_CASE("every event has its fields, and seq without a gap") {
+TEST_CASE("every event has its fields and consecutive seq") {
   TemporaryFolder run;
   {
     Journal journal(run.path());
@@ -153,13 +153,13 @@ TEST_CASE("every event has its fields, and seq without a gap") {
   }
 }
 
-TEST_CASE("the first process has resumed from nothing") {
+TEST_CASE("the first process resumes from nothing") {
   TemporaryFolder run;
   Journal(run.path()).started(start());
   CHECK(events_of(run).at(0).at("resume").is_null());
 }
 
-TEST_CASE("phases come at most four a second, but a new phase at once") {
+TEST_CASE("phase events are limited to four per second, except for a new phase") {
   TemporaryFolder run;
   {
     Journal journal(run.path());
@@ -180,7 +180,7 @@ TEST_CASE("phases come at most four a second, but a new phase at once") {
   CHECK(events[events.size() - 2].at("name") == "update");
 }
 
-TEST_CASE("a journal goes on after its last whole event, and says what it repaired") {
+TEST_CASE("a journal continues after its last complete event and logs its repairs") {
   TemporaryFolder run;
   {
     Journal journal(run.path());
@@ -195,7 +195,7 @@ TEST_CASE("a journal goes on after its last whole event, and says what it repair
   }
   const auto text = read_text(run.path() / "events.jsonl");
   CHECK(text.find("not json\n[1]\n{\"seq\": \"x\"}\n{\"v\":1,\"seq\":2,\"time\"") !=
-        std::string::npos);  // the cut line is gone
+        std::string::npos);  // the truncated line was removed
   const auto events = events_of(run);
   REQUIRE(events.size() == 8);
   CHECK(events[5].at("type") == "started");
@@ -220,7 +220,7 @@ TEST_CASE("the last event is found in journals of any length") {
   CHECK(read_journal_tail(run.path() / "none").last_seq == -1);
 }
 
-TEST_CASE("the last complete iteration is that of the newest process") {
+TEST_CASE("the last completed iteration is that of the latest process") {
   TemporaryFolder run;
   const auto path = run.path() / "events.jsonl";
   const auto iteration = [&] { return last_complete_iteration(path); };
@@ -240,7 +240,7 @@ TEST_CASE("the last complete iteration is that of the newest process") {
               "\n");
   CHECK(iteration() == 2);
   append_text(path, R"({"seq":4,"type":"started","resume":null,"iteration":50})"
-                    "\n");  // from another run's checkpoint
+                    "\n");  // a fork
   CHECK(iteration() == 50);
 }
 
@@ -262,15 +262,13 @@ TEST_CASE("a run has one trainer at a time") {
   Journal(run.path()).info("free again");
 }
 
-TEST_CASE("a run directory that isn't there") {
+TEST_CASE("a missing run directory is an error") {
   TemporaryFolder folder;
   CHECK(error_code_of([&] { Journal journal(folder.path() / "none"); }) == "run_missing");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
 }
 
-TEST_CASE(
-    "the journal writes every type of event with the fields that are described, and the example of events.jsonl shows "
-    "them") {
+TEST_CASE("the journal writes every event type with its described fields, and so does the example of events.jsonl") {
   TemporaryFolder run;
   {
     Journal journal(run.path());
@@ -290,14 +288,14 @@ TEST_CASE(
   }
   CHECK(shown == written);
   std::map<std::string, std::set<std::string>> described;
-  for (const auto& type : event::types) {
+  for (const auto& type : event::kTypes) {
     auto& names = described[std::string(type.name)] = {"v", "seq", "time", "type"};
     for (const auto& field : type.fields) names.emplace(field.name);
   }
   CHECK(described == written);
 }
 
-TEST_CASE("journal and lock are written through no link, while the run folder may lie behind one") {
+TEST_CASE("journal and lock do not follow links, but the run directory may be behind one") {
   TemporaryFolder run, elsewhere;
   const auto own = elsewhere.path() / "own", linked_run = elsewhere.path() / "run";
   for (const std::string name : {"trainer.lock", "events.jsonl"}) {
@@ -316,14 +314,14 @@ TEST_CASE("journal and lock are written through no link, while the run folder ma
   const RunLock held(elsewhere.path());
   std::filesystem::create_symlink(elsewhere.path() / "trainer.lock", other.path() / "trainer.lock");
   CHECK(find_lock_holder(elsewhere.path()).has_value());
-  CHECK_FALSE(find_lock_holder(other.path()).has_value());  // another run's
+  CHECK_FALSE(find_lock_holder(other.path()).has_value());  // lock of another run
   std::filesystem::create_directory_symlink(run.path(), linked_run);
   Journal(linked_run).info("at home");
   CHECK(events_of(run).size() == 1);
   CHECK_FALSE(find_lock_holder(run.path()).has_value());
 }
 
-TEST_CASE("where a file system has no locks nothing goes on without one, and nobody is said not to hold it") {
+TEST_CASE("without file locks, a run fails and is not reported as free") {
   TemporaryFolder run;
   const test::NoLocks none;
   CHECK(error_code_of([&] { RunLock lock(run.path()); }) == "lock_unavailable");

@@ -6,12 +6,12 @@
 
 namespace starpo::test {
 
-// What this process's resident memory grows by while it lives.
+// Measures the growth of resident memory since construction.
 class PeakMemory {
  public:
   PeakMemory() : before_(resident("VmRSS:")) {
     std::ofstream("/proc/self/clear_refs") << 5;
-  }  // the peak begins anew (proc(5))
+  }  // resets the peak (proc(5))
 
   std::int64_t bytes() const { return resident("VmHWM:") - before_; }       // at most so far
   std::int64_t kept_bytes() const { return resident("VmRSS:") - before_; }  // now

@@ -18,7 +18,7 @@ struct Updated {
   UpdateResult result;
 };
 
-// One iteration's update on the tiny policy's own rollout, with advantages +1 and -1 in turn.
+// One update on a rollout of the tiny policy, with alternating advantages +1 and -1.
 Updated update(const RunConfig& config, const std::filesystem::path& folder, double scale = 1) {
   auto state = tiny_state(config, folder);
   const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
@@ -44,7 +44,7 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
 
 }  // namespace
 
-TEST_CASE("micro-batches and threads change no bit of an update") {
+TEST_CASE("micro-batches and threads do not change any bit of an update") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -55,7 +55,9 @@ TEST_CASE("micro-batches and threads change no bit of an update") {
   CHECK(update(config, folder.path()).weights == reference.weights);
 }
 
-TEST_CASE("micro-batches, threads and instruction sets change no bit of a critic, nor does a critic of its policy") {
+TEST_CASE(
+    "micro-batches, threads and instruction sets do not change any bit of a critic, nor a critic any bit of its "
+    "policy") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -67,7 +69,7 @@ TEST_CASE("micro-batches, threads and instruction sets change no bit of a critic
     config.optimizer.micro_batch_tokens = 4096;
     const auto reference = update(config, folder.path());
     CHECK(reference.weights == alone.weights);
-    CHECK(reference.result.metrics.at(std::string(metric::critic_grad_norm)) > 0);
+    CHECK(reference.result.metrics.at(std::string(metric::kCriticGradNorm)) > 0);
     config.threads = 3;
     config.optimizer.micro_batch_tokens = 100;
     for (const Isa isa : supported_isas()) {
@@ -88,7 +90,7 @@ TEST_CASE("micro-batches, threads and instruction sets change no bit of a critic
   }
 }
 
-TEST_CASE("a critic learns what the episodes return") {
+TEST_CASE("a critic learns the returns of the episodes") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -97,27 +99,27 @@ TEST_CASE("a critic learns what the episodes return") {
   config.policy_loss.mini_batch = 12;
   config.policy_loss.epochs = 20;
   const auto losses = update(config, folder.path()).result.updates.at("critic/loss");
-  CHECK(losses.front() == doctest::Approx(0.5));  // half of 1 squared: it expects nothing at first
+  CHECK(losses.front() == doctest::Approx(0.5));  // half of 1 squared, since the initial value is 0
   CHECK(losses.back() < 0.7 * losses.front());
 }
 
-TEST_CASE("an update takes one step a mini-batch and epoch, and its first ratio is exactly 1") {
+TEST_CASE("an update takes one step per mini-batch and epoch, and its first ratio is exactly 1") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
   config.policy_loss.epochs = 2;
   const auto updated = update(config, folder.path());
-  CHECK(updated.result.updates.at("actor/grad_norm").size() == 6);  // 12 episodes, 4 a mini-batch, twice
-  for (const auto name : {metric::rollout_logprob_gap, metric::rollout_logprob_gap_max, metric::rollout_logprob_gap_kl})
+  CHECK(updated.result.updates.at("actor/grad_norm").size() == 6);  // 12 episodes in mini-batches of 4, two epochs
+  for (const auto name : {metric::kRolloutLogprobGap, metric::kRolloutLogprobGapMax, metric::kRolloutLogprobGapKl})
     CHECK(updated.result.metrics.at(std::string(name)) == 0);
-  CHECK(updated.result.metrics.at(std::string(metric::actor_grad_norm)) > 0);
-  CHECK(updated.result.metrics.at(std::string(metric::actor_ratio_max)) > 1);  // of the later steps
+  CHECK(updated.result.metrics.at(std::string(metric::kActorGradNorm)) > 0);
+  CHECK(updated.result.metrics.at(std::string(metric::kActorRatioMax)) > 1);  // in later steps
   config.policy_loss.epochs = 1;
   config.policy_loss.mini_batch = 12;
-  CHECK(update(config, folder.path()).result.metrics.at(std::string(metric::actor_ratio_max)) == 1);
+  CHECK(update(config, folder.path()).result.metrics.at(std::string(metric::kActorRatioMax)) == 1);
 }
 
-TEST_CASE("without advantages and entropy bonus only weight decay moves the weights") {
+TEST_CASE("without advantages and entropy bonus, only weight decay changes the weights") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -130,7 +132,7 @@ TEST_CASE("without advantages and entropy bonus only weight decay moves the weig
   CHECK(update(config, folder.path(), 1).weights != still.weights);
 }
 
-TEST_CASE("an environment that is only validated has no part in the length that fixed_length divides by") {
+TEST_CASE("an environment used only for validation does not affect the length of fixed_length") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -143,21 +145,20 @@ TEST_CASE("an environment that is only validated has no part in the length that 
   CHECK(update(config, folder.path()).weights == alone.weights);
 }
 
-TEST_CASE(
-    "every mini-batch of a mixed run holds its share of each environment, and one environment's groups stay in order") {
-  // "a0 a0 a1 a1": environment and group of each sequence.
+TEST_CASE("every mini-batch has a share of each environment, and groups of an environment keep their order") {
+  // Returns environment and group of each group of sequences: "a0 a1".
   const auto mixed = [](const std::vector<int>& environments) {
     std::vector<Episode> episodes;
     for (std::size_t g = 0; g < environments.size(); ++g)
-      for (int member = 0; member < 2; ++member)
-        episodes.emplace_back().spec = {environments[g], static_cast<int>(g), member, 0, std::nullopt};
+      for (int i = 0; i < 2; ++i)
+        episodes.emplace_back().spec = {environments[g], static_cast<int>(g), i, 0, std::nullopt};
     std::vector<Sequence> sequences;
     for (const Episode& episode : episodes) sequences.push_back(make_sequence(episode));
     mix_environments(sequences);
     std::string text;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       const EpisodeSpec& spec = sequences[i].episode->spec;
-      CHECK(spec.member == static_cast<int>(i % 2));
+      CHECK(spec.index_in_group == static_cast<int>(i % 2));
       if (i % 2 == 0)
         text += std::string(text.empty() ? "" : " ") + "abc"[spec.environment] + std::to_string(spec.group);
     }

@@ -32,7 +32,7 @@ TEST_CASE("sampling follows softmax(logits / temperature)") {
   }
 }
 
-TEST_CASE("top-k, top-p and min-p leave the likely ones") {
+TEST_CASE("top-k, top-p and min-p keep the likely tokens") {
   const std::vector<float> logits{std::log(0.5f), std::log(0.3f), std::log(0.15f), std::log(0.05f)};
   const auto top_k = frequencies(logits, {1, 1, 2, 0});
   CHECK(std::abs(top_k[0] - 0.625) < 0.01);
@@ -45,14 +45,14 @@ TEST_CASE("top-k, top-p and min-p leave the likely ones") {
   CHECK(min_p[3] == 0);
 }
 
-TEST_CASE("the ends of the uniform range pick the first and the last id") {
+TEST_CASE("the bounds of the uniform range select the first and the last id") {
   std::vector<float> scratch;
   const std::vector<float> logits(5, 0.0f);
   CHECK(sample_token(logits, {}, uniform_open(0), scratch) == 0);
   CHECK(sample_token(logits, {}, uniform_open(0xffffffff), scratch) == 4);
 }
 
-TEST_CASE("logits that are not finite are refused") {
+TEST_CASE("non-finite logits are rejected") {
   std::vector<float> scratch;
   CHECK(sample_token(std::vector<float>{0, std::nanf("")}, {}, 0.5f, scratch) == -1);
   CHECK(sample_token(std::vector<float>{0, std::numeric_limits<float>::infinity()}, {}, 0.5f, scratch) == -1);

@@ -42,7 +42,7 @@ void check_equal(const std::vector<Episode>& a, const std::vector<Episode>& b) {
 
 }  // namespace
 
-TEST_CASE("slots and threads change no bit of a rollout") {
+TEST_CASE("slots and threads do not change any bit of a rollout") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -55,7 +55,7 @@ TEST_CASE("slots and threads change no bit of a rollout") {
   }
 }
 
-TEST_CASE("members of a group share the prompt and draw for themselves; another seed draws otherwise") {
+TEST_CASE("rollouts of a group share the prompt and draw independently, and another seed draws differently") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -71,7 +71,7 @@ TEST_CASE("members of a group share the prompt and draw for themselves; another 
   CHECK(roll_out(config, folder.path(), 16)[0].turns[0].ids != episodes[0].turns[0].ids);
 }
 
-TEST_CASE("what was sampled is what is trained: the update's log-probabilities are the rollout's, to the bit") {
+TEST_CASE("the update's log-probabilities equal the rollout's bit for bit") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   const RunConfig config = small_run_config();
@@ -91,18 +91,16 @@ TEST_CASE("what was sampled is what is trained: the update's log-probabilities a
   }
 }
 
-TEST_CASE(
-    "a turn that the token limit cuts is repaired in the context, and an episode ends where the context would "
-    "overflow") {
+TEST_CASE("a truncated turn is closed in the context, and an episode ends before the context would overflow") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
-  config.rollout.max_response_tokens = 2;  // a random policy hardly ever ends a turn in two tokens
+  config.rollout.max_response_tokens = 2;  // a random policy rarely ends a turn within two tokens
   const auto episodes = roll_out(config, folder.path(), 16);
   const auto state = tiny_state(config, folder.path());
   int cut = 0;
   for (const Episode& episode : episodes) {
-    CHECK(episode.ended == Ended::max_turns);
+    CHECK(episode.ended == EndReason::max_turns);
     CHECK(episode.turns.size() == 5);
     CHECK(episode.score == doctest::Approx(5 * config.reward.format_penalty));
     for (std::size_t t = 0; t + 1 < episode.turns.size(); ++t) {
@@ -116,7 +114,7 @@ TEST_CASE(
   const int prompt = static_cast<int>(episodes[0].turns[0].context_ids.size());
   config.rollout.context = prompt + 2 + 10;
   for (const Episode& episode : roll_out(config, folder.path(), 16)) {
-    CHECK(episode.ended == Ended::context);
+    CHECK(episode.ended == EndReason::context);
     CHECK(episode.turns.size() == 1);
     CHECK(episode.total_tokens() <= config.rollout.context);
   }

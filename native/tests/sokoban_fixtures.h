@@ -7,12 +7,12 @@
 // RAGEN's symbols.
 inline const starpo::SokobanSymbols plain_symbols{"#", "_", "O", "√", "X", "P", "S"};
 
-// RAGEN's preset: 6 by 6 with one box.
+// RAGEN's preset: 6 x 6 with one box.
 inline starpo::SokobanConfig simple_sokoban() {
   return {.dim_x = 6, .dim_y = 6, .num_boxes = 1, .max_steps = 100, .search_depth = 300, .grid_lookup = plain_symbols};
 }
 
-// A level from pictures of gym-sokoban's codes.
+// Builds a level from grids of gym-sokoban's codes.
 inline starpo::SokobanLevel level_of(const nlohmann::json& fixed, const nlohmann::json& state) {
   using namespace starpo;
   SokobanLevel level{.rows = static_cast<int>(fixed.size()),

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-// A folder of its own for a test, removed at its end.
+// A temporary folder that is deleted at the end of a test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -15,12 +15,13 @@
 
 namespace starpo::test {
 
-// A one-layer policy of random weights with the starter's tokenizer: config.json, model.safetensors, tokenizer files.
+// Writes a one-layer policy with random weights and the starter's tokenizer: config.json, model.safetensors, tokenizer
+// files.
 inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uint32_t seed = 3) {
   const ModelConfig config{512, 64, 96, 1, 2, 1, 64, 1024, 10000.0f, 1e-6f, true};
   const ParameterLayout layout(config);
   auto weights = initial_weights(layout, seed);
-  // Large embeddings make the choices differ: what is tested must not be a uniform policy.
+  // Large embeddings, so that the policy is not uniform.
   for (float& weight : weights) weight *= 6;
   std::filesystem::create_directories(folder);
   write_model_folder(folder, layout, weights, {507});
@@ -29,7 +30,7 @@ inline void make_tiny_model_folder(const std::filesystem::path& folder, std::uin
                                std::filesystem::copy_options::overwrite_existing);
 }
 
-// docs/formats/examples/run.json, smaller.
+// Returns a smaller version of docs/formats/examples/run.json.
 inline RunConfig small_run_config() {
   RunConfig config = read_run_config(repository() / "docs/formats/examples/run.json");
   config.threads = 1;
@@ -48,7 +49,7 @@ inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const s
   return state;
 }
 
-// Of a state, for a checkpoint.
+// Returns the parts of a state for a checkpoint.
 inline CheckpointParts parts_of(TrainerState& state) {
   return {state.config, state.replica, state.playground.chat.stop_ids(), state.published_files};
 }
@@ -57,7 +58,7 @@ inline std::vector<float> state_of(Trainable& trainable, StateVector which = Sta
   return read_state(trainable, which);
 }
 
-// One number of a state vector made another.
+// Changes one number of a state vector.
 inline void change(Trainable& trainable, StateVector which, std::size_t index, float value) {
   trainable.write(which, index, {&value, 1});
 }

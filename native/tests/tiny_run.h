@@ -12,7 +12,7 @@ namespace starpo::test {
 
 using nlohmann::json;
 
-// A run of the tiny policy: evaluations and checkpoints at the start and the end alone.
+// A run of the tiny policy with evaluations and checkpoints only at start and end.
 struct TinyRun {
   TemporaryFolder model, run;
   json config = json::parse(read_text(repository() / "docs/formats/examples/run.json"));
@@ -42,7 +42,7 @@ struct TinyRun {
     return found;
   }
 
-  // "0 frozen-lake, 2 frozen-lake": iteration and another field of all events of a type.
+  // Returns iteration and another field of all events of a type: "0 frozen-lake, 2 frozen-lake".
   std::string listed(const std::string& type, const std::string& field) const {
     std::string text;
     for (const auto& event : events(type))

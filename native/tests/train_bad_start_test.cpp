@@ -20,7 +20,7 @@ struct Start : TinyRun {
     write_text(model.path() / "config.json", changed.dump());
   }
 
-  // What a run of a model folder says that isn't what it must be, on either device.
+  // Returns the error of a run with an invalid model folder, on either device.
   void check_refused(const std::string& code, const std::string& named) {
     for (const std::string device : {"cpu", "cuda"}) {
       CAPTURE(device);
@@ -40,7 +40,7 @@ struct Start : TinyRun {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Start, "a run refuses a model that isn't Qwen2, by the field that says so") {
+TEST_CASE_FIXTURE(Start, "a run rejects a model that is not Qwen2 and reports the field") {
   const json good = model_config();
   const json changes{
       {"model_type", "llama"},      {"architectures", {"Qwen2MoeForCausalLM"}}, {"hidden_act", "gelu"},
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(Start, "a run refuses a model that isn't Qwen2, by the field t
   }
 }
 
-TEST_CASE_FIXTURE(Start, "a run refuses weights that are not finite, or of another shape than config.json says") {
+TEST_CASE_FIXTURE(Start, "a run rejects weights that are not finite or do not match config.json") {
   const ParameterLayout layout(read_model_folder_config(model.path()));
   auto weights = read_model_folder_weights(model.path(), layout);
   weights[layout.find("model.layers.0.mlp.up_proj.weight").offset + 3] = std::numeric_limits<float>::quiet_NaN();
@@ -67,14 +67,14 @@ TEST_CASE_FIXTURE(Start, "a run refuses weights that are not finite, or of anoth
   check_refused("model_tensor_missing", "model.layers.1");
 }
 
-TEST_CASE_FIXTURE(Start, "a run refuses a model without a tokenizer, or with another model's") {
+TEST_CASE_FIXTURE(Start, "a run rejects a model without a tokenizer or with another model's tokenizer") {
   change_model_config({{"vocab_size", 504}});
   check_refused("model_tokenizer_mismatch", "504");
   std::filesystem::remove(model.path() / "tokenizer.json");
   check_refused("tokenizer_missing", "tokenizer.json");
 }
 
-TEST_CASE_FIXTURE(Start, "a GPU refuses a shape that its kernels don't have, and says what would do") {
+TEST_CASE_FIXTURE(Start, "a GPU rejects a shape without kernels and suggests a supported one") {
   config["start"]["weights"] = "random";
   const json good = model_config();
   for (const auto& [changes, named] :
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Start, "a GPU refuses a shape that its kernels don't have, and
   }
 }
 
-TEST_CASE_FIXTURE(Start, "a device that there isn't is refused by name, with what there is") {
+TEST_CASE_FIXTURE(Start, "an unavailable device is rejected by name, with the available devices") {
   for (const char* device : {"cuda:1", "cuda:77"}) {
     config["device"] = device;
     CHECK(train() == 1);
@@ -100,7 +100,7 @@ TEST_CASE_FIXTURE(Start, "a device that there isn't is refused by name, with wha
   }
   for (const char* device : {"gpu", "cuda:", "cuda:-1", "cuda:x", ""}) {
     config["device"] = device;
-    CHECK_THROWS_AS(train(), Error);  // no configuration: nothing is begun
+    CHECK_THROWS_AS(train(), Error);  // an invalid configuration starts nothing
   }
   CHECK(events("started").empty());
 }

@@ -36,7 +36,7 @@ struct Checkpointed {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Checkpointed, "a checkpoint needs nothing of the initial model's folder") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint does not need the initial model folder") {
   fs::remove_all(model.path());
   Trainable& parameters = state->replica.policy->trained();
   change(parameters, StateVector::weights, 7, 0.25f);
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint needs nothing of the initial model
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a checkpoint holds the critic and its optimiser") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint contains the critic and its optimiser") {
   config.advantage.estimator = AdvantageEstimator::gae;
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
@@ -72,19 +72,19 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint holds the critic and its optimiser
   }
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a checkpoint carries the model folder's generation_config.json on as it is") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint copies generation_config.json unchanged") {
   const std::string generation = "{\"eos_token_id\": [507, 505], \"top_k\": 20}";
   write_text(model.path() / "generation_config.json", generation);
   state = tiny_state(config, model.path());
-  CHECK(state->playground.chat.ends_reply(505));
-  CHECK(state->playground.chat.ends_reply(507));
-  CHECK(!state->playground.chat.ends_reply(506));
+  CHECK(state->playground.chat.ends_response(505));
+  CHECK(state->playground.chat.ends_response(507));
+  CHECK(!state->playground.chat.ends_response(506));
   write(5);
   CHECK(read_text(run.path() / checkpoint_path(5) / "generation_config.json") == generation);
   load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "stop ids that config.json alone names end replies after a checkpoint too") {
+TEST_CASE_FIXTURE(Checkpointed, "stop ids from config.json alone also end responses after a checkpoint") {
   fs::remove(model.path() / "generation_config.json");
   auto named = nlohmann::json::parse(read_text(model.path() / "config.json"));
   named["eos_token_id"] = {505, 507};
@@ -96,13 +96,13 @@ TEST_CASE_FIXTURE(Checkpointed, "stop ids that config.json alone names end repli
     CHECK(each->playground.chat.stop_ids() == std::vector<std::int32_t>{507, 505});
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "only the newest checkpoints can be resumed from; all keep their weights") {
+TEST_CASE_FIXTURE(Checkpointed, "a run can resume only from the newest checkpoints, but all keep their weights") {
   for (const int iteration : {0, 5, 1000000}) write(iteration);
   CHECK(resumable() == std::vector<int>{1000000});
   CHECK(fs::exists(checkpoints() / "000000/model.safetensors"));
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its state, and the journal says whose went") {
+TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its optimiser state, and the journal logs deleted states") {
   write(0);
   CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
   for (const int iteration : {5, 10}) write(iteration);
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its state, and the jo
   CHECK(removed == "5 10 0 ");
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a checkpoint that is written again stays pinned") {
+TEST_CASE_FIXTURE(Checkpointed, "a rewritten checkpoint stays pinned") {
   write(0);
   CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
   write_text(checkpoints() / "000000/model.safetensors", "damaged");
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint that is written again stays pinned
   CHECK(is_checkpoint_pinned(run.path(), 0));
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "the state of another run's checkpoint is taken over, or refused with the reason") {
+TEST_CASE_FIXTURE(Checkpointed, "a fork loads the optimiser state of its parent or fails with the reason") {
   state->replica.policy->trained().set_steps(7);
   write(5);
   const auto fresh = tiny_state(config, model.path());
@@ -143,14 +143,12 @@ TEST_CASE_FIXTURE(Checkpointed, "the state of another run's checkpoint is taken 
   const auto other = tiny_state(with_critic, model.path());
   CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, other->replica); }) ==
         "start_state_mismatch");
-  fs::remove(run.path() / checkpoint_path(5) / checkpoint_state_file);
+  fs::remove(run.path() / checkpoint_path(5) / kCheckpointStateFile);
   CHECK(error_code_of([&] { load_start_state(run.path() / checkpoint_path(5), 5, fresh->replica); }) ==
         "start_state_missing");
 }
 
-TEST_CASE_FIXTURE(
-    Checkpointed,
-    "a newer checkpoint, passed over since it is damaged, doesn't cost the one just written its optimiser state") {
+TEST_CASE_FIXTURE(Checkpointed, "a damaged newer checkpoint does not count against the kept optimiser states") {
   write(50);
   write_text(checkpoints() / "000050/trainer-state.json", "{");
   write(45);
@@ -167,7 +165,7 @@ TEST_CASE_FIXTURE(Checkpointed, "writing a checkpoint again replaces it") {
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a checkpoint that can't be replaced stays") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint that can't be replaced is kept") {
   write(5);
   fs::create_directories(checkpoints() / ".000005.replaced/in the way");
   CHECK(error_code_of([&] { write(5); }) == "file_unwritable");
@@ -188,14 +186,14 @@ TEST_CASE_FIXTURE(Checkpointed, "a kill between the two renames of a replacement
   CHECK(std::distance(fs::directory_iterator(checkpoints()), {}) == 1);
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a folder that can't be made is an error that a person can act on") {
+TEST_CASE_FIXTURE(Checkpointed, "a folder that can't be created is reported with a hint") {
   write_text(checkpoints(), "a file");
   CHECK(error_code_of([&] { write(0); }) == "file_unwritable");
 }
 
 TEST_CASE_FIXTURE(
     Checkpointed,
-    "the first checkpoint survives a power cut: its folder's entry and that of checkpoints/ are flushed") {
+    "the first checkpoint survives a power failure: its directory entry and that of checkpoints/ are flushed") {
   take_flushed();
   write(0);
   const auto flushed = take_flushed();
@@ -203,20 +201,19 @@ TEST_CASE_FIXTURE(
     CHECK(std::ranges::find(flushed, fs::canonical(each)) != flushed.end());
 }
 
-TEST_CASE("a checkpoint and a resume hold no copy of what they write and read") {
+TEST_CASE("writing and loading a checkpoint hold no copy of its data") {
   TemporaryFolder model, run;
   make_tiny_model_folder(model.path());
   auto shape = read_model_folder_config(model.path());
   shape.hidden_size = 256;
   shape.intermediate_size = 2048;
-  shape.num_hidden_layers = 4;  // 7 million weights: a vector of them is 29 MB
+  shape.num_hidden_layers = 4;  // 7 million weights, so one vector has 29 MB
   const ParameterLayout layout(shape);
   write_model_folder(model.path(), layout, initial_weights(layout, 3), {507});
   Journal journal(run.path());
   const RunConfig config = small_run_config();
 #ifdef __SANITIZE_THREAD__
-  constexpr std::int64_t most =
-      26 << 20;  // what it remembers of each access is counted too; a copy would still be more
+  constexpr std::int64_t most = 26 << 20;  // includes bookkeeping; a copy would still be larger
 #else
   constexpr std::int64_t most = 16 << 20;
 #endif

@@ -9,15 +9,15 @@
 #include "tiny_run.h"
 #include "train/context/levels.h"
 #include "train/diagnostics/diagnostics.h"
+#include "train/diagnostics/gradient_norms.h"
 #include "train/diagnostics/mutual_information.h"
-#include "train/diagnostics/spread_gradients.h"
 
 using namespace starpo;
 using namespace starpo::test;
 
 namespace {
 
-// The tiny policy and its rollout of three levels, four episodes each.
+// The tiny policy and its rollout of three levels with four episodes each.
 struct Rollout {
   TemporaryFolder folder;
   RunConfig config = small_run_config();
@@ -48,7 +48,7 @@ struct DiagnosedRun : TinyRun {
     config["checkpoint"]["every"] = 1;
   }
 
-  // diagnostics/* of each iteration that has any.
+  // Returns diagnostics/* per iteration with diagnostics.
   std::vector<json> diagnosed() const {
     std::vector<json> found;
     for (const json& event : events("iteration")) {
@@ -60,7 +60,7 @@ struct DiagnosedRun : TinyRun {
     return found;
   }
 
-  // Iterations that said they were at it.
+  // Returns the iterations with a diagnose phase.
   std::ptrdiff_t phases_diagnosed() const {
     return std::ranges::count_if(events("phase"), [](const json& event) { return event.at("name") == "diagnose"; });
   }
@@ -73,12 +73,11 @@ struct DiagnosedRun : TinyRun {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(
-    Rollout,
-    "a thought's likelihood after its own prompt is what the rollout chose it by, whatever the micro-batches") {
+TEST_CASE_FIXTURE(Rollout,
+                  "the likelihood of reasoning given its own prompt equals the rollout's, for any micro-batches") {
   play();
   const auto whole =
-      thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 4096, [] {});
+      reasoning_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 4096, [] {});
   REQUIRE(whole.prompts == 3);
   REQUIRE(whole.own.size() == 12);
   REQUIRE(whole.values.size() == 36);
@@ -90,14 +89,14 @@ TEST_CASE_FIXTURE(
     CHECK(whole.values[i * 3 + i / 4] == std::accumulate(turn.logprobs.begin(), turn.logprobs.begin() + length, 0.0));
   }
   int passes = 0;
-  const auto cut =
-      thought_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 150, [&] { ++passes; });
+  const auto cut = reasoning_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 150,
+                                         [&] { ++passes; });
   CHECK(passes > 5);
   CHECK(cut.values == whole.values);
-  CHECK(thought_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own == std::vector<int>{0, 0, 1, 1, 2, 2});
+  CHECK(reasoning_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own == std::vector<int>{0, 0, 1, 1, 2, 2});
 }
 
-TEST_CASE_FIXTURE(Rollout, "what is thought more than once is scored once, and counts each time") {
+TEST_CASE_FIXTURE(Rollout, "repeated reasoning is scored once and counted each time") {
   play();
   for (Episode& episode : episodes) {
     Turn& turn = episode.turns.front();
@@ -105,13 +104,13 @@ TEST_CASE_FIXTURE(Rollout, "what is thought more than once is scored once, and c
     turn.think_tokens = episodes[0].turns.front().think_tokens;
   }
   int passes = 0;
-  const auto likelihoods = thought_likelihoods(*pass, episodes, 12, 1, 1, [&] { ++passes; });
-  CHECK(passes == 3);  // a sequence each: one thought after three prompts
+  const auto likelihoods = reasoning_likelihoods(*pass, episodes, 12, 1, 1, [&] { ++passes; });
+  CHECK(passes == 3);  // one sequence each: one reasoning text given three prompts
   REQUIRE(likelihoods.values.size() == 36);
   for (std::size_t i = 3; i < 36; ++i) CHECK(likelihoods.values[i] == likelihoods.values[i - 3]);
 }
 
-TEST_CASE("a small iteration is diagnosed by fewer samples, and by enough to compare") {
+TEST_CASE("small iterations use fewer diagnostic samples, but enough to compare") {
   RunConfig config;
   config.diagnostics.samples = 24;
   const auto samples = [&](int groups, int group_size) {
@@ -126,19 +125,20 @@ TEST_CASE("a small iteration is diagnosed by fewer samples, and by enough to com
   CHECK(samples(16, 16) == 4);
 }
 
-TEST_CASE_FIXTURE(Rollout, "groups of one level have one prompt, under which there is nothing to compare") {
+TEST_CASE_FIXTURE(Rollout, "groups on one level have a single prompt, so mutual information is undefined") {
   config.levels.pool = 1;
   play();
-  const auto likelihoods = thought_likelihoods(*pass, episodes, 12, 1, 4096, [] { FAIL("nothing need be computed"); });
+  const auto likelihoods =
+      reasoning_likelihoods(*pass, episodes, 12, 1, 4096, [] { FAIL("nothing need be computed"); });
   CHECK(likelihoods.prompts == 1);
   CHECK(likelihoods.own.empty());
 }
 
-TEST_CASE_FIXTURE(Rollout, "the gradient of each third of the groups is measured by itself, and none is left over") {
+TEST_CASE_FIXTURE(Rollout, "gradient norms are measured per third of the groups, and gradients are cleared") {
   play();
   std::vector<Sequence> sequences;
   for (std::size_t i = 0; i < episodes.size(); ++i) {
-    // The second group's scores don't differ, the third's differ most.
+    // The second group has zero reward std, the third the highest.
     const double advantage = i / 4 == 1 ? 0 : i % 2 == 0 ? 1 : -1;
     episodes[i].score = advantage * static_cast<double>(i / 4 + 1);
   }
@@ -149,21 +149,21 @@ TEST_CASE_FIXTURE(Rollout, "the gradient of each third of the groups is measured
   const auto before = state_of(state->replica.policy->trained());
   const auto measure = [&](std::span<const Sequence> own, int micro_batch_tokens) {
     Metrics metrics;
-    add_spread_gradients(*state->replica.policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens}, metrics,
-                         [] {});
+    add_gradient_norms_by_reward_std(*state->replica.policy, *pass, own, {config.policy_loss, 1, 4, micro_batch_tokens},
+                                     metrics, [] {});
     return metrics;
   };
   const auto metrics = measure(sequences, 4096);
-  CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_low_spread)) == 0);
-  CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_middle_spread)) > 0);
-  CHECK(metrics.at(std::string(metric::diagnostics_grad_norm_high_spread)) > 0);
+  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormLowSpread)) == 0);
+  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormMiddleSpread)) > 0);
+  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormHighSpread)) > 0);
   CHECK(measure(sequences, 100) == metrics);
   CHECK(measure(std::span(sequences).first(8), 4096).empty());
   CHECK(state->replica.policy->trained().squared_norm() == 0);
   CHECK(state_of(state->replica.policy->trained()) == before);
 }
 
-TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as often as they are asked for") {
+TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics do not change any bit of a run and run at the configured interval") {
   config["advantage"].update({{"estimator", "gae"}, {"whiten", true}});
   config["critic"]["model"] = "head";
   CHECK(train() == 0);
@@ -199,10 +199,10 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics change no bit of a run, and come as
   CHECK(weights("000003") == weights_with);
 }
 
-TEST_CASE_FIXTURE(Rollout, "a probe is one turn on the same levels in every iteration, with draws of its own") {
+TEST_CASE_FIXTURE(Rollout, "a probe plays one turn on the same levels in every iteration, with its own draws") {
   play();
   config.diagnostics.samples = 24;
-  config.rollout.group_size = 64;  // large enough for so many
+  config.rollout.group_size = 64;  // large enough for this sample size
   const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
   const auto probe = [&](int iteration) {
     return play_probe(config, state->playground, *generator, iteration, [](int) {});
@@ -226,7 +226,7 @@ TEST_CASE_FIXTURE(Rollout, "a probe is one turn on the same levels in every iter
   CHECK(first[0].turns[0].ids != first[1].turns[0].ids);
 }
 
-TEST_CASE_FIXTURE(DiagnosedRun, "a probe changes no bit of a run, and what thoughts depend on is measured on it") {
+TEST_CASE_FIXTURE(DiagnosedRun, "a probe does not change any bit of a run, and mutual information is measured on it") {
   config["diagnostics"]["every"] = 2;
   CHECK(train() == 0);
   const auto weights_without = weights("000003");
@@ -240,7 +240,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "a probe changes no bit of a run, and what thoug
   CHECK(weights("000003") == weights_without);
 }
 
-TEST_CASE_FIXTURE(DiagnosedRun, "a policy's drift is measured from where its run began, over a resume too") {
+TEST_CASE_FIXTURE(DiagnosedRun, "drift is measured from the start weights of the run, also after a resume") {
   CHECK(train() == 0);
   const auto whole = diagnosed();
   CHECK(whole[0].at("diagnostics/kl_from_start") == 0);
@@ -252,7 +252,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "a policy's drift is measured from where its run
   CHECK(diagnosed().back() == whole[2]);
 }
 
-TEST_CASE_FIXTURE(DiagnosedRun, "a run whose start is gone goes on, and says that its drift isn't measured") {
+TEST_CASE_FIXTURE(DiagnosedRun, "a run without its start weights continues and warns that drift is not measured") {
   CHECK(train() == 0);
   const auto weights_with = weights("000003");
   json without_drift = diagnosed().back();
@@ -266,7 +266,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "a run whose start is gone goes on, and says tha
   CHECK(weights("000003") == weights_with);
 }
 
-TEST_CASE_FIXTURE(DiagnosedRun, "a reference that is the run's start serves for the drift, and no other copy is kept") {
+TEST_CASE_FIXTURE(DiagnosedRun, "a reference that equals the start weights is used for drift without another copy") {
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
   CHECK(train() == 0);
   CHECK(plans("reference"));

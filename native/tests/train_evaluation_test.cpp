@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A finished run of the tiny policy on two environments: four groups of the lake, two of the bandit.
+// A completed run of the tiny policy on two environments, with four groups of the lake and two of the bandit.
 struct TwoEnvironments {
   TemporaryFolder model, run;
 
@@ -87,7 +87,7 @@ std::set<std::string> metric_keys(const json& object) {
 }  // namespace
 
 TEST_CASE_FIXTURE(TwoEnvironments,
-                  "two environments are trained together: groups are dealt by share, and each has its metrics") {
+                  "two environments train together: groups follow the shares, and each environment has metrics") {
   std::map<std::string, int> episodes;
   const json index = json::parse(text("rollouts/000001-train.index.json"));
   for (const auto& episode : index.at("episodes")) ++episodes[episode.at("environment").get<std::string>()];
@@ -108,9 +108,7 @@ TEST_CASE_FIXTURE(TwoEnvironments,
   CHECK_FALSE(metrics.contains("rollout/arms/logprob_gap"));
 }
 
-TEST_CASE_FIXTURE(
-    TwoEnvironments,
-    "an evaluation asked for later equals the run's own byte for byte, however often, and touches nothing else") {
+TEST_CASE_FIXTURE(TwoEnvironments, "a later evaluation equals the run's own byte for byte and changes nothing else") {
   const auto journal = text("events.jsonl");
   for (const std::string label : {"frozen-lake", "arms"}) {
     CAPTURE(label);
@@ -127,7 +125,7 @@ TEST_CASE_FIXTURE(
   CHECK(text("events.jsonl") == journal);
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and the environment can be others") {
+TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and environment can be overridden") {
   const json plain = evaluate({.checkpoint = 2});
   CHECK(plain.at("name") == "000002-frozen-lake");
 
@@ -153,7 +151,7 @@ TEST_CASE_FIXTURE(TwoEnvironments, "levels, temperature, seed and the environmen
   CHECK(error_code_of([&] { evaluate({.checkpoint = 2, .label = "nowhere"}); }) == "environment_unknown");
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint that isn't there, was pruned, or is damaged is named as such") {
+TEST_CASE_FIXTURE(TwoEnvironments, "a missing, pruned or damaged checkpoint is reported as such") {
   int tries = 0;
   const auto code = [&](int checkpoint) {
     return error_code_of([&] { evaluate({.checkpoint = checkpoint, .name = "try-" + std::to_string(++tries)}); });
@@ -175,8 +173,7 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a checkpoint that isn't there, was pruned, o
         std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments,
-                  "a checkpoint of a run in bf16 isn't called damaged where the processor lacks bf16") {
+TEST_CASE_FIXTURE(TwoEnvironments, "a bf16 checkpoint is not reported as damaged on a processor without bf16") {
   json config = json::parse(text("run.json"));
   config["precision"] = "bf16";
   write_text(run.path() / "run.json", config.dump());
@@ -184,7 +181,7 @@ TEST_CASE_FIXTURE(TwoEnvironments,
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1}); }) == "precision_unsupported");
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "a name is used once, and giving up leaves nothing") {
+TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation name is used once, and cancelling leaves no files") {
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "Not a name"}); }) == "evaluation_name_invalid");
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "../x"}); }) == "evaluation_name_invalid");
   evaluate({.checkpoint = 1, .name = "once"});
@@ -198,10 +195,10 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a name is used once, and giving up leaves no
   CHECK(files_in(run.path() / "evaluations") == before);
 }
 
-TEST_CASE("a full disk leaves nothing of an evaluation, and the next one removes what a killed process left") {
+TEST_CASE("a full disk leaves no files of an evaluation, and the next one removes leftovers of a killed process") {
   TemporaryFolder run;
   const auto folder = run.path() / "evaluations";
-  const auto add = [](RolloutWriter& writer) { writer.add("{}", R"({"id":"000001-a-0000"})"); };
+  const auto add = [](RolloutWriter& writer) { writer.add("{}", {{"id", "000001-a-0000"}}); };
   write_evaluation_files(run.path(), "whole", "{}", 1, "a", add);
   for (const char* left : {".killed.jsonl.zst.partial", "killed.jsonl.zst", "killed.index.json"})
     write_text(folder / left, "left");
@@ -223,7 +220,7 @@ TEST_CASE_FIXTURE(TwoEnvironments, "the example of an evaluation has the keys th
 
 namespace {
 
-// Stands in for standard output and calls back whenever a line is out.
+// Replaces standard output and calls back after every line.
 class WatchedOutput : public std::stringbuf {
  public:
   explicit WatchedOutput(std::function<void()> on_line)
@@ -250,8 +247,7 @@ struct DefaultSignals {
 }  // namespace
 
 TEST_CASE_FIXTURE(TwoEnvironments,
-                  "an evaluation is given up for a signal, whichever thread takes it and however often it comes, and "
-                  "the next one knows nothing of it") {
+                  "a signal cancels an evaluation, on any thread and repeatedly, without effect on the next one") {
   const DefaultSignals afterwards;
   const EvaluationRequest request{.checkpoint = 1, .name = "mine"};
   {

@@ -13,14 +13,14 @@
 using namespace starpo;
 using namespace starpo::test;
 
-TEST_CASE("level seeds follow the iteration and the group, and a pool makes them repeat") {
+TEST_CASE("level seeds depend on iteration and group, and a pool repeats them") {
   RunConfig config = small_run_config();
   const auto episodes = training_episodes(config, 3);
   REQUIRE(episodes.size() == 12);
   CHECK(episodes[0].seed == 10000 + 2 * 3);
   CHECK(episodes[4].seed == 10000 + 2 * 3 + 1);
   CHECK(episodes[5].group == 1);
-  CHECK(episodes[5].member == 1);
+  CHECK(episodes[5].index_in_group == 1);
   config.levels.pool = 4;
   CHECK(training_episodes(config, 3)[0].seed == 10000 + 2);
   const auto fixed = evaluation_episodes(config, 0);
@@ -30,8 +30,8 @@ TEST_CASE("level seeds follow the iteration and the group, and a pool makes them
 
 namespace {
 
-// The first numbers of every episode's noise.
-std::vector<double> luck(const std::vector<EpisodeSpec>& episodes) {
+// Returns the first noise draw of every episode.
+std::vector<double> noise_draws(const std::vector<EpisodeSpec>& episodes) {
   std::vector<double> draws;
   for (const EpisodeSpec& episode : episodes) draws.push_back(NoiseStream(episode.noise.value()).draw());
   return draws;
@@ -39,40 +39,39 @@ std::vector<double> luck(const std::vector<EpisodeSpec>& episodes) {
 
 }  // namespace
 
-TEST_CASE(
-    "a group's luck is shared or each member's own, and a level that comes again from the pool brings other luck") {
+TEST_CASE("noise is shared by a group or separate per rollout, and a repeated level gets new noise") {
   RunConfig config = small_run_config();
   config.levels.pool = 3;
   const auto first = training_episodes(config, 1), second = training_episodes(config, 2);
   REQUIRE(first[0].seed == second[0].seed);
-  const auto shared = luck(first);
+  const auto shared = noise_draws(first);
   for (int i = 0; i < 4; ++i) CHECK(shared[i] == shared[0]);
   CHECK(shared[4] != shared[0]);
-  CHECK(luck(second)[0] != shared[0]);
+  CHECK(noise_draws(second)[0] != shared[0]);
   config.seed += 1;
-  CHECK(luck(training_episodes(config, 1))[0] != shared[0]);
+  CHECK(noise_draws(training_episodes(config, 1))[0] != shared[0]);
 
   config.environments[0].noise = Noise::independent;
-  const auto independent = luck(training_episodes(config, 1));
+  const auto independent = noise_draws(training_episodes(config, 1));
   CHECK(std::set<double>(independent.begin(), independent.end()).size() == independent.size());
   config.environments[0].noise = Noise::reference;
   for (const EpisodeSpec& episode : training_episodes(config, 1)) CHECK_FALSE(episode.noise.has_value());
 }
 
-TEST_CASE("an evaluation's luck belongs to validation seed and level: neither to the run's seed nor to training") {
+TEST_CASE("noise of an evaluation depends on validation seed and level only") {
   RunConfig config = small_run_config();
-  const auto fixed = luck(evaluation_episodes(config, 0));
+  const auto fixed = noise_draws(evaluation_episodes(config, 0));
   config.seed += 1;
-  CHECK(luck(evaluation_episodes(config, 0)) == fixed);
+  CHECK(noise_draws(evaluation_episodes(config, 0)) == fixed);
   config.environments[0].noise = Noise::independent;
-  CHECK(luck(evaluation_episodes(config, 0)) == fixed);
+  CHECK(noise_draws(evaluation_episodes(config, 0)) == fixed);
   config.levels.validation_seed += 1;
-  CHECK(luck(evaluation_episodes(config, 0))[0] != fixed[1]);
+  CHECK(noise_draws(evaluation_episodes(config, 0))[0] != fixed[1]);
   config.environments[0].noise = Noise::reference;
   CHECK_FALSE(evaluation_episodes(config, 0)[0].noise.has_value());
 }
 
-TEST_CASE("environments share the groups by largest remainder") {
+TEST_CASE("groups are distributed over environments by the largest-remainder method") {
   RunConfig config = small_run_config();
   config.environments.resize(3, config.environments[0]);
   config.environments[0].share = 0.5;
@@ -82,7 +81,7 @@ TEST_CASE("environments share the groups by largest remainder") {
   CHECK(groups_by_environment(config.environments, config.rollout.groups) == std::vector<int>{5, 3, 0});
 }
 
-TEST_CASE("warm-up and schedules of the learning rate") {
+TEST_CASE("learning rate warm-up and schedules") {
   RunConfig config = small_run_config();
   config.iterations = 10;
   config.optimizer.learning_rate = 0.1;
@@ -97,7 +96,7 @@ TEST_CASE("warm-up and schedules of the learning rate") {
   CHECK(learning_rate(config, 1, 100) == doctest::Approx(0.1));
 }
 
-TEST_CASE("demonstrations are functions of seed and index; careful ones without mistakes always arrive") {
+TEST_CASE("demonstrations are functions of seed and index, and careful ones without mistakes always succeed") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -116,9 +115,7 @@ TEST_CASE("demonstrations are functions of seed and index; careful ones without 
         play_demonstration(config, playground, 1).turns[0].response);
 }
 
-TEST_CASE(
-    "Sokoban's demonstrations: careful ones solve, their thoughts name the first push and every step; the others name "
-    "less and often fail") {
+TEST_CASE("careful Sokoban demonstrations solve the level and name the first push and every step; others often fail") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -161,9 +158,7 @@ constexpr std::uint64_t kTwoTo32 = 1ull << 32;
 
 }  // namespace
 
-TEST_CASE(
-    "demonstrations are numbered in 64 bits: 2^32 later all is drawn anew, and the first 2^32 are what they were when "
-    "numbers had 32") {
+TEST_CASE("demonstrations are numbered in 64 bits, and the first 2^32 match 32-bit numbers") {
   const auto draws = [](std::uint64_t index) {
     DemonstrationDraws next(42, index);
     return std::array{next.uniform(), next.uniform(), next.uniform()};
@@ -177,7 +172,7 @@ TEST_CASE(
   config.seed = 42;
   const auto noise = [&](Noise kind, std::uint64_t index) {
     config.environments[0].noise = kind;
-    return luck({demonstration_episode(config, 0, index)})[0];
+    return noise_draws({demonstration_episode(config, 0, index)})[0];
   };
   CHECK(noise(Noise::shared, 7) == 0.91948237088885898);
   CHECK(noise(Noise::shared, kTwoTo32 - 1) == 0.20486657097312588);
@@ -191,7 +186,7 @@ TEST_CASE(
   CHECK(demonstration_episode(config, 0, kTwoTo32 + 7).seed == demonstration_episode(config, 0, 7).seed + kTwoTo32);
 }
 
-TEST_CASE("a warm start doesn't come back to its first demonstrations") {
+TEST_CASE("a warm start does not repeat its first demonstrations") {
   TemporaryFolder folder;
   make_tiny_model_folder(folder.path());
   RunConfig config = small_run_config();
@@ -203,10 +198,9 @@ TEST_CASE("a warm start doesn't come back to its first demonstrations") {
     const auto state = tiny_state(config, folder.path());
     return warm_start_iteration(state->config, state->playground, state->replica, state->threads, iteration,
                                 [](int, int) {})
-        .metrics.at(std::string(metric::warm_start_loss));
+        .metrics.at(std::string(metric::kWarmStartLoss));
   };
   const double first = loss(1);
   CHECK(loss(1) == first);
-  CHECK(loss(1 + (1 << 30)) !=
-        first);  // 2^32 demonstrations later: no run has so many iterations, but one of large batches comes there too
+  CHECK(loss(1 + (1 << 30)) != first);  // 2^32 demonstrations later; a run with large batches can reach this
 }

@@ -13,17 +13,16 @@ namespace {
 
 double value_of(const Metrics& metrics, std::string_view name) { return metrics.at(std::string(name)); }
 
-Metrics information(const ThoughtLikelihoods& likelihoods) {
+Metrics information(const ReasoningLikelihoods& likelihoods) {
   Metrics metrics;
   add_mutual_information(likelihoods, metrics);
   return metrics;
 }
 
-// A policy that chooses one of some thoughts, of 10 tokens each, by a distribution over them that belongs to the
-// prompt.
+// A policy that chooses one of several reasoning texts of 10 tokens each, with a distribution per prompt.
 class ThoughtPolicy {
  public:
-  // weights: [prompts][thoughts], not normalised.
+  // weights: [prompts][texts], not normalised.
   explicit ThoughtPolicy(std::vector<std::vector<double>> weights) : probabilities_(std::move(weights)) {
     for (auto& own : probabilities_) {
       const double sum = std::accumulate(own.begin(), own.end(), 0.0);
@@ -31,20 +30,20 @@ class ThoughtPolicy {
     }
   }
 
-  ThoughtLikelihoods think(std::uint32_t seed, int thoughts_each) const {
+  ReasoningLikelihoods think(std::uint32_t seed, int thoughts_each) const {
     const Philox random{seed, RandomStream::train_sampling};
     const int prompts = static_cast<int>(probabilities_.size());
-    ThoughtLikelihoods likelihoods{prompts, {}, {}, {}, {}};
+    ReasoningLikelihoods likelihoods{prompts, {}, {}, {}, {}};
     for (int prompt = 0; prompt < prompts; ++prompt) {
       for (int i = 0; i < thoughts_each; ++i) {
         double left = uniform_open(random(0, static_cast<std::uint32_t>(prompt), static_cast<std::uint32_t>(i), 0)[0]);
-        std::size_t thought = 0;
-        while (thought + 1 < probabilities_[prompt].size() && left > probabilities_[prompt][thought])
-          left -= probabilities_[prompt][thought++];
+        std::size_t text = 0;
+        while (text + 1 < probabilities_[prompt].size() && left > probabilities_[prompt][text])
+          left -= probabilities_[prompt][text++];
         likelihoods.own.push_back(prompt);
-        likelihoods.same.push_back(static_cast<int>(thought));
+        likelihoods.same.push_back(static_cast<int>(text));
         likelihoods.tokens.push_back(10);
-        for (const auto& own : probabilities_) likelihoods.values.push_back(std::log(own[thought]));
+        for (const auto& own : probabilities_) likelihoods.values.push_back(std::log(own[text]));
       }
     }
     return likelihoods;
@@ -56,41 +55,39 @@ class ThoughtPolicy {
 
 }  // namespace
 
-TEST_CASE(
-    "thoughts that depend on their prompt have nearly all information that they can have, others none: 20 seeds") {
-  constexpr std::size_t prompts = 8, thoughts = 64;
+TEST_CASE("reasoning that depends on the prompt reaches nearly the maximum mutual information, other reasoning none") {
+  constexpr std::size_t prompts = 8, texts = 64;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     const Philox random{seed, RandomStream::initial_weights};
-    const auto weight = [&](std::size_t prompt, std::size_t thought) {
-      return 0.01 +
-             uniform_open(random(1, static_cast<std::uint32_t>(prompt), static_cast<std::uint32_t>(thought), 0)[0]);
+    const auto weight = [&](std::size_t prompt, std::size_t text) {
+      return 0.01 + uniform_open(random(1, static_cast<std::uint32_t>(prompt), static_cast<std::uint32_t>(text), 0)[0]);
     };
-    std::vector<std::vector<double>> dependent(prompts, std::vector<double>(thoughts)), independent = dependent;
+    std::vector<std::vector<double>> dependent(prompts, std::vector<double>(texts)), independent = dependent;
     for (std::size_t prompt = 0; prompt < prompts; ++prompt) {
-      for (std::size_t thought = 0; thought < thoughts; ++thought) {
-        // Each prompt has eight thoughts of its own, and now and then another's.
-        dependent[prompt][thought] = weight(prompt, thought) * (thought / 8 == prompt ? 1 : 0.001);
-        independent[prompt][thought] = weight(0, thought);
+      for (std::size_t text = 0; text < texts; ++text) {
+        // Each prompt has eight reasoning texts of its own, and occasionally one of another prompt.
+        dependent[prompt][text] = weight(prompt, text) * (text / 8 == prompt ? 1 : 0.001);
+        independent[prompt][text] = weight(0, text);
       }
     }
     const auto bound = information(ThoughtPolicy(dependent).think(seed, 8)),
                free = information(ThoughtPolicy(independent).think(seed, 8));
-    const double ceiling = value_of(bound, metric::diagnostics_mutual_information_ceiling);
+    const double ceiling = value_of(bound, metric::kDiagnosticsMutualInformationCeiling);
     CHECK(ceiling == doctest::Approx(std::log(8)));
-    CHECK(value_of(bound, metric::diagnostics_mutual_information) >= 0.8 * ceiling);
-    CHECK(value_of(bound, metric::diagnostics_mutual_information) <= ceiling);
-    CHECK(std::abs(value_of(free, metric::diagnostics_mutual_information)) <= 0.05 * ceiling);
-    CHECK(value_of(bound, metric::diagnostics_retrieval_accuracy) > 0.9);
-    CHECK(value_of(free, metric::diagnostics_retrieval_accuracy) == doctest::Approx(1.0 / 8));
-    CHECK(value_of(free, metric::diagnostics_retrieval_accuracy_at_k) == doctest::Approx(2.0 / 8));
+    CHECK(value_of(bound, metric::kDiagnosticsMutualInformation) >= 0.8 * ceiling);
+    CHECK(value_of(bound, metric::kDiagnosticsMutualInformation) <= ceiling);
+    CHECK(std::abs(value_of(free, metric::kDiagnosticsMutualInformation)) <= 0.05 * ceiling);
+    CHECK(value_of(bound, metric::kDiagnosticsRetrievalAccuracy) > 0.9);
+    CHECK(value_of(free, metric::kDiagnosticsRetrievalAccuracy) == doctest::Approx(1.0 / 8));
+    CHECK(value_of(free, metric::kDiagnosticsRetrievalAccuracyAtK) == doctest::Approx(2.0 / 8));
   }
 }
 
-TEST_CASE("information, entropies and retrieval of a matrix by hand") {
-  // Three thoughts, of 2, 3 and 5 tokens, under two prompts: the first two on prompt 0, of which the second says what
-  // the third says on prompt 1.
-  const ThoughtLikelihoods likelihoods{
+TEST_CASE("mutual information, entropies and retrieval match a hand-computed matrix") {
+  // Three texts of 2, 3 and 5 tokens given two prompts. The first two belong to prompt 0, and the second equals the
+  // third, which belongs to prompt 1.
+  const ReasoningLikelihoods likelihoods{
       2,
       {0, 0, 1},
       {0, 1, 1},
@@ -99,42 +96,41 @@ TEST_CASE("information, entropies and retrieval of a matrix by hand") {
   const auto metrics = information(likelihoods);
   const double matched = (std::log(0.5) + std::log(0.2) + std::log(0.4)),
                marginal = (std::log(0.3) + std::log(0.3) + std::log(0.3));
-  CHECK(value_of(metrics, metric::diagnostics_mutual_information) == doctest::Approx((matched - marginal) / 3));
-  CHECK(value_of(metrics, metric::diagnostics_conditional_entropy) == doctest::Approx(-matched / 3));
-  CHECK(value_of(metrics, metric::diagnostics_marginal_entropy) == doctest::Approx(-marginal / 3));
-  CHECK(value_of(metrics, metric::diagnostics_mutual_information_per_token) ==
-        doctest::Approx((matched - marginal) / 10));
-  CHECK(value_of(metrics, metric::diagnostics_conditional_entropy_per_token) == doctest::Approx(-matched / 10));
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy) == doctest::Approx(2.0 / 3));
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(2.0 / 3));
-  CHECK_FALSE(metrics.contains(std::string(metric::diagnostics_retrieval_accuracy_at_k)));  // two of two is no question
+  CHECK(value_of(metrics, metric::kDiagnosticsMutualInformation) == doctest::Approx((matched - marginal) / 3));
+  CHECK(value_of(metrics, metric::kDiagnosticsConditionalEntropy) == doctest::Approx(-matched / 3));
+  CHECK(value_of(metrics, metric::kDiagnosticsMarginalEntropy) == doctest::Approx(-marginal / 3));
+  CHECK(value_of(metrics, metric::kDiagnosticsMutualInformationPerToken) == doctest::Approx((matched - marginal) / 10));
+  CHECK(value_of(metrics, metric::kDiagnosticsConditionalEntropyPerToken) == doctest::Approx(-matched / 10));
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalAccuracy) == doctest::Approx(2.0 / 3));
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalCeiling) == doctest::Approx(2.0 / 3));
+  CHECK_FALSE(metrics.contains(std::string(metric::kDiagnosticsRetrievalAccuracyAtK)));  // undefined for two prompts
 }
 
-TEST_CASE("among k likeliest of more prompts, a tie shares the credit") {
-  // Own prompts 0, 1, 2: ranked second, tied for the second place with one other, and last.
-  const ThoughtLikelihoods likelihoods{3, {0, 1, 2}, {0, 1, 2}, {1, 1, 1}, {-2, -1, -3, -1, -2, -2, -1, -2, -3}};
+TEST_CASE("tied prompts share the credit of retrieval at k") {
+  // Own prompts 0, 1 and 2 are ranked second, tied for second with one other, and last.
+  const ReasoningLikelihoods likelihoods{3, {0, 1, 2}, {0, 1, 2}, {1, 1, 1}, {-2, -1, -3, -1, -2, -2, -1, -2, -3}};
   const auto metrics = information(likelihoods);
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_k) == 2);
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy) == 0);
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_accuracy_at_k) == doctest::Approx(1.5 / 3));
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == 1);
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalK) == 2);
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalAccuracy) == 0);
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalAccuracyAtK) == doctest::Approx(1.5 / 3));
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalCeiling) == 1);
 }
 
-TEST_CASE("of one thought on several prompts, only those on the commonest k can be retrieved") {
-  // Twice on prompt 0, once each on 1 and 2; and another one on prompt 1.
-  const ThoughtLikelihoods likelihoods{
+TEST_CASE("for reasoning shared by prompts, only the k most frequent prompts can be retrieved") {
+  // One text twice on prompt 0 and once each on 1 and 2, and another text on prompt 1.
+  const ReasoningLikelihoods likelihoods{
       3, {0, 0, 1, 2, 1}, {0, 0, 0, 0, 1}, {1, 1, 1, 1, 1}, std::vector<double>(15, -1)};
   const auto metrics = information(likelihoods);
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling) == doctest::Approx(3.0 / 5));
-  CHECK(value_of(metrics, metric::diagnostics_retrieval_ceiling_at_k) == doctest::Approx(4.0 / 5));
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalCeiling) == doctest::Approx(3.0 / 5));
+  CHECK(value_of(metrics, metric::kDiagnosticsRetrievalCeilingAtK) == doctest::Approx(4.0 / 5));
 }
 
-TEST_CASE("of one prompt, or of no thoughts, there is nothing to tell") {
+TEST_CASE("mutual information is undefined for one prompt or no reasoning") {
   CHECK(information({1, {0}, {0}, {4}, {-3}}).empty());
   CHECK(information({4, {}, {}, {}, {}}).empty());
 }
 
-TEST_CASE("likelihoods far below what an exponential can hold have their information all the same") {
+TEST_CASE("mutual information is correct for likelihoods that underflow an exponential") {
   const auto metrics = information({2, {0, 1}, {0, 1}, {900, 900}, {-2000, -2500, -2600, -2000}});
-  CHECK(value_of(metrics, metric::diagnostics_mutual_information) == doctest::Approx(std::log(2)));
+  CHECK(value_of(metrics, metric::kDiagnosticsMutualInformation) == doctest::Approx(std::log(2)));
 }

@@ -9,11 +9,12 @@ using namespace starpo;
 
 namespace {
 
-// A bandit's episode in which `arm` was pulled, or no reply could be read.
+// Returns a bandit episode in which `arm` was pulled, or none if the response was invalid.
 Episode pull(int group, const std::string& arm, double score) {
   Episode episode;
   episode.spec = {0, group, 0, 0, std::nullopt};
-  episode.arms = {"Phoenix", "Dragon"};
+  episode.action_names = {"Phoenix", "Dragon"};
+  episode.single_step = true;
   Turn& turn = episode.turns.emplace_back();
   if (!arm.empty())
     turn.executed.push_back({.action = arm,
@@ -33,23 +34,23 @@ double metric_of(const std::vector<Episode>& episodes, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("the spread of a bandit's scores is luck where all pull one arm, and the choice's where they differ") {
+TEST_CASE("reward std by action ignores payout noise when all pull one arm and measures the choice otherwise") {
   const std::vector<Episode> one_arm{pull(0, "Dragon", 1), pull(0, "Dragon", 0), pull(1, "Dragon", 0),
                                      pull(1, "dragon", 1)};
-  CHECK(metric_of(one_arm, metric::rollout_reward_std_in_group) == doctest::Approx(std::sqrt(0.5)));
-  CHECK(metric_of(one_arm, metric::rollout_reward_std_by_action) == 0);
+  CHECK(metric_of(one_arm, metric::kRolloutRewardStdInGroup) == doctest::Approx(std::sqrt(0.5)));
+  CHECK(metric_of(one_arm, metric::kRolloutRewardStdByAction) == 0);
 
-  // Dragon pays 0.5 on average, Phoenix 0.1, and an unreadable reply costs 0.1.
+  // Dragon pays 0.5 on average, Phoenix 0.1, and an invalid response costs 0.1.
   const std::vector<Episode> both{pull(0, "Dragon", 1), pull(0, "Phoenix", 0.1), pull(1, "Dragon", 0),
                                   pull(1, "", -0.1)};
-  CHECK(metric_of(both, metric::rollout_reward_std_by_action) == doctest::Approx((0.4 + 0.6) / 2 / std::sqrt(2)));
+  CHECK(metric_of(both, metric::kRolloutRewardStdByAction) == doctest::Approx((0.4 + 0.6) / 2 / std::sqrt(2)));
 }
 
-TEST_CASE("without arms, or in groups of one, there is no spread by choice") {
-  Episode walk = pull(0, "Left", 1);
-  walk.arms.clear();
-  CHECK_FALSE(rollout_metrics(std::vector<Episode>{walk, walk}, false)
-                  .contains(std::string(metric::rollout_reward_std_by_action)));
+TEST_CASE("reward std by action is undefined without arms and for groups of one") {
+  Episode multi_step = pull(0, "Left", 1);
+  multi_step.single_step = false;
+  CHECK_FALSE(rollout_metrics(std::vector<Episode>{multi_step, multi_step}, false)
+                  .contains(std::string(metric::kRolloutRewardStdByAction)));
   CHECK_FALSE(rollout_metrics(std::vector<Episode>{pull(0, "Dragon", 1), pull(1, "Dragon", 0)}, false)
-                  .contains(std::string(metric::rollout_reward_std_by_action)));
+                  .contains(std::string(metric::kRolloutRewardStdByAction)));
 }

@@ -31,7 +31,7 @@ struct ControlledRun {
       append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
   }
 
-  // "pause+ paused" and so on: answers with + or - for accepted, and other events by type.
+  // Returns acknowledgements with + or - for accepted, and other events by type: "pause+ paused".
   std::string events() const {
     std::string text;
     std::istringstream lines(read_text(run.path() / "events.jsonl"));
@@ -48,7 +48,7 @@ struct ControlledRun {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(ControlledRun, "each command is answered, and refused where it changes nothing") {
+TEST_CASE_FIXTURE(ControlledRun, "each command is acknowledged, and rejected if it has no effect") {
   send({"resume", "checkpoint", "pause", "pause", "resume"});
   control.poll();
   CHECK(events() == "resume- checkpoint+ pause+ paused pause- resume+ resumed");
@@ -59,8 +59,8 @@ TEST_CASE_FIXTURE(ControlledRun, "each command is answered, and refused where it
 }
 
 TEST_CASE_FIXTURE(ControlledRun,
-                  "a checkpoint that is asked for in a pause is written at once where nothing has changed since the "
-                  "last iteration, else at the end of this one") {
+                  "a checkpoint requested during a pause is written at once if the state is that of the last "
+                  "iteration, else at the end of the current one") {
   int written = 0;
   control.at_iteration(4);
   send({"checkpoint", "pause", "checkpoint", "resume"});
@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(ControlledRun,
   CHECK(control.checkpoint_requested());
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "a checkpoint is pinned and unpinned, and what can't be is refused with the reason") {
+TEST_CASE_FIXTURE(ControlledRun, "a checkpoint can be pinned and unpinned, and failures report the reason") {
   const auto folder = run.path() / "checkpoints/000005";
   std::filesystem::create_directories(folder);
   write_text(folder / "trainer-state.safetensors", "");
@@ -101,17 +101,15 @@ TEST_CASE_FIXTURE(ControlledRun, "a checkpoint is pinned and unpinned, and what 
   CHECK(events() == "unpin- pin+ pin- unpin+ pin- pin- pin- pin-");
 }
 
-TEST_CASE_FIXTURE(
-    ControlledRun,
-    "a command that comes when the run is over is answered, and accepted where it asks for what has happened") {
+TEST_CASE_FIXTURE(ControlledRun,
+                  "commands after the end of a run are acknowledged, and accepted if already fulfilled") {
   send({"pause", "resume", "checkpoint", "stop"});
   control.finish();
   CHECK(events() == "pause- resume- checkpoint+ stop+");
   CHECK_FALSE(control.stop_requested());
 }
 
-TEST_CASE_FIXTURE(ControlledRun,
-                  "stop ends a pause, discards what can be discarded, and nothing holds up what is left to do") {
+TEST_CASE_FIXTURE(ControlledRun, "a stop ends a pause and discards a rollout, and the remaining work can't be paused") {
   send({"pause", "stop"});
   CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
   CHECK(control.stop_reason() == "command");
@@ -120,7 +118,7 @@ TEST_CASE_FIXTURE(ControlledRun,
   CHECK(events() == "pause+ paused stop+ pause- resume-");
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "a pause holds until it is lifted, and its time isn't work") {
+TEST_CASE_FIXTURE(ControlledRun, "a pause blocks until the run is resumed and is excluded from times") {
   const auto start = std::chrono::steady_clock::now();
   const Stopwatch watch(control);
   send({"pause"});
@@ -138,7 +136,7 @@ TEST_CASE_FIXTURE(ControlledRun, "a pause holds until it is lifted, and its time
   CHECK(worked + control.paused_seconds() <= elapsed.count() + 1e-9);
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "a signal stops, and ends a pause") {
+TEST_CASE_FIXTURE(ControlledRun, "a signal requests a stop and ends a pause") {
   send({"pause"});
   std::raise(SIGTERM);
   control.poll();
@@ -146,7 +144,7 @@ TEST_CASE_FIXTURE(ControlledRun, "a signal stops, and ends a pause") {
   CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "the second signal ends the process at once") {
+TEST_CASE_FIXTURE(ControlledRun, "the second signal ends the process immediately") {
   const pid_t child = ::fork();
   if (child == 0) {
     std::raise(SIGTERM);
@@ -159,7 +157,7 @@ TEST_CASE_FIXTURE(ControlledRun, "the second signal ends the process at once") {
   CHECK(WEXITSTATUS(status) == 128 + SIGINT);
 }
 
-TEST_CASE_FIXTURE(ControlledRun, "a signal that another thread takes asks to stop too") {
+TEST_CASE_FIXTURE(ControlledRun, "a signal delivered to another thread requests a stop") {
   std::thread([] { std::raise(SIGTERM); }).join();
   control.poll();
   CHECK(control.stop_reason() == "signal");

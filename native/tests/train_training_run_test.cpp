@@ -16,7 +16,7 @@ using namespace starpo;
 using namespace starpo::test;
 using nlohmann::json;
 
-TEST_CASE_FIXTURE(TinyRun, "an iteration is told of after its episodes, whose files are whole") {
+TEST_CASE_FIXTURE(TinyRun, "an iteration is logged after its episodes, whose files are complete") {
   REQUIRE(train() == 0);
   std::vector<json> written;
   for (const auto& event : events("rollout"))
@@ -34,11 +34,11 @@ TEST_CASE_FIXTURE(TinyRun, "an iteration is told of after its episodes, whose fi
   }
 }
 
-TEST_CASE_FIXTURE(TinyRun, "the episodes of an update that fails are there and told of before the failure") {
+TEST_CASE_FIXTURE(TinyRun, "the episodes of a failed update are written and logged before the failure") {
   config["iterations"] = 1;
   REQUIRE(train() == 0);
   {
-    // From such a moment any step is too large.
+    // With this moment, any step is too large.
     const RunConfig run_config = parse_run_config(config.dump());
     TrainerState state(run_config, run.path() / "checkpoints/000001");
     load_checkpoint(run.path(), 1, run_config.seed, state.replica);
@@ -49,15 +49,15 @@ TEST_CASE_FIXTURE(TinyRun, "the episodes of an update that fails are there and t
   config["iterations"] = 2;
   CHECK(train() == 1);
   CHECK(listed("failed", "code") == "2 non_finite_weight");
-  const auto told = events("rollout").back();
-  CHECK(told.at("iteration") == 2);
-  CHECK(told.at("split") == "train");
-  CHECK(told.at("seq") < events("failed").back().at("seq"));
+  const auto rollout = events("rollout").back();
+  CHECK(rollout.at("iteration") == 2);
+  CHECK(rollout.at("split") == "train");
+  CHECK(rollout.at("seq") < events("failed").back().at("seq"));
   for (const char* file : {"file", "index"})
-    CHECK(std::filesystem::exists(run.path() / told.at(file).get<std::string>()));
+    CHECK(std::filesystem::exists(run.path() / rollout.at(file).get<std::string>()));
 }
 
-TEST_CASE_FIXTURE(TinyRun, "episodes that can't be written end the run") {
+TEST_CASE_FIXTURE(TinyRun, "a run fails if its episodes can't be written") {
   config["environments"][0]["validate"] = false;
   write_text(run.path() / "rollouts", "in the way");
   CHECK(train() == 1);
@@ -66,8 +66,7 @@ TEST_CASE_FIXTURE(TinyRun, "episodes that can't be written end the run") {
 }
 
 TEST_CASE_FIXTURE(TinyRun,
-                  "a run evaluates and writes checkpoints at its start and end at least, and has nothing left to do "
-                  "when started again") {
+                  "a run evaluates and writes checkpoints at its start and end, and does nothing when started again") {
   json bandit = config["environments"][0];
   bandit.update(json{{"label", "bandit"},
                      {"type", "bandit"},
@@ -105,7 +104,7 @@ TEST_CASE_FIXTURE(TinyRun,
   CHECK(listed("stopped", "reason") == "2 completed, 2 completed");
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a pause, and the run goes on from it") {
+TEST_CASE_FIXTURE(TinyRun, "a pause can write a checkpoint of the last iteration, and a run can resume from it") {
   config["iterations"] = 100'000;
   const auto name = [](int iteration) { return std::filesystem::path(checkpoint_path(iteration)).filename().string(); };
   write_text(run.path() / "events.jsonl", "");
@@ -117,7 +116,7 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a p
   };
   int held = 0;
   std::thread person([&] {
-    // Where a pause comes upon the update, it is asked for again.
+    // If the pause falls into the update, request it again.
     for (std::size_t pauses = 1; held == 0; ++pauses) {
       until([&] { return events("iteration").size() >= pauses; });
       send("pause");
@@ -140,7 +139,7 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a p
   CHECK(std::filesystem::exists(run.path() / checkpoint_path(held) / "trainer-state.json"));
   const int reached = events("stopped").back().at("iteration");
 
-  // Whoever goes on from it makes the same weights.
+  // A resume from it gives the same weights.
   const auto undisturbed = weights(name(reached));
   for (int later = held + 1; later <= reached; ++later)
     std::filesystem::remove_all(run.path() / checkpoint_path(later));
@@ -150,9 +149,9 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint of the last iteration is written in a p
   CHECK(weights(name(reached)) == undisturbed);
 }
 
-TEST_CASE_FIXTURE(TinyRun, "an iteration whose groups are all dropped makes no update") {
+TEST_CASE_FIXTURE(TinyRun, "an iteration without kept groups makes no update") {
   config["filter"] = {{"strategy", "top_p"}, {"keep", 0.9}};
-  config["rollout"]["max_response_tokens"] = 1;  // nothing valid fits into one token, so all scores are equal
+  config["rollout"]["max_response_tokens"] = 1;  // no valid response fits into one token, so all scores are equal
   CHECK(train() == 0);
   for (const auto& event : events("iteration")) {
     CHECK(event.at("metrics").at("filter/kept_groups") == 0);
@@ -162,7 +161,7 @@ TEST_CASE_FIXTURE(TinyRun, "an iteration whose groups are all dropped makes no u
   CHECK(weights("000002") == weights("000000"));
 }
 
-TEST_CASE_FIXTURE(TinyRun, "groups of one, a mini-batch larger than the batch, and two epochs") {
+TEST_CASE_FIXTURE(TinyRun, "groups of one, a mini-batch larger than the batch, and two epochs work") {
   config["rollout"]["group_size"] = 1;
   config["policy_loss"].update({{"mini_batch", 64}, {"epochs", 2}});
   CHECK(train() == 0);
@@ -176,8 +175,7 @@ TEST_CASE_FIXTURE(TinyRun, "groups of one, a mini-batch larger than the batch, a
 }
 
 TEST_CASE_FIXTURE(TinyRun,
-                  "a damaged checkpoint is passed over with a warning, and the iterations after the one before give "
-                  "the same weights again") {
+                  "a damaged checkpoint is skipped with a warning, and repeated iterations give the same weights") {
   config["checkpoint"]["every"] = 1;
   CHECK(train() == 0);
   const auto whole = weights("000002");
@@ -188,7 +186,7 @@ TEST_CASE_FIXTURE(TinyRun,
   CHECK(weights("000002") == whole);
 }
 
-TEST_CASE_FIXTURE(TinyRun, "with a critic and a KL term too, though the folder of the initial weights is gone") {
+TEST_CASE_FIXTURE(TinyRun, "a run with critic and KL term resumes identically without its initial model folder") {
   config["checkpoint"]["every"] = 1;
   config["iterations"] = 3;
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
@@ -216,7 +214,7 @@ TEST_CASE_FIXTURE(TinyRun, "with a critic and a KL term too, though the folder o
     }
 }
 
-TEST_CASE_FIXTURE(TinyRun, "while the critic warms up the policy stays as it is") {
+TEST_CASE_FIXTURE(TinyRun, "the policy does not change while the critic warms up") {
   config["iterations"] = 1;
   config["advantage"]["estimator"] = "gae";
   for (const char* critic : {"full", "head"}) {
@@ -231,17 +229,18 @@ TEST_CASE_FIXTURE(TinyRun, "while the critic warms up the policy stays as it is"
   }
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a reference of the user's own") {
+TEST_CASE_FIXTURE(TinyRun, "a custom reference model is used") {
   TemporaryFolder other;
   make_tiny_model_folder(other.path(), 4);
   config["iterations"] = 1;
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"reference", other.path().string()}});
   CHECK(train() == 0);
   CHECK(events("iteration").back().at("metrics").at("actor/kl_to_reference") >
-        0);  // the run's initial weights would give 0 in the first iteration
+        0);  // with the initial weights as reference it would be 0
 }
 
-TEST_CASE_FIXTURE(TinyRun, "without the first checkpoint's weights the reference is read from the initial model") {
+TEST_CASE_FIXTURE(TinyRun,
+                  "without the weights of the first checkpoint, the reference is read from the initial model") {
   config["iterations"] = 1;
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}});
   CHECK(train() == 0);
@@ -251,7 +250,7 @@ TEST_CASE_FIXTURE(TinyRun, "without the first checkpoint's weights the reference
 
 TEST_CASE_FIXTURE(
     TinyRun,
-    "a run in bf16 says by which instructions, and one that this processor can't go on with isn't called damaged") {
+    "a bf16 run reports its instruction set, and an unsupported processor is not reported as a damaged checkpoint") {
   config["iterations"] = 1;
   CHECK(train() == 0);
   config["precision"] = "bf16";
@@ -264,7 +263,7 @@ TEST_CASE_FIXTURE(
   CHECK(listed("failed", "code") == "0 precision_unsupported");
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a checkpoint whose event a killed trainer couldn't write is told by the next one") {
+TEST_CASE_FIXTURE(TinyRun, "a checkpoint that a killed trainer could not log is logged by the next one") {
   CHECK(train() == 0);
   const auto journal = read_text(run.path() / "events.jsonl");
   const auto end = journal.rfind("\n", journal.rfind("\"type\":\"checkpoint\"")) + 1;
@@ -276,18 +275,18 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint whose event a killed trainer couldn't w
   }
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a start that fails says why in the journal") {
+TEST_CASE_FIXTURE(TinyRun, "a failed start reports the reason in the journal") {
   std::filesystem::remove(model.path() / "model.safetensors");
   CHECK(train() == 1);
   CHECK(listed("failed", "code") == "0 model_file_missing");
   CHECK_FALSE(events("failed").at(0).at("hint").get<std::string>().empty());
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a warm start looks for commands after every micro-batch") {
+TEST_CASE_FIXTURE(TinyRun, "a warm start polls for commands after every micro-batch") {
   RunConfig warm = small_run_config();
   warm.warm_start.steps_per_iteration = 2;
   warm.warm_start.batch = 3;
-  warm.optimizer.micro_batch_tokens = 1;  // one demonstration each
+  warm.optimizer.micro_batch_tokens = 1;  // one demonstration per micro-batch
   const auto state = tiny_state(warm, model.path());
   std::vector<int> steps_done;
   warm_start_iteration(warm, state->playground, state->replica, state->threads, 1, [&](int done, int total) {
@@ -297,7 +296,7 @@ TEST_CASE_FIXTURE(TinyRun, "a warm start looks for commands after every micro-ba
   CHECK(steps_done == std::vector<int>{0, 0, 0, 1, 1, 1});
 }
 
-TEST_CASE_FIXTURE(TinyRun, "old training episodes are removed, evaluations and every m-th iteration stay") {
+TEST_CASE_FIXTURE(TinyRun, "old training episodes are deleted; evaluations and every m-th iteration are kept") {
   config["iterations"] = 5;
   config["rollout"].update({{"groups", 1}, {"group_size", 2}, {"max_response_tokens", 2}});
   config["policy_loss"]["mini_batch"] = 2;
@@ -313,7 +312,7 @@ TEST_CASE_FIXTURE(TinyRun, "old training episodes are removed, evaluations and e
     CHECK(exists(number + "-frozen-lake.jsonl.zst"));
   }
 
-  // One that was announced, and whose trainer was killed before its files were gone.
+  // A deletion that was logged by a trainer that was killed before deleting the files.
   write_text(run.path() / "rollouts/000001-train.jsonl.zst", "left over");
   config["iterations"] = 6;
   CHECK(train() == 0);
@@ -321,7 +320,7 @@ TEST_CASE_FIXTURE(TinyRun, "old training episodes are removed, evaluations and e
   CHECK(!exists("000001-train.jsonl.zst"));
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a run warns before it passes its storage budget, and once when it has") {
+TEST_CASE_FIXTURE(TinyRun, "a run warns before it exceeds its storage budget, and once after") {
   config["iterations"] = 1;
   config["checkpoint"]["keep"] = 100;
   CHECK(train() == 0);
@@ -330,7 +329,7 @@ TEST_CASE_FIXTURE(TinyRun, "a run warns before it passes its storage budget, and
   const auto used = static_cast<double>(folder_bytes(run.path()));
   config["iterations"] = 3;
   config["checkpoint"]["every"] = 1;
-  // Room for what is there and one checkpoint, not for two.
+  // Allows one more checkpoint, but not two.
   const auto checkpoint = static_cast<double>(folder_bytes(run.path() / "checkpoints/000001"));
   config["storage"]["budget_gigabytes"] = (used + 1.5 * checkpoint) / 1e9;
   CHECK(train() == 0);
@@ -338,11 +337,11 @@ TEST_CASE_FIXTURE(TinyRun, "a run warns before it passes its storage budget, and
   for (const auto& event : events("log"))
     if (event.at("level") == "warning") messages.push_back(event.at("message"));
   REQUIRE(messages.size() == 2);
-  CHECK(messages[0].find("the next checkpoint may pass it") != std::string::npos);
-  CHECK(messages[1].find("has passed its storage budget") != std::string::npos);
+  CHECK(messages[0].find("the next checkpoint may exceed it") != std::string::npos);
+  CHECK(messages[1].find("exceeds its storage budget") != std::string::npos);
 }
 
-TEST_CASE("a device that there isn't ends the run before it has begun") {
+TEST_CASE("an unavailable device fails the run before it starts") {
   TinyRun fixture;
   fixture.config["device"] = "cuda:99";
   CHECK(fixture.train() == 1);
@@ -351,7 +350,7 @@ TEST_CASE("a device that there isn't ends the run before it has begun") {
   CHECK(fixture.events("failed")[0].at("code") == "device_unavailable");
 }
 
-TEST_CASE("a run says which device it was given") {
+TEST_CASE("a run reports its selected device") {
   TinyRun fixture;
   REQUIRE(fixture.train() == 0);
   const auto started = fixture.events("started").at(0);
@@ -359,7 +358,7 @@ TEST_CASE("a run says which device it was given") {
   CHECK_FALSE(started.at("device_name").get<std::string>().empty());
 }
 
-TEST_CASE("a rehearsal trains with replies of the lengths it was told, and leaves no evaluation or checkpoint") {
+TEST_CASE("a benchmark run uses the given response lengths and writes no evaluation or checkpoint") {
   TinyRun fixture;
   write_text(fixture.run.path() / "run.json", fixture.config.dump());
   {
@@ -374,7 +373,7 @@ TEST_CASE("a rehearsal trains with replies of the lengths it was told, and leave
     CHECK(iteration.at("metrics").at("rollout/turns") == 5);
     CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() <= 2 + 4 * 3);
     CHECK(iteration.at("metrics").at("rollout/response_tokens").get<double>() >
-          9);  // a random policy seldom ends a reply by itself
+          9);  // a random policy rarely ends a response before the limit
     CHECK(iteration.at("metrics").at("actor/grad_norm").get<double>() > 0);
   }
   CHECK(fixture.events("evaluation").empty());

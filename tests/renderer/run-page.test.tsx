@@ -113,9 +113,9 @@ test('a live run can be paused, checkpointed and stopped', async () => {
   await page.shown(page.saying('.status-badge', 'Paused'));
   await page.shown(page.saying('.run-facts', /Paused (in|after) iteration/));
   await page.click(page.saying('button', /^Checkpoint$/));
-  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 is written now/));
+  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 is being written/));
   await page.click(page.saying('button', /^Checkpoint$/));
-  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 is there already/));
+  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 already exists/));
   await page.click(page.saying('button', /^Stop…$/));
   await page.click(inDialog(/^Keep training$/));
   await page.click(page.saying('button', /^Stop…$/));

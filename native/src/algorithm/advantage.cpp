@@ -16,17 +16,17 @@ void describe(FieldVisitor& v, AdvantageConfig& c) {
 }
 
 std::vector<double> group_advantages(std::span<const double> scores, AdvantageEstimator estimator) {
-  const double centre = mean(scores), spread = score_spread(scores), members = static_cast<double>(scores.size());
+  const double centre = mean(scores), deviation = reward_std(scores), count = static_cast<double>(scores.size());
   std::vector<double> advantages;
   for (const double score : scores) {
-    // A group of equal scores has no advantage, whatever the rounding of its mean and of the scores.
-    const double difference = spread == 0 && scores.size() > 1 ? 0 : score - centre;
+    // Equal scores give exactly zero advantages, regardless of rounding.
+    const double difference = deviation == 0 && scores.size() > 1 ? 0 : score - centre;
     switch (estimator) {
-      case AdvantageEstimator::grpo: advantages.push_back(difference / (spread + 1e-6)); break;
+      case AdvantageEstimator::grpo: advantages.push_back(difference / (deviation + 1e-6)); break;
       case AdvantageEstimator::dr_grpo: advantages.push_back(difference); break;
-      case AdvantageEstimator::gae: throw std::logic_error("generalised advantage estimation compares no group");
+      case AdvantageEstimator::gae: throw std::logic_error("generalised advantage estimation has no group advantages");
       case AdvantageEstimator::rloo:
-        advantages.push_back(scores.size() > 1 ? difference * members / (members - 1) : score);
+        advantages.push_back(scores.size() > 1 ? difference * count / (count - 1) : score);
         break;
     }
   }
@@ -37,7 +37,7 @@ void generalised_advantages(std::span<const double> rewards, std::span<const flo
                             std::span<double> advantages) {
   double next_value = 0, next_advantage = 0;
   for (std::size_t t = rewards.size(); t-- > 0;) {
-    const double error = rewards[t] + gamma * next_value - values[t];  // the temporal difference residual, equation 9
+    const double error = rewards[t] + gamma * next_value - values[t];  // temporal difference residual, equation 9
     next_advantage = advantages[t] = error + gamma * lambda * next_advantage;
     next_value = values[t];
   }
@@ -54,9 +54,9 @@ void whiten(std::span<std::vector<double>> advantages, std::span<const int> envi
     all[environments[i]].insert(all[environments[i]].end(), advantages[i].begin(), advantages[i].end());
   for (const auto& [environment, values] : all) {
     if (values.size() < 2) continue;
-    const double centre = mean(values), spread = standard_deviation(values);
-    // The constant is small beside any variance that matters and keeps equal advantages at 0.
-    const double scale = 1 / std::sqrt(spread * spread + 1e-8);
+    const double centre = mean(values), deviation = standard_deviation(values);
+    // The constant keeps equal advantages at 0 and is small compared with relevant variances.
+    const double scale = 1 / std::sqrt(deviation * deviation + 1e-8);
     for (std::size_t i = 0; i < advantages.size(); ++i) {
       if (environments[i] != environment) continue;
       for (double& advantage : advantages[i]) advantage = (advantage - centre) * scale;

@@ -16,7 +16,7 @@ struct FilterConfig {
 };
 void describe(FieldVisitor&, FilterConfig&);
 
-// The raw scores of the episodes that began in one initial state.
+// Raw scores of the episodes that started from one initial state.
 struct ScoredGroup {
   int environment = 0;
   std::vector<double> scores;
@@ -28,23 +28,22 @@ struct FilterWarning {
 };
 
 struct FilterResult {
-  std::vector<bool> kept;      // [groups]
-  std::vector<double> spread;  // [groups] score_spread of the raw scores
+  std::vector<bool> kept;           // [groups]
+  std::vector<double> reward_stds;  // [groups], of raw scores
   std::vector<FilterWarning> warnings;
 };
 
-// StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keep the initial states whose episodes disagree most, since
-// a group without spread carries no learning signal. Each environment's groups are filtered among themselves: spreads
-// of different rewards don't compare.
-//   fraction: the floor(keep * groups) groups of largest spread, at least one. Ties go to the earlier group; groups
-//   without spread come last and only
-//             fill the quota.
-//   top_p:    groups in order of falling spread until their sum reaches keep * total (RAGEN-2), at least one; groups
-//   without spread never.
+// StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keeps the initial states with the highest reward std, since
+// a group with zero reward std has no learning signal. Filters each environment separately, since reward scales differ.
+//   fraction: the floor(keep * groups) groups with the highest reward std, at least one. Ties go to the earlier group;
+//             groups with zero reward std only fill the quota.
+//   top_p:    groups by decreasing reward std until their sum reaches keep * total (RAGEN-2), at least one; never
+//   groups
+//             with zero reward std.
 // Groups of one episode are all kept, with a warning.
 FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);
 
-// The most that the filter can keep of an environment's groups, of group_size episodes each.
-int most_kept_groups(const FilterConfig&, int groups, int group_size);
+// Returns the maximum number of groups that the filter can keep for an environment. group_size: episodes per group.
+int max_kept_groups(const FilterConfig&, int groups, int group_size);
 
 }  // namespace starpo

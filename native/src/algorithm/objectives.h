@@ -12,13 +12,12 @@
 #include "base/reproducible_math.h"
 #include "fields/field_visitor.h"
 
-// What an update minimises, token by token: the clipped policy objective with entropy bonus, KL to a reference, the
-// critic's squared error. RAGEN (arXiv 2504.20073) takes them over whole trajectories (equations 3 to 5): a "token"
-// here is one that the policy chose, in whatever turn.
+// Loss terms per token: the clipped policy objective with entropy bonus, KL to a reference, and the critic's squared
+// error. RAGEN (arXiv 2504.20073) sums them over whole trajectories (equations 3 to 5), so "token" means a token
+// sampled by the policy in any turn.
 namespace starpo {
 
-// How a mini-batch's tokens are weighed against each other. n: trajectories of the mini-batch, |o|: trained tokens of
-// one.
+// Weighting of tokens in a mini-batch. n: trajectories in the mini-batch, |o|: trained tokens of a trajectory.
 //   trajectory:     1/n sum 1/|o| sum L    mean over a trajectory's tokens, then over trajectories (RAGEN, equation 4)
 //   token:          1/(sum |o|) sum L      mean over all tokens of the mini-batch (DAPO, arXiv 2503.14476, section 3.3)
 //   trajectory_sum: 1/n sum L              sum over a trajectory's tokens, mean over trajectories
@@ -43,13 +42,13 @@ struct KlConfig {
   double coefficient = 0;
   KlEstimator estimator = KlEstimator::k1;
   KlPlacement placement = KlPlacement::reward;
-  std::string reference;  // model folder; empty: the run's initial weights
+  std::string reference;  // model folder; empty: initial weights of the run
 };
 void describe(FieldVisitor&, KlConfig&);
 
-// One token's terms, for the CPU's loop and the GPU's kernel alike.
+// Terms of one token, shared by the CPU loop and the GPU kernel.
 
-// The same bits on every machine's CPU; on a GPU the device's own, correct to the last bit or two.
+// Gives the same bits on every CPU. On a GPU, uses the device's exp, accurate to the last bit or two.
 STARPO_HOST_DEVICE inline double loss_exp(double x) {
 #ifdef __CUDA_ARCH__
   return exp(x);
@@ -64,11 +63,10 @@ struct TokenLoss {
   int clipped;      // -1: the lower clip removed the gradient, 1: the upper, 0: neither
 };
 
-// With r = policy / policy of the rollout:
-//   L = max(-A r, -A clamp(r, 1 - clip_low, 1 + clip_high))   PPO (arXiv 1707.06347, equation 7), asymmetric as in DAPO
-//   (arXiv 2503.14476, equation 10) L = min(L, -A dual_clip) where A < 0                      dual clip (arXiv
-//   1912.09729, equation 5); 0: none
-// log_ratio: log r.
+// Computes the clipped objective. With r = policy / rollout policy (log_ratio: log r):
+//   L = max(-A r, -A clamp(r, 1 - clip_low, 1 + clip_high))   PPO (arXiv 1707.06347, equation 7), with the asymmetric
+//                                                             clip of DAPO (arXiv 2503.14476, equation 10)
+//   L = min(L, -A dual_clip) if A < 0                         dual clip (arXiv 1912.09729, equation 5); 0 disables it
 STARPO_HOST_DEVICE inline TokenLoss clipped_objective(double log_ratio, double advantage, double clip_low,
                                                       double clip_high, double dual_clip) {
   const double ratio = loss_exp(log_ratio), low = 1 - clip_low, high = 1 + clip_high;
@@ -84,12 +82,11 @@ STARPO_HOST_DEVICE inline TokenLoss clipped_objective(double log_ratio, double a
 
 // Estimators of KL(policy || reference) from one sampled token (Schulman, "Approximating KL Divergence", 2020), with
 // log-ratio d = log policy - log reference:
-//   k1: d                 unbiased, but its gradient is on average that of nothing: for the reward
+//   k1: d                 unbiased, but its expected gradient is zero; for the reward only
 //   k2: d^2 / 2           biased, with the gradient of the divergence
-//   k3: exp(-d) - 1 + d   unbiased and never negative; at most 10, as in verl, and without gradient where it is cut (d
-//   below -2.6 or above 11), so that no single
-//                         token that the reference likes far better is the whole update
-inline constexpr double largest_k3 = 10;
+//   k3: exp(-d) - 1 + d   unbiased and non-negative; at most 10, as in verl, with zero gradient where it is clipped (d
+//                         below -2.6 or above 11), so that one token cannot dominate the update
+inline constexpr double kMaxK3 = 10;
 
 struct KlEstimate {
   double value;
@@ -101,63 +98,57 @@ STARPO_HOST_DEVICE inline KlEstimate kl_estimate(KlEstimator estimator, double l
   if (estimator == KlEstimator::k2) return {d * d / 2, d};
   const double ratio = loss_exp(-d);
   const double value = ratio - 1 + d;
-  if (value > largest_k3) return {largest_k3, 0};
+  if (value > kMaxK3) return {kMaxK3, 0};
   return {value, 1 - ratio};
 }
 
-// The policy's loss.
-
-// The weight of each trajectory's tokens in a mini-batch's loss. trained_tokens: [trajectories] count of each; longest:
-// most tokens a trajectory can train. A function of the mini-batch alone, so the loss never depends on how it is cut
-// into micro-batches.
+// Returns the weight of each trajectory's tokens in the loss of a mini-batch. trained_tokens: [trajectories]; longest:
+// maximum trained tokens per trajectory. Depends on the mini-batch only, so the loss does not depend on micro-batches.
 std::vector<double> token_weights(std::span<const int> trained_tokens, LossAverage, int longest);
 
 struct PolicyLossSums {
   double loss = 0;         // weighted
-  double entropy = 0;      // plain sums over tokens from here on
+  double entropy = 0;      // this and all below: plain sums over tokens
   double clipped_low = 0;  // tokens whose gradient the lower clip removed
   double clipped_high = 0;
   double log_ratio = 0;  // rollout - update log-probability
   long tokens = 0;
 };
 
-// sum weight * (clipped objective - entropy_coefficient * entropy) for a run of tokens of one trajectory: one weight.
-// Adds to sums and writes d(loss)/d(logprob) and d(loss)/d(entropy). All spans: [tokens].
+// Adds weight * (clipped objective - entropy_coefficient * entropy) over tokens of one trajectory to sums. Writes
+// d(loss)/d(logprob) and d(loss)/d(entropy). All spans: [tokens].
 void policy_loss(std::span<const float> logprobs, std::span<const float> entropies,
                  std::span<const float> rollout_logprobs, std::span<const double> advantages, double weight,
                  const PolicyLossConfig&, PolicyLossSums&, std::span<float> logprob_gradients,
                  std::span<float> entropy_gradients);
 
-// KL in the loss, for the same: adds coefficient * weight * estimate to loss and its gradient to logprob_gradients. All
-// spans: [tokens].
+// Adds the KL term, coefficient * weight * estimate, to loss and its gradient to logprob_gradients. All spans:
+// [tokens].
 void kl_loss(std::span<const float> logprobs, std::span<const float> reference_logprobs, const KlConfig&, double weight,
              double& loss, std::span<float> logprob_gradients);
 
-// How far the update's log-probabilities, before its first step, are from those that the rollout wrote down.
+// Difference between update log-probabilities, before the first step, and rollout log-probabilities.
 struct LogprobGap {
   double sum = 0, largest = 0, kl = 0;
   std::int64_t tokens = 0;
 
-  // difference: the update's log-probability of a sampled token minus the rollout's.
+  // difference: update minus rollout log-probability of a sampled token.
   void add(double difference) {
     sum += std::abs(difference);
     largest = std::max(largest, std::abs(difference));
-    kl +=
-        std::expm1(difference) - difference;  // k3: its mean over the rollout's samples estimates KL(rollout || update)
+    kl += std::expm1(difference) - difference;  // k3; its mean estimates KL(rollout || update)
     ++tokens;
   }
 };
 
-// The critic's loss.
-
-// weight / 2 * max((V - R)^2, (clamp(V, V_old - clip, V_old + clip) - R)^2), summed over a run of tokens (as PPO's
-// reference implementation has it; clip 0: the first alone). V_old: the value before the update, R: the return. Writes
-// d(loss)/d(value) and returns the loss. All spans: [tokens].
+// Returns the critic loss, weight / 2 * max((V - R)^2, (clamp(V, V_old - clip, V_old + clip) - R)^2) summed over
+// tokens, as in PPO's reference implementation; clip 0 disables clipping. V_old: value before the update, R: return.
+// Writes d(loss)/d(value). All spans: [tokens].
 double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns,
                   double clip, double weight, std::span<float> gradients);
 
-// 1 - variance(returns - values) / variance(returns): 1 for a critic that knows every return, 0 for one that knows
-// their mean alone, negative for a worse one. Nothing where the returns don't differ.
+// Returns 1 - variance(returns - values) / variance(returns): 1 for a perfect critic, 0 for one that predicts the mean.
+// Returns nothing if all returns are equal.
 std::optional<double> explained_variance(std::span<const double> values, std::span<const double> returns);
 
 }  // namespace starpo

@@ -12,8 +12,8 @@ inline double mean(std::span<const double> values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-// Unbiased (n - 1) standard deviation; 0 for fewer than two values. All-equal values give exactly 0, whatever the
-// rounding of their mean.
+// Returns the unbiased (n - 1) standard deviation, or 0 for fewer than two values. Equal values give exactly 0,
+// regardless of rounding.
 inline double standard_deviation(std::span<const double> values) {
   if (values.size() < 2) return 0;
   bool equal = true;
@@ -25,18 +25,16 @@ inline double standard_deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-// Two scores that differ by no more than this, times the larger of 1 and their size, are the same score. Rewards are
-// added up turn by turn, so that a sum's last bits tell in which order it came about: ten steps of -0.1 are one of
-// several doubles near -1, by how they fell on turns. A hundred thousand additions err by less; a spread that matters
-// is more than the 1e-6 that group-relative advantages add to it.
-inline constexpr double same_score = 1e-9;
+// Scores that differ by at most this, times the larger of 1 and their size, count as equal. A score sums rewards turn
+// by turn, so its last bits depend on the order of additions: ten steps of -0.1 give several doubles near -1. The
+// tolerance exceeds the error of 100,000 additions and is below the 1e-6 that group-relative advantages add to the std.
+inline constexpr double kScoreTolerance = 1e-9;
 
-// standard_deviation, but exactly 0 where all scores are the same: whether a group disagrees at all must not hang on
-// the order of additions.
-inline double score_spread(std::span<const double> scores) {
+// Returns the standard deviation of scores, or exactly 0 if all are equal within kScoreTolerance.
+inline double reward_std(std::span<const double> scores) {
   if (scores.size() < 2) return 0;
   const auto [low, high] = std::ranges::minmax(scores);
-  if (high - low <= same_score * std::max({1.0, std::abs(low), std::abs(high)})) return 0;
+  if (high - low <= kScoreTolerance * std::max({1.0, std::abs(low), std::abs(high)})) return 0;
   return standard_deviation(scores);
 }
 
@@ -44,7 +42,7 @@ struct Interval {
   double low, high;
 };
 
-// Wilson's 95 % score interval of a proportion.
+// Returns the 95 % Wilson score interval of a proportion.
 inline Interval wilson_interval(int successes, int trials) {
   constexpr double z = 1.959963984540054;
   const double n = trials, p = successes / n, z2 = z * z;

@@ -46,7 +46,8 @@ Json samples_of(const RunConfig& config, const Playground& playground, int envir
   for (int iteration = 1; iteration <= config.iterations && static_cast<int>(samples.size()) < levels; ++iteration) {
     const auto before = samples.size();
     for (const EpisodeSpec& spec : training_episodes(config, iteration)) {
-      if (spec.environment != environment || spec.member != 0 || static_cast<int>(samples.size()) == levels) continue;
+      if (spec.environment != environment || spec.index_in_group != 0 || static_cast<int>(samples.size()) == levels)
+        continue;
       const EpisodePlayer player(playground.rules[environment], playground.prototypes[environment]->clone(), spec);
       samples.push_back({{"seed", spec.seed},
                          {"messages", messages_of(playground, player.prompt())},

@@ -38,16 +38,13 @@ std::vector<int> trained_groups(const RunConfig& config) {
 
 int most_trained_episodes(const RunConfig& config) {
   int groups = 0;
-  for (const int own : trained_groups(config))
-    groups += most_kept_groups(config.filter, own, config.rollout.group_size);
+  for (const int own : trained_groups(config)) groups += max_kept_groups(config.filter, own, config.rollout.group_size);
   return groups * config.rollout.group_size;
 }
 
 void add_filter(const RunConfig& config, IdleList& idle) {
   const auto groups = trained_groups(config);
-  const auto keeps_all = [&](int own) {
-    return most_kept_groups(config.filter, own, config.rollout.group_size) == own;
-  };
+  const auto keeps_all = [&](int own) { return max_kept_groups(config.filter, own, config.rollout.group_size) == own; };
   if (config.rollout.group_size == 1)
     idle.add(filter_paths, "rollout.group_size is 1: the reward std of a single episode is 0, so every group is kept");
   else if (config.filter.strategy == FilterStrategy::none)
@@ -153,7 +150,7 @@ void add_environments(const RunConfig& config, IdleList& idle) {
     const auto& environment = config.environments[i];
     const auto path = "environments[" + std::to_string(i) + "]";
     const auto made = make_environment(environment.type, environment.config);
-    if (!made->leaves_to_chance()) idle.add({path + ".noise"}, "this environment is deterministic");
+    if (!made->is_stochastic()) idle.add({path + ".noise"}, "this environment is deterministic");
     for (const auto& [key, reason] : made->idle_keys()) idle.add({path + ".config." + key}, reason);
     if (environment.max_turns == 1)
       idle.add({path + ".prompt.next"}, path + ".max_turns is 1: an episode has no second turn");

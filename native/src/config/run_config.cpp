@@ -46,7 +46,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.integer("version", c.version, newest_run_config_version(), newest_run_config_version());
   v.text("preset", c.preset, {.pattern = "[a-z0-9.-]{1,64}"});
   v.choice("task", c.task, {"reinforce", "warm_start"});
-  v.integer("seed", c.seed, 0, largest_seed);
+  v.integer("seed", c.seed, 0, kMaxSeed);
   v.text("device", c.device, {.pattern = "(auto|cpu|cuda(:[0-9]{1,2})?)"});
   v.integer("threads", c.threads, 0, 256);
   v.choice("precision", c.precision, precisions);
@@ -195,14 +195,14 @@ std::string run_config_schema() {
   for (auto& field : schema["fields"]) field["meaning"] = meaning_of_key(field["path"]);
   for (const auto& type : environment_types())
     schema["environments"][std::string(type.name)] = Json::parse(fields_as_json(type.describe_config));
-  for (const auto& each : metric::iteration_metrics) {
+  for (const auto& each : metric::kIterationMetrics) {
     Json described{{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}};
-    if (metric::is_by_environment(each.name)) described["by_environment"] = true;
+    if (metric::has_environment_breakdown(each.name)) described["by_environment"] = true;
     schema["metrics"].push_back(std::move(described));
   }
-  for (const auto& each : metric::evaluation_metrics)
+  for (const auto& each : metric::kEvaluationMetrics)
     schema["evaluation_metrics"].push_back({{"name", each.name}, {"unit", each.unit}, {"meaning", each.meaning}});
-  for (const auto& type : event::types) {
+  for (const auto& type : event::kTypes) {
     Json fields = Json::array();
     for (const auto& field : type.fields) fields.push_back({{"name", field.name}, {"note", field.note}});
     schema["events"].push_back({{"name", type.name}, {"fields", std::move(fields)}, {"when", type.when}});

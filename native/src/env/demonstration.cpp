@@ -21,15 +21,15 @@ void horizontal_first(Plan& plan) {
                         [](const std::string& action) { return action == "Left" || action == "Right"; });
 }
 
-void cut(Plan& plan, int limit) {
+void truncate(Plan& plan, int limit) {
   if (static_cast<int>(plan.size()) > limit) plan.resize(limit);
 }
 
-std::string place(int cell, int columns) {
+std::string cell_text(int cell, int columns) {
   return " " + std::to_string(cell / columns) + "," + std::to_string(cell % columns);
 }
 
-std::string counted(const Plan& plan) {
+std::string run_length_text(const Plan& plan) {
   std::string text;
   for (std::size_t i = 0; i < plan.size();) {
     std::size_t end = i;

@@ -9,7 +9,7 @@
 
 namespace starpo {
 
-// The random choices of one demonstration, in order.
+// Draws the random choices of one demonstration, in order.
 class DemonstrationDraws {
  public:
   DemonstrationDraws(std::uint32_t seed, std::uint64_t index)
@@ -26,46 +26,47 @@ class DemonstrationDraws {
   std::uint32_t next_ = 0;
 };
 
-// plain: a thought that names no position, and a greedy plan; positions: it reads them, the plan is greedy all the
-// same; careful: it reads all that matters and follows the solver's plan step by step.
+// plain: reasoning without positions, greedy plan. positions: reasoning with positions, greedy plan. careful: reasoning
+// with all positions and the steps of the solver's plan.
 enum class DemonstrationStyle { plain, positions, careful };
 
 struct DemonstrationRequest {
   DemonstrationStyle style;
-  bool mistake;  // the plan is random
-  int limit;     // most actions
+  bool mistake;  // use a random plan
+  int limit;     // maximum number of actions
   DemonstrationDraws& draws;
 };
 
 using Plan = std::vector<std::string>;  // action names
 
 struct Demonstration {
-  std::string thought;
+  std::string reasoning;
   Plan actions;
 };
 
-// What environments on a grid with Up, Down, Left and Right demonstrate with.
+// Helpers for environments on a grid with the actions Up, Down, Left and Right.
 
-// Two to four actions without aim.
+// Returns two to four random actions.
 Plan random_plan(const std::vector<std::string>& names, DemonstrationDraws&);
 
-// Straight: all vertical moves, then all horizontal ones. `down` and `right` in cells, negative for the other way.
+// Returns all vertical moves, then all horizontal ones. `down` and `right`: cells; negative means up and left.
 Plan straight_plan(int down, int right);
 
+// Moves horizontal actions to the front.
 void horizontal_first(Plan&);
 
-void cut(Plan&, int limit);
+void truncate(Plan&, int limit);
 
-// " 2,0": row and column of a cell.
-std::string place(int cell, int columns);
+// Returns the row and column of a cell: " 2,0".
+std::string cell_text(int cell, int columns);
 
-// " Down 2 Right 1": the plan's moves, counted.
-std::string counted(const Plan&);
+// Returns the moves of a plan with counts: " Down 2 Right 1".
+std::string run_length_text(const Plan&);
 
-// The place of an action's name among them all.
-template <typename Way>
-Way direction_of(const std::string& action, const std::vector<std::string>& names) {
-  return static_cast<Way>(std::ranges::find(names, action) - names.begin());
+// Returns the direction enum value of an action's name.
+template <typename Direction>
+Direction direction_of(const std::string& action, const std::vector<std::string>& names) {
+  return static_cast<Direction>(std::ranges::find(names, action) - names.begin());
 }
 
 }  // namespace starpo

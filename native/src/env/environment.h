@@ -19,72 +19,76 @@ struct RewardTerm {
   double value;
 };
 
-// Something that an environment has to say of an action, such as "slipped" or "dead_end".
-struct Fact {
+// A property of a step that is specific to an environment, such as "slipped".
+struct StepFlag {
   std::string name;
-  bool holds;
+  bool value;
 };
 
-// What one action did.
+// Named lists of text about a level, for episode files.
+using ResetInfo = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// The result of one action.
 struct StepResult {
   double reward = 0;
-  bool reward_is_integer = false;  // Python would print the reward without a fraction; see format_python_number
+  bool reward_is_integer = false;  // the reward is a Python int; see format_python_number
   bool done = false;
   bool effective = false;  // the action changed the state
-  bool valid = false;      // the action has a name that the environment knows
+  bool valid = false;      // the environment knows the action's name
   bool success = false;
-  std::vector<RewardTerm> terms = {};  // add up to the reward, in their order
-  std::vector<Fact> facts = {};        // the environment's own
+  std::vector<RewardTerm> terms = {};  // their sum, in this order, is the reward
+  std::vector<StepFlag> flags = {};
 
   void add_reward(std::string name, double value) {
     reward = terms.empty() ? value : reward + value;
     terms.push_back({std::move(name), value});
   }
 
-  // False for what the environment doesn't speak of.
-  bool fact(std::string_view name) const {
-    for (const Fact& each : facts)
-      if (each.name == name) return each.holds;
+  // Returns false for a flag that the environment does not set.
+  bool flag(std::string_view name) const {
+    for (const StepFlag& each : flags)
+      if (each.name == name) return each.value;
     return false;
   }
 };
 
-// A small pure state machine: what happens is a function of reset's arguments and the actions since.
+// A deterministic state machine: its state depends only on the arguments of reset and the actions since.
 class Environment {
  public:
   virtual ~Environment() = default;
   virtual std::unique_ptr<Environment> clone() const = 0;
 
-  // The level is a function of seed. noise: where slips and payouts come from (not the level, not the arm order); null:
-  // from the level's own random numbers, as in the reference. Errors: level_not_found (Sokoban).
+  // Starts an episode on the level of this seed. noise: random numbers of slips and payouts; null: the level's own
+  // random numbers, as in the reference. Errors: level_not_found (Sokoban).
   virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
-  // Action names are compared without case; an unknown one changes nothing. Errors: no_episode (before reset or after
-  // the end).
+  // Executes an action. Names are compared without case; an unknown action changes nothing. Errors: no_episode (before
+  // reset or after the end).
   virtual StepResult step(std::string_view action) = 0;
 
-  virtual std::string observation() const = 0;  // what the model reads
-  virtual std::vector<std::string> actions()
-      const = 0;  // names a reply may use; none: an answer is free text, and as a whole one action
+  virtual std::string observation() const = 0;  // text for the model
+  // Valid action names. Empty: any text is an action, and an answer is one action.
+  virtual std::vector<std::string> actions() const = 0;
   virtual bool success() const = 0;
 
-  // What not every environment has.
-  virtual std::optional<std::string> board() const { return std::nullopt; }  // text grid for replay
-  virtual std::vector<std::pair<std::string, std::string>> placeholders() const {
-    return {};
-  }  // further prompt placeholders: Bandit's arm_1, arm_2
-  virtual std::vector<std::string> arms() const { return {}; }  // names of a choice between arms, in the order shown
-  virtual bool leaves_to_chance() const { return true; }        // whether what an action does can depend on noise
-  virtual std::vector<std::pair<std::string, std::string>> idle_keys() const {
-    return {};
-  }  // of its configuration, those that can't act as the others are, and why
+  // Text grid for replay, if the environment has one.
+  virtual std::optional<std::string> board() const { return std::nullopt; }
+  // Additional prompt placeholders and their values.
+  virtual std::vector<std::pair<std::string, std::string>> placeholders() const { return {}; }
+  virtual ResetInfo reset_info() const { return {}; }
+  // Whether an episode is a single action, so that its score is the payout of that action.
+  virtual bool is_single_step() const { return false; }
+  // Whether the result of an action can depend on noise.
+  virtual bool is_stochastic() const { return true; }
+  // Configuration keys that have no effect given the other keys, with the reason.
+  virtual std::vector<std::pair<std::string, std::string>> idle_keys() const { return {}; }
 
-  // What a teacher would reply now; nothing where there are no demonstrations.
+  // Returns a demonstration for the current state, or nothing if the environment has none.
   virtual std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const { return std::nullopt; }
 };
 
-// `type` is a registered name (frozen-lake, bandit, sokoban), `config_json` its configuration keys, all of them.
-// Errors: config_invalid.
+// Creates an environment. `type`: a registered name (frozen-lake, bandit, sokoban); `config_json`: all its
+// configuration keys. Errors: config_invalid.
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json);
 
 }  // namespace starpo

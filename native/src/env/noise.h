@@ -7,12 +7,11 @@
 
 namespace starpo {
 
-// What is left to chance within an episode, slips and payouts, drawn apart from its level: luck that came out of the
-// level's own random numbers could be read off the level by a policy that has seen enough of them. Draws are numbered,
-// so a copy goes on where it was made.
+// Random numbers for slips and payouts, independent of the level: if they came from the level's own random numbers, a
+// policy could learn to predict them from the level. Draws are numbered, so a copy continues where it was made.
 class NoiseStream {
  public:
-  // place: which of the key's streams; no two uses may share one.
+  // place: selects a stream of the key; two uses must not share one.
   NoiseStream(Philox random, std::array<std::uint32_t, 3> place) : random_(random), place_(place) {}
 
   // Uniform in [0, 1), 53 bits.
@@ -27,7 +26,7 @@ class NoiseStream {
   std::uint32_t drawn_ = 0;
 };
 
-// A fixed level's luck: the same whenever, and by whomever, it is played.
+// Returns the noise of a fixed level, which is the same in every evaluation.
 inline NoiseStream level_noise(std::uint32_t seed, std::uint64_t level) {
   return {{seed, RandomStream::evaluation_noise},
           {static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(level >> 32), 0}};

@@ -11,13 +11,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json malformed(const std::string& message) { return {{"error", {{"code", "malformed_line"}, {"message", message}}}}; }
+Json malformed_line(const std::string& message) {
+  return {{"error", {{"code", "malformed_line"}, {"message", message}}}};
+}
 
-Json refused(const Error& error) { return {{"error", {{"code", error.code()}, {"message", error.what()}}}}; }
+Json error_response(const Error& error) { return {{"error", {{"code", error.code()}, {"message", error.what()}}}}; }
 
 Json answer_reset(Environment& environment, const Json& seed, std::optional<std::uint32_t> noise_seed) {
   const bool whole = seed.is_number_unsigned() && seed.get<std::uint64_t>() <= 0x7fffffffffffffffull;
-  if (!whole) return malformed("reset takes a whole number from 0 to 2^63-1");
+  if (!whole) return malformed_line("reset requires an integer from 0 to 2^63-1");
   try {
     const auto level = seed.get<std::uint64_t>();
     if (noise_seed) {
@@ -27,15 +29,15 @@ Json answer_reset(Environment& environment, const Json& seed, std::optional<std:
       environment.reset(level, nullptr);
     }
   } catch (const Error& error) {
-    return refused(error);
+    return error_response(error);
   }
   Json info = Json::object();
-  if (const auto arms = environment.arms(); !arms.empty()) info["arms"] = arms;
+  for (const auto& [name, values] : environment.reset_info()) info[name] = values;
   return {{"observation", environment.observation()}, {"actions", environment.actions()}, {"info", info}};
 }
 
 Json answer_step(Environment& environment, const Json& action) {
-  if (!action.is_string()) return malformed("step takes an action's name");
+  if (!action.is_string()) return malformed_line("step requires the name of an action");
   try {
     const auto result = environment.step(action.get<std::string>());
     Json reward = result.reward;
@@ -43,10 +45,10 @@ Json answer_step(Environment& environment, const Json& action) {
     const Json info{{"effective", result.effective},
                     {"valid", result.valid},
                     {"success", result.success},
-                    {"slipped", result.fact("slipped")}};
+                    {"slipped", result.flag("slipped")}};
     return {{"observation", environment.observation()}, {"reward", reward}, {"done", result.done}, {"info", info}};
   } catch (const Error& error) {
-    return refused(error);
+    return error_response(error);
   }
 }
 
@@ -58,7 +60,7 @@ void serve_environment(Environment& environment, std::optional<std::uint32_t> no
     const auto request = Json::parse(line, nullptr, false);
     Json answer;
     if (!request.is_object() || request.size() != 1)
-      answer = malformed("a line is one of {\"reset\": seed}, {\"step\": \"action\"} and {\"close\": true}");
+      answer = malformed_line("a request must be {\"reset\": seed}, {\"step\": \"action\"} or {\"close\": true}");
     else if (request.contains("reset"))
       answer = answer_reset(environment, request["reset"], noise_seed);
     else if (request.contains("step"))
@@ -66,7 +68,7 @@ void serve_environment(Environment& environment, std::optional<std::uint32_t> no
     else if (request.contains("close") && request["close"] == true)
       return;
     else
-      answer = malformed("there are the requests reset, step and close");
+      answer = malformed_line("the request must be reset, step or close");
     answers << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
   }
 }

@@ -8,8 +8,8 @@
 
 namespace starpo {
 
-// Speaks docs/formats/env-protocol.md until it is closed or the input ends. noise_seed: of the slips and payouts, each
-// level's its own; nothing: the reference's.
+// Serves the protocol of docs/formats/env-protocol.md until it is closed or the input ends. noise_seed: seed of slips
+// and payouts per level; nothing: the level's own random numbers, as in the reference.
 void serve_environment(Environment&, std::optional<std::uint32_t> noise_seed, std::istream& requests,
                        std::ostream& answers);
 

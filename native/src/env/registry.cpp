@@ -17,42 +17,43 @@ void describe_config(FieldVisitor& visitor) {
   describe(visitor, config);
 }
 
-template <class Game, class Config>
+template <class EnvironmentClass, class Config>
 std::unique_ptr<Environment> make(const std::string& config_json) {
   Config config;
   read_fields(config_json, "config_invalid", [&](FieldVisitor& visitor) { describe(visitor, config); });
-  return std::make_unique<Game>(config);
+  return std::make_unique<EnvironmentClass>(config);
 }
 
-constexpr std::array types{
-    EnvironmentType{"frozen-lake", describe_config<FrozenLakeConfig>, make<FrozenLake, FrozenLakeConfig>},
-    EnvironmentType{"bandit", describe_config<BanditConfig>, make<Bandit, BanditConfig>},
-    EnvironmentType{"sokoban", describe_config<SokobanConfig>, make<Sokoban, SokobanConfig>},
+constexpr std::array kTypes{
+    EnvironmentType{"frozen-lake", describe_config<FrozenLakeConfig>, make<FrozenLake, FrozenLakeConfig>,
+                    FrozenLake::kStepFlags},
+    EnvironmentType{"bandit", describe_config<BanditConfig>, make<Bandit, BanditConfig>, {}},
+    EnvironmentType{"sokoban", describe_config<SokobanConfig>, make<Sokoban, SokobanConfig>, Sokoban::kStepFlags},
 };
 
-constexpr auto names = [] {
-  std::array<std::string_view, types.size()> result{};
-  for (std::size_t i = 0; i < types.size(); ++i) result[i] = types[i].name;
+constexpr auto kNames = [] {
+  std::array<std::string_view, kTypes.size()> result{};
+  for (std::size_t i = 0; i < kTypes.size(); ++i) result[i] = kTypes[i].name;
   return result;
 }();
 
 }  // namespace
 
-std::span<const EnvironmentType> environment_types() { return types; }
+std::span<const EnvironmentType> environment_types() { return kTypes; }
 
-std::span<const std::string_view> environment_type_names() { return names; }
+std::span<const std::string_view> environment_type_names() { return kNames; }
 
 const EnvironmentType* find_environment_type(std::string_view name) {
-  for (const auto& type : types)
+  for (const auto& type : kTypes)
     if (type.name == name) return &type;
   return nullptr;
 }
 
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json) {
   if (const auto* found = find_environment_type(type)) return found->make(config_json);
-  std::string known;
-  for (const auto name : names) known += (known.empty() ? "" : ", ") + std::string(name);
-  throw Error("config_invalid", "there is no environment " + type, "use one of: " + known);
+  std::string valid;
+  for (const auto name : kNames) valid += (valid.empty() ? "" : ", ") + std::string(name);
+  throw Error("config_invalid", "unknown environment type " + type, "use one of: " + valid);
 }
 
 }  // namespace starpo

@@ -10,7 +10,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::int64_t largest_iteration = 1000000;
+constexpr std::int64_t kMaxIteration = 1000000;
 
 std::int64_t size_of(const std::filesystem::path& file) {
   struct stat status;
@@ -41,16 +41,16 @@ std::optional<Command> find_command(const std::string& name) {
   return std::nullopt;
 }
 
-std::string text_of(const nlohmann::json& json, const char* key) {
+std::string string_field(const nlohmann::json& json, const char* key) {
   return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
 }
 
-// The line's command; a line that isn't one is answered in the journal.
+// Returns the command of a line. Rejects an invalid line in the journal.
 std::optional<ControlCommand> parse(const nlohmann::json& json, Journal& journal) {
-  const auto text = [&](const char* key) { return text_of(json, key); };
+  const auto text = [&](const char* key) { return string_field(json, key); };
   const auto id = text("id");
   if (!is_id(id)) {
-    journal.warning("a line of control.jsonl is no command: it has no id");
+    journal.warning("ignored a line of control.jsonl: it has no valid id");
     return std::nullopt;
   }
   if (!json.contains("v") || json["v"] != 1) {
@@ -67,8 +67,8 @@ std::optional<ControlCommand> parse(const nlohmann::json& json, Journal& journal
     const nlohmann::json::json_pointer place("/args/iteration");
     const auto iteration =
         json.contains(place) && json[place].is_number_integer() ? json[place].get<std::int64_t>() : -1;
-    if (iteration < 0 || iteration > largest_iteration) {
-      journal.acknowledged(id, false, text("command") + " needs args.iteration, the iteration of a checkpoint");
+    if (iteration < 0 || iteration > kMaxIteration) {
+      journal.acknowledged(id, false, text("command") + " requires args.iteration, the iteration of a checkpoint");
       return std::nullopt;
     }
     parsed.iteration = static_cast<int>(iteration);
@@ -76,7 +76,7 @@ std::optional<ControlCommand> parse(const nlohmann::json& json, Journal& journal
   return parsed;
 }
 
-// Hands every complete line over. Returns the bytes that they take.
+// Calls body for every complete line. Returns the number of bytes in these lines.
 template <class F>
 std::size_t for_each_line(std::string_view text, F body) {
   std::size_t begin = 0;
@@ -90,22 +90,22 @@ std::size_t for_each_line(std::string_view text, F body) {
 ControlReader::ControlReader(const std::filesystem::path& run_directory)
     : file_(run_directory / "control.jsonl"), offset_(size_of(file_)) {
   for_each_line(read_range(file_, 0, offset_),
-                [this](const nlohmann::json& line) { heard_.insert(text_of(line, "id")); });
+                [this](const nlohmann::json& line) { seen_ids_.insert(string_field(line, "id")); });
 }
 
 std::vector<ControlCommand> ControlReader::poll(Journal& journal) {
   std::vector<ControlCommand> commands;
   const auto size = size_of(file_);
   if (size < offset_) {
-    shortened_ = true;
+    truncated_ = true;
     offset_ = 0;
   }
   if (size <= offset_) return commands;
-  const auto begun = offset_;
-  offset_ += static_cast<std::int64_t>(for_each_line(read_range(file_, begun, size), [&](const nlohmann::json& line) {
-    const auto id = text_of(line, "id");
-    const bool heard = !heard_.insert(id).second;
-    if (shortened_ && heard && !id.empty()) return;
+  const auto begin = offset_;
+  offset_ += static_cast<std::int64_t>(for_each_line(read_range(file_, begin, size), [&](const nlohmann::json& line) {
+    const auto id = string_field(line, "id");
+    const bool seen = !seen_ids_.insert(id).second;
+    if (truncated_ && seen && !id.empty()) return;
     if (auto command = parse(line, journal)) commands.push_back(std::move(*command));
   }));
   return commands;

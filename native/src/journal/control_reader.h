@@ -18,21 +18,21 @@ struct ControlCommand {
   int iteration = 0;  // args.iteration of pin and unpin
 };
 
-// Follows control.jsonl from the end that it had when this object was made; the file may appear later. Of one that was
-// shortened or made anew all is read again, but for what has been heard already.
+// Reads commands appended to control.jsonl after this object was constructed. The file may be created later. After the
+// file was truncated or replaced, reads it from the start and skips ids that it has seen.
 class ControlReader {
  public:
   explicit ControlReader(const std::filesystem::path& run_directory);
 
-  // Commands whose lines are complete and new. Cheap when there are none. The caller acknowledges each; malformed lines
-  // are answered here.
+  // Returns the commands in new complete lines; cheap if there are none. The caller acknowledges each command.
+  // Malformed lines are rejected here.
   std::vector<ControlCommand> poll(Journal&);
 
  private:
   std::filesystem::path file_;
   std::int64_t offset_ = 0;
-  bool shortened_ = false;
-  std::set<std::string, std::less<>> heard_;  // ids
+  bool truncated_ = false;
+  std::set<std::string, std::less<>> seen_ids_;
 };
 
 }  // namespace starpo

@@ -17,10 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto file_name = "events.jsonl";
-constexpr std::int64_t phase_interval = 250;  // ms
+constexpr auto kFileName = "events.jsonl";
+constexpr std::int64_t kPhaseIntervalMs = 250;
 
-// A message may carry bytes that are no UTF-8; the journal holds valid JSON all the same.
+// Replaces invalid UTF-8 in messages, so that the journal is always valid JSON.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json finite(const Metrics& metrics) {
@@ -42,7 +42,7 @@ Json finite(const Updates& updates) {
 
 }  // namespace
 
-Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directory), file_(run_directory / file_name) {
+Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directory), file_(run_directory / kFileName) {
   const auto tail = read_journal_tail(file_);
   descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(file_, errno);
@@ -54,11 +54,11 @@ Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directo
     throw write_error(file_, error);
   }
   if (tail.cut_bytes > 0)
-    repairs_.push_back("the journal's last line was cut short; its " + std::to_string(tail.cut_bytes) +
-                       " bytes were removed");
+    repairs_.push_back("the last line of the journal was truncated; removed its " + std::to_string(tail.cut_bytes) +
+                       " bytes");
   if (tail.garbage_lines > 0)
-    repairs_.push_back("the journal's last " + std::to_string(tail.garbage_lines) +
-                       " lines are no events; they were skipped");
+    repairs_.push_back("the last " + std::to_string(tail.garbage_lines) +
+                       " lines of the journal are not events; skipped them");
   fsync_directory(run_directory);
 }
 
@@ -71,7 +71,7 @@ void Journal::append(std::string_view type, std::string_view fields_json) {
   if (fields_json != "{}") line += fields_json.substr(1);
   line += '\n';
   if (const int error = write_all(descriptor_, line)) {
-    // Half a line must not stay in front of what may be written later, such as the failure itself.
+    // Remove the partial line, so that later events (such as the failure itself) start on a line of their own.
     [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, size_);
     throw write_error(file_, error);
   }
@@ -101,16 +101,16 @@ void Journal::memory_plan(std::string_view plan_json) { append("memory_plan", pl
 
 void Journal::phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total) {
   const auto now = milliseconds_since_epoch();
-  if (name == last_phase_ && now >= last_phase_time_ && now < last_phase_time_ + phase_interval) return;
+  if (name == last_phase_ && now >= last_phase_time_ && now < last_phase_time_ + kPhaseIntervalMs) return;
   last_phase_ = name;
   last_phase_time_ = now;
   append("phase", dump({{"name", name}, {"iteration", iteration}, {"done", done}, {"total", total}}));
 }
 
 void Journal::iteration(int iteration, const Metrics& metrics, const Updates& updates,
-                        const std::optional<ThoughtTemplate>& thought) {
+                        const std::optional<ReasoningTemplate>& reasoning) {
   Json event{{"iteration", iteration}, {"metrics", finite(metrics)}, {"updates", finite(updates)}};
-  if (thought) event["template"] = {{"text", thought->text}, {"share", thought->share}};
+  if (reasoning) event["template"] = {{"text", reasoning->text}, {"share", reasoning->share}};
   append("iteration", dump(event));
 }
 

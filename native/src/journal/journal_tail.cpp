@@ -10,7 +10,7 @@
 namespace starpo {
 namespace {
 
-// The seq of an event's line, or -1.
+// Returns the seq of an event, or -1 for an invalid line.
 std::int64_t seq_of(std::string_view line) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return -1;
@@ -26,8 +26,7 @@ class BackwardReader {
 
   bool readable() const { return file_.good() && begin_ >= 0; }
 
-  // The bytes before what was given so far, back to the newline that ends the line before; false at the file's
-  // beginning.
+  // Reads the line before the previous one, without its newline. Returns false at the start of the file.
   bool next(std::string& line) {
     std::size_t newline;
     while ((newline = buffer_.rfind('\n')) == std::string::npos && begin_ > 0) {
@@ -51,9 +50,9 @@ class BackwardReader {
   bool exhausted_ = false;
 };
 
-// The iteration that an event's line says to be complete: of `iteration`, or what `started` goes on after, as older
-// trainers say by `resume` alone; -1 for other lines.
-int complete_iteration_of(std::string_view line) {
+// Returns the completed iteration that an `iteration` or `started` event reports, or -1 for other lines. Older trainers
+// report it in `resume` only.
+int completed_iteration(std::string_view line) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return -1;
   const auto whole_number = [&](const char* pointer, int otherwise) {
@@ -66,20 +65,21 @@ int complete_iteration_of(std::string_view line) {
   return *type == "started" ? whole_number("/iteration", whole_number("/resume/iteration", 0)) : -1;
 }
 
-bool is_there(const std::filesystem::path& events) {
+bool file_exists(const std::filesystem::path& events) {
   std::error_code error;
   return std::filesystem::exists(events, error);
 }
 
 Error unreadable(const std::filesystem::path& events) {
-  return Error("journal_unreadable", events.string() + " can't be read", "check that it is a file and its permissions");
+  return Error("journal_unreadable", events.string() + " can't be read",
+               "check that it is a regular file and that you have permission to read it");
 }
 
 }  // namespace
 
 JournalTail read_journal_tail(const std::filesystem::path& events) {
   JournalTail tail;
-  if (!is_there(events)) return tail;
+  if (!file_exists(events)) return tail;
   std::error_code error;
   const auto size = std::filesystem::file_size(events, error);
   BackwardReader reader(events);
@@ -99,13 +99,13 @@ JournalTail read_journal_tail(const std::filesystem::path& events) {
 }
 
 int last_complete_iteration(const std::filesystem::path& events) {
-  if (!is_there(events)) return 0;
+  if (!file_exists(events)) return 0;
   BackwardReader reader(events);
   if (!reader.readable()) throw unreadable(events);
   std::string line;
-  reader.next(line);  // what follows the last newline
+  reader.next(line);  // bytes after the last newline
   while (reader.next(line))
-    if (const int iteration = complete_iteration_of(line); iteration >= 0) return iteration;
+    if (const int iteration = completed_iteration(line); iteration >= 0) return iteration;
   return 0;
 }
 

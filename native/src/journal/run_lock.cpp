@@ -16,7 +16,7 @@
 namespace starpo {
 namespace {
 
-constexpr auto lock_name = "trainer.lock";
+constexpr auto kLockName = "trainer.lock";
 
 std::string read_text(int descriptor) {
   char buffer[1024];
@@ -24,7 +24,7 @@ std::string read_text(int descriptor) {
   return size > 0 ? std::string(buffer, static_cast<std::size_t>(size)) : "";
 }
 
-// What the holder wrote; zeros while it hasn't yet.
+// Parses the lock file. Fields are zero until the holder has written it.
 LockHolder parse_holder(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   LockHolder holder;
@@ -36,9 +36,9 @@ LockHolder parse_holder(const std::string& text) {
   return holder;
 }
 
-// A reader that asks who holds the lock takes it for an instant, so a trainer must try more than once. Returns 0 or
-// errno: EWOULDBLOCK where another holds it.
-int lock_patiently(int descriptor) {
+// Retries, since find_lock_holder takes the lock for an instant. Returns 0 or errno: EWOULDBLOCK if another process
+// holds the lock.
+int lock_with_retries(int descriptor) {
   for (int attempt = 0; attempt < 25; ++attempt) {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return 0;
     if (errno != EWOULDBLOCK && errno != EINTR) return errno;  // a file system without locks
@@ -57,19 +57,19 @@ std::string host_name() {
 RunLock::RunLock(const std::filesystem::path& run_directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(run_directory, error))
-    throw Error("run_missing", "there is no run directory " + run_directory.string(),
-                "make one with `npm run starpo -- new PRESET`, or check the path");
-  const auto path = run_directory / lock_name;
+    throw Error("run_missing", "run directory " + run_directory.string() + " was not found",
+                "check the path, or create a run with `npm run starpo -- new PRESET`");
+  const auto path = run_directory / kLockName;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(path, errno);
-  if (const int error = lock_patiently(descriptor_)) {
+  if (const int error = lock_with_retries(descriptor_)) {
     const auto holder = parse_holder(read_text(descriptor_));
     ::close(descriptor_);
     if (error != EWOULDBLOCK) throw lock_error(path, error);
     throw Error("run_locked",
-                "another trainer works on " + run_directory.string() + " (process " + std::to_string(holder.pid) +
+                "another trainer is running in " + run_directory.string() + " (process " + std::to_string(holder.pid) +
                     " on " + holder.host + ")",
-                "stop that trainer, or wait for it");
+                "stop that trainer, or wait until it has finished");
   }
   const auto text =
       nlohmann::ordered_json{{"pid", ::getpid()}, {"host", host_name()}, {"started", milliseconds_since_epoch()}}
@@ -85,13 +85,13 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
 RunLock::~RunLock() { ::close(descriptor_); }
 
 std::optional<LockHolder> find_lock_holder(const std::filesystem::path& run_directory) {
-  const int descriptor = ::open((run_directory / lock_name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int descriptor = ::open((run_directory / kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<LockHolder> holder;
   const int error = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
   if (error == EWOULDBLOCK) holder = parse_holder(read_text(descriptor));
   ::close(descriptor);
-  if (error != 0 && error != EWOULDBLOCK) throw lock_error(run_directory / lock_name, error);
+  if (error != 0 && error != EWOULDBLOCK) throw lock_error(run_directory / kLockName, error);
   return holder;
 }
 

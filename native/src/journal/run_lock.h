@@ -13,10 +13,10 @@ struct LockHolder {
   std::int64_t started = 0;  // ms since the epoch
 };
 
-// trainer.lock, flocked for as long as this object lives; the kernel frees it when the process dies, however it dies.
+// Holds an flock on trainer.lock. The kernel releases it when the process ends for any reason.
 class RunLock {
  public:
-  // Errors: run_missing, run_locked (names the holder), lock_unavailable, file_unwritable.
+  // Errors: run_missing, run_locked (with the holder), lock_unavailable, file_unwritable.
   explicit RunLock(const std::filesystem::path& run_directory);
   ~RunLock();
   RunLock(const RunLock&) = delete;
@@ -26,10 +26,10 @@ class RunLock {
   int descriptor_ = -1;
 };
 
-// This machine.
+// Returns the name of this machine.
 std::string host_name();
 
-// Who holds the run's lock; none where nobody does. Errors: lock_unavailable.
+// Returns the holder of the run's lock, or nothing if it is free. Errors: lock_unavailable.
 std::optional<LockHolder> find_lock_holder(const std::filesystem::path& run_directory);
 
 }  // namespace starpo

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// What a record says of when it was written, and by what.
+// Time and build version, as written into records.
 namespace starpo {
 
 inline std::int64_t milliseconds_since_epoch() {

@@ -4,12 +4,12 @@
 
 namespace starpo {
 
-const char* name_of(Ended ended) {
+const char* name_of(EndReason ended) {
   switch (ended) {
-    case Ended::done: return "done";
-    case Ended::max_turns: return "max_turns";
-    case Ended::max_actions: return "max_actions";
-    case Ended::context: return "context";
+    case EndReason::done: return "done";
+    case EndReason::max_turns: return "max_turns";
+    case EndReason::max_actions: return "max_actions";
+    case EndReason::context: return "context";
   }
   return "";
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "env/registry.h"
 #include "files/base64.h"
 #include "files/float16.h"
 
@@ -25,7 +26,7 @@ std::string packed_float16(const std::vector<float>& values) {
 
 json optional_text(const std::optional<std::string>& text) { return text ? json(*text) : json(nullptr); }
 
-// first: of the turn's sampled tokens, among the episode's.
+// first: index of the turn's first sampled token among those of the episode.
 json tokens_json(const Turn& turn, const EpisodeRecord& record, std::size_t first) {
   const bool trained = !record.advantages.empty();
   json tokens{{"ids", packed(turn.ids)},
@@ -48,8 +49,11 @@ json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first)
   for (const ExecutedAction& action : turn.executed) {
     json line{{"action", action.action},       {"reward", action.reward}, {"board", action.board},
               {"effective", action.effective}, {"valid", action.valid},   {"done", action.done},
-              {"success", action.success},     {"slipped", false},        {"dead_end", false}};
-    for (const Fact& fact : action.facts) line[fact.name] = fact.holds;
+              {"success", action.success}};
+    // Every flag is written for every environment, so that all files have the same keys.
+    for (const EnvironmentType& type : environment_types())
+      for (const std::string_view flag : type.step_flags) line[std::string(flag)] = false;
+    for (const StepFlag& flag : action.flags) line[flag.name] = flag.value;
     executed.push_back(std::move(line));
   }
   return {{"state", turn.state},
@@ -65,13 +69,19 @@ json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first)
           {"tokens", tokens_json(turn, record, first)}};
 }
 
-json summary(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment) {
+// Replaces invalid UTF-8, since a response may end within a sequence.
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+nlohmann::json episode_summary(const Episode& episode, const EpisodeRecord& record,
+                               const EnvironmentConfig& environment) {
   return {{"id", record.id},
           {"iteration", record.iteration},
           {"split", record.split},
           {"environment", environment.label},
           {"group", episode.spec.group},
-          {"member", episode.spec.member},
+          {"member", episode.spec.index_in_group},
           {"seed", episode.spec.seed},
           {"reward", episode.score},
           {"success", episode.success},
@@ -84,22 +94,12 @@ json summary(const Episode& episode, const EpisodeRecord& record, const Environm
                                        [](const Turn& turn) { return turn.format_valid; })}};
 }
 
-// A reply may cut a UTF-8 sequence; the files hold valid JSON all the same.
-std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-}  // namespace
-
-std::string episode_summary_json(const Episode& episode, const EpisodeRecord& record,
-                                 const EnvironmentConfig& environment) {
-  return dump(summary(episode, record, environment));
-}
-
 std::string episode_json(const Episode& episode, const EpisodeRecord& record, const EnvironmentConfig& environment,
                          const Tokenizer& tokenizer) {
-  json line = summary(episode, record, environment);
+  json line = episode_summary(episode, record, environment);
   line["type"] = environment.type;
   line["config"] = json::parse(environment.config);
-  if (!episode.arms.empty()) line["arms"] = episode.arms;
+  for (const auto& [name, values] : episode.reset_info) line[name] = values;
   line["initial"] = episode.initial;
   json& terms = line["reward_terms"] = json::object();
   for (const RewardTerm& term : episode.terms) terms[term.name] = term.value;

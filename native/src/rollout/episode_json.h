@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -9,18 +10,18 @@
 
 namespace starpo {
 
-// What a rollout file adds to an episode.
+// Data that a rollout file adds to an episode.
 struct EpisodeRecord {
   std::string id;
   int iteration;
   std::string split;
   bool kept;
-  std::span<const double> advantages;  // of its sampled tokens, all turns' together; empty where it wasn't trained
-  std::span<const float> values;       // the critic's, likewise
+  std::span<const double> advantages;  // per sampled token, over all turns; empty if not trained
+  std::span<const float> values;       // critic values, as above
 };
 
-// The episode's line and its summary, as docs/formats/rollouts.md describes them.
-std::string episode_summary_json(const Episode&, const EpisodeRecord&, const EnvironmentConfig&);
+// Serialize an episode and its summary (docs/formats/rollouts.md).
+nlohmann::json episode_summary(const Episode&, const EpisodeRecord&, const EnvironmentConfig&);
 std::string episode_json(const Episode&, const EpisodeRecord&, const EnvironmentConfig&, const Tokenizer&);
 
 }  // namespace starpo

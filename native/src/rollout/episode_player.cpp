@@ -7,19 +7,19 @@
 #include "base/error.h"
 #include "env/action_name.h"
 #include "env/reference/python_number.h"
-#include "rollout/reply_parser.h"
+#include "rollout/response_parser.h"
 
 namespace starpo {
 namespace {
 
-// Sampled tokens before the one that completes </think>; all of them where none does.
+// Counts sampled tokens before the one that completes </think>, or all tokens if none does.
 int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
   constexpr std::string_view close = "</think>";
   std::string text;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const std::size_t unseen = text.size() < close.size() ? 0 : text.size() - close.size() + 1;
+    const std::size_t start = text.size() < close.size() ? 0 : text.size() - close.size() + 1;
     text += tokenizer.decode(std::span(ids).subspan(i, 1));
-    if (text.find(close, unseen) != std::string::npos) return static_cast<int>(i);
+    if (text.find(close, start) != std::string::npos) return static_cast<int>(i);
   }
   return static_cast<int>(ids.size());
 }
@@ -31,7 +31,8 @@ EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environm
     : rules_(rules), environment_(std::move(environment)) {
   environment_->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
   episode_.spec = spec;
-  episode_.arms = environment_->arms();
+  episode_.reset_info = environment_->reset_info();
+  episode_.single_step = environment_->is_single_step();
   episode_.action_names = environment_->actions();
   episode_.initial = environment_->board().value_or(environment_->observation());
 
@@ -41,8 +42,8 @@ EpisodePlayer::EpisodePlayer(const EpisodeRules& rules, std::unique_ptr<Environm
   if (length_ + rules_.rollout.max_response_tokens > rules_.rollout.context)
     throw Error("context_too_small",
                 "the prompt of " + rules_.environment.label + " has " + std::to_string(length_) +
-                    " tokens; with a reply of " + std::to_string(rules_.rollout.max_response_tokens) +
-                    " it passes rollout.context (" + std::to_string(rules_.rollout.context) + ")",
+                    " tokens; with a response of " + std::to_string(rules_.rollout.max_response_tokens) +
+                    " tokens it exceeds rollout.context (" + std::to_string(rules_.rollout.context) + ")",
                 "raise rollout.context or lower rollout.max_response_tokens");
 }
 
@@ -65,10 +66,10 @@ std::string EpisodePlayer::user_message(const std::string& text, const std::stri
 
 void EpisodePlayer::begin_turn(std::vector<std::int32_t> context_ids) {
   length_ += static_cast<int>(context_ids.size());
-  reply_limit_ = rules_.rollout.max_response_tokens;
-  if (rules_.reply_limit)
-    reply_limit_ =
-        std::clamp(rules_.reply_limit(episode_.spec, static_cast<int>(episode_.turns.size())), 1, reply_limit_);
+  response_limit_ = rules_.rollout.max_response_tokens;
+  if (rules_.response_limit)
+    response_limit_ =
+        std::clamp(rules_.response_limit(episode_.spec, static_cast<int>(episode_.turns.size())), 1, response_limit_);
   Turn turn;
   turn.state = environment_->observation();
   turn.context_ids = std::move(context_ids);
@@ -82,12 +83,12 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
   turn.entropies.push_back(entropy);
   ++length_;
 
-  const bool reply_end = rules_.chat.ends_reply(id);
-  turn.truncated = !reply_end && static_cast<int>(turn.ids.size()) == reply_limit_;
-  if (!reply_end && !turn.truncated) return {};
+  const bool response_end = rules_.chat.ends_response(id);
+  turn.truncated = !response_end && static_cast<int>(turn.ids.size()) == response_limit_;
+  if (!response_end && !turn.truncated) return {};
 
   finish_turn();
-  auto ended = ending();
+  auto ended = end_reason();
   if (!ended) {
     const auto message =
         user_message(rules_.environment.prompt.next, "environments." + rules_.environment.label + ".prompt.next");
@@ -96,7 +97,7 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
       begin_turn(context);
       return context;
     }
-    ended = Ended::context;
+    ended = EndReason::context;
   }
   episode_.ended = *ended;
   episode_.success = environment_->success();
@@ -106,24 +107,24 @@ std::vector<std::int32_t> EpisodePlayer::accept(std::int32_t id, float logprob, 
 
 void EpisodePlayer::finish_turn() {
   Turn& turn = episode_.turns.back();
-  const bool has_end = rules_.chat.ends_reply(turn.ids.back());
+  const bool has_end = rules_.chat.ends_response(turn.ids.back());
   turn.response = rules_.chat.forced_prefix() +
                   rules_.tokenizer.decode(std::span(turn.ids).first(turn.ids.size() - (has_end ? 1 : 0)));
 
   if (rules_.rollout.think) turn.think_tokens = count_think_tokens(rules_.tokenizer, turn.ids);
-  ParsedReply reply = parse_reply(turn.response, rules_.rollout.think);
-  turn.format_valid = reply.format_valid;
-  turn.think = std::move(reply.think);
-  turn.answer = std::move(reply.answer);
-  turn.actions = std::move(reply.actions);
+  ParsedResponse parsed = parse_response(turn.response, rules_.rollout.think);
+  turn.format_valid = parsed.format_valid;
+  turn.think = std::move(parsed.think);
+  turn.answer = std::move(parsed.answer);
+  turn.actions = std::move(parsed.actions);
   if (environment_->actions().empty() && turn.answer && !turn.answer->empty()) turn.actions = {*turn.answer};
   execute(turn);
   episode_.score += turn.reward + turn.penalty;
 }
 
-// RAGEN's rule (environments reference, 0.3): actions run in order until the episode ends or the budget is used up;
-// those beyond the turn's limit are ignored, unknown names are dropped, and a dropped or missing one costs the penalty
-// once.
+// RAGEN's rule (environments reference, 0.3): actions run in order until the episode ends or the action budget is used
+// up. Actions beyond the turn's limit are ignored and unknown names are dropped. A turn with dropped or missing actions
+// gets the format penalty once.
 void EpisodePlayer::execute(Turn& turn) {
   const auto names = environment_->actions();
   const auto limit = std::min<std::size_t>(turn.actions.size(), rules_.environment.max_actions_per_turn);
@@ -145,14 +146,14 @@ void EpisodePlayer::execute(Turn& turn) {
     turn.reward_is_integer &= step.reward_is_integer;
     for (const RewardTerm& term : step.terms) episode_.add_term(term.name, term.value);
     turn.executed.push_back({action, step.reward, environment_->board().value_or(environment_->observation()),
-                             step.effective, step.valid, step.done, step.success, step.facts});
+                             step.effective, step.valid, step.done, step.success, step.flags});
   }
 }
 
-std::optional<Ended> EpisodePlayer::ending() const {
-  if (environment_done_) return Ended::done;
-  if (executed_ >= rules_.environment.max_actions) return Ended::max_actions;
-  if (static_cast<int>(episode_.turns.size()) >= rules_.environment.max_turns) return Ended::max_turns;
+std::optional<EndReason> EpisodePlayer::end_reason() const {
+  if (environment_done_) return EndReason::done;
+  if (executed_ >= rules_.environment.max_actions) return EndReason::max_actions;
+  if (static_cast<int>(episode_.turns.size()) >= rules_.environment.max_turns) return EndReason::max_turns;
   return std::nullopt;
 }
 

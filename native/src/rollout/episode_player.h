@@ -15,37 +15,37 @@
 
 namespace starpo {
 
-// Most tokens of a turn's reply where a measurement wants lengths of its own; rollout.max_response_tokens stays the
-// largest. Turns count from 0.
-using ReplyLimit = std::function<int(const EpisodeSpec&, int turn)>;
+// Maximum response tokens of a turn, for benchmarks. Clamped to rollout.max_response_tokens. Turns count from 0.
+using ResponseLimit = std::function<int(const EpisodeSpec&, int turn)>;
 
-// What all episodes of one environment share.
+// Shared by all episodes of an environment.
 struct EpisodeRules {
   const EnvironmentConfig& environment;
   const RolloutConfig& rollout;
   const RewardConfig& reward;
   const Tokenizer& tokenizer;
   const ChatFormat& chat;
-  ReplyLimit reply_limit = {};  // null: rollout.max_response_tokens
+  ResponseLimit response_limit = {};  // null: rollout.max_response_tokens
 };
 
-// One episode as a conversation (RAGEN, arXiv 2504.20073, section 3.1): ids in, ids out, turn by turn, whoever chooses
-// them: the policy or a solver.
+// Plays one episode as a conversation of token ids (RAGEN, arXiv 2504.20073, section 3.1). The caller chooses the
+// tokens, from the policy or a solver.
 class EpisodePlayer {
  public:
-  // Resets the environment to the spec's level. Errors: config_invalid (a template's placeholder).
+  // Resets the environment to the spec's level. Errors: config_invalid (unknown placeholder in a template),
+  // context_too_small (prompt and one response do not fit).
   EpisodePlayer(const EpisodeRules&, std::unique_ptr<Environment>, const EpisodeSpec&);
 
-  // The prompt: ids before the first choice. Errors: context_too_small (prompt and one reply don't fit).
+  // Returns the prompt ids.
   const std::vector<std::int32_t>& prompt() const { return episode_.turns.front().context_ids; }
 
-  // Takes the next chosen id with its log-probability and entropy. Returns what follows it before the next choice: the
-  // next turn's context at a turn's end, nothing within a turn or when the episode is over.
+  // Appends a chosen id with its log-probability and entropy. Returns the ids to append before the next choice: the
+  // context of the next turn after the end of a turn; empty within a turn and at the end of the episode.
   std::vector<std::int32_t> accept(std::int32_t id, float logprob, float entropy);
 
   bool finished() const { return finished_; }
-  int reply_tokens_left() const { return reply_limit_ - static_cast<int>(episode_.turns.back().ids.size()); }
-  int length() const { return length_; }  // tokens of the conversation so far
+  int response_tokens_left() const { return response_limit_ - static_cast<int>(episode_.turns.back().ids.size()); }
+  int length() const { return length_; }  // tokens in the conversation
   const Environment& environment() const { return *environment_; }
   Episode take() { return std::move(episode_); }
 
@@ -53,7 +53,7 @@ class EpisodePlayer {
   void begin_turn(std::vector<std::int32_t> context_ids);
   void finish_turn();
   void execute(Turn&);
-  std::optional<Ended> ending() const;
+  std::optional<EndReason> end_reason() const;
   std::string user_message(const std::string& text, const std::string& path) const;
 
   EpisodeRules rules_;
@@ -61,7 +61,7 @@ class EpisodePlayer {
   Episode episode_;
   int executed_ = 0;
   int length_ = 0;
-  int reply_limit_ = 0;
+  int response_limit_ = 0;
   bool environment_done_ = false;
   bool finished_ = false;
 };

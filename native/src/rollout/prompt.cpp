@@ -19,10 +19,10 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
       const auto name = text.substr(i + 1, end == std::string::npos ? std::string::npos : end - i - 1);
       const auto value = values.find(name);
       if (end == std::string::npos || value == values.end()) {
-        std::string known;
-        for (const auto& entry : values) known += (known.empty() ? "{" : ", {") + entry.first + "}";
-        throw Error("config_invalid", path + ": the prompt has no placeholder {" + name + "}",
-                    "use " + known + "; write {{ for a brace");
+        std::string valid;
+        for (const auto& entry : values) valid += (valid.empty() ? "{" : ", {") + entry.first + "}";
+        throw Error("config_invalid", path + ": unknown placeholder {" + name + "}",
+                    "use " + valid + "; write {{ for a literal brace");
       }
       result += value->second;
       i = end;
@@ -42,10 +42,10 @@ ChatFormat::ChatFormat(const Tokenizer& tokenizer, bool think, const std::vector
       generation_prompt_(tokenizer.encode(think ? "assistant\n<think>" : "assistant\n<answer>")),
       forced_prefix_(think ? "<think>" : "<answer>") {
   std::copy_if(more_stop_ids.begin(), more_stop_ids.end(), std::back_inserter(stop_ids_),
-               [this](std::int32_t id) { return !ends_reply(id); });
+               [this](std::int32_t id) { return !ends_response(id); });
 }
 
-bool ChatFormat::ends_reply(std::int32_t id) const {
+bool ChatFormat::ends_response(std::int32_t id) const {
   return std::find(stop_ids_.begin(), stop_ids_.end(), id) != stop_ids_.end();
 }
 

@@ -11,26 +11,26 @@
 
 namespace starpo {
 
-// How training draws; evaluations have a temperature of their own.
+// Returns the sampling settings of training. Evaluations have their own temperature.
 SamplingSettings training_sampling(const RolloutConfig&);
 
 struct RolloutRequest {
-  std::span<const EpisodeSpec> episodes;                     // group by group
-  std::span<const EpisodeRules> rules;                       // by environment
-  std::span<const std::unique_ptr<Environment>> prototypes;  // by environment; cloned for each episode
+  std::span<const EpisodeSpec> episodes;                     // ordered by group
+  std::span<const EpisodeRules> rules;                       // per environment
+  std::span<const std::unique_ptr<Environment>> prototypes;  // per environment; cloned for each episode
   SamplingSettings sampling;
-  Philox random;  // key of all draws
-  std::uint32_t
-      iteration;  // first counter word; evaluations give their environment's index, so that every one draws alike
+  Philox random;  // key of all random draws
+  // First counter word of the draws. Evaluations pass the environment's index, so that all use the same draws.
+  std::uint32_t iteration;
 
-  // Called after every call of the generator with the number of finished episodes. May hold (pause) or throw to give
-  // the rollout up.
+  // Called after every decoding step with the number of finished episodes. May block (pause), or throw to abort the
+  // rollout.
   std::function<void(int finished)> progress;
 };
 
-// Plays all episodes with one generator. There is no barrier: a slot whose turn has ended steps its environment and
-// rejoins, and a free slot takes the next episode. Which slot plays what changes no result. Errors: non_finite_logprob,
-// context_too_small, config_invalid.
+// Plays all episodes with one generator, without barriers: a slot at the end of its turn steps its environment and
+// continues, and a free slot starts the next episode. Results do not depend on the assignment of slots. Errors:
+// non_finite_logprob, context_too_small, config_invalid.
 std::vector<Episode> run_rollout(Generator&, const RolloutRequest&);
 
 }  // namespace starpo

@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::filesystem::path parent_made(std::filesystem::path file) {
-  std::error_code ignored;  // what can't be made is said when the file is opened
+std::filesystem::path create_parent(std::filesystem::path file) {
+  std::error_code ignored;  // opening the file reports the error
   std::filesystem::create_directories(file.parent_path(), ignored);
   return file;
 }
@@ -48,14 +48,13 @@ RolloutWriter::RolloutWriter(const std::filesystem::path& run_directory, std::st
       stem_(std::move(stem)),
       iteration_(iteration),
       split_(split),
-      file_(parent_made(run_directory / (stem_ + ".jsonl.zst"))) {}
+      file_(create_parent(run_directory / (stem_ + ".jsonl.zst"))) {}
 
-void RolloutWriter::add(std::string_view episode_json, std::string_view summary_json) {
+void RolloutWriter::add(std::string_view episode_json, const nlohmann::json& summary) {
   const auto frame = compressed_frame(std::string(episode_json) + "\n");
   file_.write(frame);
-  const auto summary = Json::parse(summary_json);
   Json entry{{"id", summary.at("id")}, {"offset", offset_}, {"length", frame.size()}};
-  entry.update(summary);
+  for (const auto& [key, value] : summary.items()) entry[key] = value;
   index_ += (episodes_ > 0 ? ",\n" : "\n") + entry.dump();
   offset_ += static_cast<std::int64_t>(frame.size());
   ++episodes_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -16,22 +17,22 @@ struct RolloutFiles {
   int episodes = 0;
 };
 
-// The name of a rollout file without folder and ending: 000012-train.
+// Returns the name of a rollout file without folder and extension: 000012-train.
 std::string rollout_name(int iteration, std::string_view split);
-// 000012-train-0037
+// Returns an episode id: 000012-train-0037.
 std::string episode_id(int iteration, std::string_view split, int episode);
 
-// Writes <stem>.jsonl.zst, each episode in a zstd frame of its own, and its index <stem>.index.json. Both appear whole
-// under their final names or not at all: without finish() nothing stays behind. Errors: disk_full, file_unwritable.
+// Writes <stem>.jsonl.zst, with one zstd frame per episode, and its index <stem>.index.json. finish() publishes both
+// files; without it, nothing remains. Errors: disk_full, file_unwritable.
 class RolloutWriter {
  public:
-  // rollouts/000012-train
+  // Writes rollouts/000012-train.
   RolloutWriter(const std::filesystem::path& run_directory, int iteration, std::string_view split);
-  // `stem`: relative to the run directory.
+  // `stem`: path relative to the run directory.
   RolloutWriter(const std::filesystem::path& run_directory, std::string stem, int iteration, std::string_view split);
 
-  // Both are texts of one JSON object each; the summary has the episode's `id`. Called in episode order.
-  void add(std::string_view episode_json, std::string_view summary_json);
+  // Call in episode order. `episode_json`: text of a JSON object; `summary`: an object with the episode's `id`.
+  void add(std::string_view episode_json, const nlohmann::json& summary);
 
   RolloutFiles finish();
 

@@ -70,8 +70,8 @@ void describe(FieldVisitor& v, RolloutConfig& c) {
 }
 
 void describe(FieldVisitor& v, LevelsConfig& c) {
-  v.integer("train_seed", c.train_seed, 0, largest_seed);
-  v.integer("validation_seed", c.validation_seed, 0, largest_seed);
+  v.integer("train_seed", c.train_seed, 0, kMaxSeed);
+  v.integer("validation_seed", c.validation_seed, 0, kMaxSeed);
   v.integer("pool", c.pool, 0, 1000000000);
 }
 

@@ -7,16 +7,14 @@
 
 #include "fields/field_visitor.h"
 
-// What run.json says of episodes: which environments, on which levels, played how, rewarded how.
+// Settings of run.json for episodes: environments, levels, rollout and rewards.
 namespace starpo {
 
-inline constexpr std::int64_t largest_seed = 4294967295;
+inline constexpr std::int64_t kMaxSeed = 4294967295;
 
-// What the update takes for one sample; by turn is reserved.
-
-// Where slips and payouts come from. shared: the members of a group meet the same ones; independent: each its own;
-// reference: the level's own random numbers, as in RAGEN, which makes them the same in every iteration, and a policy
-// can learn to read them off the level.
+// Source of slips and payouts. shared: the same for all rollouts of a group. independent: separate for each rollout.
+// reference: the level's own random numbers, as in RAGEN; they repeat in every iteration, so a policy can learn to
+// predict them from the level.
 enum class Noise { shared, independent, reference };
 const char* name_of(Noise);
 
@@ -60,8 +58,8 @@ struct RewardConfig {
   double format_penalty = 0;
 };
 
-// How many of `groups` training groups each environment has: its share by largest remainder, earlier environments first
-// on ties.
+// Distributes `groups` training groups over environments by share, with the largest-remainder method. Ties go to
+// earlier environments.
 std::vector<int> groups_by_environment(std::span<const EnvironmentConfig>, int groups);
 
 void describe(FieldVisitor&, PromptConfig&);

@@ -15,8 +15,8 @@ void describe(FieldVisitor& visitor, BanditConfig& config) {
   visitor.number("hi_arm_hiscore", config.hi_arm_hiscore, -largest, largest);
   visitor.number("hi_arm_hiscore_prob", config.hi_arm_hiscore_prob, 0, 1);
   visitor.check("hi_arm_name", [&] {
-    return same_name(config.lo_arm_name, config.hi_arm_name)
-               ? "is the same name as lo_arm_name; replies couldn't tell the arms apart"
+    return equal_ignoring_case(config.lo_arm_name, config.hi_arm_name)
+               ? "must differ from lo_arm_name, so that responses can name one arm"
                : "";
   });
 }
@@ -36,7 +36,7 @@ void Bandit::reset(std::uint64_t seed, const NoiseStream* noise) {
 }
 
 StepResult Bandit::step(std::string_view action) {
-  if (!active_) throw no_episode();
+  if (!active_) throw no_episode_error();
   const auto names = arms();
   const auto index = find_action(action, names);
   if (!index) return {.reward_is_integer = true};

@@ -6,7 +6,7 @@
 namespace starpo {
 namespace {
 
-// Moves to the goal from every cell, -1 where there is no way.
+// Returns the number of moves to the goal from every cell, or -1 if the goal is unreachable.
 std::vector<int> distances_to_goal(const FrozenLakeLevel& level) {
   std::vector<int> distance(level.holes.size(), -1);
   std::queue<int> open({level.goal});
@@ -14,7 +14,7 @@ std::vector<int> distances_to_goal(const FrozenLakeLevel& level) {
   while (!open.empty()) {
     const int cell = open.front();
     open.pop();
-    // Moves between cells can be undone, so walking back from the goal finds the same cells as walking towards it.
+    // Moves are reversible, so a search from the goal visits the same cells as a search towards it.
     for (int direction = 0; direction < 4; ++direction) {
       const int next = neighbour(level, cell, static_cast<Direction>(direction));
       if (level.holes[next] || distance[next] >= 0) continue;
@@ -25,13 +25,13 @@ std::vector<int> distances_to_goal(const FrozenLakeLevel& level) {
   return distance;
 }
 
-// "Down 1,3 Left 1,2": each of the plan's moves and where it leads, so that every step can be held against the holes.
+// Returns each move of a plan with its destination, to compare with the holes: " Down 1,3 Left 1,2".
 std::string stepwise(const FrozenLake& lake, const Plan& plan) {
   std::string text;
   int cell = lake.player();
   for (const auto& action : plan) {
     cell = neighbour(lake.level(), cell, direction_of<Direction>(action, lake.actions()));
-    text += " " + action + place(cell, lake.level().size);
+    text += " " + action + cell_text(cell, lake.level().size);
   }
   return text;
 }
@@ -73,15 +73,15 @@ std::optional<Demonstration> FrozenLake::demonstrate(const DemonstrationRequest&
               : request.style == careful ? shortest_safe_path(*this)
                                          : greedy_path(*this);
   if (!request.mistake && request.style != careful && draws.uniform() < 0.5f) horizontal_first(plan);
-  cut(plan, request.limit);
+  truncate(plan, request.limit);
 
-  const std::string ends = "player" + place(player_, level_.size) + " goal" + place(level_.goal, level_.size);
+  const std::string ends = "player" + cell_text(player_, level_.size) + " goal" + cell_text(level_.goal, level_.size);
   if (request.style == plain)
     return Demonstration{draws.uniform() < 0.5f ? "I go to the goal." : "try the way to the goal.", plan};
-  if (request.style == positions) return Demonstration{ends + ". go" + counted(plan), plan};
+  if (request.style == positions) return Demonstration{ends + ". go" + run_length_text(plan), plan};
   std::string holes;
   for (int cell = 0; cell < level_.size * level_.size; ++cell)
-    if (level_.holes[cell]) holes += " hole" + place(cell, level_.size);
+    if (level_.holes[cell]) holes += " hole" + cell_text(cell, level_.size);
   return Demonstration{ends + holes + ". safe path" + stepwise(*this, plan), plan};
 }
 

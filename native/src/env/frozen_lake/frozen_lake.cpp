@@ -8,7 +8,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::array<std::string_view, 4> frozen_lake_actions{"Left", "Down", "Right", "Up"};
+constexpr std::array<std::string_view, 4> kFrozenLakeActions{"Left", "Down", "Right", "Up"};
 
 }  // namespace
 
@@ -27,15 +27,15 @@ std::unique_ptr<Environment> FrozenLake::clone() const { return std::make_unique
 void FrozenLake::reset(std::uint64_t seed, const NoiseStream* noise) {
   level_ = generate_frozen_lake(config_.size, config_.p, seed);
   random_ = NumpyRandom(seed);
-  random_.random();  // Gymnasium spends one draw on the start cell, of which there is only one
+  random_.random();  // Gymnasium draws the start cell, although there is only one
   noise_ = noise ? std::optional(*noise) : std::nullopt;
   player_ = level_.start;
   active_ = true;
 }
 
 StepResult FrozenLake::step(std::string_view action) {
-  if (!active_) throw no_episode();
-  const auto index = find_action(action, frozen_lake_actions);
+  if (!active_) throw no_episode_error();
+  const auto index = find_action(action, kFrozenLakeActions);
   if (!index) return {.reward_is_integer = true};
 
   const auto outcomes =
@@ -48,7 +48,7 @@ StepResult FrozenLake::step(std::string_view action) {
   StepResult result{
       .reward_is_integer = true, .done = !active_, .effective = effective, .valid = true, .success = success()};
   result.add_reward("goal", success() ? 1 : 0);
-  result.facts.push_back({"slipped", outcome != outcomes.intended});
+  result.flags.push_back({std::string(kStepFlags[0]), outcome != outcomes.intended});
   return result;
 }
 
@@ -56,7 +56,7 @@ bool FrozenLake::success() const { return level_.size > 0 && player_ == level_.g
 
 std::vector<std::pair<std::string, std::string>> FrozenLake::idle_keys() const {
   if (config_.is_slippery) return {};
-  return {{"success_rate", "is_slippery is false: every move goes where it is meant to"}};
+  return {{"success_rate", "is_slippery is false, so moves never slip"}};
 }
 
 std::optional<std::string> FrozenLake::board() const {
@@ -100,8 +100,6 @@ std::string FrozenLake::observation() const {
   return "";
 }
 
-std::vector<std::string> FrozenLake::actions() const {
-  return {frozen_lake_actions.begin(), frozen_lake_actions.end()};
-}
+std::vector<std::string> FrozenLake::actions() const { return {kFrozenLakeActions.begin(), kFrozenLakeActions.end()}; }
 
 }  // namespace starpo

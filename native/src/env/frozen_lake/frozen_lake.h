@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "env/environment.h"
 #include "env/frozen_lake/level.h"
@@ -14,18 +16,20 @@ enum class LakeObservation { grid, coord, grid_coord };
 // RAGEN's env_config keys.
 struct FrozenLakeConfig {
   int size = 0;
-  double p = 0;  // chance that a cell is frozen
+  double p = 0;  // probability that a cell is frozen
   bool is_slippery = false;
-  double success_rate = 0;  // of the intended move on slippery ice
+  double success_rate = 0;  // probability of the intended move on slippery ice
   LakeObservation observation_format = LakeObservation::grid;
 };
 
 void describe(FieldVisitor&, FrozenLakeConfig&);
 
-// Gymnasium's FrozenLake with RAGEN's levels and texts. Reward 1 on the goal, else 0, both Python ints; a hole ends the
-// episode.
+// Gymnasium's FrozenLake with RAGEN's levels and texts. The reward is 1 on the goal, else 0, as Python ints. A hole
+// ends the episode.
 class FrozenLake final : public Environment {
  public:
+  static constexpr std::array<std::string_view, 1> kStepFlags{"slipped"};
+
   explicit FrozenLake(const FrozenLakeConfig&);
 
   std::unique_ptr<Environment> clone() const override;
@@ -35,7 +39,7 @@ class FrozenLake final : public Environment {
   std::optional<std::string> board() const override;  // P _ O G; X: player in a hole; √: player on the goal
   std::vector<std::string> actions() const override;
   bool success() const override;
-  bool leaves_to_chance() const override { return config_.is_slippery; }
+  bool is_stochastic() const override { return config_.is_slippery; }
   std::vector<std::pair<std::string, std::string>> idle_keys() const override;
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
@@ -47,17 +51,17 @@ class FrozenLake final : public Environment {
 
   FrozenLakeConfig config_;
   FrozenLakeLevel level_;
-  NumpyRandom random_;                // goes on where the reference's level left it: the slips where there is no noise
-  std::optional<NoiseStream> noise_;  // the slips
+  NumpyRandom random_;                // slips without noise, continued from the level as in the reference
+  std::optional<NoiseStream> noise_;  // slips
   int player_ = 0;
   bool active_ = false;
 };
 
-// A shortest path from the player to the goal that avoids holes, as action names; empty where the player stands on the
-// goal or has no path. Ties are broken in the order Left, Down, Right, Up, at the earliest action.
+// Returns a shortest path from the player to the goal that avoids holes, as action names. Empty if the player is on the
+// goal or no path exists. Ties are broken in the order Left, Down, Right, Up, at the earliest action.
 std::vector<std::string> shortest_safe_path(const FrozenLake&);
 
-// The straight way, vertical moves first, holes ignored.
+// Returns the direct path to the goal, vertical moves first, ignoring holes.
 std::vector<std::string> greedy_path(const FrozenLake&);
 
 }  // namespace starpo

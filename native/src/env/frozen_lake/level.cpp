@@ -3,7 +3,7 @@
 namespace starpo {
 
 std::vector<std::uint8_t> draw_holes(int size, double p, NumpyRandom& random) {
-  // numpy's choice divides the cumulative probabilities by the last of them, which p + (1 - p) may round away from 1.
+  // numpy's choice divides cumulative probabilities by the last one, and p + (1 - p) may not round to 1.
   const double frozen = p / (p + (1 - p));
   std::vector<std::uint8_t> holes(static_cast<std::size_t>(size) * size);
   for (auto& hole : holes) hole = random.random() >= frozen;
@@ -72,7 +72,7 @@ int sample_outcome(const Outcomes& outcomes, double draw) {
     sum += outcomes.items[i].probability;
     if (sum > draw) return i;
   }
-  return 0;  // the sum may round to just below 1; Gymnasium's argmax then gives the first
+  return 0;  // the sum may round to just below 1; Gymnasium's argmax then returns the first index
 }
 
 }  // namespace starpo

@@ -7,10 +7,10 @@
 namespace starpo {
 namespace {
 
-constexpr int pool_size = 4;
-using Pool = std::array<std::uint32_t, pool_size>;
+constexpr int kPoolSize = 4;
+using Pool = std::array<std::uint32_t, kPoolSize>;
 
-// SeedSequence's running hash: each value is hashed with a constant that moves on.
+// SeedSequence's running hash: the constant changes with each value.
 struct RunningHash {
   std::uint32_t constant;
   std::uint32_t multiplier;
@@ -31,11 +31,11 @@ std::uint32_t mix(std::uint32_t x, std::uint32_t y) {
 Pool mix_entropy(std::span<const std::uint32_t> entropy) {
   RunningHash hash{0x43b0d7e5u, 0x931e8875u};
   Pool pool;
-  for (std::size_t i = 0; i < pool_size; ++i) pool[i] = hash(i < entropy.size() ? entropy[i] : 0);
-  for (int source = 0; source < pool_size; ++source)
-    for (int destination = 0; destination < pool_size; ++destination)
+  for (std::size_t i = 0; i < kPoolSize; ++i) pool[i] = hash(i < entropy.size() ? entropy[i] : 0);
+  for (int source = 0; source < kPoolSize; ++source)
+    for (int destination = 0; destination < kPoolSize; ++destination)
       if (source != destination) pool[destination] = mix(pool[destination], hash(pool[source]));
-  for (std::size_t source = pool_size; source < entropy.size(); ++source)
+  for (std::size_t source = kPoolSize; source < entropy.size(); ++source)
     for (auto& word : pool) word = mix(word, hash(entropy[source]));
   return pool;
 }
@@ -43,7 +43,7 @@ Pool mix_entropy(std::span<const std::uint32_t> entropy) {
 std::array<std::uint64_t, 4> generate_state(const Pool& pool) {
   RunningHash hash{0x8b51f9ddu, 0x58f38dedu};
   std::array<std::uint64_t, 4> words{};
-  for (int i = 0; i < 8; ++i) words[i / 2] |= static_cast<std::uint64_t>(hash(pool[i % pool_size])) << (32 * (i % 2));
+  for (int i = 0; i < 8; ++i) words[i / 2] |= static_cast<std::uint64_t>(hash(pool[i % kPoolSize])) << (32 * (i % 2));
   return words;
 }
 
@@ -51,7 +51,7 @@ unsigned __int128 wide(std::uint64_t high, std::uint64_t low) {
   return (static_cast<unsigned __int128>(high) << 64) | low;
 }
 
-const unsigned __int128 multiplier = wide(0x2360ed051fc65da4ull, 0x4385df649fccf645ull);
+const unsigned __int128 kMultiplier = wide(0x2360ed051fc65da4ull, 0x4385df649fccf645ull);
 
 constexpr std::uint32_t low_half(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 constexpr std::uint32_t high_half(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
@@ -63,26 +63,26 @@ NumpyRandom::NumpyRandom(std::span<const std::uint32_t> entropy) {
   increment_ = (wide(words[2], words[3]) << 1) | 1;
   state_ = increment_;
   state_ += wide(words[0], words[1]);
-  state_ = state_ * multiplier + increment_;
+  state_ = state_ * kMultiplier + increment_;
 }
 
-// A seed below 2^32 is one word to numpy, but a missing word of the pool counts as 0.
+// numpy uses one word for a seed below 2^32; missing words of the pool count as 0.
 NumpyRandom::NumpyRandom(std::uint64_t seed) : NumpyRandom(std::array{low_half(seed), high_half(seed)}) {}
 
 std::uint64_t NumpyRandom::next64() {
-  state_ = state_ * multiplier + increment_;
+  state_ = state_ * kMultiplier + increment_;
   const auto high = static_cast<std::uint64_t>(state_ >> 64), low = static_cast<std::uint64_t>(state_);
   return std::rotr(high ^ low, static_cast<int>(state_ >> 122));
 }
 
 std::uint32_t NumpyRandom::next32() {
-  if (has_kept_half_) {
-    has_kept_half_ = false;
-    return kept_half_;
+  if (has_spare_half_) {
+    has_spare_half_ = false;
+    return spare_half_;
   }
   const auto value = next64();
-  kept_half_ = high_half(value);
-  has_kept_half_ = true;
+  spare_half_ = high_half(value);
+  has_spare_half_ = true;
   return low_half(value);
 }
 

@@ -6,7 +6,7 @@
 namespace starpo {
 namespace {
 
-// Python's key has the seed's 32-bit words, the lowest first, without leading zeros.
+// Python seeds with the 32-bit words of the seed, lowest first, without leading zero words.
 MersenneTwister seeded(std::uint64_t seed) {
   const std::array<std::uint32_t, 2> words{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
   return MersenneTwister(std::span(words).first(words[1] == 0 ? 1 : 2));
@@ -16,27 +16,27 @@ MersenneTwister seeded(std::uint64_t seed) {
 
 MersenneTwister::MersenneTwister(std::uint32_t seed) {
   words_[0] = seed;
-  for (std::uint32_t i = 1; i < size; ++i) words_[i] = 1812433253u * (words_[i - 1] ^ (words_[i - 1] >> 30)) + i;
+  for (std::uint32_t i = 1; i < kStateWords; ++i) words_[i] = 1812433253u * (words_[i - 1] ^ (words_[i - 1] >> 30)) + i;
 }
 
 MersenneTwister::MersenneTwister(std::span<const std::uint32_t> key) : MersenneTwister(19650218u) {
   int place = 1;
-  // The first word takes no part in the walk: it stands for the last one after each round.
+  // After each round, the first word is set to the last one.
   const auto advance = [&] {
-    if (++place < size) return;
-    words_[0] = words_[size - 1];
+    if (++place < kStateWords) return;
+    words_[0] = words_[kStateWords - 1];
     place = 1;
   };
   const auto mixed = [&](std::uint32_t multiplier) {
     return words_[place] ^ ((words_[place - 1] ^ (words_[place - 1] >> 30)) * multiplier);
   };
-  const std::size_t rounds = std::max<std::size_t>(size, key.size());
+  const std::size_t rounds = std::max<std::size_t>(kStateWords, key.size());
   for (std::size_t i = 0; i < rounds; ++i) {
     const auto j = static_cast<std::uint32_t>(i % key.size());
     words_[place] = mixed(1664525u) + key[j] + j;
     advance();
   }
-  for (int i = 1; i < size; ++i) {
+  for (int i = 1; i < kStateWords; ++i) {
     words_[place] = mixed(1566083941u) - static_cast<std::uint32_t>(place);
     advance();
   }
@@ -44,15 +44,15 @@ MersenneTwister::MersenneTwister(std::span<const std::uint32_t> key) : MersenneT
 }
 
 void MersenneTwister::refill() {
-  for (int i = 0; i < size; ++i) {
-    const std::uint32_t joined = (words_[i] & 0x80000000u) | (words_[(i + 1) % size] & 0x7fffffffu);
-    words_[i] = words_[(i + 397) % size] ^ (joined >> 1) ^ (joined & 1 ? 0x9908b0dfu : 0u);
+  for (int i = 0; i < kStateWords; ++i) {
+    const std::uint32_t joined = (words_[i] & 0x80000000u) | (words_[(i + 1) % kStateWords] & 0x7fffffffu);
+    words_[i] = words_[(i + 397) % kStateWords] ^ (joined >> 1) ^ (joined & 1 ? 0x9908b0dfu : 0u);
   }
   next_ = 0;
 }
 
 std::uint32_t MersenneTwister::operator()() {
-  if (next_ == size) refill();
+  if (next_ == kStateWords) refill();
   std::uint32_t word = words_[next_++];
   word ^= word >> 11;
   word ^= (word << 7) & 0x9d2c5680u;

@@ -6,8 +6,8 @@
 
 namespace starpo {
 
-// MT19937 (Matsumoto and Nishimura 1998) with both of its published ways of seeding: Python's random uses the second,
-// numpy's legacy the first.
+// MT19937 (Matsumoto and Nishimura 1998) with its two published seeding functions. Python's random uses the second,
+// numpy's legacy generator the first.
 class MersenneTwister {
  public:
   explicit MersenneTwister(std::uint32_t seed);                  // init_genrand
@@ -16,33 +16,33 @@ class MersenneTwister {
   std::uint32_t operator()();
 
  private:
-  static constexpr int size = 624;
+  static constexpr int kStateWords = 624;
 
   void refill();
 
-  std::array<std::uint32_t, size> words_;
-  int next_ = size;
+  std::array<std::uint32_t, kStateWords> words_;
+  int next_ = kStateWords;
 };
 
-// Python's random.Random(seed), bit for bit.
+// Reproduces Python's random.Random(seed) bit for bit.
 class PythonRandom {
  public:
   explicit PythonRandom(std::uint64_t seed);
 
   double random();  // [0, 1), 53 bits
-  std::uint32_t below(
-      std::uint32_t n);  // [0, n), n >= 1: what choice, sample of one, and randint less its lower end draw
+  // [0, n), n >= 1, as drawn by choice, sample(1) and randint (minus its lower bound).
+  std::uint32_t below(std::uint32_t n);
 
  private:
   MersenneTwister twister_;
 };
 
-// numpy.random.seed(seed) and the module's functions, as they were before numpy.random.default_rng.
+// Reproduces numpy's legacy generator: numpy.random.seed(seed) and the functions of the module.
 class NumpyLegacyRandom {
  public:
   explicit NumpyLegacyRandom(std::uint32_t seed) : twister_(seed) {}
 
-  std::uint32_t integers(std::uint32_t n);  // randint(n): [0, n), n >= 1; no draw for n = 1
+  std::uint32_t integers(std::uint32_t n);  // randint(n): [0, n), n >= 1; does not draw for n = 1
 
  private:
   MersenneTwister twister_;

@@ -6,7 +6,7 @@ namespace starpo {
 namespace {
 
 struct SipState {
-  // The key would be xored in; it is 0.
+  // Initial state for key 0.
   std::uint64_t a = 0x736f6d6570736575ull, b = 0x646f72616e646f6dull, c = 0x6c7967656e657261ull,
                 d = 0x7465646279746573ull;
 
@@ -52,7 +52,7 @@ std::uint64_t sip_hash(std::string_view text, int c, int d) {
 std::int64_t python_text_hash(std::string_view text) {
   if (text.empty()) return 0;
   const auto hash = static_cast<std::int64_t>(sip_hash(text, 1, 3));
-  return hash == -1 ? -2 : hash;  // -1 means an error to Python
+  return hash == -1 ? -2 : hash;  // Python reserves -1 for errors
 }
 
 }  // namespace starpo

@@ -8,29 +8,29 @@
 namespace starpo {
 namespace {
 
-// Breadth-first over states: the player's cell, then the boxes' cells in order.
+// Breadth-first search. A state is the player's cell, then the sorted cells of the boxes.
 class Solver {
  public:
   using State = std::u16string;
 
-  Solver(const SokobanLevel& level, std::size_t most_states)
-      : level_(level), live_(live_cells(level)), most_states_(most_states) {}
+  Solver(const SokobanLevel& level, std::size_t max_states)
+      : level_(level), live_(live_cells(level)), max_states_(max_states) {}
 
   std::vector<SokobanDirection> solve() {
-    remember(state_of(level_), 0, SokobanDirection::up);
-    for (std::size_t at = 0; at < nodes_.size() && nodes_.size() < most_states_; ++at)
-      for (int i = 0; i < sokoban_directions; ++i) {
+    insert(state_of(level_), 0, SokobanDirection::up);
+    for (std::size_t at = 0; at < nodes_.size() && nodes_.size() < max_states_; ++at)
+      for (int i = 0; i < kSokobanDirections; ++i) {
         const auto direction = static_cast<SokobanDirection>(i);
-        auto next = after(*nodes_[at].state, direction);
-        if (next.empty() || !remember(std::move(next), at, direction)) continue;
-        if (is_solved(*nodes_.back().state)) return way_to(nodes_.size() - 1);
+        auto next = next_state(*nodes_[at].state, direction);
+        if (next.empty() || !insert(std::move(next), at, direction)) continue;
+        if (is_solved(*nodes_.back().state)) return path_to(nodes_.size() - 1);
       }
     return {};
   }
 
  private:
   struct Node {
-    const State* state;  // an unordered_set keeps its elements where they are
+    const State* state;  // stable, since an unordered_set does not move its elements
     std::size_t parent;
     SokobanDirection direction;
   };
@@ -42,15 +42,15 @@ class Solver {
     return state;
   }
 
-  bool remember(State state, std::size_t parent, SokobanDirection direction) {
-    if (nodes_.size() >= most_states_) return false;
-    const auto [place, is_new] = seen_.insert(std::move(state));
-    if (is_new) nodes_.push_back({&*place, parent, direction});
+  bool insert(State state, std::size_t parent, SokobanDirection direction) {
+    if (nodes_.size() >= max_states_) return false;
+    const auto [entry, is_new] = seen_.insert(std::move(state));
+    if (is_new) nodes_.push_back({&*entry, parent, direction});
     return is_new;
   }
 
-  // Empty where the move is blocked or leads to a dead end.
-  State after(State state, SokobanDirection direction) const {
+  // Returns the next state, or an empty one if the move is blocked or makes the level unsolvable.
+  State next_state(State state, SokobanDirection direction) const {
     const int next = level_.neighbour(state[0], direction);
     if (level_.fixed[next] == SokobanCell::wall) return {};
     state[0] = static_cast<char16_t>(next);
@@ -71,25 +71,25 @@ class Solver {
                        [this](char16_t cell) { return level_.fixed[cell] == SokobanCell::target; });
   }
 
-  std::vector<SokobanDirection> way_to(std::size_t node) const {
-    std::vector<SokobanDirection> way;
-    for (; node != 0; node = nodes_[node].parent) way.push_back(nodes_[node].direction);
-    std::ranges::reverse(way);
-    return way;
+  std::vector<SokobanDirection> path_to(std::size_t node) const {
+    std::vector<SokobanDirection> path;
+    for (; node != 0; node = nodes_[node].parent) path.push_back(nodes_[node].direction);
+    std::ranges::reverse(path);
+    return path;
   }
 
   const SokobanLevel& level_;
   const std::vector<bool> live_;
-  std::size_t most_states_;
+  std::size_t max_states_;
   std::unordered_set<State> seen_;
   std::vector<Node> nodes_;
 };
 
-// Rooms that take longer to solve than this are left to chance: a demonstration must not hold up the stream.
-constexpr int most_solver_states = 20000;
+// Demonstrations of levels that exceed this limit use a random plan, to bound their time.
+constexpr int kMaxSolverStates = 20000;
 
-// ". push Up at 3,2. path Left 3,2 Up 2,2": the plan's first push, if it has one, then the moves and where they lead.
-// The push may lie beyond the turn's limit.
+// Returns the first push of a plan, if any, and each move with its destination: ". push Up at 3,2. path Left 3,2 Up
+// 2,2". The push may come after the action limit.
 std::string stepwise(const Sokoban& sokoban, const Plan& plan, int limit) {
   SokobanLevel level = sokoban.level();
   std::string first_push, path;
@@ -97,48 +97,48 @@ std::string stepwise(const Sokoban& sokoban, const Plan& plan, int limit) {
   for (const auto& action : plan) {
     const int before = level.player;
     const auto move = push(level, direction_of<SokobanDirection>(action, sokoban.actions()));
-    if (move.box && first_push.empty()) first_push = ". push " + action + " at" + place(before, level.columns);
-    if (++moves <= limit) path += " " + action + place(level.player, level.columns);
+    if (move.box && first_push.empty()) first_push = ". push " + action + " at" + cell_text(before, level.columns);
+    if (++moves <= limit) path += " " + action + cell_text(level.player, level.columns);
   }
   return first_push + ". path" + path;
 }
 
-int first_cell(const SokobanLevel& level, auto&& is_wanted) {
+int first_cell(const SokobanLevel& level, auto&& matches) {
   int cell = 0;
-  while (cell < static_cast<int>(level.cells.size()) && !is_wanted(cell)) ++cell;
+  while (cell < static_cast<int>(level.cells.size()) && !matches(cell)) ++cell;
   return cell;
 }
 
-// Straight to a box and on, as if it were carried, to a target: right where agent, box and target happen to stand so.
+// Moves directly to a box, then directly to a target as if carrying it. Solves only levels where these positions align.
 Plan greedy_plan(const SokobanLevel& level, bool horizontal) {
   const int box = first_cell(level, [&](int cell) { return level.cells[cell] == SokobanCell::box; });
   const int target =
       first_cell(level, [&](int cell) { return level.fixed[cell] == SokobanCell::target && !level.has_box(cell); });
   Plan plan;
   for (const auto& [from, to] : {std::pair{level.player, box}, std::pair{box, target}}) {
-    Plan way = straight_plan(to / level.columns - from / level.columns, to % level.columns - from % level.columns);
-    if (horizontal) horizontal_first(way);
-    plan.insert(plan.end(), way.begin(), way.end());
+    Plan path = straight_plan(to / level.columns - from / level.columns, to % level.columns - from % level.columns);
+    if (horizontal) horizontal_first(path);
+    plan.insert(plan.end(), path.begin(), path.end());
   }
   return plan;
 }
 
 std::string positions_of(const SokobanLevel& level) {
-  std::string text = "player" + place(level.player, level.columns);
+  std::string text = "player" + cell_text(level.player, level.columns);
   for (int cell = 0; cell < static_cast<int>(level.cells.size()); ++cell)
-    if (level.has_box(cell)) text += " box" + place(cell, level.columns);
+    if (level.has_box(cell)) text += " box" + cell_text(cell, level.columns);
   for (int cell = 0; cell < static_cast<int>(level.cells.size()); ++cell)
-    if (level.fixed[cell] == SokobanCell::target) text += " target" + place(cell, level.columns);
+    if (level.fixed[cell] == SokobanCell::target) text += " target" + cell_text(cell, level.columns);
   return text;
 }
 
 }  // namespace
 
-std::vector<std::string> shortest_solution(const Sokoban& sokoban, int most_states) {
+std::vector<std::string> shortest_solution(const Sokoban& sokoban, int max_states) {
   std::vector<std::string> solution;
   if (sokoban.level().cells.empty() || targets_without_box(sokoban.level()) == 0) return solution;
   const auto names = sokoban.actions();
-  for (const auto direction : Solver(sokoban.level(), static_cast<std::size_t>(std::max(0, most_states))).solve())
+  for (const auto direction : Solver(sokoban.level(), static_cast<std::size_t>(std::max(0, max_states))).solve())
     solution.push_back(names[static_cast<int>(direction)]);
   return solution;
 }
@@ -147,20 +147,20 @@ std::optional<Demonstration> Sokoban::demonstrate(const DemonstrationRequest& re
   using enum DemonstrationStyle;
   auto& draws = request.draws;
   bool mistake = request.mistake;
-  // A careful look catches half of the mistakes. Where thinking paid no more than guessing, reinforcement would drop it
-  // at once: a box can't be unpushed.
+  // Careful reasoning avoids half of the mistakes. If reasoning were no better than guessing, training would drop it at
+  // once, since pushes are often irreversible.
   if (request.style == careful) mistake = mistake && draws.uniform() < 0.5f;
   Plan plan;
   if (!mistake)
-    plan = request.style == careful ? shortest_solution(*this, most_solver_states)
+    plan = request.style == careful ? shortest_solution(*this, kMaxSolverStates)
                                     : greedy_plan(level_, draws.uniform() < 0.5f);
   if (plan.empty()) plan = random_plan(actions(), draws);
   const Plan whole = plan;
-  cut(plan, request.limit);
+  truncate(plan, request.limit);
 
   if (request.style == plain)
     return Demonstration{draws.uniform() < 0.5f ? "I push the box." : "push the box onto the target.", plan};
-  if (request.style == positions) return Demonstration{positions_of(level_) + ". go" + counted(plan), plan};
+  if (request.style == positions) return Demonstration{positions_of(level_) + ". go" + run_length_text(plan), plan};
   return Demonstration{positions_of(level_) + stepwise(*this, whole, request.limit), plan};
 }
 

@@ -16,8 +16,8 @@ struct Place {
   int row, column;
 };
 
-// Cells of a 3 * 3 square that a step of the topology opens.
-constexpr std::array<std::array<std::array<bool, 3>, 3>, 5> masks{{
+// Cells of a 3 x 3 square that a step of the topology turns into floor.
+constexpr std::array<std::array<std::array<bool, 3>, 3>, 5> kMasks{{
     {{{0, 0, 0}, {1, 1, 1}, {0, 0, 0}}},
     {{{0, 1, 0}, {0, 1, 0}, {0, 1, 0}}},
     {{{0, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
@@ -38,7 +38,7 @@ SokobanLevel draw_topology(const SokobanSize& size, PythonRandom& random) {
     if (random.random() < 0.35) direction = directions[random.below(4)];
     place.row = std::clamp(place.row + direction.row, 1, size.rows - 2);
     place.column = std::clamp(place.column + direction.column, 1, size.columns - 2);
-    const auto& mask = masks[random.below(5)];
+    const auto& mask = kMasks[random.below(5)];
     for (int row = 0; row < 3; ++row)
       for (int column = 0; column < 3; ++column)
         if (mask[row][column])
@@ -51,7 +51,7 @@ SokobanLevel draw_topology(const SokobanSize& size, PythonRandom& random) {
   return room;
 }
 
-// The player, then the targets, each on one of the floor cells that are left. False where there are too few.
+// Places the player, then the targets, on free floor cells. Returns false if there are too few.
 bool place_player_and_targets(SokobanLevel& room, int boxes, NumpyLegacyRandom& random) {
   std::vector<int> free;
   for (std::size_t cell = 0; cell < room.fixed.size(); ++cell)
@@ -68,19 +68,19 @@ bool place_player_and_targets(SokobanLevel& room, int boxes, NumpyLegacyRandom& 
   return true;
 }
 
-// Where a solved room's boxes were pulled.
+// Result of pulling the boxes of a solved room.
 struct ReversePlay {
   int player = 0;
-  std::vector<int> targets;  // in the order of cells
+  std::vector<int> targets;  // in cell order
   std::vector<int> boxes;    // the box of each target
-  int displacement = 0;      // summed Manhattan distances between the two; 0: nothing was found
+  int displacement = 0;      // sum of Manhattan distances between the two; 0: no result
 };
 
-constexpr std::size_t most_states = 300000;
+constexpr std::size_t kMaxSearchStates = 300000;
 
-// Searches depth first for a state whose boxes were pulled far and by turns, from a room whose boxes all stand on their
-// targets. `room` has its targets in `fixed` and its player; `cells` is not read. Of the room's states those `depth` -
-// 2 moves away are the last.
+// Depth-first search for a state whose boxes were pulled far and in alternation, from a room with every box on its
+// target. `room` provides the targets (in `fixed`) and the player; `cells` is unused. States are at most `depth` - 2
+// moves away.
 class ReverseSearch {
  public:
   ReverseSearch(const SokobanLevel& room, SokobanGenerator generator) : room_(room), generator_(generator) {
@@ -92,14 +92,14 @@ class ReverseSearch {
     State first{.player = room_.player, .boxes = {}};
     for (std::size_t i = 0; i < targets_.size(); ++i) first.boxes[i] = {.cell = targets_[i], .pulled = false};
     best_ = first;
-    visit(first, 0, none, depth);
+    visit(first, 0, kNone, depth);
     ReversePlay result{.player = best_.player, .targets = targets_, .boxes = {}, .displacement = displacement(best_)};
     for (std::size_t i = 0; i < targets_.size(); ++i) result.boxes.push_back(best_.boxes[i].cell);
     return result;
   }
 
  private:
-  static constexpr int none = -1;
+  static constexpr int kNone = -1;
 
   struct Box {
     int cell;
@@ -107,10 +107,10 @@ class ReverseSearch {
   };
   struct State {
     int player;
-    std::array<Box, largest_sokoban_boxes> boxes;  // by target
+    std::array<Box, kMaxSokobanBoxes> boxes;  // per target
   };
 
-  // The reference compares room pictures: they show which boxes were pulled, but not which box is which.
+  // The reference compares rendered rooms: they show which boxes were pulled, but do not identify boxes.
   std::u16string key(const State& state) const {
     std::u16string key;
     for (std::size_t i = 0; i < targets_.size(); ++i)
@@ -123,7 +123,7 @@ class ReverseSearch {
   int box_at(const State& state, int cell) const {
     for (std::size_t i = 0; i < targets_.size(); ++i)
       if (state.boxes[i].cell == cell) return static_cast<int>(i);
-    return none;
+    return kNone;
   }
 
   int displacement(const State& state) const {
@@ -135,33 +135,33 @@ class ReverseSearch {
     return sum;
   }
 
-  // Only a room whose targets are all in sight counts.
+  // As in the reference, only rooms whose rendered picture shows every target score above 0.
   int score(const State& state, int swaps) const {
     for (const int target : targets_)
-      if (target == state.player || box_at(state, target) != none) return 0;
+      if (target == state.player || box_at(state, target) != kNone) return 0;
     return swaps * displacement(state);
   }
 
-  // last: the box that was pulled last.
+  // last: the last pulled box.
   void visit(const State& state, int swaps, int last, int ttl) {
-    if (--ttl <= 0 || explored_.size() >= most_states) return;
+    if (--ttl <= 0 || explored_.size() >= kMaxSearchStates) return;
     if (!explored_.insert(key(state)).second) return;
     if (const int found = score(state, swaps); found > best_score_) {
       best_ = state;
       best_score_ = found;
     }
-    // gym-sokoban also tries moves without a pull.
-    const int actions = generator_ == SokobanGenerator::gym ? 2 * sokoban_directions : sokoban_directions;
+    // gym-sokoban also tries moves without pulling.
+    const int actions = generator_ == SokobanGenerator::gym ? 2 * kSokobanDirections : kSokobanDirections;
     for (int action = 0; action < actions; ++action) {
-      const int next = room_.neighbour(state.player, static_cast<SokobanDirection>(action % sokoban_directions));
-      if (room_.fixed[next] == SokobanCell::wall || box_at(state, next) != none) continue;
+      const int next = room_.neighbour(state.player, static_cast<SokobanDirection>(action % kSokobanDirections));
+      if (room_.fixed[next] == SokobanCell::wall || box_at(state, next) != kNone) continue;
       State after = state;
       after.player = next;
-      const int pulled = action < sokoban_directions ? box_at(state, 2 * state.player - next) : none;
-      if (pulled != none) after.boxes[pulled] = {.cell = state.player, .pulled = true};
-      const bool swapped = pulled != none && pulled != last;
-      // gym-sokoban forgets what it pulled last, so that each pull counts as a swap.
-      const bool remembers = generator_ == SokobanGenerator::ragen && pulled != none;
+      const int pulled = action < kSokobanDirections ? box_at(state, 2 * state.player - next) : kNone;
+      if (pulled != kNone) after.boxes[pulled] = {.cell = state.player, .pulled = true};
+      const bool swapped = pulled != kNone && pulled != last;
+      // gym-sokoban does not remember the last pulled box, so each pull counts as a swap.
+      const bool remembers = generator_ == SokobanGenerator::ragen && pulled != kNone;
       visit(after, swaps + swapped, remembers ? pulled : last, ttl);
     }
   }
@@ -174,19 +174,19 @@ class ReverseSearch {
   int best_score_ = 0;
 };
 
-// RAGEN then leads the player up to three steps away from the last box pulled, never to where it has been.
+// RAGEN then moves the player up to three steps away from the last pulled box, without revisiting cells.
 void wander(SokobanLevel& level, double probability, PythonRandom& random) {
   if (random.random() > probability) return;
   std::vector<int> visited{level.player};
   for (int step = 1; step <= 3; ++step) {
-    std::vector<SokobanDirection> ways;
-    for (int i = 0; i < sokoban_directions; ++i) {
+    std::vector<SokobanDirection> options;
+    for (int i = 0; i < kSokobanDirections; ++i) {
       const auto direction = static_cast<SokobanDirection>(i);
       const int next = level.neighbour(level.player, direction);
-      if (level.is_free(next) && std::ranges::find(visited, next) == visited.end()) ways.push_back(direction);
+      if (level.is_free(next) && std::ranges::find(visited, next) == visited.end()) options.push_back(direction);
     }
-    if (ways.empty()) return;
-    walk(level, ways[random.below(static_cast<std::uint32_t>(ways.size()))]);
+    if (options.empty()) return;
+    move_player(level, options[random.below(static_cast<std::uint32_t>(options.size()))]);
     visited.push_back(level.player);
     if (random.random() > 0.5) return;
   }
@@ -224,8 +224,8 @@ SokobanRoom generate_sokoban(const SokobanSize& size, std::uint64_t seed) {
     seed = next_sokoban_seed(seed);
   }
   throw Error("level_not_found",
-              "no Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) +
-                  " cells with " + std::to_string(size.boxes) + " boxes was found at search depth " +
+              "found no Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) +
+                  " cells with " + std::to_string(size.boxes) + " boxes at search depth " +
                   std::to_string(size.search_depth),
               "use fewer boxes, a larger room or a larger search_depth");
 }

@@ -9,10 +9,10 @@
 
 namespace starpo {
 
-// Whose generator: RAGEN's, or gym-sokoban's that it comes from.
+// Variant of the generator: RAGEN's, or the original of gym-sokoban.
 enum class SokobanGenerator { ragen, gym };
 
-constexpr int largest_sokoban_boxes = 16;
+constexpr int kMaxSokobanBoxes = 16;
 
 struct SokobanSize {
   int rows = 0;
@@ -23,28 +23,28 @@ struct SokobanSize {
 
 struct SokobanRoom {
   SokobanLevel level;
-  std::vector<int> targets;  // cells, in their order
-  std::vector<int> boxes;    // the box that was pulled from each target
+  std::vector<int> targets;  // sorted cells
+  std::vector<int> boxes;    // the box pulled from each target
 };
 
-// The two global generators of the reference: Python's draws the walls and the player's walk, numpy's the places of
-// player and targets.
+// The two global random generators of the reference. Python's draws the walls and the player's final moves, numpy's the
+// positions of player and targets.
 struct SokobanRandom {
-  // numpy takes no seed beyond 32 bits: its generator gets the low ones.
+  // numpy accepts seeds of 32 bits and gets the low bits.
   explicit SokobanRandom(std::uint64_t seed) : topology(seed), placement(static_cast<std::uint32_t>(seed)) {}
 
   PythonRandom topology;
   NumpyLegacyRandom placement;
 };
 
-// A room after up to four tries; nothing where they failed.
+// Generates a room in up to four attempts. Returns nothing if all fail.
 std::optional<SokobanRoom> try_sokoban_room(const SokobanSize&, SokobanGenerator, SokobanRandom&);
 
-// The seed that RAGEN goes on with where there is no room for one: its text's hash, which Python's hash seed 0 makes
-// the same everywhere.
+// Returns the seed that RAGEN tries next if a seed gives no room: Python's hash of the seed's text, with
+// PYTHONHASHSEED=0.
 std::uint64_t next_sokoban_seed(std::uint64_t seed);
 
-// RAGEN's level of a seed. Errors: level_not_found where a hundred seeds in a row have none.
+// Returns RAGEN's level for a seed. Errors: level_not_found if a hundred consecutive seeds give no level.
 SokobanRoom generate_sokoban(const SokobanSize&, std::uint64_t seed);
 
 }  // namespace starpo

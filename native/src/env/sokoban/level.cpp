@@ -20,7 +20,7 @@ bool SokobanLevel::has_box(int cell) const {
   return cells[cell] == SokobanCell::box || cells[cell] == SokobanCell::box_on_target;
 }
 
-SokobanMove walk(SokobanLevel& level, SokobanDirection direction) {
+SokobanMove move_player(SokobanLevel& level, SokobanDirection direction) {
   const int next = level.neighbour(level.player, direction);
   if (!level.is_free(next)) return {};
   level.cells[level.player] = level.fixed[level.player];
@@ -31,12 +31,12 @@ SokobanMove walk(SokobanLevel& level, SokobanDirection direction) {
 
 SokobanMove push(SokobanLevel& level, SokobanDirection direction) {
   const int next = level.neighbour(level.player, direction);
-  if (!level.has_box(next)) return walk(level, direction);
+  if (!level.has_box(next)) return move_player(level, direction);
   const int behind = level.neighbour(next, direction);
   if (!level.is_free(behind)) return {};
   level.cells[behind] = level.fixed[behind] == SokobanCell::target ? SokobanCell::box_on_target : SokobanCell::box;
   level.cells[next] = level.fixed[next];
-  walk(level, direction);
+  move_player(level, direction);
   return {.player = true, .box = true};
 }
 
@@ -67,11 +67,11 @@ std::vector<bool> live_cells(const SokobanLevel& level) {
       live[cell] = true;
       open.push_back(cell);
     }
-  // Backwards: a box is pulled away from a target by a player who steps back.
+  // Search backwards: the player pulls a box away from a target.
   while (!open.empty()) {
     const int cell = open.back();
     open.pop_back();
-    for (int i = 0; i < sokoban_directions; ++i) {
+    for (int i = 0; i < kSokobanDirections; ++i) {
       const auto direction = static_cast<SokobanDirection>(i);
       const int before = level.neighbour(cell, direction);
       if (is_wall(before) || live[before] || is_wall(level.neighbour(before, direction))) continue;

@@ -11,45 +11,45 @@ namespace starpo {
 enum class SokobanCell : std::uint8_t { wall, floor, target, box_on_target, box, player };
 
 enum class SokobanDirection { up, down, left, right };
-constexpr int sokoban_directions = 4;
+constexpr int kSokobanDirections = 4;
 
-// A room of rows * columns cells, numbered row by row, within a ring of walls.
+// A room of rows * columns cells, numbered row by row and surrounded by walls.
 struct SokobanLevel {
   int rows = 0;
   int columns = 0;
   std::vector<SokobanCell> fixed;  // [rows * columns]: wall, floor or target
-  std::vector<SokobanCell> cells;  // [rows * columns]: what stands there now; the player hides a target
+  std::vector<SokobanCell> cells;  // [rows * columns]: current content; the player hides a target
   int player = 0;                  // cell
 
   int neighbour(int cell, SokobanDirection) const;
-  bool is_free(int cell) const;  // floor or target with nobody on it
+  bool is_free(int cell) const;  // unoccupied floor or target
   bool has_box(int cell) const;
 };
 
-// Symbols by what is seen: the codes of SokobanCell, and 6 for the player on a target.
+// Symbols by code of SokobanCell; index 6 is the player on a target.
 using SokobanSymbols = std::array<std::string, 7>;
 
 struct SokobanMove {
-  bool player = false;  // moved
-  bool box = false;     // was pushed
+  bool player = false;  // the player moved
+  bool box = false;     // a box was pushed
 };
 
-// The player steps on a free cell; a box is in the way like a wall.
-SokobanMove walk(SokobanLevel&, SokobanDirection);
+// Moves the player to a free cell. Boxes block like walls.
+SokobanMove move_player(SokobanLevel&, SokobanDirection);
 
-// As walk, but a box with a free cell behind it is pushed there.
+// Moves the player and pushes a box if the cell behind it is free.
 SokobanMove push(SokobanLevel&, SokobanDirection);
 
 int targets_without_box(const SokobanLevel&);
 
-// Rows of symbols, joined by newlines.
+// Renders the level as lines of symbols.
 std::string sokoban_text(const SokobanLevel&, const SokobanSymbols&);
 
-// Cells from which a box could be pushed onto some target if it were the only one and the player could stand anywhere:
-// [rows * columns]. A box elsewhere is lost for good; that a box stands on such a cell promises nothing.
+// Returns the cells from which a single box could be pushed to some target if the player could be anywhere: [rows *
+// columns]. A box on any other cell makes the level unsolvable; the reverse does not hold.
 std::vector<bool> live_cells(const SokobanLevel&);
 
-// Whether a box stands on a cell that isn't live.
+// Returns whether a box is on a cell that is not live.
 bool has_lost_box(const SokobanLevel&, const std::vector<bool>& live);
 
 }  // namespace starpo

@@ -11,7 +11,7 @@
 namespace starpo {
 namespace {
 
-constexpr std::array<std::string_view, sokoban_directions> sokoban_actions{"Up", "Down", "Left", "Right"};
+constexpr std::array<std::string_view, kSokobanDirections> kSokobanActions{"Up", "Down", "Left", "Right"};
 
 }  // namespace
 
@@ -23,20 +23,21 @@ void describe(FieldVisitor& visitor, SokobanSymbols& symbols) {
 void describe(FieldVisitor& visitor, SokobanConfig& config) {
   visitor.integer("dim_x", config.dim_x, 5, 32);
   visitor.integer("dim_y", config.dim_y, 5, 32);
-  visitor.integer("num_boxes", config.num_boxes, 1, largest_sokoban_boxes);
+  visitor.integer("num_boxes", config.num_boxes, 1, kMaxSokobanBoxes);
   visitor.integer("max_steps", config.max_steps, 1, 10000);
   visitor.integer("search_depth", config.search_depth, 3, 1000);
   visitor.section("grid_lookup", config.grid_lookup);
   visitor.check("num_boxes", [&] {
     const int inside = (config.dim_x - 2) * (config.dim_y - 2);
     return config.num_boxes > inside - 2
-               ? "must leave two of the " + std::to_string(inside) + " cells inside the walls free"
+               ? "must leave at least two of the " + std::to_string(inside) + " cells inside the walls free"
                : "";
   });
   visitor.check("grid_lookup", [&] {
     const std::set<std::string> different(config.grid_lookup.begin(), config.grid_lookup.end());
-    return different.size() < config.grid_lookup.size() ? "uses a symbol twice; the agent couldn't tell the cells apart"
-                                                        : "";
+    return different.size() < config.grid_lookup.size()
+               ? "must not use a symbol twice, so that observations are unambiguous"
+               : "";
   });
 }
 
@@ -57,8 +58,8 @@ void Sokoban::reset(std::uint64_t seed, const NoiseStream*) {
 }
 
 StepResult Sokoban::step(std::string_view action) {
-  if (!active_) throw no_episode();
-  const auto index = find_action(action, sokoban_actions);
+  if (!active_) throw no_episode_error();
+  const auto index = find_action(action, kSokobanActions);
   if (!index) return {.reward_is_integer = true};
 
   const bool moved = push(level_, static_cast<SokobanDirection>(*index)).player;
@@ -66,12 +67,12 @@ StepResult Sokoban::step(std::string_view action) {
   boxes_on_targets_ = config_.num_boxes - targets_without_box(level_);
   active_ = !success() && ++steps_ < config_.max_steps;
   StepResult result{.done = !active_, .effective = moved, .valid = true, .success = success()};
-  // In the reference's order, which decides the last bits of the sum.
+  // Keep the reference's order of additions, so that the sum has the same bits.
   result.add_reward("step", -0.1);
   if (boxes_on_targets_ > boxes_before) result.add_reward("box", 1);
   if (boxes_on_targets_ < boxes_before) result.add_reward("box", -1);
   if (success()) result.add_reward("solved", 10);
-  result.facts.push_back({"dead_end", has_lost_box(level_, live_cells_)});
+  result.flags.push_back({std::string(kStepFlags[0]), has_lost_box(level_, live_cells_)});
   return result;
 }
 
@@ -81,6 +82,6 @@ std::string Sokoban::observation() const { return sokoban_text(level_, config_.g
 
 std::optional<std::string> Sokoban::board() const { return sokoban_text(level_, {"#", "_", "O", "√", "X", "P", "S"}); }
 
-std::vector<std::string> Sokoban::actions() const { return {sokoban_actions.begin(), sokoban_actions.end()}; }
+std::vector<std::string> Sokoban::actions() const { return {kSokobanActions.begin(), kSokobanActions.end()}; }
 
 }  // namespace starpo

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "env/environment.h"
 #include "env/sokoban/level.h"
@@ -11,32 +13,34 @@ class FieldVisitor;
 
 // RAGEN's env_config keys.
 struct SokobanConfig {
-  int dim_x = 0;  // rows, the ring of walls included
+  int dim_x = 0;  // rows, including walls
   int dim_y = 0;  // columns
   int num_boxes = 0;
-  int max_steps = 0;     // actions after which an episode ends
-  int search_depth = 0;  // of the level generator
+  int max_steps = 0;     // maximum actions per episode
+  int search_depth = 0;  // search depth of the level generator
   SokobanSymbols grid_lookup;
 };
 
-// Errors: config_invalid, beyond what the fields say: more boxes than the room can hold, a symbol used twice.
+// Errors: config_invalid, also for too many boxes for the room and for duplicate symbols.
 void describe(FieldVisitor&, SokobanConfig&);
 
-// gym-sokoban's Sokoban with RAGEN's levels and texts: -0.1 an action, +1 and -1 for a box that comes upon or off a
-// target, +10 for the last. Nothing in it is left to chance, so noise changes nothing.
+// gym-sokoban's Sokoban with RAGEN's levels and texts. Rewards: -0.1 per action, +1 and -1 for a box moved onto or off
+// a target, +10 when solved. It is deterministic, so noise has no effect.
 class Sokoban final : public Environment {
  public:
+  static constexpr std::array<std::string_view, 1> kStepFlags{"dead_end"};
+
   explicit Sokoban(const SokobanConfig&);
 
   std::unique_ptr<Environment> clone() const override;
   void reset(std::uint64_t seed, const NoiseStream* noise) override;  // errors: level_not_found
   StepResult step(std::string_view action) override;
-  std::string observation() const override;  // in the symbols of grid_lookup
-  std::optional<std::string> board()
-      const override;  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
+  std::string observation() const override;  // uses the symbols of grid_lookup
+  // # wall, _ floor, O target, √ box on target, X box, P player, S player on target
+  std::optional<std::string> board() const override;
   std::vector<std::string> actions() const override;
   bool success() const override;
-  bool leaves_to_chance() const override { return false; }
+  bool is_stochastic() const override { return false; }
   std::optional<Demonstration> demonstrate(const DemonstrationRequest&) const override;
 
   const SokobanLevel& level() const { return level_; }
@@ -50,9 +54,8 @@ class Sokoban final : public Environment {
   bool active_ = false;
 };
 
-// A solution of as few moves as there can be, as action names; empty where the level is solved, can't be, or isn't
-// within `most_states` states of player and boxes. Of several it is the one that Up, Down, Left, Right in this order
-// find first.
-std::vector<std::string> shortest_solution(const Sokoban&, int most_states = 1000000);
+// Returns a shortest solution as action names. Empty if the level is already solved, is unsolvable or needs more than
+// `max_states` states. Ties are broken in the order Up, Down, Left, Right.
+std::vector<std::string> shortest_solution(const Sokoban&, int max_states = 1000000);
 
 }  // namespace starpo

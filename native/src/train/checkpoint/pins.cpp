@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path pin_of(const fs::path& run_directory, int iteration) {
-  return run_directory / checkpoint_path(iteration) / checkpoint_pin_file;
+  return run_directory / checkpoint_path(iteration) / kCheckpointPinFile;
 }
 
 }  // namespace
@@ -22,27 +22,26 @@ std::string checkpoint_path(int iteration) {
   return name;
 }
 
-PinAnswer set_checkpoint_pinned(const fs::path& run_directory, int iteration, bool pinned) {
+PinResult set_checkpoint_pinned(const fs::path& run_directory, int iteration, bool pinned) {
   const std::string name = "the checkpoint of iteration " + std::to_string(iteration);
   const fs::path folder = run_directory / checkpoint_path(iteration), pin = pin_of(run_directory, iteration);
   std::error_code error;
-  if (!fs::is_directory(folder, error))
-    return {false, "there is no checkpoint of iteration " + std::to_string(iteration)};
+  if (!fs::is_directory(folder, error)) return {false, name + " was not found"};
   const bool was_pinned = fs::exists(pin, error);
   if (!pinned) {
-    if (!was_pinned) return {false, name + " isn't pinned"};
-    return fs::remove(pin, error) ? PinAnswer{true, name + " is kept no longer than checkpoint.keep says"}
-                                  : PinAnswer{false, name + " can't be unpinned: " + error.message()};
+    if (!was_pinned) return {false, name + " is not pinned"};
+    return fs::remove(pin, error) ? PinResult{true, name + " is unpinned"}
+                                  : PinResult{false, "failed to unpin " + name + ": " + error.message()};
   }
-  if (was_pinned) return {false, name + " is pinned already"};
-  if (!fs::exists(folder / checkpoint_state_file, error))
-    return {false, name + " has lost its optimiser state already; its weights stay anyway"};
+  if (was_pinned) return {false, name + " is already pinned"};
+  if (!fs::exists(folder / kCheckpointStateFile, error))
+    return {false, name + " has no optimiser state left to keep; its weights are always kept"};
   try {
     write_file_atomically(pin, "");
   } catch (const Error& failure) {
     return {false, failure.what()};
   }
-  return {true, name + " keeps its optimiser state"};
+  return {true, name + " is pinned and keeps its optimiser state"};
 }
 
 bool is_checkpoint_pinned(const fs::path& run_directory, int iteration) {

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "env/level_ease.h"
+#include "env/level_difficulty.h"
 
 namespace starpo {
 namespace {
 
-// Whose a training stream is: the lowest bit of its place's third word. Above it stand the upper bits of the group's or
-// episode's number, which only demonstrations have.
-enum StreamOwner : std::uint32_t { of_group = 0, of_episode = 1 };
+// Owner of a noise stream, in the lowest bit of the third word of its place. The other bits are the upper half of the
+// group or episode number, which is non-zero only for demonstrations.
+enum StreamOwner : std::uint32_t { group = 0, episode = 1 };
 
 NoiseStream training_stream(const RunConfig& config, std::uint32_t iteration, StreamOwner owner, std::uint64_t number) {
   return {{config.seed, RandomStream::environment_noise},
@@ -19,14 +19,14 @@ NoiseStream training_stream(const RunConfig& config, std::uint32_t iteration, St
 std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, std::uint32_t iteration,
                                           std::uint64_t group, std::uint64_t episode) {
   switch (noise) {
-    case Noise::shared: return training_stream(config, iteration, of_group, group);
-    case Noise::independent: return training_stream(config, iteration, of_episode, episode);
+    case Noise::shared: return training_stream(config, iteration, StreamOwner::group, group);
+    case Noise::independent: return training_stream(config, iteration, StreamOwner::episode, episode);
     case Noise::reference: break;
   }
   return std::nullopt;
 }
 
-// Fixed level number `index` of an environment, with luck that belongs to the level.
+// Returns an episode on fixed level `index` of an environment, with the level's own noise.
 EpisodeSpec fixed_episode(const RunConfig& config, int environment, int index, int group) {
   const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + index;
   EpisodeSpec episode{environment, group, 0, seed, std::nullopt};
@@ -45,10 +45,10 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteratio
     for (int i = 0; i < groups[e]; ++i, ++group) {
       std::uint64_t offset = static_cast<std::uint64_t>(iteration - 1) * config.rollout.groups + group;
       if (config.levels.pool > 0) offset %= config.levels.pool;
-      for (int member = 0; member < config.rollout.group_size; ++member) {
+      for (int i_in_group = 0; i_in_group < config.rollout.group_size; ++i_in_group) {
         const auto noise = training_noise(config, config.environments[e].noise, static_cast<std::uint32_t>(iteration),
                                           group, episodes.size());
-        episodes.push_back({static_cast<int>(e), group, member, config.levels.train_seed + offset, noise});
+        episodes.push_back({static_cast<int>(e), group, i_in_group, config.levels.train_seed + offset, noise});
       }
     }
   }
@@ -61,14 +61,15 @@ std::vector<EpisodeSpec> evaluation_episodes(const RunConfig& config, int enviro
   return episodes;
 }
 
-std::vector<EpisodeSpec> probe_episodes(const RunConfig& config, int levels, int members) {
+std::vector<EpisodeSpec> probe_episodes(const RunConfig& config, int levels, int group_size) {
   const auto groups = groups_by_environment(config.environments, levels);
   std::vector<EpisodeSpec> episodes;
   int group = 0;
   for (std::size_t e = 0; e < groups.size(); ++e) {
     for (int i = 0; i < groups[e]; ++i, ++group) {
       EpisodeSpec episode = fixed_episode(config, static_cast<int>(e), i, group);
-      for (episode.member = 0; episode.member < members; ++episode.member) episodes.push_back(episode);
+      for (episode.index_in_group = 0; episode.index_in_group < group_size; ++episode.index_in_group)
+        episodes.push_back(episode);
     }
   }
   return episodes;
@@ -81,18 +82,19 @@ EpisodeSpec demonstration_episode(const RunConfig& config, int environment, std:
   return {environment, 0, 0, first_level + index, noise};
 }
 
-void rate_levels(const RunConfig& config, std::span<const std::unique_ptr<Environment>> prototypes,
-                 std::span<Episode> episodes) {
-  int rated = -1;
+void rate_level_difficulty(const RunConfig& config, std::span<const std::unique_ptr<Environment>> prototypes,
+                           std::span<Episode> episodes) {
+  int rated_group = -1;
   for (Episode& episode : episodes) {
     const EpisodeSpec& spec = episode.spec;
-    if (spec.group == rated) continue;
-    rated = spec.group;
-    if (prototypes[spec.environment]->leaves_to_chance()) continue;
+    if (spec.group == rated_group) continue;
+    rated_group = spec.group;
+    if (prototypes[spec.environment]->is_stochastic()) continue;
     const EnvironmentConfig& rules = config.environments[spec.environment];
     const auto level = prototypes[spec.environment]->clone();
     level->reset(spec.seed, spec.noise ? &*spec.noise : nullptr);
-    episode.ease = level_ease(*level, std::min(rules.max_actions, rules.max_turns * rules.max_actions_per_turn));
+    episode.log_random_success =
+        log_random_success(*level, std::min(rules.max_actions, rules.max_turns * rules.max_actions_per_turn));
   }
 }
 

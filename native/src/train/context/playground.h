@@ -12,9 +12,9 @@
 
 namespace starpo {
 
-// What a configuration's episodes are played with, whoever chooses the tokens.
+// Tokenizer, chat format, environments and rules to play a configuration's episodes.
 struct Playground {
-  // The configuration must outlive it. Errors: those of the tokenizer's loader, tokenizer_token_missing,
+  // The configuration must outlive this object. Errors: those of Tokenizer::load, tokenizer_token_missing,
   // config_invalid.
   Playground(const RunConfig&, const std::filesystem::path& model_folder);
   Playground(const Playground&) = delete;  // the rules point into it
@@ -22,8 +22,8 @@ struct Playground {
 
   Tokenizer tokenizer;
   ChatFormat chat;
-  std::vector<std::unique_ptr<Environment>> prototypes;  // by environment, as the rules
-  std::vector<EpisodeRules> rules;
+  std::vector<std::unique_ptr<Environment>> prototypes;  // per environment
+  std::vector<EpisodeRules> rules;                       // per environment
 };
 
 }  // namespace starpo

@@ -10,13 +10,13 @@
 namespace starpo {
 namespace {
 
-// The shape of a folder's model, which must go with its tokenizer and the run's conversations.
-ModelConfig fitting_model(const std::filesystem::path& folder, const Tokenizer& tokenizer, int context) {
+// Reads a model's shape and checks it against the tokenizer and rollout.context.
+ModelConfig read_checked_model_config(const std::filesystem::path& folder, const Tokenizer& tokenizer, int context) {
   const ModelConfig model = read_model_folder_config(folder);
   check_vocabulary(tokenizer, model);
   if (context > model.max_position_embeddings)
     throw Error("config_invalid",
-                "rollout.context is " + std::to_string(context) + " but the model reads at most " +
+                "rollout.context is " + std::to_string(context) + ", but the model supports at most " +
                     std::to_string(model.max_position_embeddings) + " tokens",
                 "lower rollout.context");
   return model;
@@ -28,11 +28,11 @@ int thread_count(int configured) {
   return configured > 0 ? configured : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// A model may know more ids than its tokenizer, since vocabularies are padded.
+// A model may have more ids than its tokenizer, since vocabularies are padded.
 void check_vocabulary(const Tokenizer& tokenizer, const ModelConfig& config) {
   if (tokenizer.vocab_size() > config.vocab_size)
     throw Error("model_tokenizer_mismatch",
-                "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens but the model only " +
+                "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens, but the model has only " +
                     std::to_string(config.vocab_size),
                 "use the tokenizer.json that belongs to the model");
 }
@@ -42,6 +42,6 @@ TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& mo
       threads(thread_count(config.threads)),
       playground(config, model_folder),
       published_files(read_published_files(model_folder)),
-      replica(config, fitting_model(model_folder, playground.tokenizer, config.rollout.context), threads) {}
+      replica(config, read_checked_model_config(model_folder, playground.tokenizer, config.rollout.context), threads) {}
 
 }  // namespace starpo

@@ -11,23 +11,23 @@
 
 namespace starpo {
 
-// A configuration's `threads`: 0 means one for each core.
+// Resolves the `threads` setting: 0 uses all cores.
 int thread_count(int configured);
 
-// Errors: model_tokenizer_mismatch.
+// Throws model_tokenizer_mismatch if the tokenizer has more ids than the model.
 void check_vocabulary(const Tokenizer&, const ModelConfig&);
 
-// All that lives as long as a run's process. Its owner alone sees it whole and hands out parts.
+// Everything that lives as long as a training process. The owner passes parts to other functions.
 struct TrainerState {
-  // Loads configuration, tokenizer and the shape of the model from `model_folder`; the networks' weights are loaded by
-  // the caller. Errors: those of the loaders and of Replica, model_tokenizer_mismatch, config_invalid.
+  // Loads tokenizer and model shape from `model_folder`. The caller loads the weights. Errors: those of the loaders and
+  // of Replica, model_tokenizer_mismatch, config_invalid.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 
   const RunConfig config;
   ThreadPool threads;
   Playground playground;
-  std::map<std::string, std::string>
-      published_files;  // the model folder's, by name, for checkpoints: it may go while the run goes on
+  // Files of the model folder by name, for checkpoints: the folder may be deleted during the run.
+  std::map<std::string, std::string> published_files;
   Replica replica;
 };
 

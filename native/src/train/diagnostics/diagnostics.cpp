@@ -7,8 +7,8 @@
 #include "journal/metric_names.h"
 #include "rollout/rollout.h"
 #include "train/context/levels.h"
+#include "train/diagnostics/gradient_norms.h"
 #include "train/diagnostics/mutual_information.h"
-#include "train/diagnostics/spread_gradients.h"
 #include "train/metrics/average.h"
 
 namespace starpo {
@@ -19,7 +19,7 @@ void add_drift(std::span<const float> logprobs, std::span<const float> at_start,
     drift.add(kl_estimate(KlEstimator::k3, logprobs[t], at_start[t]).value);
 }
 
-// How far the policy is from where it began: the estimate k3 of their divergence, a token, on a sample of the episodes.
+// Returns the k3 estimate of the policy's KL divergence from its start weights, per token, on a sample of episodes.
 Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequence> kept, int samples,
               float temperature, const std::function<void()>& progress) {
   std::vector<Sequence> sample;
@@ -50,7 +50,7 @@ bool is_diagnosed(const RunConfig& config, int iteration) {
 
 int diagnosed_samples(const RunConfig& config) {
   return std::min(config.diagnostics.samples,
-                  std::max(most_prompts, config.rollout.groups * config.rollout.group_size / 8));
+                  std::max(kMaxPrompts, config.rollout.groups * config.rollout.group_size / 8));
 }
 
 std::vector<Episode> play_probe(const RunConfig& config, const Playground& playground, Generator& generator,
@@ -62,7 +62,7 @@ std::vector<Episode> play_probe(const RunConfig& config, const Playground& playg
     environments[e].max_turns = 1;
     rules.push_back({environments[e], own.rollout, own.reward, own.tokenizer, own.chat});
   }
-  const auto specs = probe_episodes(config, most_prompts, std::max(1, diagnosed_samples(config) / most_prompts));
+  const auto specs = probe_episodes(config, kMaxPrompts, std::max(1, diagnosed_samples(config) / kMaxPrompts));
   RolloutRequest request{specs,
                          rules,
                          playground.prototypes,
@@ -73,13 +73,14 @@ std::vector<Episode> play_probe(const RunConfig& config, const Playground& playg
   return run_rollout(generator, request);
 }
 
-void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> thinkers,
+void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> reasoning_episodes,
                      std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
   const auto temperature = static_cast<float>(config.rollout.temperature);
   const int samples = diagnosed_samples(config), tokens = replica.micro_batch_tokens;
   NetworkPass& pass = *replica.policy_pass;
   if (config.rollout.think)
-    add_mutual_information(thought_likelihoods(pass, thinkers, samples, temperature, tokens, progress), metrics);
+    add_mutual_information(reasoning_likelihoods(pass, reasoning_episodes, samples, temperature, tokens, progress),
+                           metrics);
 
   Average from_start;
   if (replica.start_pass) {
@@ -87,10 +88,11 @@ void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const 
   } else if (!replica.needs.reads_start) {
     for (const Sequence& sequence : kept) add_drift(sequence.rollout_logprobs, sequence.reference_logprobs, from_start);
   }
-  set_average(metrics, metric::diagnostics_kl_from_start, from_start);
+  set_average(metrics, metric::kDiagnosticsKlFromStart, from_start);
 
-  add_spread_gradients(*replica.policy, pass, kept, {config.policy_loss, temperature, std::max(1, samples / 4), tokens},
-                       metrics, progress);
+  add_gradient_norms_by_reward_std(*replica.policy, pass, kept,
+                                   {config.policy_loss, temperature, std::max(1, samples / 4), tokens}, metrics,
+                                   progress);
 }
 
 }  // namespace starpo

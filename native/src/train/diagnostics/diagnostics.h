@@ -13,25 +13,25 @@
 
 namespace starpo {
 
-// Whether this iteration is one of every diagnostics.every.
+// Returns whether diagnostics run in this iteration (every diagnostics.every iterations).
 bool is_diagnosed(const RunConfig&, int iteration);
 
-// Thoughts, or episodes, that each is computed from: diagnostics.samples, but at most an eighth of a rollout's episodes
-// (small iterations have less time to give away), or 8 where that is more: fewer can't be compared.
+// Returns the sample size of each diagnostic: diagnostics.samples, at most an eighth of a rollout's episodes to bound
+// the cost of small iterations, but at least 8 for comparisons.
 int diagnosed_samples(const RunConfig&);
 
-// What the policy thinks first on a set of levels that is the same in every iteration, so that a change of what
-// thoughts depend on isn't one of levels: diagnosed_samples episodes of one turn, shared out among `most_prompts` fixed
-// levels, drawn with random numbers of their own. progress is called as run_rollout says. Errors: those of run_rollout.
+// Plays diagnosed_samples one-turn episodes on kMaxPrompts fixed levels with their own random numbers. The levels are
+// the same in every iteration, so that changes of the diagnostics are not due to the levels. progress: see
+// RolloutRequest. Errors: those of run_rollout.
 std::vector<Episode> play_probe(const RunConfig&, const Playground&, Generator&, int iteration,
                                 std::function<void(int finished)> progress);
 
-// What can't be counted from episodes but must be computed, on samples of diagnosed_samples' size, before an update
-// changes the policy: diagnostics/*. Nothing random is drawn and nothing of the training changes. thinkers: whose first
-// thoughts are compared, of the whole rollout or of the probe, group by group. Drift is measured against the replica's
-// copy of the start; where it needs none, by what `kept` holds of the reference, which then is the start. kept: those
-// that are trained on, with their advantages. progress is called after every pass.
-void add_diagnostics(const RunConfig&, Replica&, std::span<const Episode> thinkers, std::span<const Sequence> kept,
-                     Metrics&, const std::function<void()>& progress);
+// Computes diagnostics/* on samples, before an update changes the policy. Does not draw random numbers or change
+// training state. reasoning_episodes: episodes of the rollout or the probe, ordered by group, whose first reasoning is
+// compared. kept: sequences to train on, with advantages. Drift is measured against the replica's copy of the start
+// weights or, if there is none, against the reference log-probabilities in `kept`. progress is called after every
+// forward pass.
+void add_diagnostics(const RunConfig&, Replica&, std::span<const Episode> reasoning_episodes,
+                     std::span<const Sequence> kept, Metrics&, const std::function<void()>& progress);
 
 }  // namespace starpo

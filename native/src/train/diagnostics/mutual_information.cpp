@@ -14,56 +14,55 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-std::span<const std::int32_t> thought_of(const Episode& episode) {
+std::span<const std::int32_t> reasoning_of(const Episode& episode) {
   const Turn& turn = episode.turns.front();
   return std::span(turn.ids).first(std::min(turn.ids.size(), static_cast<std::size_t>(turn.think_tokens) + 1));
 }
 
-// What was thought on one prompt, by the members of all groups that have it.
-struct Level {
+// The episodes of all groups with the same prompt.
+struct PromptEpisodes {
   const Ids* prompt = nullptr;
   std::vector<const Episode*> episodes;
 };
 
-// Every distinct prompt in the order of its first group; of many, some evenly from all. Groups and members are as good
-// as any, so that no lot need be drawn.
-std::vector<Level> choose_levels(std::span<const Episode> episodes) {
-  std::vector<Level> all, chosen;
-  std::map<Ids, std::size_t> known;
+// Returns at most kMaxPrompts distinct prompts, evenly spaced in the order of their first group.
+std::vector<PromptEpisodes> choose_prompts(std::span<const Episode> episodes) {
+  std::vector<PromptEpisodes> all, chosen;
+  std::map<Ids, std::size_t> index_by_prompt;
   for (const Episode& episode : episodes) {
     const Ids& prompt = episode.turns.front().context_ids;
-    const auto [place, is_new] = known.try_emplace(prompt, all.size());
+    const auto [entry, is_new] = index_by_prompt.try_emplace(prompt, all.size());
     if (is_new) all.push_back({&prompt, {}});
-    all[place->second].episodes.push_back(&episode);
+    all[entry->second].episodes.push_back(&episode);
   }
-  const std::size_t count = std::min<std::size_t>(all.size(), most_prompts);
+  const std::size_t count = std::min<std::size_t>(all.size(), kMaxPrompts);
   for (std::size_t i = 0; i < count; ++i) chosen.push_back(std::move(all[i * all.size() / count]));
   return chosen;
 }
 
-// Packs pairs of prompt and thought and scores what has come together.
+// Packs pairs of prompt and reasoning into micro-batches and scores them.
 class Scorer {
  public:
   Scorer(NetworkPass& pass, float temperature, int micro_batch_tokens, const std::function<void()>& progress,
          std::vector<double>& values)
       : pass_(pass),
         temperature_(temperature),
-        most_tokens_(static_cast<std::size_t>(micro_batch_tokens)),
+        max_tokens_(static_cast<std::size_t>(micro_batch_tokens)),
         progress_(progress),
         values_(values) {}
 
-  void add(std::span<const std::int32_t> prompt, std::span<const std::int32_t> thought) {
-    if (!batch_.tokens.empty() && batch_.tokens.size() + prompt.size() + thought.size() > most_tokens_) score();
+  void add(std::span<const std::int32_t> prompt, std::span<const std::int32_t> reasoning) {
+    if (!batch_.tokens.empty() && batch_.tokens.size() + prompt.size() + reasoning.size() > max_tokens_) score();
     batch_.tokens.insert(batch_.tokens.end(), prompt.begin(), prompt.end());
-    for (const std::int32_t id : thought) {
+    for (const std::int32_t id : reasoning) {
       batch_.targets.push_back(static_cast<std::int32_t>(batch_.tokens.size()));
       batch_.tokens.push_back(id);
     }
     batch_.sequence_starts.push_back(static_cast<std::int32_t>(batch_.tokens.size()));
-    lengths_.push_back(static_cast<std::ptrdiff_t>(thought.size()));
+    lengths_.push_back(static_cast<std::ptrdiff_t>(reasoning.size()));
   }
 
-  // What hasn't been scored yet.
+  // Scores the pending pairs.
   void score() {
     if (lengths_.empty()) return;
     std::vector<float> logprobs(batch_.targets.size()), entropies(batch_.targets.size());
@@ -81,11 +80,11 @@ class Scorer {
  private:
   NetworkPass& pass_;
   float temperature_;
-  std::size_t most_tokens_;
+  std::size_t max_tokens_;
   const std::function<void()>& progress_;
   std::vector<double>& values_;
   PackedBatch batch_{{}, {0}, {}};
-  std::vector<std::ptrdiff_t> lengths_;  // of each sequence's thought
+  std::vector<std::ptrdiff_t> lengths_;  // reasoning tokens per sequence
 };
 
 double log_mean_exp(std::span<const double> values) {
@@ -95,65 +94,66 @@ double log_mean_exp(std::span<const double> values) {
   return largest + std::log(sum / static_cast<double>(values.size()));
 }
 
-// The chance that a thought's own prompt is among the k likeliest, where ties are broken by lot.
+// Returns the probability that the own prompt is among the k most likely, with ties broken at random.
 double retrieved(std::span<const double> likelihoods, int own, int k) {
   const double value = likelihoods[static_cast<std::size_t>(own)];
   const auto better = std::ranges::count_if(likelihoods, [&](double other) { return other > value; });
-  const auto as_good = std::ranges::count(likelihoods, value);
-  return std::clamp(static_cast<double>(k - better) / static_cast<double>(as_good), 0.0, 1.0);
+  const auto tied = std::ranges::count(likelihoods, value);
+  return std::clamp(static_cast<double>(k - better) / static_cast<double>(tied), 0.0, 1.0);
 }
 
-// The best that anybody could retrieve: of thoughts that say the same on several prompts, those on the k where it is
-// commonest.
-double retrieval_ceiling(const ThoughtLikelihoods& likelihoods, int k) {
-  std::map<int, std::map<int, int>> counts;  // thought -> prompt -> how often
+// Returns the best possible retrieval accuracy at k: where prompts share a reasoning text, only its k most frequent
+// prompts can be retrieved.
+double retrieval_ceiling(const ReasoningLikelihoods& likelihoods, int k) {
+  std::map<int, std::map<int, int>> counts;  // reasoning -> prompt -> count
   for (std::size_t i = 0; i < likelihoods.own.size(); ++i) ++counts[likelihoods.same[i]][likelihoods.own[i]];
   int most = 0;
-  for (const auto& [thought, by_prompt] : counts) {
-    std::vector<int> often;
-    for (const auto& [prompt, count] : by_prompt) often.push_back(count);
-    std::ranges::sort(often, std::greater{});
-    for (int i = 0; i < k && i < static_cast<int>(often.size()); ++i) most += often[static_cast<std::size_t>(i)];
+  for (const auto& [reasoning, by_prompt] : counts) {
+    std::vector<int> frequencies;
+    for (const auto& [prompt, count] : by_prompt) frequencies.push_back(count);
+    std::ranges::sort(frequencies, std::greater{});
+    for (int i = 0; i < k && i < static_cast<int>(frequencies.size()); ++i)
+      most += frequencies[static_cast<std::size_t>(i)];
   }
   return static_cast<double>(most) / static_cast<double>(likelihoods.own.size());
 }
 
 }  // namespace
 
-ThoughtLikelihoods thought_likelihoods(NetworkPass& pass, std::span<const Episode> episodes, int samples,
-                                       float temperature, int micro_batch_tokens,
-                                       const std::function<void()>& progress) {
-  const std::vector<Level> levels = choose_levels(episodes);
-  ThoughtLikelihoods likelihoods{static_cast<int>(levels.size()), {}, {}, {}, {}};
-  if (levels.size() < 2) return likelihoods;
-  const std::size_t each = std::max<std::size_t>(1, static_cast<std::size_t>(samples) / levels.size());
-  // What is thought more than once is scored once.
+ReasoningLikelihoods reasoning_likelihoods(NetworkPass& pass, std::span<const Episode> episodes, int samples,
+                                           float temperature, int micro_batch_tokens,
+                                           const std::function<void()>& progress) {
+  const std::vector<PromptEpisodes> prompts = choose_prompts(episodes);
+  ReasoningLikelihoods likelihoods{static_cast<int>(prompts.size()), {}, {}, {}, {}};
+  if (prompts.size() < 2) return likelihoods;
+  const std::size_t each = std::max<std::size_t>(1, static_cast<std::size_t>(samples) / prompts.size());
+  // Score repeated reasoning once.
   std::map<Ids, int> numbers;
   std::vector<double> scored;
   Scorer scorer(pass, temperature, micro_batch_tokens, progress, scored);
-  for (std::size_t own = 0; own < levels.size(); ++own) {
-    const auto& thinkers = levels[own].episodes;
-    const std::size_t count = std::min(each, thinkers.size());
+  for (std::size_t own = 0; own < prompts.size(); ++own) {
+    const auto& own_episodes = prompts[own].episodes;
+    const std::size_t count = std::min(each, own_episodes.size());
     for (std::size_t i = 0; i < count; ++i) {
-      const auto thought = thought_of(*thinkers[i * thinkers.size() / count]);
-      const auto [place, is_new] =
-          numbers.try_emplace(Ids(thought.begin(), thought.end()), static_cast<int>(numbers.size()));
+      const auto reasoning = reasoning_of(*own_episodes[i * own_episodes.size() / count]);
+      const auto [entry, is_new] =
+          numbers.try_emplace(Ids(reasoning.begin(), reasoning.end()), static_cast<int>(numbers.size()));
       likelihoods.own.push_back(static_cast<int>(own));
-      likelihoods.same.push_back(place->second);
-      likelihoods.tokens.push_back(static_cast<int>(thought.size()));
+      likelihoods.same.push_back(entry->second);
+      likelihoods.tokens.push_back(static_cast<int>(reasoning.size()));
       if (!is_new) continue;
-      for (const Level& level : levels) scorer.add(*level.prompt, thought);
+      for (const PromptEpisodes& other : prompts) scorer.add(*other.prompt, reasoning);
     }
   }
   scorer.score();
-  for (const int thought : likelihoods.same) {
-    const auto values = scored.begin() + static_cast<std::ptrdiff_t>(thought) * likelihoods.prompts;
+  for (const int reasoning : likelihoods.same) {
+    const auto values = scored.begin() + static_cast<std::ptrdiff_t>(reasoning) * likelihoods.prompts;
     likelihoods.values.insert(likelihoods.values.end(), values, values + likelihoods.prompts);
   }
   return likelihoods;
 }
 
-void add_mutual_information(const ThoughtLikelihoods& likelihoods, Metrics& metrics) {
+void add_mutual_information(const ReasoningLikelihoods& likelihoods, Metrics& metrics) {
   const auto prompts = static_cast<std::size_t>(likelihoods.prompts);
   if (prompts < 2 || likelihoods.own.empty()) return;
   const int k = prompts > 2 ? 2 : 1;
@@ -167,20 +167,20 @@ void add_mutual_information(const ThoughtLikelihoods& likelihoods, Metrics& metr
     hits += retrieved(values, own, 1);
     hits_at_k += retrieved(values, own, k);
   }
-  const auto thoughts = static_cast<double>(likelihoods.own.size());
+  const auto texts = static_cast<double>(likelihoods.own.size());
   const auto set = [&](std::string_view name, double value) { metrics[std::string(name)] = value; };
-  set(metric::diagnostics_mutual_information, (matched - marginal) / thoughts);
-  set(metric::diagnostics_mutual_information_ceiling, std::log(static_cast<double>(prompts)));
-  set(metric::diagnostics_conditional_entropy, -matched / thoughts);
-  set(metric::diagnostics_marginal_entropy, -marginal / thoughts);
-  set(metric::diagnostics_mutual_information_per_token, (matched - marginal) / tokens);
-  set(metric::diagnostics_conditional_entropy_per_token, -matched / tokens);
-  set(metric::diagnostics_retrieval_accuracy, hits / thoughts);
-  set(metric::diagnostics_retrieval_ceiling, retrieval_ceiling(likelihoods, 1));
+  set(metric::kDiagnosticsMutualInformation, (matched - marginal) / texts);
+  set(metric::kDiagnosticsMutualInformationCeiling, std::log(static_cast<double>(prompts)));
+  set(metric::kDiagnosticsConditionalEntropy, -matched / texts);
+  set(metric::kDiagnosticsMarginalEntropy, -marginal / texts);
+  set(metric::kDiagnosticsMutualInformationPerToken, (matched - marginal) / tokens);
+  set(metric::kDiagnosticsConditionalEntropyPerToken, -matched / tokens);
+  set(metric::kDiagnosticsRetrievalAccuracy, hits / texts);
+  set(metric::kDiagnosticsRetrievalCeiling, retrieval_ceiling(likelihoods, 1));
   if (k == 1) return;
-  set(metric::diagnostics_retrieval_accuracy_at_k, hits_at_k / thoughts);
-  set(metric::diagnostics_retrieval_ceiling_at_k, retrieval_ceiling(likelihoods, k));
-  set(metric::diagnostics_retrieval_k, k);
+  set(metric::kDiagnosticsRetrievalAccuracyAtK, hits_at_k / texts);
+  set(metric::kDiagnosticsRetrievalCeilingAtK, retrieval_ceiling(likelihoods, k));
+  set(metric::kDiagnosticsRetrievalK, k);
 }
 
 }  // namespace starpo

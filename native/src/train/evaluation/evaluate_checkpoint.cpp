@@ -32,13 +32,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string listed(const std::vector<std::string>& names) {
+std::string comma_separated(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "none" : text;
 }
 
-// Checkpoints that hold weights, oldest first.
+// Returns the checkpoints with weights, oldest first.
 std::vector<std::string> evaluable_checkpoints(const fs::path& run_directory) {
   std::vector<std::string> found;
   std::error_code missing;
@@ -50,14 +50,13 @@ std::vector<std::string> evaluable_checkpoints(const fs::path& run_directory) {
   return found;
 }
 
-// What is wrong with a checkpoint that can't be read: it may never have been, or have been removed since, or be
-// damaged.
-Error unusable(const fs::path& run_directory, int checkpoint, const std::string& why) {
+// Explains why a checkpoint can't be read: it is missing, pruned or damaged.
+Error checkpoint_error(const fs::path& run_directory, int checkpoint, const std::string& why) {
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
-  const std::string hint = "checkpoints with weights: " + listed(evaluable_checkpoints(run_directory));
+  const std::string hint = "checkpoints with weights: " + comma_separated(evaluable_checkpoints(run_directory));
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
-    return Error("checkpoint_missing", "the run has no checkpoint of iteration " + std::to_string(checkpoint), hint);
+    return Error("checkpoint_missing", "checkpoint " + std::to_string(checkpoint) + " of the run was not found", hint);
   if (!fs::exists(folder / "model.safetensors", ignored))
     return Error("checkpoint_pruned",
                  "the weights of checkpoint " + std::to_string(checkpoint) + " were removed to save space", hint);
@@ -66,7 +65,7 @@ Error unusable(const fs::path& run_directory, int checkpoint, const std::string&
 
 int evaluation_slots(const RunConfig& config) { return std::min(config.rollout.slots, config.evaluation.levels); }
 
-// What is needed of a training run's state to evaluate: a checkpoint's policy and what it plays with.
+// The policy of a checkpoint and the objects it needs to play.
 struct Player {
   Player(const RunConfig& config, const fs::path& folder)
       : threads(thread_count(config.threads)),
@@ -90,16 +89,16 @@ struct Player {
 std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoint, const RunConfig& config) {
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
   try {
-    const auto about = Json::parse(std::ifstream(folder / "trainer-state.json"));
-    if (about.at("iteration") != checkpoint || about.at("seed") != config.seed)
-      throw unusable(run_directory, checkpoint, "trainer-state.json is of another run or iteration");
+    const auto metadata = Json::parse(std::ifstream(folder / "trainer-state.json"));
+    if (metadata.at("iteration") != checkpoint || metadata.at("seed") != config.seed)
+      throw checkpoint_error(run_directory, checkpoint, "trainer-state.json belongs to another run or iteration");
     return std::make_unique<Player>(config, folder);
   } catch (const Json::exception& error) {
-    throw unusable(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
+    throw checkpoint_error(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
-    if (is_no_fault_of_checkpoint(error.code()) || error.code().starts_with("checkpoint_"))
-      throw;  // the latter are said already
-    throw unusable(run_directory, checkpoint, error.what());
+    const bool is_explained = error.code().starts_with("checkpoint_");
+    if (is_unrelated_to_checkpoint(error.code()) || is_explained) throw;
+    throw checkpoint_error(run_directory, checkpoint, error.what());
   }
 }
 
@@ -108,48 +107,49 @@ Json read_json(const fs::path& file) {
   return Json::parse(stream);
 }
 
-// The wanted environment out of run.json's, or the one that was given, as environments[0].
+// Makes the requested environment, from run.json or the request, the only one of `run`. Returns its index in run.json.
 int choose_environment(Json& run, const EvaluationRequest& request) {
   Json& environments = run["environments"];
   std::vector<std::string> labels;
   for (const auto& environment : environments) labels.push_back(environment["label"]);
-  const auto place_of = [&](const std::string& label) {
+  const auto index_of = [&](const std::string& label) {
     return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin());
   };
 
-  int place = 0;
+  int index = 0;
   Json chosen;
   if (request.environment) {
     chosen = Json::parse(*request.environment, nullptr, false);
     if (!chosen.is_object())
-      throw Error("config_invalid", "the environment is not a JSON object", "give it as in run.json's environments[]");
-    if (chosen.contains("label") && chosen["label"].is_string()) place = place_of(chosen["label"]);
+      throw Error("config_invalid", "the environment is not a JSON object",
+                  "use the format of an element of environments in run.json");
+    if (chosen.contains("label") && chosen["label"].is_string()) index = index_of(chosen["label"]);
   } else {
     if (request.label)
-      place = place_of(*request.label);
+      index = index_of(*request.label);
     else if (const auto validated = std::find_if(environments.begin(), environments.end(),
                                                  [](const Json& each) { return each["validate"] == true; });
              validated != environments.end())
-      place = static_cast<int>(validated - environments.begin());
-    if (place == static_cast<int>(labels.size()))
+      index = static_cast<int>(validated - environments.begin());
+    if (index == static_cast<int>(labels.size()))
       throw Error("environment_unknown", "the run has no environment " + *request.label,
-                  "its environments: " + listed(labels));
-    chosen = environments[place];
+                  "use one of: " + comma_separated(labels));
+    chosen = environments[index];
   }
-  chosen["share"] = 1;  // alone, it has to be trained for the configuration to be valid
+  chosen["share"] = 1;  // a configuration is valid only if one environment is trained
   environments = Json::array({chosen});
-  return place;
+  return index;
 }
 
-constexpr std::size_t longest_name = 64;
+constexpr std::size_t kMaxNameLength = 64;
 
 fs::path evaluations_folder(const fs::path& run_directory) { return run_directory / "evaluations"; }
 
-// Held on the folder itself while its files are written; the kernel frees it when its holder dies.
+// Holds an flock on a folder while writing its files. The kernel releases it when the process ends.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
-    std::error_code ignored;  // what can't be made is said when it is opened
+    std::error_code ignored;  // opening the folder reports the error
     fs::create_directories(folder, ignored);
     descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor_ < 0) throw write_error(folder, errno);
@@ -168,32 +168,31 @@ class FolderLock {
   int descriptor_;
 };
 
-// Without its result, an episode file or an index is what a killed process left. Only for the holder of the lock.
-void remove_leavings(const fs::path& folder) {
+// Removes episode files and indexes without a result, left by a killed process. The caller must hold the lock.
+void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
-  std::vector<fs::path> leavings;
+  std::vector<fs::path> leftovers;
   for (const auto& entry : folder_entries(folder)) {
     const std::string file = entry.filename().string();
     const auto stem = file.substr(0, file.find('.', 1));
     const bool partial = file.starts_with(".") && file.ends_with(".partial");
     const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") &&
                         !fs::exists(folder / (stem + ".json"), ignored);
-    if (partial || orphan) leavings.push_back(entry);
+    if (partial || orphan) leftovers.push_back(entry);
   }
-  for (const auto& path : leavings) fs::remove(path, ignored);
+  for (const auto& path : leftovers) fs::remove(path, ignored);
 }
 
-// Throws evaluation_name_invalid, or evaluation_exists where a result has the name already.
-void refuse_evaluation_name(const fs::path& run_directory, const std::string& name) {
-  const bool valid = !name.empty() && name.size() <= longest_name &&
+// Throws evaluation_name_invalid, or evaluation_exists if the name is taken.
+void check_evaluation_name(const fs::path& run_directory, const std::string& name) {
+  const bool valid = !name.empty() && name.size() <= kMaxNameLength &&
                      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
   if (!valid)
-    throw Error("evaluation_name_invalid", "\"" + name + "\" is no name of an evaluation",
-                "use 1 to 64 of a-z, 0-9 and -");
+    throw Error("evaluation_name_invalid", "\"" + name + "\" is not a valid evaluation name",
+                "use 1 to 64 characters of a-z, 0-9 and -");
   std::error_code ignored;
   if (fs::exists(evaluations_folder(run_directory) / (name + ".json"), ignored))
-    throw Error("evaluation_exists", "the run has an evaluation " + name + " already",
-                "give this one another name with --name");
+    throw Error("evaluation_exists", "the run already has an evaluation " + name, "choose another name with --name");
 }
 
 }  // namespace
@@ -201,9 +200,9 @@ void refuse_evaluation_name(const fs::path& run_directory, const std::string& na
 EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRequest& request) {
   std::error_code ignored;
   if (!fs::is_directory(run_directory, ignored))
-    throw Error("run_missing", "there is no run directory " + run_directory.string(), "check the path");
+    throw Error("run_missing", "run directory " + run_directory.string() + " was not found", "check the path");
   const fs::path file = run_directory / "run.json";
-  read_run_config(file);  // says what is wrong with it, before anything is changed in a copy
+  read_run_config(file);  // validate the original before editing a copy
   Json run = read_json(file);
   EvaluationPlan plan;
   plan.draws = choose_environment(run, request);
@@ -222,7 +221,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const RunConfig& config = plan.config;
   const EnvironmentConfig& environment = config.environments.front();
   const int levels = config.evaluation.levels;
-  refuse_evaluation_name(run_directory, plan.name);
+  check_evaluation_name(run_directory, plan.name);
   const auto player = load_player(run_directory, checkpoint, config);
 
   const auto start = std::chrono::steady_clock::now();
@@ -264,8 +263,8 @@ std::string write_evaluation_files(const fs::path& run_directory, const std::str
                                    const std::function<void(RolloutWriter&)>& add_episodes) {
   const fs::path folder = evaluations_folder(run_directory);
   const FolderLock lock(folder);
-  refuse_evaluation_name(run_directory, name);
-  remove_leavings(folder);
+  check_evaluation_name(run_directory, name);
+  remove_leftovers(folder);
   try {
     RolloutWriter writer(run_directory, "evaluations/" + name, iteration, split);
     add_episodes(writer);
@@ -276,7 +275,7 @@ std::string write_evaluation_files(const fs::path& run_directory, const std::str
     write_file_atomically(folder / (name + ".json"), text);
     return text;
   } catch (const Error&) {
-    remove_leavings(folder);
+    remove_leftovers(folder);
     throw;
   }
 }

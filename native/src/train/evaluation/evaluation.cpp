@@ -26,7 +26,7 @@ void write_evaluation(RolloutWriter& writer, std::span<const Episode> episodes, 
     const EpisodeRecord record{
         episode_id(iteration, environment.label, static_cast<int>(i)), iteration, environment.label, true, {}, {}};
     writer.add(episode_json(episodes[i], record, environment, tokenizer),
-               episode_summary_json(episodes[i], record, environment));
+               episode_summary(episodes[i], record, environment));
   }
 }
 

@@ -13,21 +13,20 @@
 
 namespace starpo {
 
-// What an evaluation plays with.
+// Objects that an evaluation needs.
 struct EvaluationParts {
   const RunConfig& config;
   const Playground& playground;
   Generator& generator;
 };
 
-// Plays one episode on each of an environment's fixed levels. Draws are keyed by the run's seed and `draws`, the
-// environment's place in run.json, not by the iteration: every evaluation of a run plays the same levels with the same
-// luck, slips and payouts too, so two can be compared in pairs. `progress` as in RolloutRequest. Errors: those of
-// run_rollout.
+// Plays one episode on each of an environment's fixed levels. Draws depend on the run's seed and `draws`, the index of
+// the environment in run.json, not on the iteration, so evaluations of a run can be compared in pairs. `progress`: see
+// RolloutRequest. Errors: those of run_rollout.
 std::vector<Episode> play_evaluation(const EvaluationParts&, int environment, int draws,
                                      std::function<void(int finished)> progress);
 
-// Gives a set's episodes to a writer; `split` is the set's label.
+// Writes the episodes of an evaluation set. Their split is the environment's label.
 void write_evaluation(RolloutWriter&, std::span<const Episode>, int iteration, const EnvironmentConfig&,
                       const Tokenizer&);
 

@@ -7,7 +7,7 @@
 
 namespace starpo {
 
-// A share or mean whose denominator may stay 0, in which case the metric is absent.
+// A mean or share. If nothing was added, the metric is absent.
 struct Average {
   double sum = 0;
   long count = 0;

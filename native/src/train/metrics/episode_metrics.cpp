@@ -14,7 +14,7 @@
 namespace starpo {
 namespace {
 
-// Shares of the executed actions, by the names that the environment has for them; one that nobody took has 0.
+// Adds the share of each action among executed actions, including 0 for unused ones.
 void add_shares(std::span<const Episode> episodes, Metrics& metrics) {
   std::map<std::string, int> taken;
   int executed = 0;
@@ -28,11 +28,10 @@ void add_shares(std::span<const Episode> episodes, Metrics& metrics) {
   }
   for (const auto& [name, count] : taken)
     if (executed > 0)
-      metrics[metric::of_member(metric::rollout_action_share, name)] = static_cast<double>(count) / executed;
+      metrics[metric::family_metric(metric::kRolloutActionShare, name)] = static_cast<double>(count) / executed;
 }
 
-// How often each first action was chosen, by its place among those that the episode offered (an arm's is the one it is
-// shown in); none is a choice of its own.
+// Counts first actions by index among the action names (for Bandit, the position of the arm); none counts as a choice.
 struct FirstActions {
   std::map<int, int> counts;
   int episodes = 0;
@@ -46,21 +45,20 @@ struct FirstActions {
     ++episodes;
   }
 
-  // In nats, from the counts as they are.
+  // Returns the plug-in estimate in nats, without bias correction.
   double entropy() const {
     double sum = 0;
     for (const auto& [action, count] : counts) sum -= count * std::log(static_cast<double>(count) / episodes);
     return sum / episodes;
   }
 
-  // What the entropy of few draws falls short of the distribution's, in the mean: (choices - 1) / 2 draws (Miller,
-  // 1955, and Madow).
-  double missing() const { return static_cast<double>(counts.size() - 1) / (2.0 * episodes); }
+  // Returns the Miller-Madow correction of the plug-in entropy: (choices - 1) / 2 draws.
+  double bias() const { return static_cast<double>(counts.size() - 1) / (2.0 * episodes); }
 };
 
-constexpr std::size_t shown_turns = 8;
+constexpr std::size_t kReportedTurns = 8;
 
-// The share of a reply's token 4-grams that occurred earlier in it; nothing to average where it is shorter.
+// Adds the share of token 4-grams that occurred earlier in the response. Skips shorter responses.
 void add_repeated(std::span<const std::int32_t> ids, Average& average) {
   constexpr std::size_t length = 4;
   std::vector<std::array<std::int32_t, length>> ngrams;
@@ -76,12 +74,12 @@ void add_repeated(std::span<const std::int32_t> ids, Average& average) {
 void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
   add_shares(episodes, metrics);
 
-  // Given the environment: names of two environments have nothing in common.
+  // Per environment, since action names of different environments are unrelated.
   std::map<int, FirstActions> by_environment;
   double given_board = 0;
   int counted = 0;
   std::size_t groups = 0;
-  bool compares = true;
+  bool is_defined = true;
   for (const auto group : groups_of(episodes)) {
     if (group.front().action_names.empty()) continue;
     FirstActions own;
@@ -89,38 +87,38 @@ void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
     given_board += own.episodes * (own.entropy() + own.missing());
     counted += own.episodes;
     ++groups;
-    compares &= group.size() > 1;
+    is_defined &= group.size() > 1;
   }
   if (counted == 0) return;
-  double entropy = 0, missing = 0;
+  double entropy = 0, bias = 0;
   for (const auto& [environment, all] : by_environment)
-    entropy += all.episodes * all.entropy(), missing += all.episodes * all.missing();
-  metrics[std::string(metric::rollout_first_action_entropy)] = entropy / counted;
-  // I(a; board) = H(a) - H(a | board). One draw, or one board, says nothing of it.
-  if (compares && groups > by_environment.size())
-    metrics[std::string(metric::rollout_first_action_dependence)] =
-        std::max(0.0, (entropy + missing - given_board) / counted);
+    entropy += all.episodes * all.entropy(), bias += all.episodes * all.missing();
+  metrics[std::string(metric::kRolloutFirstActionEntropy)] = entropy / counted;
+  // I(a; board) = H(a) - H(a | board). Undefined for one episode per board or a single board.
+  if (is_defined && groups > by_environment.size())
+    metrics[std::string(metric::kRolloutFirstActionDependence)] =
+        std::max(0.0, (entropy + bias - given_board) / counted);
 }
 
-void add_reply_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
-  Average repeated, thought, answer;
-  std::array<Average, shown_turns> by_turn;
+void add_response_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
+  Average repeated, reasoning, answer;
+  std::array<Average, kReportedTurns> by_turn;
   for (const Episode& episode : episodes) {
     for (std::size_t t = 0; t < episode.turns.size(); ++t) {
       const Turn& turn = episode.turns[t];
       add_repeated(turn.ids, repeated);
       for (std::size_t i = 0; i < turn.entropies.size(); ++i) {
-        // The token that completes </think> is the last of the thought.
-        (static_cast<int>(i) <= turn.think_tokens ? thought : answer).add(turn.entropies[i]);
-        if (t < shown_turns) by_turn[t].add(turn.entropies[i]);
+        // The token that completes </think> belongs to the reasoning.
+        (static_cast<int>(i) <= turn.think_tokens ? reasoning : answer).add(turn.entropies[i]);
+        if (t < kReportedTurns) by_turn[t].add(turn.entropies[i]);
       }
     }
   }
-  set_average(metrics, metric::rollout_repeated_ngrams, repeated);
-  if (think) set_average(metrics, metric::rollout_think_entropy, thought);
-  if (think) set_average(metrics, metric::rollout_answer_entropy, answer);
-  for (std::size_t t = 0; t < shown_turns; ++t)
-    set_average(metrics, metric::of_member(metric::rollout_entropy_by_turn, std::to_string(t + 1)), by_turn[t]);
+  set_average(metrics, metric::kRolloutRepeatedNgrams, repeated);
+  if (think) set_average(metrics, metric::kRolloutThinkEntropy, reasoning);
+  if (think) set_average(metrics, metric::kRolloutAnswerEntropy, answer);
+  for (std::size_t t = 0; t < kReportedTurns; ++t)
+    set_average(metrics, metric::family_metric(metric::kRolloutEntropyByTurn, std::to_string(t + 1)), by_turn[t]);
 }
 
 }  // namespace starpo

@@ -5,16 +5,14 @@
 #include "journal/journal.h"
 #include "rollout/episode.h"
 
-// What can be counted from episodes alone, besides what their thoughts say (train/metrics/thoughts.h).
+// Metrics of actions and response tokens. For reasoning, see train/metrics/reasoning_metrics.h.
 namespace starpo {
 
-// What is done, and how much it depends on the board: rollout/action_share/*, rollout/first_action_entropy and
-// rollout/first_action_dependence, of environments that name their actions. episodes: group by group, the groups of an
-// environment together.
+// Adds rollout/action_share/*, rollout/first_action_entropy and rollout/first_action_dependence for environments with
+// named actions. episodes: ordered by environment and group.
 void add_action_metrics(std::span<const Episode> episodes, Metrics&);
 
-// What can be counted from replies' tokens: rollout/repeated_ngrams, entropy by turn, and where `think`, of thought and
-// of answer.
-void add_reply_metrics(std::span<const Episode> episodes, bool think, Metrics&);
+// Adds rollout/repeated_ngrams and entropy per turn and, if `think`, of reasoning and answer.
+void add_response_metrics(std::span<const Episode> episodes, bool think, Metrics&);
 
 }  // namespace starpo

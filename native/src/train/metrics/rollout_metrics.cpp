@@ -9,7 +9,7 @@
 #include "journal/metric_names.h"
 #include "train/metrics/average.h"
 #include "train/metrics/episode_metrics.h"
-#include "train/metrics/thoughts.h"
+#include "train/metrics/reasoning_metrics.h"
 
 namespace starpo {
 namespace {
@@ -27,69 +27,69 @@ void add_turn_metrics(std::span<const Episode> episodes, bool think, Metrics& me
       for (float value : turn.entropies) entropy.add(value);
     }
   }
-  set_average(metrics, metric::rollout_format_valid_rate, format_valid);
-  set_average(metrics, metric::rollout_action_valid_rate, action_valid);
-  set_average(metrics, metric::rollout_action_effective_rate, effective);
-  set_average(metrics, metric::rollout_think_tokens, think_tokens);
-  set_average(metrics, metric::rollout_truncated_rate, truncated);
-  set_average(metrics, metric::rollout_entropy, entropy);
-  set_average(metrics, metric::rollout_empty_think_rate, empty_think);
+  set_average(metrics, metric::kRolloutFormatValidRate, format_valid);
+  set_average(metrics, metric::kRolloutActionValidRate, action_valid);
+  set_average(metrics, metric::kRolloutActionEffectiveRate, effective);
+  set_average(metrics, metric::kRolloutThinkTokens, think_tokens);
+  set_average(metrics, metric::kRolloutTruncatedRate, truncated);
+  set_average(metrics, metric::kRolloutEntropy, entropy);
+  set_average(metrics, metric::kRolloutEmptyThinkRate, empty_think);
 }
 
 void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {
-  Average best, spread, zero, zero_solved, zero_failed, solved, distinct, ease;
+  Average best, reward_stds, zero, zero_solved, zero_failed, solved, distinct, level_difficulty;
   for (const auto group : groups_of(episodes)) {
     std::vector<double> scores;
-    std::set<std::string> thoughts;
+    std::set<std::string> reasoning_texts;
     std::size_t successes = 0;
     for (const Episode& episode : group) {
       scores.push_back(episode.score);
       successes += episode.success;
-      thoughts.insert(first_thought(episode));
+      reasoning_texts.insert(first_reasoning(episode));
     }
-    const double deviation = score_spread(scores);
+    const double deviation = reward_std(scores);
     best.add(*std::max_element(scores.begin(), scores.end()));
     solved.add(successes > 0);
-    if (group.front().ease) ease.add(*group.front().ease);
+    if (group.front().log_random_success) level_difficulty.add(*group.front().log_random_success);
     if (group.size() == 1) continue;
-    spread.add(deviation);
+    reward_stds.add(deviation);
     zero.add(deviation == 0);
     zero_solved.add(deviation == 0 && successes == group.size());
     zero_failed.add(deviation == 0 && successes == 0);
-    if (think) distinct.add(static_cast<double>(thoughts.size()) / static_cast<double>(group.size()));
+    if (think) distinct.add(static_cast<double>(reasoning_texts.size()) / static_cast<double>(group.size()));
   }
-  set_average(metrics, metric::rollout_reward_max_in_group, best);
-  set_average(metrics, metric::rollout_pass_at_n, solved);
-  set_average(metrics, metric::rollout_level_ease, ease);
-  set_average(metrics, metric::rollout_reward_std_in_group, spread);
-  set_average(metrics, metric::rollout_zero_std_groups, zero);
-  set_average(metrics, metric::rollout_zero_std_solved, zero_solved);
-  set_average(metrics, metric::rollout_zero_std_failed, zero_failed);
-  set_average(metrics, metric::rollout_distinct_first_thoughts, distinct);
+  set_average(metrics, metric::kRolloutRewardMaxInGroup, best);
+  set_average(metrics, metric::kRolloutPassAtN, solved);
+  set_average(metrics, metric::kRolloutLevelEase, level_difficulty);
+  set_average(metrics, metric::kRolloutRewardStdInGroup, reward_stds);
+  set_average(metrics, metric::kRolloutZeroStdGroups, zero);
+  set_average(metrics, metric::kRolloutZeroStdSolved, zero_solved);
+  set_average(metrics, metric::kRolloutZeroStdFailed, zero_failed);
+  set_average(metrics, metric::kRolloutDistinctFirstThoughts, distinct);
 }
 
-// How far the choice of an arm alone spreads a group's scores: each score is replaced by the mean of the rollout's
-// scores for that choice, in which luck averages out. A group whose members all pulled one arm has none, however their
-// payouts differ.
+// Adds the in-group reward std due to the choice of action in single-step environments: each score is replaced by the
+// mean score of its choice in the rollout, which averages out random payouts.
 void add_choice_metric(std::span<const Episode> episodes, Metrics& metrics) {
-  using Choice = std::pair<int, std::optional<int>>;  // environment, and arm where one was pulled
+  using Choice = std::pair<int, std::optional<int>>;  // environment, and action if there was one
   const auto choice = [](const Episode& episode) {
-    Choice made{episode.spec.environment, std::nullopt};
+    Choice result{episode.spec.environment, std::nullopt};
     for (const Turn& turn : episode.turns)
-      for (const ExecutedAction& action : turn.executed) made.second = find_action(action.action, episode.arms);
-    return made;
+      for (const ExecutedAction& action : turn.executed)
+        result.second = find_action(action.action, episode.action_names);
+    return result;
   };
   std::map<Choice, Average> by_choice;
   for (const Episode& episode : episodes) by_choice[choice(episode)].add(episode.score);
-  Average spread;
+  Average reward_stds;
   for (const auto group : groups_of(episodes)) {
-    if (group.size() == 1 || group.front().arms.empty()) continue;
+    if (group.size() == 1 || !group.front().single_step) continue;
     std::vector<double> expected;
     for (const Episode& episode : group)
       expected.push_back(by_choice[choice(episode)].sum / static_cast<double>(by_choice[choice(episode)].count));
-    spread.add(score_spread(expected));
+    reward_stds.add(reward_std(expected));
   }
-  set_average(metrics, metric::rollout_reward_std_by_action, spread);
+  set_average(metrics, metric::kRolloutRewardStdByAction, reward_stds);
 }
 
 }  // namespace
@@ -104,24 +104,24 @@ Metrics rollout_metrics(std::span<const Episode> episodes, bool think) {
     actions.add(episode.executed_actions());
     tokens.add(episode.sampled_tokens());
   }
-  set_average(metrics, metric::rollout_success_rate, success);
-  set_average(metrics, metric::rollout_reward_mean, reward);
-  set_average(metrics, metric::rollout_turns, turns);
-  set_average(metrics, metric::rollout_actions, actions);
-  set_average(metrics, metric::rollout_response_tokens, tokens);
+  set_average(metrics, metric::kRolloutSuccessRate, success);
+  set_average(metrics, metric::kRolloutRewardMean, reward);
+  set_average(metrics, metric::kRolloutTurns, turns);
+  set_average(metrics, metric::kRolloutActions, actions);
+  set_average(metrics, metric::kRolloutResponseTokens, tokens);
   add_turn_metrics(episodes, think, metrics);
   add_group_metrics(episodes, think, metrics);
   add_choice_metric(episodes, metrics);
   add_action_metrics(episodes, metrics);
-  add_reply_metrics(episodes, think, metrics);
-  if (think) add_thought_metrics(episodes, metrics);
+  add_response_metrics(episodes, think, metrics);
+  if (think) add_reasoning_metrics(episodes, metrics);
   return metrics;
 }
 
 Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig& config) {
   Metrics metrics;
   const auto environment_of = [](const Episode& episode) { return episode.spec.environment; };
-  // Groups of one environment stand together.
+  // Groups of an environment are contiguous.
   for (auto start = episodes.begin(); start != episodes.end();) {
     const int environment = environment_of(*start);
     const auto end = std::find_if(start, episodes.end(),
@@ -129,7 +129,7 @@ Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const 
     if (start == episodes.begin() && end == episodes.end()) return {};
     const std::string label = config.environments[environment].label;
     for (const auto& [name, value] : rollout_metrics({start, end}, config.rollout.think))
-      metrics[metric::of_environment(name, label)] = value;
+      metrics[metric::environment_metric(name, label)] = value;
     start = end;
   }
   return metrics;

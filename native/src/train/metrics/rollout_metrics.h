@@ -9,13 +9,13 @@
 
 namespace starpo {
 
-// The rollout/* metrics of docs/formats/metrics.md. episodes: group by group.
+// Computes the rollout/* metrics (docs/formats/metrics.md). episodes: ordered by group.
 Metrics rollout_metrics(std::span<const Episode> episodes, bool think);
 
-// The same of each environment's episodes alone, as rollout/<label>/*; empty where one environment has all of them.
+// Computes the metrics per environment, as rollout/<label>/*. Empty if all episodes are from one environment.
 Metrics rollout_metrics_by_environment(std::span<const Episode> episodes, const RunConfig&);
 
-// The evaluation/<label>/* metrics of one set.
+// Computes the evaluation/<label>/* metrics of an evaluation set.
 Metrics evaluation_metrics(std::span<const Episode> episodes, const std::string& label);
 
 }  // namespace starpo

@@ -6,15 +6,15 @@
 namespace starpo {
 namespace {
 
-std::vector<std::int32_t> any_tokens(int count, int vocab) {
+std::vector<std::int32_t> dummy_tokens(int count, int vocab) {
   std::vector<std::int32_t> tokens(count);
   for (int i = 0; i < count; ++i) tokens[i] = i % vocab;
   return tokens;
 }
 
-// Sequences of the context's length, and of all their tokens but the first a target.
+// Returns sequences of the context's length in which every token but the first is a target.
 PackedBatch largest_batch(const EngineNeeds& needs) {
-  PackedBatch batch{any_tokens(needs.pass_tokens, needs.model.vocab_size), {0}, {}};
+  PackedBatch batch{dummy_tokens(needs.pass_tokens, needs.model.vocab_size), {0}, {}};
   for (int start = 0; start < needs.pass_tokens; start = batch.sequence_starts.back()) {
     const int end = std::min(start + needs.context, needs.pass_tokens);
     for (int token = start + 1; token < end; ++token) batch.targets.push_back(token);
@@ -55,15 +55,15 @@ class DryStep {
       if (pass != nullptr) pass->forward(batch_, temperature_, logprobs_, entropies_);
   }
 
-  // Every slot at the end of its context, where a prompt is shared; else only the first, since the others would be
-  // computed one by one. Then ever fewer slots, since a device may keep something for each size of a step.
+  // Generates with every slot at the end of its context if prompts are shared; otherwise only the first slot, since the
+  // others would be prefilled one by one. Repeats with fewer slots, since a device may cache data per batch size.
   void generate() {
     const EngineNeeds& needs = replica_.needs;
     Generator& generator = *replica_.generator;
-    const auto prompt = any_tokens(std::max(1, needs.context - 1), needs.model.vocab_size);
+    const auto prompt = dummy_tokens(std::max(1, needs.context - 1), needs.model.vocab_size);
     const int group = needs.groups > 0 ? 0 : -1;
-    constexpr int closest_sizes = 8;
-    for (int busy = needs.slots; busy > 0; busy -= closest_sizes) {
+    constexpr int size_step = 8;
+    for (int busy = needs.slots; busy > 0; busy -= size_step) {
       generator.reset();
       std::vector<ReplyRequest> requests;
       for (int slot = 0; slot < busy; ++slot) {

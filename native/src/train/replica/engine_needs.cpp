@@ -5,8 +5,8 @@
 namespace starpo {
 namespace {
 
-// Whether a run keeps a copy of the weights that it begins with, to measure its drift by: not where a KL term's
-// reference is just that.
+// Returns whether a run keeps a copy of its start weights to measure drift. Not needed if the KL reference is the
+// start.
 bool keeps_start(const RunConfig& config) {
   const bool reference_is_start = config.kl.coefficient > 0 && config.kl.reference.empty();
   return config.task == Task::reinforce && config.diagnostics.every > 0 && !reference_is_start;

@@ -5,12 +5,12 @@
 
 namespace starpo {
 
-// Slots of a run's generator: no more than it plays episodes at a time.
+// Returns the number of generator slots: at most the number of episodes played together.
 int generator_slots(const RunConfig&);
 
 EngineSettings engine_settings(const RunConfig&);
 
-// All that a run asks of its device. model: the policy's shape.
+// Returns everything that a run requires from its device. model: shape of the policy.
 EngineNeeds engine_needs(const RunConfig&, const ModelConfig& model);
 
 }  // namespace starpo

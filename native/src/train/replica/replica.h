@@ -8,46 +8,45 @@
 
 namespace starpo {
 
-// What an episode is expected to score still, for every trained token: read at the input token that predicts it, so
-// that a value knows all that was known when the token was chosen, and not the token.
+// Predicts the remaining score of an episode for every trained token. The value is read at the input token that
+// predicts the trained token, so it knows the state before the token was chosen but not the token.
 class Critic {
  public:
   virtual ~Critic() = default;
 
-  // Begins with the policy's weights, where it has such, and expects 0 everywhere.
+  // Copies the policy's weights, if it has a network of its own, and sets all values to 0.
   virtual void start_from(Network& policy) = 0;
 
   virtual Trainable& trained() = 0;
 
-  // Whether forward reads the policy's features: then the pass must have gone over the same batch just before.
+  // Whether forward reads the policy's features. If so, the policy's pass must have processed the same batch just
+  // before.
   virtual bool reads_policy() const = 0;
-  virtual void forward(const PackedBatch&, const NetworkPass& policy,
-                       std::span<float> values) = 0;  // values: [targets]
-  // Adds d(loss)/d(weights). However a mini-batch is split over batches, in order, no bit changes.
+  // Computes values: [targets].
+  virtual void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) = 0;
+  // Adds d(loss)/d(weights). Splitting a mini-batch into consecutive batches does not change any bit of the result.
   virtual void backward(std::span<const float> value_gradients) = 0;
 };
 
-// All of a run that lives on one device: the networks, and what plays and learns with them. It is one object, so that
-// several devices can each have one.
+// All networks, passes and the generator of a run on one device. With several devices, each would have a replica.
 struct Replica {
-  // Takes the device's memory. The weights of all networks are whatever they are until they are loaded. model: the
-  // policy's shape. The pool must outlive it. Errors: those of make_engine and Engine::reserve, and
-  // precision_unsupported.
+  // Reserves device memory. Weights are uninitialised until loaded. model: shape of the policy. The pool must outlive
+  // this object. Errors: those of make_engine and Engine::reserve, and precision_unsupported.
   Replica(const RunConfig&, const ModelConfig& model, ThreadPool&);
 
   std::unique_ptr<Engine> engine;
-  EngineNeeds needs;  // what the engine was asked to reserve
-  int micro_batch_tokens =
-      0;  // most tokens of a pass: the configuration's or, where it leaves that open, what suits the device
+  EngineNeeds needs;  // what the engine has reserved
+  // Maximum tokens per pass: optimizer.micro_batch_tokens or, if 0, a size that suits the device.
+  int micro_batch_tokens = 0;
   MemoryPlan memory_plan;
   std::unique_ptr<Network> policy;
   std::unique_ptr<NetworkPass> policy_pass;
-  std::unique_ptr<Generator> generator;  // of the policy
+  std::unique_ptr<Generator> generator;  // decodes with the policy
   std::unique_ptr<Critic> critic;        // null without one
   std::unique_ptr<Network> reference;    // null without a KL term
   std::unique_ptr<NetworkPass> reference_pass;
-  std::unique_ptr<Network> start;  // the weights that the run began with; null where nothing asks for them, the
-                                   // reference is just that, or they are gone
+  // Start weights of the run. Null if not needed, if the reference is the same or if they are missing.
+  std::unique_ptr<Network> start;
   std::unique_ptr<NetworkPass> start_pass;
 };
 

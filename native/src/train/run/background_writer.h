@@ -10,26 +10,24 @@
 
 namespace starpo {
 
-// Writes a set's episodes in a thread of their own while the run goes on, one set at a time. The journal is told by the
-// run's thread and only of whole files, so its events keep their order. What `write` reads must outlive the writer,
-// which waits for its thread.
+// Writes the episodes of one set at a time in its own thread, during training. The run's thread logs finished files in
+// the journal, so that events keep their order. Objects used by `write` must outlive the writer, whose destructor waits
+// for its thread.
 class BackgroundWriter {
  public:
   BackgroundWriter(std::filesystem::path run_directory, Journal&);
 
-  // The set before must have been told of.
-  void begin(int iteration, const std::string& split, std::function<void(RolloutWriter&)> write);
+  // Starts writing a set. The previous set must have been logged.
+  void start(int iteration, const std::string& split, std::function<void(RolloutWriter&)> write);
 
-  // Says in the journal that the set's files are there, if they are by now; waits for nothing. Errors: those of
-  // RolloutWriter and Journal.
-  void tell_if_written();
+  // Logs the set in the journal if it is complete; does not wait. Errors: those of RolloutWriter and Journal.
+  void log_if_written();
 
-  // The same, but waits for the set, unless it was told of already. Returns the seconds that writing took; 0 where no
-  // set was under way.
-  double tell();
+  // Waits for the set and logs it, unless it was logged already. Returns the seconds spent writing, or 0 without a set.
+  double wait_and_log();
 
-  // The same while another failure is under way: that one matters more than what may be wrong with writing.
-  void tell_despite_failure() noexcept;
+  // Waits and logs during the handling of another error, which matters more than errors of writing.
+  void log_best_effort() noexcept;
 
  private:
   struct Written {
@@ -39,12 +37,12 @@ class BackgroundWriter {
     double seconds;
   };
 
-  void say();
+  void log_written();
 
   std::filesystem::path run_directory_;
   Journal& journal_;
-  std::future<Written> writing_;  // of std::async, whose destructor waits
-  double seconds_ = 0;            // of the last set that was told of, until `tell` has given them
+  std::future<Written> writing_;  // from std::async, so its destructor waits
+  double seconds_ = 0;            // of the last logged set, until wait_and_log returns it
 };
 
 }  // namespace starpo

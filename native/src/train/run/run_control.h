@@ -10,36 +10,36 @@
 
 namespace starpo {
 
-// Thrown out of a rollout that a stop discards.
+// Thrown to abort a rollout when the run stops.
 struct Discarded {};
 
-// What a person may ask of a living trainer: lines of control.jsonl and signals.
+// Handles commands to a running trainer: lines of control.jsonl and signals.
 class RunControl {
  public:
-  // Listens for SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
+  // Handles SIGTERM and SIGINT: the first signal requests a stop, the second ends the process immediately.
   RunControl(const std::filesystem::path& run_directory, Journal&);
 
   void at_iteration(int iteration) { iteration_ = iteration; }
 
-  // Reads new commands; holds while paused. Cheap.
+  // Handles new commands; blocks while paused. Cheap.
   void poll();
-  // The same where a stop gives the work up, since nothing has changed since the last whole iteration: what a pause
-  // holds there, `write_checkpoint` can save at once. Throws Discarded.
+  // Like poll(), for work that a stop discards because the state is that of the last completed iteration. During a
+  // pause, `write_checkpoint` can save that state. Throws Discarded.
   void poll_discardable(const std::function<void()>& write_checkpoint);
 
   bool stop_requested() const { return !stop_reason_.empty(); }
   const std::string& stop_reason() const { return stop_reason_; }  // command, signal
   bool checkpoint_requested() const { return checkpoint_requested_; }
-  void checkpoint_served() { checkpoint_requested_ = false; }
-  // Answers the commands that came after the last poll of a run that is over.
+  void clear_checkpoint_request() { checkpoint_requested_ = false; }
+  // Acknowledges the commands that arrived after the last poll of a run that has ended.
   void finish();
-  double paused_seconds() const { return paused_seconds_; }  // held so far, all pauses together
+  double paused_seconds() const { return paused_seconds_; }  // total time of all pauses
 
  private:
-  void hold(const std::function<void()>* write_checkpoint);
+  void poll_and_wait(const std::function<void()>* write_checkpoint);
   void read_commands(const std::function<void()>* write_checkpoint);
-  void answer_checkpoint(const ControlCommand&, const std::function<void()>* write_checkpoint);
-  void answer_pin(const ControlCommand&);
+  void handle_checkpoint(const ControlCommand&, const std::function<void()>* write_checkpoint);
+  void handle_pin(const ControlCommand&);
 
   std::filesystem::path run_directory_;
   Journal& journal_;
@@ -51,7 +51,7 @@ class RunControl {
   std::string stop_reason_;
 };
 
-// Seconds of work since it was made: those held by a pause don't count.
+// Measures seconds since construction, excluding pauses.
 class Stopwatch {
  public:
   explicit Stopwatch(const RunControl& control) : control_(control), paused_before_(control.paused_seconds()) {}

@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Share of the budget at which a person is warned, in case no checkpoint is about to be written.
-constexpr double near = 0.9;
+// Share of the budget at which to warn, even if no checkpoint is due.
+constexpr double kWarningShare = 0.9;
 
-bool kept(const RolloutFilesConfig& keep, int iteration, int newest) {
+bool is_kept(const RolloutFilesConfig& keep, int iteration, int newest) {
   return keep.keep_last == 0 || iteration > newest - keep.keep_last ||
          (keep.keep_every > 0 && iteration % keep.keep_every == 0);
 }
 
-// The iteration of 000012-train.jsonl.zst or 000012-train.index.json; of an evaluation set's files none.
+// Returns the iteration of 000012-train.jsonl.zst or 000012-train.index.json, or nothing for other files.
 std::optional<int> training_iteration(const std::string& name) {
   int iteration = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), iteration);
@@ -40,7 +40,7 @@ std::string gigabytes(double bytes) {
   return text;
 }
 
-// What the next checkpoint may add: as much as the largest one holds.
+// Estimates the size of the next checkpoint: the size of the largest one.
 std::int64_t next_checkpoint_bytes(const fs::path& run_directory) {
   std::int64_t largest = 0;
   for (const auto& entry : folder_entries(run_directory / "checkpoints"))
@@ -57,7 +57,7 @@ void remove_old_rollouts(const fs::path& run_directory, const RolloutFilesConfig
   std::error_code ignored;
   for (const auto& entry : folder_entries(run_directory / "rollouts")) {
     const auto written = training_iteration(entry.filename().string());
-    if (written && !kept(keep, *written, iteration)) old[*written].push_back(entry);
+    if (written && !is_kept(keep, *written, iteration)) old[*written].push_back(entry);
   }
   for (const auto& [written, files] : old) {
     journal.rollout_removed(written, "train");
@@ -82,19 +82,19 @@ StorageBudget::StorageBudget(fs::path run_directory, const StorageConfig& config
     : directory_(std::move(run_directory)), budget_(config.budget_gigabytes * 1e9), journal_(journal) {}
 
 void StorageBudget::check() {
-  if (budget_ == 0 || passed_told_) return;
+  if (budget_ == 0 || exceeded_logged_) return;
   const auto used = static_cast<double>(folder_bytes(directory_));
-  const std::string of = gigabytes(used) + " of its storage budget of " + gigabytes(budget_);
+  const std::string usage = gigabytes(used) + " of its storage budget of " + gigabytes(budget_);
   if (used > budget_) {
-    journal_.warning("the run has passed its storage budget: it uses " + of +
-                     "; stop it, or remove checkpoints that you don't need");
-    passed_told_ = true;
-  } else if (!near_told_ &&
-             (used > near * budget_ || used + static_cast<double>(next_checkpoint_bytes(directory_)) > budget_)) {
-    journal_.warning("the run uses " + of +
-                     "; the next checkpoint may pass it: set rollout_files.keep_last or a larger checkpoint.every in "
-                     "the next run, or remove old checkpoints");
-    near_told_ = true;
+    journal_.warning("the run exceeds its storage budget: it uses " + usage +
+                     "; stop it, or delete checkpoints that you don't need");
+    exceeded_logged_ = true;
+  } else if (!near_logged_ && (used > kWarningShare * budget_ ||
+                               used + static_cast<double>(next_checkpoint_bytes(directory_)) > budget_)) {
+    journal_.warning("the run uses " + usage +
+                     "; the next checkpoint may exceed it: delete old checkpoints, or set rollout_files.keep_last or a "
+                     "larger checkpoint.every in the next run");
+    near_logged_ = true;
   }
 }
 

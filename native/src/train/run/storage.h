@@ -8,29 +8,29 @@
 
 namespace starpo {
 
-// Removes the training episodes, with their indexes, that rollout_files no longer keeps after `iteration`. Each is said
-// in the journal before its files go: a trainer that is killed in between leaves files that nobody reads, and that the
-// next call finds. Files that can't be removed stay.
+// Deletes the training episodes and indexes that rollout_files does not keep after `iteration`. Logs each in the
+// journal before deleting its files, so files left by a killed trainer are ignored by readers and deleted by the next
+// call. Ignores files that can't be deleted.
 void remove_old_rollouts(const std::filesystem::path& run_directory, const RolloutFilesConfig&, int iteration,
                          Journal&);
 
-// Bytes of the files in a folder and below it; those that vanish meanwhile count nothing.
+// Returns the bytes of all files in a folder, recursively. Ignores files that are deleted during the call.
 std::int64_t folder_bytes(const std::filesystem::path& folder);
 
-// Warns in the journal before a run directory grows beyond storage.budget_gigabytes, and once more when it has.
+// Warns once in the journal before a run directory exceeds storage.budget_gigabytes, and once after.
 class StorageBudget {
  public:
   StorageBudget(std::filesystem::path run_directory, const StorageConfig&, Journal&);
 
-  // Looks at the disk; for the end of an iteration. Costs nothing without a budget.
+  // Measures the run directory; call at the end of an iteration. Free without a budget.
   void check();
 
  private:
   std::filesystem::path directory_;
   double budget_;  // bytes; 0: none
   Journal& journal_;
-  bool near_told_ = false;
-  bool passed_told_ = false;
+  bool near_logged_ = false;
+  bool exceeded_logged_ = false;
 };
 
 }  // namespace starpo

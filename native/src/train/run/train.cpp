@@ -17,7 +17,7 @@ int fail(Journal& journal, int iteration, const Error& error) {
   try {
     journal.failed(error.code(), error.what(), error.hint(), iteration);
   } catch (const Error&) {
-    // A journal that takes nothing more is a reason to fail, and stderr has said it.
+    // The error is on stderr already.
   }
   return 1;
 }
@@ -37,13 +37,13 @@ int run_training(const std::filesystem::path& run_directory) {
     return fail(journal, run.iteration(), error);
   } catch (const std::bad_alloc&) {
     return fail(journal, run.iteration(),
-                Error("out_of_memory", "the machine has no memory left for this configuration",
-                      "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; a critic.model of full "
-                      "takes as much as the policy, head next to nothing"));
+                Error("out_of_memory", "the machine does not have enough memory for this configuration",
+                      "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; critic.model full "
+                      "needs as much memory as the policy, head almost none"));
   } catch (const std::exception& error) {
     return fail(journal, run.iteration(),
                 Error("internal_error", error.what(),
-                      "this is a defect of the trainer; trainer.log and the run's folder help to find it"));
+                      "this is a bug in the trainer; please report it with trainer.log and the run directory"));
   }
 }
 

@@ -4,9 +4,9 @@
 
 namespace starpo {
 
-// Trains the run in its directory to its end, from its newest whole checkpoint or from the start: docs/formats. Returns
-// the process's exit status: 0 when the run is complete or was stopped, 1 when it failed (the journal and stderr say
-// why). Errors before the run could be opened are thrown: config_*, run_missing, run_locked.
+// Trains a run to its end, from its newest valid checkpoint or from the start. Returns the exit status of the process:
+// 0 if the run completed or was stopped, 1 if it failed (see the journal and stderr). Errors before the run is opened
+// are thrown: config_*, run_missing, run_locked.
 int run_training(const std::filesystem::path& run_directory);
 
 }  // namespace starpo

@@ -16,8 +16,8 @@
 #include "train/context/levels.h"
 #include "train/diagnostics/diagnostics.h"
 #include "train/evaluation/evaluation.h"
+#include "train/metrics/reasoning_metrics.h"
 #include "train/metrics/rollout_metrics.h"
-#include "train/metrics/thoughts.h"
 #include "train/replica/dry_step.h"
 #include "train/update/estimate_advantages.h"
 #include "train/update/policy_update.h"
@@ -32,9 +32,9 @@ double peak_memory_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-constexpr auto training_split = "train";
+constexpr auto kTrainingSplit = "train";
 
-// Of an episode that was trained on: what the update made of its sampled tokens.
+// Training data of an episode, per sampled token.
 struct TrainedValues {
   bool kept = false;
   std::vector<double> advantages;
@@ -49,8 +49,7 @@ TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
       control_(directory_, journal),
       writer_(directory_, journal) {}
 
-// A run that begins from another's checkpoint counts on from there: seed and iteration are what everything random is
-// drawn from.
+// A fork continues the iteration count of its parent, since random numbers depend on seed and iteration.
 int TrainingRun::first_iteration(const RunConfig& config) {
   return config.start.run.empty() ? 0 : config.start.checkpoint;
 }
@@ -71,36 +70,36 @@ void TrainingRun::load(const RunConfig& config) {
   started.parameters = static_cast<std::int64_t>(replica.policy->layout().size());
   journal_.started(started);
   journal_.memory_plan(memory_plan_json(replica.memory_plan));
-  const bool rehearses = replica.engine->takes_memory_ahead();
-  if (!rehearses) journal_.phase("load", iteration_, 1, 1);
+  const bool does_dry_step = replica.engine->takes_memory_ahead();
+  if (!does_dry_step) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);
   if (const auto warning = replica.engine->warning()) journal_.warning(*warning);
 
   budget_ = std::make_unique<StorageBudget>(directory_, config.storage, journal_);
   if (replica.reference) load_reference(config, *replica.reference);
-  if (replica.start) load_start_or_do_without(config, replica);
-  if (rehearses)
+  if (replica.start) load_start_if_available(config, replica);
+  if (does_dry_step)
     dry_step(config, replica, state_->playground.chat.stop_ids(),
              [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
-// Returns what to say about checkpoints that had to be passed over.
+// Returns a warning about unreadable checkpoints that were skipped, or "".
 std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   std::string skipped;
   const auto checkpoints = resumable_checkpoints(directory_);
   for (int iteration : checkpoints) {
     std::int64_t event = 0;
     try {
-      state_.reset();  // a device has room for one
+      state_.reset();  // free its device memory first
       state_ = std::make_unique<TrainerState>(config, directory_ / checkpoint_path(iteration));
       event = load_checkpoint(directory_, iteration, config.seed, state_->replica);
     } catch (const Error& error) {
-      if (is_no_fault_of_checkpoint(error.code())) throw;
+      if (is_unrelated_to_checkpoint(error.code())) throw;
       skipped += std::string(skipped.empty() ? "" : "; ") + error.what();
       continue;
     }
-    // A trainer that was killed right after the checkpoint couldn't tell of it, nor tidy up.
+    // A trainer that was killed right after writing the checkpoint could not log it or remove old states.
     if (journal_.next_seq() == event) journal_.checkpoint(iteration, checkpoint_path(iteration));
     remove_old_states(directory_, iteration, config.checkpoint.keep, journal_);
     iteration_ = checkpointed_ = iteration;
@@ -109,7 +108,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   }
   if (!checkpoints.empty())
     throw Error("checkpoint_corrupt", "no checkpoint of this run can be read: " + skipped,
-                "start a new run; its configuration is in run.json");
+                "start a new run from the configuration in run.json");
 
   state_ = std::make_unique<TrainerState>(config, config.start.model);
   Replica& replica = state_->replica;
@@ -130,8 +129,8 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Network& network
     load_weights(folder, network);
     if (!config.start.sha256.empty() && model_folder_digest(folder) != config.start.sha256)
       throw Error("model_changed",
-                  "start.model is not the model this run was made with: its sha256 differs from start.sha256",
-                  "restore the model folder or make a new run");
+                  "start.model has changed since this run was created: its sha256 differs from start.sha256",
+                  "restore the model folder or create a new run");
   }
 }
 
@@ -139,17 +138,16 @@ void TrainingRun::load_reference(const RunConfig& config, Network& reference) {
   const std::filesystem::path folder = config.kl.reference;
   if (folder.empty()) return load_start(config, reference);
   if (!(read_model_folder_config(folder) == reference.layout().config()))
-    throw Error("reference_mismatch", "kl.reference is a model of another shape than the run's",
-                "use a model that the run's own descends from, or leave kl.reference empty");
+    throw Error("reference_mismatch", "the model of kl.reference has a different shape than the run's model",
+                "use a model with the same config.json, or leave kl.reference empty");
   load_weights(folder, reference);
 }
 
-// The weights that the run began with. A resumed one takes them from the checkpoint of its start, since the folder they
-// came from may be gone.
+// Loads the start weights. A resumed run reads them from its first checkpoint, since the model folder may be gone.
 void TrainingRun::load_start(const RunConfig& config, Network& network) {
   if (!resumed_) return copy_weights(*state_->replica.policy, network);
   const std::filesystem::path start =
-      directory_ / checkpoint_path(first_iteration(config));  // whose weights may have been removed to save space
+      directory_ / checkpoint_path(first_iteration(config));  // its weights may have been deleted to save space
   std::error_code missing;
   if (std::filesystem::exists(start / "model.safetensors", missing))
     load_weights(start, network);
@@ -157,24 +155,23 @@ void TrainingRun::load_start(const RunConfig& config, Network& network) {
     load_initial_weights(config, network);
 }
 
-// It only serves to measure how far the policy has come: a run whose start is gone goes on without.
-void TrainingRun::load_start_or_do_without(const RunConfig& config, Replica& replica) {
+// The start weights only serve to measure drift, so a run without them continues with a warning.
+void TrainingRun::load_start_if_available(const RunConfig& config, Replica& replica) {
   try {
     load_start(config, *replica.start);
   } catch (const Error& error) {
-    if (is_no_fault_of_checkpoint(error.code())) throw;
+    if (is_unrelated_to_checkpoint(error.code())) throw;
     replica.start_pass.reset();
     replica.start.reset();
     journal_.warning(
-        std::string(
-            "the weights that the run began with can't be read, so diagnostics/kl_from_start is measured no more: ") +
+        std::string("the start weights of the run can't be read, so diagnostics/kl_from_start is not measured: ") +
         error.what());
   }
 }
 
 std::string TrainingRun::run() {
   const RunConfig& config = state_->config;
-  // A fork counts on from its checkpoint, its first evaluation too.
+  // The first evaluation of a fork has the iteration of its checkpoint.
   control_.at_iteration(iteration_);
   try {
     if (!resumed_) {
@@ -194,7 +191,7 @@ std::string TrainingRun::run() {
       budget_->check();
     }
   } catch (const Discarded&) {
-    // A stop gives up the rollout it meets; the weights are still those of the iteration before.
+    // The stop aborted a rollout, so the weights are those of the previous iteration.
     --iteration_;
     checkpoint();
   }
@@ -202,8 +199,8 @@ std::string TrainingRun::run() {
   return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
 }
 
-void TrainingRun::rehearse(int iterations, const ReplyLimit& reply_limit) {
-  for (EpisodeRules& rules : state_->playground.rules) rules.reply_limit = reply_limit;
+void TrainingRun::rehearse(int iterations, const ResponseLimit& response_limit) {
+  for (EpisodeRules& rules : state_->playground.rules) rules.response_limit = response_limit;
   for (int i = 0; i < iterations && !control_.stop_requested(); ++i) {
     control_.at_iteration(++iteration_);
     train_iteration();
@@ -214,7 +211,7 @@ void TrainingRun::train_iteration() {
   const Stopwatch watch(control_);
   Metrics metrics;
   Updates updates;
-  std::optional<ThoughtTemplate> thought;
+  std::optional<ReasoningTemplate> reasoning;
   if (state_->config.task == Task::warm_start) {
     const Stopwatch update(control_);
     auto result = warm_start_iteration(state_->config, state_->playground, state_->replica, state_->threads, iteration_,
@@ -224,23 +221,23 @@ void TrainingRun::train_iteration() {
                                        });
     metrics = std::move(result.metrics);
     updates = std::move(result.updates);
-    at(metrics, metric::time_update) = update.seconds();
+    at(metrics, metric::kTimeUpdate) = update.seconds();
   } else {
-    reinforce(metrics, updates, thought);
+    reinforce(metrics, updates, reasoning);
   }
-  at(metrics, metric::time_iteration) = watch.seconds();
-  at(metrics, metric::memory_peak_bytes) = peak_memory_bytes();
+  at(metrics, metric::kTimeIteration) = watch.seconds();
+  at(metrics, metric::kMemoryPeakBytes) = peak_memory_bytes();
   if (const auto in_use = state_->replica.engine->memory_in_use()) {
     device_peak_bytes_ = std::max(device_peak_bytes_, *in_use);
-    at(metrics, metric::memory_device_peak_bytes) = static_cast<double>(device_peak_bytes_);
+    at(metrics, metric::kMemoryDevicePeakBytes) = static_cast<double>(device_peak_bytes_);
   }
-  journal_.iteration(iteration_, metrics, updates, thought);
+  journal_.iteration(iteration_, metrics, updates, reasoning);
 }
 
-void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<ThoughtTemplate>& thought) {
+void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<ReasoningTemplate>& reasoning) {
   const RunConfig& config = state_->config;
   const auto episodes = std::make_shared<const std::vector<Episode>>(roll_out(metrics));
-  if (config.rollout.think) thought = commonest_thought(*episodes);
+  if (config.rollout.think) reasoning = most_common_reasoning(*episodes);
 
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
@@ -249,39 +246,38 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Th
     journal_.phase("update", iteration_, 0, 1);
     control_.poll();
   });
-  write_training_episodes(episodes, filter.kept, kept);
+  write_training_episodes(episodes, kept);
   UpdateResult result;
   double diagnosing = 0;
   try {
     if (is_diagnosed(config, iteration_)) diagnosing = diagnose(*episodes, kept, metrics);
     mix_environments(kept);
     result = update_policy(config, state_->replica, iteration_, kept, [&](int done, int total) {
-      writer_.tell_if_written();  // whoever watches sees the episodes while the update goes on
+      writer_.log_if_written();  // makes the episodes visible during the update
       journal_.phase("update", iteration_, done, total);
       control_.poll();
     });
   } catch (...) {
-    writer_.tell_despite_failure();  // the episodes of an update that failed are those that one wants to see
+    writer_.log_best_effort();  // keep the episodes of a failed update for inspection
     throw;
   }
   metrics.merge(result.metrics);
   updates = std::move(result.updates);
   double tokens = 0;
   for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
-  at(metrics, metric::time_write) = writer_.tell();
+  at(metrics, metric::kTimeWrite) = writer_.wait_and_log();
   remove_old_rollouts(directory_, config.rollout_files, iteration_, journal_);
   const double seconds = update.seconds() - diagnosing;
-  at(metrics, metric::time_update) = seconds;
-  if (tokens > 0)
-    at(metrics, metric::throughput_trained_tokens_per_second) = tokens * config.policy_loss.epochs / seconds;
+  at(metrics, metric::kTimeUpdate) = seconds;
+  if (tokens > 0) at(metrics, metric::kThroughputTrainedTokensPerSecond) = tokens * config.policy_loss.epochs / seconds;
 }
 
-// Returns the seconds that it took.
+// Returns its duration in seconds.
 double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const Sequence> kept, Metrics& metrics) {
   const Stopwatch watch(control_);
   journal_.phase("diagnose", iteration_, 0, 1);
   const auto progress = [&] {
-    writer_.tell_if_written();
+    writer_.log_if_written();
     control_.poll();
   };
   const RunConfig& config = state_->config;
@@ -291,7 +287,7 @@ double TrainingRun::diagnose(std::span<const Episode> episodes, std::span<const 
     episodes = probe;
   }
   add_diagnostics(config, state_->replica, episodes, kept, metrics, progress);
-  return at(metrics, metric::time_diagnostics) = watch.seconds();
+  return at(metrics, metric::kTimeDiagnostics) = watch.seconds();
 }
 
 FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Metrics& metrics) {
@@ -303,19 +299,19 @@ FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Met
         state_->config.environments.size() > 1 ? state_->config.environments[environment].label + ": " : "";
     journal_.warning("iteration " + std::to_string(iteration_) + ": " + label + text);
   }
-  std::vector<double> kept_spread;
+  std::vector<double> kept_stds;
   for (std::size_t group = 0; group < groups.size(); ++group)
-    if (result.kept[group]) kept_spread.push_back(result.spread[group]);
-  at(metrics, metric::filter_kept_groups) = static_cast<double>(kept_spread.size());
-  if (!kept_spread.empty() && state_->config.rollout.group_size > 1)
-    at(metrics, metric::filter_kept_reward_std) = mean(kept_spread);
+    if (result.kept[group]) kept_stds.push_back(result.reward_stds[group]);
+  at(metrics, metric::kFilterKeptGroups) = static_cast<double>(kept_stds.size());
+  if (!kept_stds.empty() && state_->config.rollout.group_size > 1)
+    at(metrics, metric::kFilterKeptRewardStd) = mean(kept_stds);
   return result;
 }
 
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const Stopwatch watch(control_);
   const RolloutConfig& rollout = state_->config.rollout;
-  const std::function<void()> checkpoint_of_last = [&] { write_checkpoint_of(iteration_ - 1); };
+  const std::function<void()> write_last_checkpoint = [&] { write_checkpoint_of(iteration_ - 1); };
   const auto specs = training_episodes(state_->config, iteration_);
   RolloutRequest request{specs,
                          state_->playground.rules,
@@ -326,23 +322,23 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
                          {}};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
-    control_.poll_discardable(checkpoint_of_last);
+    control_.poll_discardable(write_last_checkpoint);
   };
-  control_.poll_discardable(checkpoint_of_last);
+  control_.poll_discardable(write_last_checkpoint);
   auto episodes = run_rollout(*state_->replica.generator, request);
   const double seconds = watch.seconds();
-  rate_levels(state_->config, state_->playground.prototypes, episodes);
+  rate_level_difficulty(state_->config, state_->playground.prototypes, episodes);
 
   metrics = rollout_metrics(episodes, rollout.think);
   metrics.merge(rollout_metrics_by_environment(episodes, state_->config));
   double tokens = 0;
   for (const Episode& episode : episodes) tokens += episode.sampled_tokens();
-  at(metrics, metric::time_rollout) = seconds;
-  at(metrics, metric::throughput_generated_tokens_per_second) = tokens / seconds;
+  at(metrics, metric::kTimeRollout) = seconds;
+  at(metrics, metric::kThroughputGeneratedTokensPerSecond) = tokens / seconds;
   return episodes;
 }
 
-// While an environment's episodes are written the next one's are played. An evaluation is told of after its files.
+// Plays the next environment while the episodes of the previous one are written. Logs an evaluation after its files.
 void TrainingRun::evaluate() {
   struct Played {
     std::string label;
@@ -350,10 +346,10 @@ void TrainingRun::evaluate() {
     double seconds;
   };
   std::optional<Played> played;
-  const auto tell = [&] {
+  const auto log_evaluation = [&] {
     if (!played) return;
-    const double writing = writer_.tell();
-    at(played->metrics, metric::time_evaluation) = played->seconds + writing;
+    const double writing = writer_.wait_and_log();
+    at(played->metrics, metric::kTimeEvaluation) = played->seconds + writing;
     journal_.evaluation(iteration_, played->label, played->metrics);
   };
   try {
@@ -363,60 +359,56 @@ void TrainingRun::evaluate() {
       const Stopwatch watch(control_);
       const auto progress = [&](int finished) {
         journal_.phase("evaluate", iteration_, finished, state_->config.evaluation.levels);
-        control_.poll();  // a stop lets it end, since a checkpoint stands for an iteration with its evaluations
+        control_.poll();  // a stop does not abort an evaluation, since a checkpoint must include it
       };
       const int index = static_cast<int>(e);
       const auto episodes = std::make_shared<const std::vector<Episode>>(
           play_evaluation({state_->config, state_->playground, *state_->replica.generator}, index, index, progress));
       const double seconds = watch.seconds();
-      tell();
-      writer_.begin(
+      log_evaluation();
+      writer_.start(
           iteration_, environment.label,
           [&environment, &tokenizer = state_->playground.tokenizer, iteration = iteration_, episodes](
               RolloutWriter& writer) { write_evaluation(writer, *episodes, iteration, environment, tokenizer); });
       played = {environment.label, evaluation_metrics(*episodes, environment.label), seconds};
     }
-    tell();
+    log_evaluation();
   } catch (...) {
-    writer_.tell_despite_failure();
+    writer_.log_best_effort();
     throw;
   }
 }
 
-// The update goes on meanwhile.
+// Starts writing the episodes in the background.
 void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Episode>> episodes,
-                                          const std::vector<bool>& kept_groups,
-                                          std::span<const Sequence> kept_sequences) {
+                                          std::span<const Sequence> kept) {
   std::vector<TrainedValues> trained(episodes->size());
-  auto sequence = kept_sequences.begin();
-  for (std::size_t i = 0; i < episodes->size(); ++i) {
-    if (!kept_groups[(*episodes)[i].spec.group]) continue;
-    trained[i] = {true, sequence->advantages, sequence->values};
-    ++sequence;
-  }
-  writer_.begin(iteration_, training_split,
+  for (const Sequence& sequence : kept)
+    trained[static_cast<std::size_t>(sequence.episode - episodes->data())] = {true, sequence.advantages,
+                                                                              sequence.values};
+  writer_.start(iteration_, kTrainingSplit,
                 [this, iteration = iteration_, episodes = std::move(episodes),
                  trained = std::move(trained)](RolloutWriter& writer) {
                   for (std::size_t i = 0; i < episodes->size(); ++i) {
-                    const EpisodeRecord record{episode_id(iteration, training_split, static_cast<int>(i)),
+                    const EpisodeRecord record{episode_id(iteration, kTrainingSplit, static_cast<int>(i)),
                                                iteration,
-                                               training_split,
+                                               kTrainingSplit,
                                                trained[i].kept,
                                                trained[i].advantages,
                                                trained[i].values};
                     const EnvironmentConfig& environment = state_->config.environments[(*episodes)[i].spec.environment];
                     writer.add(episode_json((*episodes)[i], record, environment, state_->playground.tokenizer),
-                               episode_summary_json((*episodes)[i], record, environment));
+                               episode_summary((*episodes)[i], record, environment));
                   }
                 });
 }
 
 void TrainingRun::checkpoint() {
-  control_.checkpoint_served();
+  control_.clear_checkpoint_request();
   write_checkpoint_of(iteration_);
 }
 
-// The replica must be as that iteration has left it.
+// The replica must be in the state of that iteration.
 void TrainingRun::write_checkpoint_of(int iteration) {
   if (checkpointed_ == iteration) return;
   journal_.phase("checkpoint", iteration, 0, 1);

@@ -17,22 +17,22 @@
 
 namespace starpo {
 
-// One process's part of a run: iterations from a checkpoint (or the start) to the end or a stop.
+// The part of a run that one process executes: from a checkpoint or the start to the end or a stop.
 class TrainingRun {
  public:
   TrainingRun(std::filesystem::path run_directory, Journal&);
 
-  // Loads the policy: the newest whole checkpoint's, else the initial model's. Writes the started event.
+  // Loads the newest valid checkpoint, else the initial model. Writes the started event.
   void load(const RunConfig&);
 
-  // Runs to the end or a stop. Returns why it stopped: completed, command, signal.
+  // Trains to the end or a stop. Returns the reason: completed, command, signal.
   std::string run();
 
-  // For measurements: some iterations with replies of given lengths, without evaluations and checkpoints, whatever
-  // `iterations` says. To be called after load().
-  void rehearse(int iterations, const ReplyLimit&);
+  // For benchmarks: runs iterations with fixed response lengths, without evaluations and checkpoints. Ignores the
+  // `iterations` setting. Call after load().
+  void rehearse(int iterations, const ResponseLimit&);
 
-  int iteration() const { return iteration_; }  // the one under way, or the last whole one
+  int iteration() const { return iteration_; }  // the current iteration, or the last completed one
 
  private:
   static int first_iteration(const RunConfig&);
@@ -40,17 +40,16 @@ class TrainingRun {
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&, Network& reference);
   void load_start(const RunConfig&, Network&);
-  void load_start_or_do_without(const RunConfig&, Replica&);
+  void load_start_if_available(const RunConfig&, Replica&);
   void train_iteration();
-  void reinforce(Metrics&, Updates&, std::optional<ThoughtTemplate>&);
+  void reinforce(Metrics&, Updates&, std::optional<ReasoningTemplate>&);
   std::vector<Episode> roll_out(Metrics&);
   double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
   void write_checkpoint_of(int iteration);
-  void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, const std::vector<bool>& kept_groups,
-                               std::span<const Sequence> kept);
+  void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, std::span<const Sequence> kept);
 
   std::filesystem::path directory_;
   Journal& journal_;
@@ -61,7 +60,7 @@ class TrainingRun {
   int checkpointed_ = -1;
   bool resumed_ = false;
   std::int64_t device_peak_bytes_ = 0;
-  BackgroundWriter writer_;  // the last member: it waits for its thread before what that reads goes
+  BackgroundWriter writer_;  // last member: its destructor waits for the thread that reads the others
 };
 
 }  // namespace starpo

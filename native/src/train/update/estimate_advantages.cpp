@@ -11,7 +11,7 @@
 namespace starpo {
 namespace {
 
-// Calls forward(batch, results) for all sequences, packed, and puts each one's results into its `member`.
+// Calls forward(batch, results) for packed micro-batches and stores the results of each sequence in its `member`.
 template <class Forward>
 void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member,
                  const std::function<void()>& progress, const Forward& forward) {
@@ -51,7 +51,7 @@ void read_values(Replica& replica, float temperature, std::vector<Sequence>& seq
               });
 }
 
-// Each token's share of the penalty for leaving the reference; the mean estimate goes to metrics.
+// Returns the in-reward KL penalty of each token. Adds the mean estimate to the metrics.
 std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::vector<Sequence>& sequences,
                                             Metrics& metrics) {
   std::vector<std::vector<double>> rewards;
@@ -64,29 +64,30 @@ std::vector<std::vector<double>> kl_rewards(const KlConfig& config, const std::v
       if (config.placement == KlPlacement::reward) own[t] = -config.coefficient * estimates.back();
     }
   }
-  if (!estimates.empty()) at(metrics, metric::actor_kl_to_reference) = mean(estimates);
+  if (!estimates.empty()) at(metrics, metric::kActorKlToReference) = mean(estimates);
   return rewards;
 }
 
-// advantages: of every trained token, before whitening.
+// advantages: [trained tokens], before whitening.
 void add_advantage_metrics(std::span<const double> advantages, Metrics& metrics) {
-  at(metrics, metric::advantage_mean) = mean(advantages);
-  at(metrics, metric::advantage_std) = standard_deviation(advantages);
+  at(metrics, metric::kAdvantageMean) = mean(advantages);
+  at(metrics, metric::kAdvantageStd) = standard_deviation(advantages);
   const auto active = advantages.size() - static_cast<std::size_t>(std::ranges::count(advantages, 0.0));
-  at(metrics, metric::advantage_active_share) = static_cast<double>(active) / static_cast<double>(advantages.size());
+  at(metrics, metric::kAdvantageActiveShare) = static_cast<double>(active) / static_cast<double>(advantages.size());
 }
 
-// How much of the update comes from groups that have no spread: [sequences]. advantages: of each one's tokens.
-void add_zero_spread_share(const std::vector<std::vector<double>>& advantages, const std::vector<bool>& has_spread,
-                           Metrics& metrics) {
-  double without = 0, all = 0;
+// Adds the share of absolute advantages from groups with zero reward std. advantages: [sequences][tokens],
+// has_reward_std: [sequences].
+void add_zero_std_share(const std::vector<std::vector<double>>& advantages, const std::vector<bool>& has_reward_std,
+                        Metrics& metrics) {
+  double from_zero_std = 0, all = 0;
   for (std::size_t i = 0; i < advantages.size(); ++i) {
     for (const double advantage : advantages[i]) {
       all += std::abs(advantage);
-      if (!has_spread[i]) without += std::abs(advantage);
+      if (!has_reward_std[i]) from_zero_std += std::abs(advantage);
     }
   }
-  if (all > 0) at(metrics, metric::advantage_zero_spread_share) = without / all;
+  if (all > 0) at(metrics, metric::kAdvantageZeroSpreadShare) = from_zero_std / all;
 }
 
 void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics) {
@@ -95,9 +96,9 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
     values.insert(values.end(), sequence.values.begin(), sequence.values.end());
     returns.insert(returns.end(), sequence.returns.begin(), sequence.returns.end());
   }
-  at(metrics, metric::critic_value_mean) = mean(values);
+  at(metrics, metric::kCriticValueMean) = mean(values);
   if (const auto explained = explained_variance(values, returns))
-    at(metrics, metric::critic_explained_variance) = *explained;
+    at(metrics, metric::kCriticExplainedVariance) = *explained;
 }
 
 }  // namespace
@@ -108,14 +109,14 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   const AdvantageConfig& config = run_config.advantage;
   std::vector<Sequence> sequences;
   std::vector<double> scores, group_relative;  // [sequences]
-  std::vector<bool> has_spread;                // [sequences]: whether its group's scores differ
+  std::vector<bool> has_reward_std;            // [sequences]
   const auto groups = groups_of(episodes);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!kept_groups[g]) continue;
     const auto own = scores_of(groups[g]);
     for (const Episode& episode : groups[g]) sequences.push_back(make_sequence(episode));
     scores.insert(scores.end(), own.begin(), own.end());
-    has_spread.insert(has_spread.end(), own.size(), score_spread(own) > 0);
+    has_reward_std.insert(has_reward_std.end(), own.size(), reward_std(own) > 0);
     if (config.estimator == AdvantageEstimator::gae) continue;
     const auto advantages = group_advantages(own, config.estimator);
     group_relative.insert(group_relative.end(), advantages.begin(), advantages.end());
@@ -149,7 +150,7 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   if (replica.critic) add_value_metrics(sequences, metrics);
 
   if (config.whiten) whiten(advantages, environments);
-  if (run_config.rollout.group_size > 1) add_zero_spread_share(advantages, has_spread, metrics);
+  if (run_config.rollout.group_size > 1) add_zero_std_share(advantages, has_reward_std, metrics);
   for (std::size_t i = 0; i < sequences.size(); ++i) sequences[i].advantages = std::move(advantages[i]);
   return sequences;
 }

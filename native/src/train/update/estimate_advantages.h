@@ -12,12 +12,12 @@
 
 namespace starpo {
 
-// The trajectories of the kept groups' episodes, in order, with an advantage for every trained token: in-reward KL,
-// then the estimator, then whitening, each environment by itself.
-//   gae: the episode's score stands at its last trained token, each token's KL penalty at its own
-//   group-relative: the episode's advantage for all its tokens, and the KL penalties from each token on
-// episodes: group by group, and they outlive what is returned; kept_groups: [groups]; progress is called after every
-// forward pass. Adds actor/kl_to_reference, critic/* of the values and advantage/* (before whitening, but for
+// Returns the trajectories of the kept groups, in order, with an advantage for every trained token: in-reward KL, then
+// the estimator, then whitening per environment.
+//   gae:            the episode's score is the reward of its last trained token; each token has its own KL penalty
+//   group-relative: the episode's advantage for all its tokens, plus the KL penalties from each token on
+// episodes: ordered by group, must outlive the result; kept_groups: [groups]. progress is called after every forward
+// pass. Adds actor/kl_to_reference, critic/* of the values and advantage/* (before whitening, except
 // zero_spread_share).
 std::vector<Sequence> estimate_advantages(const RunConfig&, Replica&, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics&,

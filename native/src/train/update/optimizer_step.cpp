@@ -16,8 +16,8 @@ AdamWSettings settings(const OptimizerConfig& config, double learning_rate, doub
           static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
 }
 
-// A learning rate as one optimiser step has it: linear warm-up over steps (the first has 1 / (warmup + 1) of it), times
-// the schedule's factor of the iteration.
+// Returns the learning rate of an optimiser step: linear warm-up over steps (the first has 1 / (warmup + 1) of the
+// rate) times the schedule's factor for the iteration.
 double scheduled_rate(double rate, const RunConfig& config, int iteration, std::int64_t steps_done) {
   const OptimizerConfig& optimizer = config.optimizer;
   const double warmup = std::min(1.0, static_cast<double>(steps_done + 1) / (optimizer.warmup + 1));
@@ -29,12 +29,12 @@ double scheduled_rate(double rate, const RunConfig& config, int iteration, std::
   return rate * warmup * factor;
 }
 
-// One step, which must leave finite weights. whose: "" or "the critic's ", section: the configuration's that holds its
-// learning rate.
+// Applies one step and checks that weights stay finite. whose: "" or "the critic's "; section: configuration section of
+// the learning rate.
 double step(Trainable& trained, const AdamWSettings& settings, const std::string& whose, const std::string& section) {
   const std::string hint =
-      "lower " + section + ".learning_rate or " + section + ".gradient_clip and go on from the last checkpoint";
-  const double squared_norms[] = {trained.squared_norm()};  // of the one replica there is
+      "lower " + section + ".learning_rate or " + section + ".gradient_clip and resume from the last checkpoint";
+  const double squared_norms[] = {trained.squared_norm()};  // of the only replica
   const float norm = reduced_norm(squared_norms);
   if (!std::isfinite(norm))
     throw Error("non_finite_gradient",

@@ -14,11 +14,11 @@
 namespace starpo {
 namespace {
 
-// The critic's part of an update: the same mini-batches as the policy's, each averaged over its own tokens. Without a
-// critic it does nothing.
+// The critic's part of an update. It uses the policy's mini-batches, each averaged over its tokens. Does nothing
+// without a critic.
 class CriticUpdate {
  public:
-  // critic: null without one; it and the configuration outlive the update.
+  // critic: may be null. It and the configuration must outlive this object.
   CriticUpdate(const RunConfig& config, Critic* critic, int iteration)
       : config_(config), critic_(critic), iteration_(iteration) {}
 
@@ -30,7 +30,7 @@ class CriticUpdate {
     if (critic_) critic_->trained().clear_gradients();
   }
 
-  // After the policy's pass has gone over the micro-batch, where the critic reads the policy. Errors: non_finite_loss.
+  // Call after the policy's pass over the micro-batch if the critic reads the policy. Errors: non_finite_loss.
   void accumulate(std::span<const Sequence> micro_batch, const PackedBatch& batch, const NetworkPass& policy) {
     if (!critic_) return;
     values_.resize(batch.targets.size());
@@ -45,7 +45,7 @@ class CriticUpdate {
     }
     if (!std::isfinite(loss_))
       throw Error("non_finite_loss", "the critic's loss is not finite",
-                  "lower critic.learning_rate and go on from the last checkpoint");
+                  "lower critic.learning_rate and resume from the last checkpoint");
     critic_->backward(value_gradients_);
   }
 
@@ -58,10 +58,10 @@ class CriticUpdate {
 
   void report(Metrics& metrics, Updates& updates) const {
     if (!critic_) return;
-    metrics[std::string(metric::critic_loss)] = mean(losses_);
-    metrics[std::string(metric::critic_grad_norm)] = mean(norms_);
-    updates[std::string(metric::critic_loss)] = losses_;
-    updates[std::string(metric::critic_grad_norm)] = norms_;
+    metrics[std::string(metric::kCriticLoss)] = mean(losses_);
+    metrics[std::string(metric::kCriticGradNorm)] = mean(norms_);
+    updates[std::string(metric::kCriticLoss)] = losses_;
+    updates[std::string(metric::kCriticGradNorm)] = norms_;
   }
 
  private:
@@ -94,8 +94,7 @@ class PolicyUpdate {
         step(first, std::min<std::size_t>(config_.policy_loss.mini_batch, sequences_.size() - first));
     UpdateResult result;
     if (trains_policy_)
-      result = {summary(),
-                {{std::string(metric::actor_grad_norm), norms_}, {std::string(metric::actor_loss), losses_}}};
+      result = {summary(), {{std::string(metric::kActorGradNorm), norms_}, {std::string(metric::kActorLoss), losses_}}};
     critic_.report(result.metrics, result.updates);
     return result;
   }
@@ -114,7 +113,7 @@ class PolicyUpdate {
       accumulate(micro, mini_batch, weights, sums);
       if (!std::isfinite(sums.loss))
         throw Error("non_finite_loss", "the policy loss is not finite",
-                    "lower optimizer.learning_rate and go on from the last checkpoint");
+                    "lower optimizer.learning_rate and resume from the last checkpoint");
       progress_(steps_done_, steps_in_total_);
     }
     ++steps_done_;
@@ -161,7 +160,8 @@ class PolicyUpdate {
   int longest_trajectory() const {
     int turns = 0;
     for (const auto& environment : config_.environments)
-      if (environment.share > 0) turns = std::max(turns, environment.max_turns);  // the others are only validated
+      if (environment.share > 0)
+        turns = std::max(turns, environment.max_turns);  // the others are used only for validation
     return turns * config_.rollout.max_response_tokens;
   }
 
@@ -177,19 +177,19 @@ class PolicyUpdate {
     Metrics metrics;
     const auto set = [&](std::string_view name, double value) { metrics[std::string(name)] = value; };
     const double tokens = static_cast<double>(totals_.tokens);
-    set(metric::actor_loss, mean(losses_));
-    set(metric::actor_entropy, totals_.entropy / tokens);
-    set(metric::actor_grad_norm, mean(norms_));
-    set(metric::actor_grad_norm_max, *std::max_element(norms_.begin(), norms_.end()));
-    set(metric::actor_clip_fraction_low, totals_.clipped_low / tokens);
-    set(metric::actor_clip_fraction_high, totals_.clipped_high / tokens);
-    set(metric::actor_ratio_max, reproducible_exp(largest_log_ratio_));
-    set(metric::actor_approximate_kl, totals_.log_ratio / tokens);
-    set(metric::actor_learning_rate, learning_rate_);
+    set(metric::kActorLoss, mean(losses_));
+    set(metric::kActorEntropy, totals_.entropy / tokens);
+    set(metric::kActorGradNorm, mean(norms_));
+    set(metric::kActorGradNormMax, *std::max_element(norms_.begin(), norms_.end()));
+    set(metric::kActorClipFractionLow, totals_.clipped_low / tokens);
+    set(metric::kActorClipFractionHigh, totals_.clipped_high / tokens);
+    set(metric::kActorRatioMax, reproducible_exp(largest_log_ratio_));
+    set(metric::kActorApproximateKl, totals_.log_ratio / tokens);
+    set(metric::kActorLearningRate, learning_rate_);
     const double gap_tokens = static_cast<double>(gap_.tokens);
-    set(metric::rollout_logprob_gap, gap_.sum / gap_tokens);
-    set(metric::rollout_logprob_gap_max, gap_.largest);
-    set(metric::rollout_logprob_gap_kl, gap_.kl / gap_tokens);
+    set(metric::kRolloutLogprobGap, gap_.sum / gap_tokens);
+    set(metric::kRolloutLogprobGapMax, gap_.largest);
+    set(metric::kRolloutLogprobGapKl, gap_.kl / gap_tokens);
     return metrics;
   }
 
@@ -199,7 +199,7 @@ class PolicyUpdate {
   std::span<const Sequence> sequences_;
   const std::function<void(int, int)>& progress_;
   CriticUpdate critic_;
-  bool trains_policy_;  // not while the critic warms up
+  bool trains_policy_;  // false while the critic warms up
   std::vector<float> logprobs_, entropies_;
   std::vector<double> norms_, losses_;
   PolicyLossSums totals_;

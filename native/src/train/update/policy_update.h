@@ -16,10 +16,10 @@ struct UpdateResult {
   Updates updates;
 };
 
-// StarPO's update (RAGEN, arXiv 2504.20073, equations 3 to 5): kept trajectories in order, mini-batches of whole
-// groups, one AdamW step each, `epochs` times; the critic, where there is one, learns from the same mini-batches, and
-// alone in the first critic.warmup iterations. progress is called after every micro-batch with optimiser steps done and
-// their number. Errors: non_finite_loss, and those of optimizer_step and critic_step.
+// Runs StarPO's update (RAGEN, arXiv 2504.20073, equations 3 to 5): mini-batches of whole groups in order, one AdamW
+// step each, for `epochs` epochs. The critic, if any, learns from the same mini-batches, and alone during the first
+// critic.warmup iterations. progress is called after every micro-batch with the optimiser steps done and their total.
+// Errors: non_finite_loss, and those of optimizer_step and critic_step.
 UpdateResult update_policy(const RunConfig&, Replica&, int iteration, std::span<const Sequence> sequences,
                            const std::function<void(int done, int total)>& progress);
 

@@ -24,19 +24,19 @@ void mix_environments(std::vector<Sequence>& sequences) {
   struct Group {
     std::size_t first, count;
     int environment;
-    std::int64_t place;  // among its environment's groups
+    std::int64_t index;  // within the environment
   };
   std::vector<Group> groups;
-  std::map<int, std::int64_t> of_environment;
+  std::map<int, std::int64_t> group_counts;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const EpisodeSpec& spec = sequences[i].episode->spec;
     if (i == 0 || spec.group != sequences[i - 1].episode->spec.group)
-      groups.push_back({i, 0, spec.environment, of_environment[spec.environment]++});
+      groups.push_back({i, 0, spec.environment, group_counts[spec.environment]++});
     ++groups.back().count;
   }
-  // Group j of n stands at (2j + 1) / 2n of the way.
+  // Sort group j of n by position (2j + 1) / 2n.
   std::ranges::stable_sort(groups, [&](const Group& a, const Group& b) {
-    return (2 * a.place + 1) * of_environment[b.environment] < (2 * b.place + 1) * of_environment[a.environment];
+    return (2 * a.index + 1) * group_counts[b.environment] < (2 * b.index + 1) * group_counts[a.environment];
   });
   std::vector<Sequence> mixed;
   for (const Group& group : groups)
@@ -47,14 +47,14 @@ void mix_environments(std::vector<Sequence>& sequences) {
 
 std::vector<MicroBatch> cut_into_micro_batches(std::span<const Sequence> sequences, int tokens) {
   std::vector<MicroBatch> batches;
-  int taken = 0;
+  int batch_tokens = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const int own = sequences[i].episode->total_tokens();
-    if (batches.empty() || taken + own > tokens) {
+    if (batches.empty() || batch_tokens + own > tokens) {
       batches.push_back({static_cast<int>(i), 0});
-      taken = 0;
+      batch_tokens = 0;
     }
-    taken += own;
+    batch_tokens += own;
     ++batches.back().count;
   }
   return batches;

@@ -20,19 +20,18 @@ DemonstrationStyle draw_style(const WarmStartConfig& config, DemonstrationDraws&
                                                : DemonstrationStyle::careful;
 }
 
-Demonstration reply_to(const Environment& environment, const WarmStartConfig& config, int limit,
-                       DemonstrationDraws& draws) {
+Demonstration demonstrate(const Environment& environment, const WarmStartConfig& config, int limit,
+                          DemonstrationDraws& draws) {
   const DemonstrationStyle style = draw_style(config, draws);
   const bool mistake = draws.uniform() < config.mistakes;
-  if (auto reply = environment.demonstrate({style, mistake, limit, draws})) return *std::move(reply);
-  throw Error("warm_start_unsupported", "there are no demonstrations for this environment",
-              "train it with the task reinforce");
+  if (auto demonstration = environment.demonstrate({style, mistake, limit, draws})) return *std::move(demonstration);
+  throw Error("warm_start_unsupported", "this environment has no demonstrations", "use the task reinforce");
 }
 
-std::string text_of(const Demonstration& reply, bool think) {
+std::string text_of(const Demonstration& demonstration, bool think) {
   std::string answer;
-  for (const auto& action : reply.actions) answer += (answer.empty() ? "" : " || ") + action;
-  return think ? reply.thought + "</think><answer>" + answer + "</answer>" : answer + "</answer>";
+  for (const auto& action : demonstration.actions) answer += (answer.empty() ? "" : " || ") + action;
+  return think ? demonstration.reasoning + "</think><answer>" + answer + "</answer>" : answer + "</answer>";
 }
 
 int draw_environment(const RunConfig& config, DemonstrationDraws& draws) {
@@ -54,7 +53,8 @@ std::vector<Episode> demonstration_batch(const RunConfig& config, const Playgrou
   return episodes;
 }
 
-// Mean negative log-probability of the batch's reply tokens; adds its gradient. Calls progress after every micro-batch.
+// Returns the mean negative log-probability of response tokens and adds its gradient. Calls progress after every
+// micro-batch.
 double cross_entropy(Replica& replica, const std::vector<Episode>& demonstrations,
                      const std::function<void()>& progress) {
   std::vector<Sequence> sequences;
@@ -80,9 +80,9 @@ Episode play_demonstration(const RunConfig& config, const Playground& playground
   const int e = draw_environment(config, draws);
   EpisodePlayer player(playground.rules[e], playground.prototypes[e]->clone(), demonstration_episode(config, e, index));
   while (!player.finished()) {
-    const Demonstration reply =
-        reply_to(player.environment(), config.warm_start, config.environments[e].max_actions_per_turn, draws);
-    auto ids = playground.tokenizer.encode(text_of(reply, config.rollout.think));
+    const Demonstration demonstration =
+        demonstrate(player.environment(), config.warm_start, config.environments[e].max_actions_per_turn, draws);
+    auto ids = playground.tokenizer.encode(text_of(demonstration, config.rollout.think));
     ids.push_back(playground.chat.turn_end());
     for (const auto id : ids) {
       const bool turn_over = !player.accept(id, 0, 0).empty() || player.finished();
@@ -106,16 +106,16 @@ UpdateResult warm_start_iteration(const RunConfig& run_config, const Playground&
     trained.clear_gradients();
     const double loss = cross_entropy(replica, demonstrations, [&] { progress(step, config.steps_per_iteration); });
     if (!std::isfinite(loss))
-      throw Error("non_finite_loss", "the warm start's loss is not finite", "lower optimizer.learning_rate");
+      throw Error("non_finite_loss", "the warm-start loss is not finite", "lower optimizer.learning_rate");
     rate = learning_rate(run_config, iteration, trained.steps());
     norms.push_back(optimizer_step(run_config, trained, iteration));
     losses.push_back(loss);
   }
-  Metrics metrics{{std::string(metric::warm_start_loss), mean(losses)},
-                  {std::string(metric::actor_grad_norm), mean(norms)},
-                  {std::string(metric::actor_grad_norm_max), *std::max_element(norms.begin(), norms.end())},
-                  {std::string(metric::actor_learning_rate), rate}};
-  return {metrics, {{std::string(metric::actor_grad_norm), norms}}};
+  Metrics metrics{{std::string(metric::kWarmStartLoss), mean(losses)},
+                  {std::string(metric::kActorGradNorm), mean(norms)},
+                  {std::string(metric::kActorGradNormMax), *std::max_element(norms.begin(), norms.end())},
+                  {std::string(metric::kActorLearningRate), rate}};
+  return {metrics, {{std::string(metric::kActorGradNorm), norms}}};
 }
 
 }  // namespace starpo

@@ -11,13 +11,12 @@
 
 namespace starpo {
 
-// Plays demonstration number `index` of a warm start: environment by share, level, style of thought and plan are
-// functions of the seed and the index. The styles differ on purpose and some plans are bad, so that the policy starts
-// with ways of thinking to choose between: what reinforcement then does is choose.
+// Plays demonstration `index` of a warm start. Environment, level, style and plan are functions of seed and index.
+// Styles vary and some plans are wrong, so that the policy starts with several behaviours for training to select from.
 Episode play_demonstration(const RunConfig&, const Playground&, std::uint64_t index);
 
-// One iteration of a warm start: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration replies.
-// Demonstrations are numbered through the run. Errors: non_finite_loss, and those of optimizer_step.
+// Runs one warm-start iteration: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration responses.
+// Demonstrations are numbered over the whole run. Errors: non_finite_loss, and those of optimizer_step.
 UpdateResult warm_start_iteration(const RunConfig&, const Playground&, Replica&, ThreadPool&, int iteration,
                                   const std::function<void(int done, int total)>& progress);
 

@@ -24,7 +24,7 @@ std::vector<float> case_weights(const ParameterLayout& layout) {
 
 std::vector<std::int32_t> prompt() { return case_batch(std::array{33}).tokens; }
 
-bool ends_reply(const Choice& choice) { return std::ranges::find(kCaseStopIds, choice.id) != kCaseStopIds.end(); }
+bool ends_response(const Choice& choice) { return std::ranges::find(kCaseStopIds, choice.id) != kCaseStopIds.end(); }
 
 void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std::vector<Choice>>& replies) {
   std::array<int, 4> left;
@@ -39,7 +39,7 @@ void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std:
       const int slot = requests[i].slot;
       if (choices[i].empty()) throw std::logic_error("a generator chose nothing");
       replies[slot].insert(replies[slot].end(), choices[i].begin(), choices[i].end());
-      left[slot] = ends_reply(replies[slot].back()) ? 0 : left[slot] - static_cast<int>(choices[i].size());
+      left[slot] = ends_response(replies[slot].back()) ? 0 : left[slot] - static_cast<int>(choices[i].size());
     }
   }
 }
@@ -148,7 +148,7 @@ FirstTurns first_turns(std::span<const std::vector<Choice>> replies) {
       batch.targets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
       batch.tokens.push_back(choice.id);
       turns.chosen.push_back(choice.logprob);
-      if (ends_reply(choice)) break;
+      if (ends_response(choice)) break;
     }
     batch.sequence_starts.push_back(static_cast<std::int32_t>(batch.tokens.size()));
   }

@@ -4,7 +4,7 @@
 
 #include "env/bandit/bandit.h"
 #include "env/frozen_lake/frozen_lake.h"
-#include "env/level_ease.h"
+#include "env/level_difficulty.h"
 #include "sokoban_fixtures.h"
 #include "train/context/levels.h"
 
@@ -12,7 +12,7 @@ using namespace starpo;
 
 namespace {
 
-// The share of all sequences of so many actions that succeed, played one by one.
+// Returns the share of all action sequences of this length that succeed, by enumeration.
 double share_of_sequences(const Environment& start, int actions) {
   const auto names = start.actions();
   const int count = static_cast<int>(std::lround(std::pow(names.size(), actions)));
@@ -37,7 +37,7 @@ FrozenLakeConfig lake(bool is_slippery) {
 
 }  // namespace
 
-TEST_CASE("a level's ease is the chance of all ways to act at random") {
+TEST_CASE("level difficulty is the success probability over all action sequences") {
   FrozenLake frozen(lake(false));
   Sokoban sokoban(simple_sokoban());
   for (Environment* environment : std::initializer_list<Environment*>{&frozen, &sokoban}) {
@@ -45,26 +45,26 @@ TEST_CASE("a level's ease is the chance of all ways to act at random") {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
       environment->reset(seed, nullptr);
       const double share = share_of_sequences(*environment, 5);
-      easier_than_least += share > least_chance;
-      CHECK(*level_ease(*environment, 5) == doctest::Approx(std::log(std::max(share, least_chance))));
+      easier_than_least += share > kMinSuccessProbability;
+      CHECK(*log_random_success(*environment, 5) == doctest::Approx(std::log(std::max(share, kMinSuccessProbability))));
     }
     CHECK(easier_than_least >= 4);
   }
 }
 
-TEST_CASE("an environment that leaves something to chance has no ease, nor has a level without end") {
+TEST_CASE("level difficulty is undefined for stochastic environments and for levels with too many states") {
   FrozenLake slippery(lake(true));
   slippery.reset(1, nullptr);
-  CHECK_FALSE(level_ease(slippery, 10));
+  CHECK_FALSE(log_random_success(slippery, 10));
   const auto bandit = make_environment(
       "bandit",
       R"({"lo_arm_name": "phoenix", "hi_arm_name": "dragon", "lo_arm_score": 0.1, "hi_arm_loscore": 0.0, "hi_arm_hiscore": 1.0, "hi_arm_hiscore_prob": 0.25})");
   bandit->reset(1, nullptr);
-  CHECK_FALSE(level_ease(*bandit, 1));
+  CHECK_FALSE(log_random_success(*bandit, 1));
   auto large = simple_sokoban();
   large.dim_x = large.dim_y = 10;
   large.num_boxes = 3;
   Sokoban sokoban(large);
   sokoban.reset(5, nullptr);
-  CHECK_FALSE(level_ease(sokoban, 100));
+  CHECK_FALSE(log_random_success(sokoban, 100));
 }

@@ -6,8 +6,8 @@
 
 #include "env/frozen_lake/frozen_lake.h"
 
-// What can be reached on slippery ice, exactly: by a policy that doesn't know which moves will slip, and by one that
-// has read it off the level.
+// Computes the exact success rates on slippery ice of a policy that can't know the slips and of one that can predict
+// them.
 using namespace starpo;
 
 namespace {
@@ -22,7 +22,7 @@ Outcomes outcomes_of(const FrozenLakeLevel& level, int cell, int direction) {
   return frozen_lake_outcomes(level, cell, static_cast<Direction>(direction), true, kSlippery.success_rate);
 }
 
-// The chance to reach the goal in ten actions, each chosen when the one before has been seen: value iteration.
+// Returns the best success probability within ten actions, by value iteration.
 double best_without_knowledge(const FrozenLakeLevel& level) {
   std::vector<double> value(level.holes.size(), 0.0);
   value[level.goal] = 1;
@@ -42,7 +42,7 @@ double best_without_knowledge(const FrozenLakeLevel& level) {
   return value[level.start];
 }
 
-// Whether some ten actions reach the goal when the slips come in this order: one draw an action.
+// Returns whether any ten actions reach the goal, given the draws of the slips (one per action).
 bool reachable(const FrozenLakeLevel& level, const std::array<double, kActions>& draws) {
   std::vector<bool> here(level.holes.size(), false);
   here[level.start] = true;
@@ -65,13 +65,13 @@ bool reachable(const FrozenLakeLevel& level, const std::array<double, kActions>&
 
 }  // namespace
 
-TEST_CASE("on Gymnasium's ice 48 % is the best that a policy can do which can't know the slips") {
+TEST_CASE("a policy that can't know the slips reaches at most 48 % on Gymnasium's slippery ice") {
   double sum = 0;
   for (int i = 0; i < kLevels; ++i) sum += best_without_knowledge(level_of(i));
   CHECK(sum / kLevels == doctest::Approx(0.48).epsilon(0.02));
 }
 
-TEST_CASE("the reference's slips are a function of the level, and whoever knows them goes where it wants") {
+TEST_CASE("the reference's slips are a function of the level, and knowing them solves almost every level") {
   int reached = 0;
   for (int i = 0; i < kLevels; ++i) {
     NumpyRandom random(kFirstLevel + i);
@@ -92,13 +92,13 @@ TEST_CASE("the reference's slips are a function of the level, and whoever knows 
   CHECK(reached > 0.9 * kLevels);
 }
 
-TEST_CASE("noise of its own is no function of the level: its slips are what they were meant to be on every level") {
+TEST_CASE("separate noise is independent of the level and slips with the configured probability on every level") {
   int slipped = 0, moves = 0;
   for (int i = 0; i < 2000; ++i) {
     FrozenLake lake(kSlippery);
     const NoiseStream noise({1, RandomStream::environment_noise}, {static_cast<std::uint32_t>(i), 0, 0});
     lake.reset(kFirstLevel, &noise);
-    slipped += lake.step("Left").fact("slipped");
+    slipped += lake.step("Left").flag("slipped");
     ++moves;
   }
   CHECK(slipped > 0.6 * moves);

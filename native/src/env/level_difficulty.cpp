@@ -1,4 +1,4 @@
-#include "env/level_ease.h"
+#include "env/level_difficulty.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +8,16 @@
 namespace starpo {
 namespace {
 
-constexpr std::size_t most_states_of_level = 4096;
+constexpr std::size_t kMaxLevelStates = 4096;
 
 struct State {
   std::unique_ptr<Environment> environment;
-  std::vector<int> next;  // by action: an index of states, or one of the two below; empty until it is asked for
+  std::vector<int> next;  // by action: index into states, kWon or kLost; computed on demand
 };
-constexpr int won = -1;
-constexpr int over = -2;
+constexpr int kWon = -1;
+constexpr int kLost = -2;
 
-// What can be reached from a level's start, found as it is asked for.
+// States reachable from a level's start, expanded on demand.
 class StateGraph {
  public:
   explicit StateGraph(const Environment& start) : actions_(start.actions()) { add(start.clone()); }
@@ -30,7 +30,7 @@ class StateGraph {
       for (const std::string& action : actions_) {
         auto environment = states_[state].environment->clone();
         const StepResult result = environment->step(action);
-        next.push_back(result.success ? won : result.done ? over : add(std::move(environment)));
+        next.push_back(result.success ? kWon : result.done ? kLost : add(std::move(environment)));
       }
       states_[state].next = std::move(next);
     }
@@ -51,29 +51,29 @@ class StateGraph {
 
 }  // namespace
 
-std::optional<double> level_ease(const Environment& start, int actions) {
-  if (start.leaves_to_chance() || start.actions().empty() || !start.board()) return std::nullopt;
+std::optional<double> log_random_success(const Environment& start, int actions) {
+  if (start.is_stochastic() || start.actions().empty() || !start.board()) return std::nullopt;
   StateGraph graph(start);
-  std::vector<double> chances{1};  // by state, of being there after the moves so far
-  double chance = 0;
+  std::vector<double> probabilities{1};  // [states] probability of being there after the moves so far
+  double success = 0;
   for (int move = 0; move < actions; ++move) {
     std::vector<double> after(graph.size());
-    for (std::size_t state = 0; state < chances.size(); ++state) {
-      if (chances[state] == 0) continue;
+    for (std::size_t state = 0; state < probabilities.size(); ++state) {
+      if (probabilities[state] == 0) continue;
       const std::vector<int>& next = graph.next(static_cast<int>(state));
-      if (graph.size() > most_states_of_level) return std::nullopt;
+      if (graph.size() > kMaxLevelStates) return std::nullopt;
       after.resize(graph.size());
-      const double share = chances[state] / static_cast<double>(next.size());
+      const double share = probabilities[state] / static_cast<double>(next.size());
       for (const int to : next) {
-        if (to == won)
-          chance += share;
-        else if (to != over)
+        if (to == kWon)
+          success += share;
+        else if (to != kLost)
           after[to] += share;
       }
     }
-    chances = std::move(after);
+    probabilities = std::move(after);
   }
-  return std::log(std::max(chance, least_chance));
+  return std::log(std::max(success, kMinSuccessProbability));
 }
 
 }  // namespace starpo

@@ -1,4 +1,4 @@
-#include "train/diagnostics/spread_gradients.h"
+#include "train/diagnostics/gradient_norms.h"
 
 #include <algorithm>
 #include <array>
@@ -13,36 +13,36 @@ namespace starpo {
 namespace {
 
 struct TrainedGroup {
-  std::span<const Sequence> members;
-  double spread;
+  std::span<const Sequence> sequences;
+  double reward_std;
 };
 
-std::vector<TrainedGroup> by_spread(std::span<const Sequence> sequences) {
+std::vector<TrainedGroup> groups_by_reward_std(std::span<const Sequence> sequences) {
   std::vector<TrainedGroup> groups;
   for (std::size_t start = 0, end; start < sequences.size(); start = end) {
     std::vector<double> scores;
     for (end = start;
          end < sequences.size() && sequences[end].episode->spec.group == sequences[start].episode->spec.group; ++end)
       scores.push_back(sequences[end].episode->score);
-    groups.push_back({sequences.subspan(start, end - start), score_spread(scores)});
+    groups.push_back({sequences.subspan(start, end - start), reward_std(scores)});
   }
-  std::ranges::stable_sort(groups, {}, &TrainedGroup::spread);
+  std::ranges::stable_sort(groups, {}, &TrainedGroup::reward_std);
   return groups;
 }
 
-// As many members of each group as of the others, where `count` allows.
+// Takes sequences from the groups in turn, up to `count`.
 std::vector<Sequence> sample(std::span<const TrainedGroup> groups, std::size_t count) {
   std::vector<Sequence> chosen;
   std::size_t largest = 0;
-  for (const TrainedGroup& group : groups) largest = std::max(largest, group.members.size());
-  for (std::size_t member = 0; member < largest; ++member)
+  for (const TrainedGroup& group : groups) largest = std::max(largest, group.sequences.size());
+  for (std::size_t i = 0; i < largest; ++i)
     for (const TrainedGroup& group : groups)
-      if (member < group.members.size() && chosen.size() < count) chosen.push_back(group.members[member]);
+      if (i < group.sequences.size() && chosen.size() < count) chosen.push_back(group.sequences[i]);
   return chosen;
 }
 
 double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Sequence>& sequences,
-                     const SpreadGradientSettings& settings, const std::function<void()>& progress) {
+                     const GradientNormSettings& settings, const std::function<void()>& progress) {
   std::vector<int> trained;
   for (const Sequence& sequence : sequences) trained.push_back(static_cast<int>(sequence.targets.size()));
   const auto weights = token_weights(trained, LossAverage::token, 0);
@@ -69,13 +69,13 @@ double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Seque
 
 }  // namespace
 
-void add_spread_gradients(Network& policy, NetworkPass& pass, std::span<const Sequence> sequences,
-                          const SpreadGradientSettings& settings, Metrics& metrics,
-                          const std::function<void()>& progress) {
-  const auto groups = by_spread(sequences);
+void add_gradient_norms_by_reward_std(Network& policy, NetworkPass& pass, std::span<const Sequence> sequences,
+                                      const GradientNormSettings& settings, Metrics& metrics,
+                                      const std::function<void()>& progress) {
+  const auto groups = groups_by_reward_std(sequences);
   if (groups.size() < 3) return;
-  constexpr std::array thirds{metric::diagnostics_grad_norm_low_spread, metric::diagnostics_grad_norm_middle_spread,
-                              metric::diagnostics_grad_norm_high_spread};
+  constexpr std::array thirds{metric::kDiagnosticsGradNormLowSpread, metric::kDiagnosticsGradNormMiddleSpread,
+                              metric::kDiagnosticsGradNormHighSpread};
   for (std::size_t third = 0; third < thirds.size(); ++third) {
     const std::size_t first = third * groups.size() / thirds.size(), end = (third + 1) * groups.size() / thirds.size();
     const auto chosen =
