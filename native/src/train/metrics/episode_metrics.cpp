@@ -84,7 +84,7 @@ void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
     if (group.front().action_names.empty()) continue;
     FirstActions own;
     for (const Episode& episode : group) own.add(episode), by_environment[episode.spec.environment].add(episode);
-    given_board += own.episodes * (own.entropy() + own.missing());
+    given_board += own.episodes * (own.entropy() + own.bias());
     counted += own.episodes;
     ++groups;
     is_defined &= group.size() > 1;
@@ -92,7 +92,7 @@ void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
   if (counted == 0) return;
   double entropy = 0, bias = 0;
   for (const auto& [environment, all] : by_environment)
-    entropy += all.episodes * all.entropy(), bias += all.episodes * all.missing();
+    entropy += all.episodes * all.entropy(), bias += all.episodes * all.bias();
   metrics[std::string(metric::kRolloutFirstActionEntropy)] = entropy / counted;
   // I(a; board) = H(a) - H(a | board). Undefined for one episode per board or a single board.
   if (is_defined && groups > by_environment.size())
