@@ -12,8 +12,8 @@ inline std::int64_t milliseconds_since_epoch() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// The version in package.json and the commit of the build, such as "1.0.0-beta.1+2dc40abc-dirty" ("-dirty": tracked files
-// differed). Outside a git checkout there is no commit.
+// The version in package.json and the commit of the build, such as "1.0.0-beta.1+2dc40abc-dirty" ("-dirty": tracked
+// files differed). Outside a git checkout there is no commit.
 std::string_view build_version();
 
 }  // namespace starpo

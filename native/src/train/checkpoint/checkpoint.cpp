@@ -113,12 +113,9 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
   write_model_folder(folder, policy.layout(), ReadWeights(weights), parts.stop_ids);
   for (const auto& [name, content] : parts.published_files) write_file_atomically(folder / name, content);
   write_state(folder / kCheckpointStateFile, state_tensors_of(parts.replica));
-  json metadata{{"version", kStateVersion},
-                {"build", build_version()},
-                {"iteration", iteration},
-                {"optimizer_steps", parts.replica.policy->trained().steps()},
-                {"seed", parts.config.seed},
-                {"journal_seq", journal_seq}};
+  json metadata{{"version", kStateVersion},  {"build", build_version()},
+                {"iteration", iteration},    {"optimizer_steps", parts.replica.policy->trained().steps()},
+                {"seed", parts.config.seed}, {"journal_seq", journal_seq}};
   if (parts.replica.critic) metadata["critic_optimizer_steps"] = parts.replica.critic->trained().steps();
   write_file_atomically(folder / kStateJson, metadata.dump(2) + "\n");
   fsync_directory(folder);
