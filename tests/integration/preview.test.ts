@@ -62,7 +62,7 @@ test('the rules of the trainer are said by setting, in titles', async () => {
     'critic.model: Critic must be full or head: “Estimator” gae needs a critic',
   ]);
   expect((await said({ 'environments.0.prompt.first': '{stat}' })).problems[0]).toMatch(
-    /^environments\.0\.prompt\.first: First message: the prompt has no placeholder \{stat\}/,
+    /^environments\.0\.prompt\.first: First message: unknown placeholder \{stat\}/,
   );
   const { idle, warnings } = await said({ 'kl.coefficient': '0', 'rollout.top_p': '0.9' });
   expect(idle).toContainEqual({
