@@ -174,9 +174,7 @@ describe('models', () => {
       const gone = client.call('models.look', { repository: hub.repository });
       await expect(gone).rejects.toMatchObject({
         code: 'hub_unreachable',
-        message: expect.stringMatching(
-          /Can't reach \S+: (it takes no connection|the connection was cut)\.$/,
-        ),
+        message: expect.stringMatching(/Can't reach \S+: (it takes no connection|the connection was cut)\.$/),
       });
     });
 

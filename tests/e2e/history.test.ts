@@ -108,33 +108,30 @@ test('a page opens at its top and restores its scroll position on back', async (
   expect(complaints).toEqual([]);
 });
 
-test.each(['light', 'dark'] as const)(
-  'History and its dialogs pass axe, %s',
-  async (colorScheme) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await open('/history');
-    await page.getByRole('checkbox', { name: 'Select walk-299' }).check();
+test.each(['light', 'dark'] as const)('History and its dialogs pass axe, %s', async (colorScheme) => {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await open('/history');
+  await page.getByRole('checkbox', { name: 'Select walk-299' }).check();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'More for walk-299' }).click();
+  await page.getByRole('menuitem', { name: 'Rename…' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page
+    .getByRole('dialog')
+    .getByText(/on disk/)
+    .waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option').first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  for (const part of ['episodes', 'trash']) {
+    await open(`/history/${part}`);
+    await page.locator('.empty, li a').first().waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'More for walk-299' }).click();
-    await page.getByRole('menuitem', { name: 'Rename…' }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Delete…' }).click();
-    await page
-      .getByRole('dialog')
-      .getByText(/on disk/)
-      .waitFor();
-    expect(await violations(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.keyboard.press('Control+k');
-    await page.getByRole('option').first().waitFor();
-    expect(await violations(page)).toEqual([]);
-    for (const part of ['episodes', 'trash']) {
-      await open(`/history/${part}`);
-      await page.locator('.empty, li a').first().waitFor();
-      expect(await violations(page)).toEqual([]);
-    }
-    expect(complaints).toEqual([]);
-  },
-);
+  }
+  expect(complaints).toEqual([]);
+});

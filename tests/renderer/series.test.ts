@@ -232,7 +232,11 @@ test('reward std by action is charted if present, without an empty entry otherwi
       .find(({ id }) => id === 'reward-std')!
       .lines.map(({ label }) => label);
   expect(labelsOf([])).toEqual(['reward std', 'zero-variance groups']);
-  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['reward std', 'by action', 'zero-variance groups']);
+  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual([
+    'reward std',
+    'by action',
+    'zero-variance groups',
+  ]);
 });
 
 describe('a sparkline', () => {

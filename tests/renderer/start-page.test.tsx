@@ -117,9 +117,7 @@ test('a local model opens the form with the chosen settings', async () => {
 test('the time estimate explains its basis', async () => {
   page = await Page.on();
   page.open('#/start');
-  await page.shown(
-    page.saying('form', /about \d+ (s|min|h) on this machine\. Typical time for \d+ core/),
-  );
+  await page.shown(page.saying('form', /about \d+ (s|min|h) on this machine\. Typical time for \d+ core/));
 });
 
 test('the essential settings are validated and update the time estimate', async () => {
@@ -225,9 +223,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
 
   await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
   const dialog = () => document.querySelector('[role="dialog"]');
-  await page.shown(() =>
-    dialog()?.textContent?.includes(`${nameOf(trained)} is training: iteration 1 of 4`),
-  );
+  await page.shown(() => dialog()?.textContent?.includes(`${nameOf(trained)} is training: iteration 1 of 4`));
   expect(dialog()?.textContent).toContain('2 runs are queued.');
   const answer = (words: string) =>
     [...dialog()!.querySelectorAll('button')].find(({ textContent }) => textContent === words)!;
@@ -279,9 +275,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
   bringSample(page.world, sample);
   page.open('#/start');
   const steps = 'section[aria-labelledby="first-steps"]';
-  await page.shown(
-    page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s),
-  );
+  await page.shown(page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s));
   await page.shown(page.saying(`${steps} a`, 'Open the sample run'));
   await page.shown(page.saying(steps, /FrozenLake takes about \d+ (s|min) on this machine/));
   await page.click(`${steps} button[aria-label="Don’t show the steps again"]`);

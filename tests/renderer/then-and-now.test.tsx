@@ -145,9 +145,7 @@ test('the result of a run shows a clip, or why there is none', async () => {
   await page.shown(() => !page.find('canvas'));
   rmSync(join(page.core.runs.folder(lake), 'rollouts/000000-frozen-lake.jsonl.zst'));
   page.open(`#/run/${lake}`);
-  await page.shown(
-    page.saying('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst was not found\./),
-  );
+  await page.shown(page.saying('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst was not found\./));
 });
 
 test('a level that was not learned is replaced by one that was', async () => {

@@ -14,8 +14,8 @@ int newest_run_config_version();
 // Returns the upgrades of options.json, one for each version after 1.
 const nlohmann::json& run_config_upgrades();
 
-// Upgrades a parsed run.json to the newest version of a table. Leaves missing or mistyped keys for the reader to refuse.
-// Returns sentences about changed behaviour.
+// Upgrades a parsed run.json to the newest version of a table. Leaves missing or mistyped keys for the reader to
+// refuse. Returns sentences about changed behaviour.
 std::vector<std::string> upgrade_run_config(nlohmann::json& config,
                                             const nlohmann::json& upgrades = run_config_upgrades());
 

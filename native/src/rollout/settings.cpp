@@ -75,8 +75,6 @@ void describe(FieldVisitor& v, LevelsConfig& c) {
   v.integer("pool", c.pool, 0, 1000000000);
 }
 
-void describe(FieldVisitor& v, RewardConfig& c) {
-  v.number("format_penalty", c.format_penalty, -100, 0);
-}
+void describe(FieldVisitor& v, RewardConfig& c) { v.number("format_penalty", c.format_penalty, -100, 0); }
 
 }  // namespace starpo

@@ -63,8 +63,8 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {!series.dependence.startsWith(measured) && (
           <span className={styles.source}>
             {' '}
-            Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}” to 5
-            to measure it.
+            Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}”
+            to 5 to measure it.
           </span>
         )}
       </figcaption>
