@@ -30,7 +30,7 @@ async function fated(fate: Fate, at: number | TrapLevel, next?: TrapLevel): Prom
   const runId = await core.runs.create({ preset, set: small });
   // Detectors depend on the configuration: with fewer episodes they take longer.
   const monitor = new Monitor(await core.runs.config(runId));
-  monitor.takeAll(seriesOf(fate, { iterations: small.iterations }));
+  monitor.addAll(seriesOf(fate, { iterations: small.iterations }));
   const iterationOf = (level: TrapLevel) => monitor.alerts.find((alert) => alert.level === level)!.iteration;
   const until = typeof at === 'number' ? at : iterationOf(at);
   vi.stubEnv('FAKE_TRAINER_HOLD', next ? `${until},${iterationOf(next)}` : String(until));
