@@ -3,6 +3,7 @@ import { formatNative } from './clang-format.mjs';
 import { coreLayers } from './core-layers.mjs';
 import { checkFolderLayers } from './folder-layers.mjs';
 import { checkCycles } from './import-circles.mjs';
+import { checkConstants } from './native-constants.mjs';
 import { checkLayers } from './native-layers.mjs';
 import { pinnedNode, root, run } from './process.mjs';
 import { rendererLayers } from './renderer-layers.mjs';
@@ -22,7 +23,7 @@ const checks = [
 ];
 
 /**
- * Runs types, lint, format, the layers of core, renderer and trainer, and the search for import cycles.
+ * Runs types, lint, format, the layers of core, renderer and trainer, native constants, and the search for import cycles.
  * @returns {Promise<import('./test-counts.mjs').Counts & { output: string }>} output: one line per check, with its problems below
  */
 export async function runChecks() {
@@ -32,6 +33,7 @@ export async function runChecks() {
     { name: 'core layers', problems: checkFolderLayers(root, 'core', coreLayers) },
     { name: 'renderer layers', problems: checkFolderLayers(root, 'renderer', rendererLayers) },
     { name: 'native layers', problems: checkLayers(join(root, 'native/src')) },
+    { name: 'native constants', problems: checkConstants(join(root, 'native')) },
     { name: 'import cycles', problems: checkCycles(root) },
     { name: 'C++ format', problems: await formatNative(root) },
   ])
