@@ -233,7 +233,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       note: 'after a line that was cut short',
     });
     const log = await createHandlers(core)['runs.log']({ runId: 'one' });
-    expect(log[0]).toMatchObject({ level: 'warning', message: expect.stringContaining('3 lines') });
+    expect(log[0]).toMatchObject({ level: 'warning', message: expect.stringContaining('3 invalid lines') });
     await core.dispose();
     const { output } = await starpo(['history', 'rebuild'], world.environment()).finished;
     expect(output).toContain('one: skipped invalid lines in annotations.jsonl');
@@ -300,7 +300,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       { message: '', series: 'rollout/entropy', level: null, advice: [] },
     ]);
     const handlers = createHandlers(core);
-    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(`${tooLong.length} lines`);
+    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(`${tooLong.length} invalid lines`);
     const { left, right } = channelPair();
     serveChannel(core, right);
     const client = createClient(left);
@@ -367,7 +367,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(listed).toMatch(/two[\s\S]*1 archived/);
     expect(listed).not.toContain('long run');
     expect(await run('runs', '--all')).toMatch(/one .*b long run/);
-    expect(await run('show', 'one')).toMatch(/marks +archived, b, long run\nnote +what it is for/);
+    expect(await run('show', 'one')).toMatch(/tags +archived, b, long run\nnote +what it is for/);
     const { status, errors } = await starpo(['tag', 'one', '#'], world.environment()).finished;
     expect({ status, errors }).toMatchObject({
       status: 2,
