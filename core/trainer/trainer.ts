@@ -119,7 +119,7 @@ export class Trainer {
   }
 
   /**
-   * Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant, and what can't act. Throws what the trainer
+   * Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant, and settings without effect. Throws what the trainer
    * finds wrong.
    */
   async validate(config: unknown): Promise<Pick<ConfigCheck, 'warnings' | 'idle'>> {

@@ -300,7 +300,9 @@ describe('annotations', { timeout: 300_000 }, () => {
       { message: '', series: 'rollout/entropy', level: null, advice: [] },
     ]);
     const handlers = createHandlers(core);
-    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(`${tooLong.length} invalid lines`);
+    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(
+      `${tooLong.length} invalid lines`,
+    );
     const { left, right } = channelPair();
     serveChannel(core, right);
     const client = createClient(left);

@@ -172,8 +172,8 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(names['rollout/entropy']).toBe(entropy);
     expect(trap!.lamps.find(({ name }) => name === 'entropy')).toMatchObject({ light: 'on' });
     expect(alerts[0]).toMatchObject({ level: 'watch', series: 'rollout/entropy' });
-    const told = remarks.filter((remark) => remark.includes('stands for'));
-    expect(told.filter((remark) => remark.includes('rollout/entropy'))).toEqual(
+    const substitutions = remarks.filter((remark) => remark.includes('No column matches'));
+    expect(substitutions.filter((remark) => remark.includes('rollout/entropy'))).toEqual(
       entropy === 'actor/entropy'
         ? []
         : [
