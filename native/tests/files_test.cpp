@@ -40,7 +40,7 @@ int entries(const std::filesystem::path& folder) {
       std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 
-bool says_rollout(const TemporaryFolder& run) {
+bool has_rollout_event(const TemporaryFolder& run) {
   return read_text(run.path() / "events.jsonl").find("\"rollout\"") != std::string::npos;
 }
 
@@ -186,40 +186,40 @@ TEST_CASE("a folder's entries are listed, and what is no folder has none") {
   CHECK(folder_entries(folder.path() / "missing").empty());
 }
 
-TEST_CASE("a set is told of as soon as its files are there, once, and nobody waits for them before") {
+TEST_CASE("a rollout file is logged once, as soon as it is written, and training does not wait for it") {
   TemporaryFolder run;
   Journal journal(run.path());
   BackgroundWriter writer(run.path(), journal);
   writer.log_if_written();
-  CHECK(writer.tell() == 0);
+  CHECK(writer.wait_and_log() == 0);
 
-  std::promise<void> go_on;
-  writer.begin(3, "train", [held = go_on.get_future().share()](RolloutWriter& file) {
+  std::promise<void> allow_writing;
+  writer.start(3, "train", [held = allow_writing.get_future().share()](RolloutWriter& file) {
     held.wait();
     file.add("{}", {{"id", "000003-train-0000"}});
   });
   writer.log_if_written();
-  CHECK_FALSE(says_rollout(run));
-  go_on.set_value();
-  while (!says_rollout(run)) {
+  CHECK_FALSE(has_rollout_event(run));
+  allow_writing.set_value();
+  while (!has_rollout_event(run)) {
     writer.log_if_written();
     std::this_thread::yield();
   }
   CHECK(std::filesystem::exists(run.path() / "rollouts/000003-train.index.json"));
   const auto next = journal.next_seq();
-  CHECK(writer.tell() > 0);
-  CHECK(writer.tell() == 0);
+  CHECK(writer.wait_and_log() > 0);
+  CHECK(writer.wait_and_log() == 0);
   CHECK(journal.next_seq() == next);
 }
 
-TEST_CASE("what kept a set from being written is thrown where it would have been told of") {
+TEST_CASE("an error of the background writer is thrown when its result is logged") {
   TemporaryFolder run;
   Journal journal(run.path());
   std::filesystem::remove_all(run.path() / "rollouts");
   write_text(run.path() / "rollouts", "a file where the folder should be");
   BackgroundWriter writer(run.path(), journal);
-  writer.begin(3, "train", [](RolloutWriter&) {});
-  CHECK(error_code_of([&] { writer.tell(); }) == "file_unwritable");
+  writer.start(3, "train", [](RolloutWriter&) {});
+  CHECK(error_code_of([&] { writer.wait_and_log(); }) == "file_unwritable");
   writer.log_best_effort();
-  CHECK_FALSE(says_rollout(run));
+  CHECK_FALSE(has_rollout_event(run));
 }

@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(ControlledRun, "each command is acknowledged, and rejected if 
   CHECK(events() == "resume- checkpoint+ pause+ paused pause- resume+ resumed");
   CHECK_FALSE(control.stop_requested());
   CHECK(control.checkpoint_requested());
-  control.checkpoint_served();
+  control.clear_checkpoint_request();
   CHECK_FALSE(control.checkpoint_requested());
 }
 
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(ControlledRun,
   CHECK(events() == "checkpoint+ pause+ paused checkpoint+ resume+ resumed");
   CHECK(written == 1);
   CHECK(control.checkpoint_requested());  // the first one
-  control.checkpoint_served();
+  control.clear_checkpoint_request();
 
   send({"pause", "checkpoint", "resume"});
   control.poll_discardable([&] { ++written; });
