@@ -284,18 +284,22 @@ TEST_CASE("the schema holds every key of the example and no other") {
 TEST_CASE("the schema says types, ranges, choices and patterns") {
   const auto schema = json::parse(run_config_schema());
   const auto& fields = schema.at("fields");
-  CHECK(field_of(fields, "rollout.groups") == json{{"path", "rollout.groups"},
-                                                   {"type", "integer"},
-                                                   {"nullable", false},
-                                                   {"minimum", 1},
-                                                   {"maximum", 4096},
-                                                   {"meaning", "P, initial states an iteration"}});
-  CHECK(field_of(fields, "rollout.temperature") == json{{"path", "rollout.temperature"},
-                                                        {"type", "number"},
-                                                        {"nullable", false},
-                                                        {"minimum", 0.01},
-                                                        {"maximum", 10},
-                                                        {"meaning", "of the distribution that is sampled from"}});
+  CHECK(field_of(fields, "rollout.groups") ==
+        json{{"path", "rollout.groups"},
+             {"type", "integer"},
+             {"nullable", false},
+             {"minimum", 1},
+             {"maximum", 4096},
+             {"meaning",
+              "Prompts per iteration (P). Each is played by one group of episodes. Higher gives a steadier gradient "
+              "and slower iterations. Default 16."}});
+  CHECK(field_of(fields, "rollout.temperature") ==
+        json{{"path", "rollout.temperature"},
+             {"type", "number"},
+             {"nullable", false},
+             {"minimum", 0.01},
+             {"maximum", 10},
+             {"meaning", "Sampling temperature for rollouts. Higher is more random. Default 1."}});
   CHECK(field_of(fields, "environments[].type").at("choices") == json{"frozen-lake", "bandit", "sokoban"});
   CHECK(field_of(fields, "environments[].label").at("pattern") == "^[a-z0-9-]{1,32}$");
   CHECK(field_of(fields, "rollout.think").at("type") == "boolean");

@@ -192,5 +192,5 @@ TEST_CASE("the setting that would fit changes only what must be") {
   CHECK(hint_with(diagnosed, planned(again)) == "set diagnostics.every to 0");
   diagnosed.recompute = Recompute::none;
   CHECK(hint_with(diagnosed, planned(again)) == "set optimizer.recompute to block and diagnostics.every to 0");
-  CHECK(hint_with(gpu.needs, 4096).starts_with("no setting of"));
+  CHECK(hint_with(gpu.needs, 4096).starts_with("no value of"));
 }

@@ -162,7 +162,7 @@ TEST_CASE("cuBLASLt: isn't opened where the mode wants one order of summation or
   CHECK(bits(exact, 1) == bits(exact, 40));
 }
 
-TEST_CASE("cuBLASLt: an engine says what its products run on, for journals and benchmarks") {
+TEST_CASE("cuBLASLt: an engine names the library of its matrix products") {
   const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
   setenv("STARPO_CUBLASLT", fake("good").c_str(), 1);
   ThreadPool threads(1);
@@ -171,7 +171,7 @@ TEST_CASE("cuBLASLt: an engine says what its products run on, for journals and b
     engine->reserve(EngineCase::needs());
     return engine->product_choice().value_or("");
   };
-  CHECK(choice({"cuda:0", Precision::bf16, Exactness::fast}).find("run on cuBLASLt 13.2.3 (" + fake("good") + ")") !=
+  CHECK(choice({"cuda:0", Precision::bf16, Exactness::fast}).find("use cuBLASLt 13.2.3 (" + fake("good") + ")") !=
         std::string::npos);
   CHECK(choice({"cuda:0", Precision::bf16, Exactness::exact}).find("exact mode") != std::string::npos);
   CHECK(choice({"cpu", Precision::fp32, Exactness::exact}) == "");

@@ -103,5 +103,5 @@ TEST_CASE("environments are created by name and require all keys") {
       "config_invalid hi_arm_name:");
   CHECK(
       code_of("frozen-lake", R"({"size":4,"p":2,"is_slippery":false,"success_rate":1,"observation_format":"grid"})") ==
-      "config_invalid p: 2 isn't a");
+      "config_invalid p: 2 is not ");
 }

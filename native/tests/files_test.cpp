@@ -111,7 +111,7 @@ TEST_CASE("a temporary file isn't written through a link, while its folder may l
   write_text(own, "somebody's");
   std::filesystem::create_symlink(own, partial);
   CHECK(error_code_of([&] { write_file_atomically(path, "new"); }) == "file_unwritable");
-  CHECK_THROWS_WITH(write_file_atomically(path, "new"), doctest::Contains("is a link"));
+  CHECK_THROWS_WITH(write_file_atomically(path, "new"), doctest::Contains("is a symbolic link"));
   CHECK(read_text(own) == "somebody's");
   CHECK(std::filesystem::is_symlink(partial));  // there to be looked at
   CHECK_FALSE(std::filesystem::exists(path));

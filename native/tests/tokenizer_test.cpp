@@ -251,7 +251,7 @@ TEST_CASE("ids that no token has decode to nothing, names that no token has are 
 TEST_CASE("a tokenizer that isn't there or is damaged") {
   TemporaryFolder folder;
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_missing");
-  CHECK_THROWS_WITH(Tokenizer::load(folder.path() / "gone"), doctest::Contains("no model folder"));
+  CHECK_THROWS_WITH(Tokenizer::load(folder.path() / "gone"), doctest::Contains("was not found"));
   write_text(folder.path() / "tokenizer.json", "{\"model\":");
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
   CHECK(code_with("/model/vocab/player", "12") == "tokenizer_invalid");

@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(Start, "an unavailable device is rejected by name, with the av
     CHECK(train() == 1);
     const json failed = events("failed").back();
     CHECK(failed.at("code") == "device_unavailable");
-    CHECK(failed.at("message").get<std::string>().find("the last one is cuda:0") != std::string::npos);
+    CHECK(failed.at("message").get<std::string>().find("the last GPU is cuda:0") != std::string::npos);
   }
   for (const char* device : {"gpu", "cuda:", "cuda:-1", "cuda:x", ""}) {
     config["device"] = device;

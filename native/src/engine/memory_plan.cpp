@@ -52,8 +52,7 @@ std::string setting_that_fits(const EngineNeeds& needs, const std::function<Memo
   undiagnosed.reads_start = false;
   if (const auto setting = smaller(undiagnosed)) return *setting;
   return "no value of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every fits: use "
-         "a "
-         "smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
+         "a smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
 }
 
 std::string memory_plan_json(const MemoryPlan& plan) {
