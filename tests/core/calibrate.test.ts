@@ -510,7 +510,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(left_out).toEqual(JSON.parse(JSON.stringify(scoreOf(judgedApart))));
     expect(left_out).toMatchObject({ runs: 6, collapsed: 3, healthy_iterations: expect.any(Number) });
     expect((await run(folder, '--cross-validate')).output).toMatch(
-      /each setting judged by points[\s\S]*6 \(3\)/,
+      /each setting scored with thresholds[\s\S]*6 \(3\)/,
     );
     for (const preset of presets.slice(1)) rmSync(join(folder, `tuning/${preset}-fell`), { recursive: true });
     expect(await run(folder, '--cross-validate')).toMatchObject({

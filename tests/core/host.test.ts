@@ -167,12 +167,12 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     await other.close();
   });
 
-  test('a busy port is told of with a way out', async () => {
+  test('a busy port is an error with a hint', async () => {
     const port = Number(new URL(host.origin).port);
     const busy = world.studio({ endpoint: { port, webFolder: world.folder } });
     await expect(busy).rejects.toMatchObject({
       code: 'port_busy',
-      hint: expect.stringMatching(/already at (\S+);.*--port/),
+      hint: expect.stringMatching(/already running at (\S+)\..*--port/),
     });
     await expect(busy).rejects.toMatchObject({ hint: expect.stringContaining(host.address) });
   });

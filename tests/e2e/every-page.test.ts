@@ -284,9 +284,9 @@ describe('with runs', () => {
       [`/study/${study}`, button(/^(Train|Start|Go on|Cancel)/)],
       [`/study/${study}`, within('a[href^="#/compare/"]')],
       [`/study/${study}`, button(/^(Download|Save) /)],
-      ['/history/trash', button(/^Take back /)],
+      ['/history/trash', button(/^Restore /)],
       ['/system', button('Check again')],
-      ['/system', button('Make a diagnostics file')],
+      ['/system', button('Create diagnostics file')],
     ];
     const unreached: string[] = [];
     for (const [place, action] of actions) {
@@ -326,7 +326,7 @@ describe('with runs', () => {
     expect(await saved(['Enter'])).toMatch(/level \d+\.gif$/);
 
     await go('/system');
-    await button('Make a diagnostics file').focus();
+    await button('Create diagnostics file').focus();
     expect(await saved(['Enter'])).toBe('starpo-diagnostics.zip');
 
     await served.call('studies.cancel', { studyId: study });

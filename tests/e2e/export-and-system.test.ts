@@ -126,7 +126,7 @@ test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme)
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Space');
   await command.waitFor({ state: 'detached' });
-  const zip = await saved(page, 'Make a diagnostics file');
+  const zip = await saved(page, 'Create diagnostics file');
   expect(await namesIn(zip.bytes)).toEqual(
     expect.arrayContaining(['versions.json', 'findings.json', 'runs.json', 'core.log']),
   );

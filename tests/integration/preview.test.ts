@@ -71,7 +71,7 @@ test('the rules of the trainer are said by setting, in titles', async () => {
   });
   expect(idle).toContainEqual({
     path: 'environments.0.noise',
-    reason: 'what an action does in this environment is not left to chance',
+    reason: 'this environment is deterministic',
   });
   expect(warnings[0]).toContain('“Top-p”');
 });

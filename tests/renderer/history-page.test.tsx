@@ -79,7 +79,7 @@ test('several runs are deleted after confirmation, and restored', async () => {
   page.open('#/history');
   for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
   await page.click(page.saying('button', 'Delete…'));
-  await page.shown(anywhere('[role="dialog"]', /Delete 2 runs\?.*on disk.*seven days/));
+  await page.shown(anywhere('[role="dialog"]', /Delete 2 runs\?.*on disk.*7 days/));
   await page.click(inDialog('Cancel'));
   expect(page.core.runs.list()).toHaveLength(3);
   await page.click(page.saying('button', 'Delete…'));
@@ -109,7 +109,7 @@ test('running runs are skipped when a selection is deleted or archived', async (
   expect(page.core.runs.get(runId).marks.archived).toBe(false);
   await page.click(box(ids.lake));
   await page.click(page.saying('button', 'Delete…'));
-  await page.shown(anywhere('[role="dialog"]', /1 run of the chosen is being trained/));
+  await page.shown(anywhere('[role="dialog"]', /1 run is training and won’t be deleted/));
   await page.click(inDialog(/^Delete$/));
   await page.shown(() => rows().length === 2 && rowOf(runId)() && !rowOf(ids.lake)());
 });
@@ -128,7 +128,7 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.click(page.saying('button', 'Tag…'));
   const tag = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
   page.write(tag, '-no tag');
-  await page.shown(anywhere('[role="dialog"] small', 'a letter first'));
+  await page.shown(anywhere('[role="dialog"] small', 'starting with a letter'));
   page.write(tag, 'both');
   tag.form!.requestSubmit();
   await page.shown(

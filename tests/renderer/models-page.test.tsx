@@ -40,7 +40,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     hub.faults = [refusal('model.safetensors', 403)];
     await page.click(button('Accept apache-2.0 and download'));
     // The download was refused; it resumes from the partial file.
-    await page.shown(page.saying('[role=alert]', /without permission/));
+    await page.shown(page.saying('[role=alert]', /requires permission/));
     await page.click(button('Resume'));
     await page.shown(page.saying('tr', /Tiny-Qwen.*downloaded.*Qwen2ForCausalLM.*fp32/));
     expect(page.find('[aria-label=Downloads]')).toBeNull();

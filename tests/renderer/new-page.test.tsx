@@ -265,7 +265,7 @@ test('a run’s configuration or checkpoint can be the base', async () => {
   await page.shown(page.saying('table caption', 'Changes from preset Bandit, StarPO-S'));
   const rows = page.all('table:has(caption) tbody tr').map(({ textContent }) => textContent);
   expect(rows).toContain('Seed15');
-  expect(rows).toContain('Groups162');
+  expect(rows).toContain('Prompts per iteration162');
   expect(rows).toHaveLength(8);
   await page.click(page.saying('a', 'Duplicate with changes'));
   const begin = (await page.shown(field('Start from'))) as unknown as HTMLSelectElement;

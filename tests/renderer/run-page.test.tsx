@@ -344,7 +344,7 @@ test('a stalled trainer shows a warning until it continues', async () => {
   await page.shown(page.saying('.status-badge', 'Running'));
   slept = 3_600_000;
   await page.shown(page.saying('.note', /trainer_stalled/));
-  await page.shown(page.saying('.status-badge', 'Hangs'));
+  await page.shown(page.saying('.status-badge', 'Not responding'));
   await page.core.runs.command(runId, 'checkpoint');
   await page.shown(() => !page.saying('.note', 'trainer_stalled')());
 });

@@ -165,7 +165,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
       )}
       {missing && (
         <p className="replay-missing" role="status">
-          There is no episode <code>{missing}</code> in this run; another is shown.
+          Episode <code>{missing}</code> was not found. The first episode is shown instead.
         </p>
       )}
       {replay && file && file.split !== 'train' && (
