@@ -127,8 +127,8 @@ async function installNpmPackages() {
   return true;
 }
 
-/** The trainer embeds options.json. */
-const trainerSources = ['native', 'core/run-config/options.json'];
+/** The trainer embeds options.json and the version in package.json. */
+const trainerSources = ['native', 'core/run-config/options.json', 'package.json'];
 
 const trainerProgram = join(root, 'native/build/starpo-trainer');
 const testsProgram = join(root, 'native/build/starpo-tests');

@@ -37,9 +37,8 @@ struct FilterResult {
 // a group with zero reward std has no learning signal. Filters each environment separately, since reward scales differ.
 //   fraction: the floor(keep * groups) groups with the highest reward std, at least one. Ties go to the earlier group;
 //             groups with zero reward std only fill the quota.
-//   top_p:    groups by decreasing reward std until their sum reaches keep * total (RAGEN-2), at least one; never
-//   groups
-//             with zero reward std.
+//   top_p:    groups by decreasing reward std until their sum reaches keep * total (RAGEN-2), at least one, but never
+//             a group with zero reward std.
 // Groups of one episode are all kept, with a warning.
 FilterResult filter_groups(std::span<const ScoredGroup> groups, const FilterConfig&);
 

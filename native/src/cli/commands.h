@@ -22,7 +22,7 @@ int evaluate_command(const std::filesystem::path& run_directory, const Evaluatio
 int validate_command(const std::filesystem::path& run_json, bool json);
 
 // Prints the start of a run with this configuration as one JSON object (docs/formats/preview.md): the first prompt of
-// `levels` training levels per environment, and the device's memory plan. `run_json` "-" reads standard input. Needs
+// `levels` training levels per environment, and a CPU's memory plan. `run_json` "-" reads standard input. Needs
 // the model folder's config.json and tokenizer, but no weights. Errors: those of parse_run_config and of the tokenizer
 // and model configuration loaders. An environment's error is printed in place of its samples.
 int preview_command(const std::filesystem::path& run_json, int levels);

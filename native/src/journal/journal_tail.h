@@ -9,7 +9,7 @@ namespace starpo {
 struct JournalTail {
   std::int64_t whole_bytes = 0;    // up to and including the last newline
   std::int64_t cut_bytes = 0;      // after the last newline
-  std::int64_t last_seq = -1;      // of the last valid event; -1 if there is none
+  std::int64_t last_seq = -1;      // of the last valid event; -1: no valid event
   std::int64_t garbage_lines = 0;  // complete lines after that event
 };
 

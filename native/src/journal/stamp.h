@@ -13,7 +13,7 @@ inline std::int64_t milliseconds_since_epoch() {
 }
 
 // The version in package.json and the commit of the build, such as "1.0.0-beta.1+2dc40abc-dirty" ("-dirty": tracked
-// files differed). Outside a git checkout there is no commit.
+// files differed). The commit is omitted outside a git checkout.
 std::string_view build_version();
 
 }  // namespace starpo

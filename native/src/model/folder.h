@@ -20,9 +20,8 @@ void check_model_folder_weights(const std::filesystem::path& folder, const Param
 // those of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
 void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&, const WriteWeights& to);
 
-// Returns a digest of the weights as 64 hex digits: the SHA-256 of model.safetensors. For shards, the SHA-256 of one
-// line
-// "<SHA-256 of the file>  <name>\n" per file in the index, sorted by name. Errors: model_index_invalid,
+// Returns a digest of the weights as 64 hex digits: the SHA-256 of model.safetensors. For shards, the SHA-256 of
+// the lines "<SHA-256 of the file>  <name>\n", one per file in the index, sorted by name. Errors: model_index_invalid,
 // model_shard_missing, file_unreadable.
 std::string model_folder_digest(const std::filesystem::path& folder);
 

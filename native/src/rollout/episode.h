@@ -52,7 +52,7 @@ const char* name_of(EndReason);
 
 struct Episode {
   EpisodeSpec spec;
-  std::string initial;                            // board, or the observation if there is none
+  std::string initial;                            // board, or the observation of an environment without one
   std::optional<double> log_random_success = {};  // level difficulty, if computed; see env/level_difficulty.h
   ResetInfo reset_info = {};
   bool single_step = false;                    // see Environment::is_single_step

@@ -18,9 +18,8 @@ std::string fill_template(const std::string& text, const std::map<std::string, s
 // from an environment can't forge a turn.
 class ChatFormat {
  public:
-  // think: the generation prompt ends with <think>, else with <answer>. more_stop_ids: the model's stop ids in addition
-  // to
-  // <|im_end|>. Errors: tokenizer_token_missing.
+  // think: the generation prompt ends with <think>, else with <answer>. more_stop_ids: the model's stop ids
+  // in addition to <|im_end|>. Errors: tokenizer_token_missing.
   ChatFormat(const Tokenizer&, bool think, const std::vector<std::int32_t>& more_stop_ids = {});
 
   // Returns the system message (if not empty), the first user message and the generation prompt.

@@ -9,10 +9,9 @@
 
 namespace starpo {
 
-// Returns the episodes of iteration t, ordered by environment and group. Group g plays level train_seed + (t - 1) *
-// groups
-// + g; seeds repeat after levels.pool. Noise is drawn per iteration and group (or episode, if independent), so a
-// repeated level gets new slips and payouts.
+// Returns the episodes of iteration t, ordered by environment and group. Group g plays level
+// train_seed + (t - 1) * groups + g; seeds repeat after levels.pool. Noise is drawn per iteration and group (or
+// episode, if independent), so a repeated level gets new slips and payouts.
 std::vector<EpisodeSpec> training_episodes(const RunConfig&, int iteration);
 
 // Returns one episode on each of an environment's fixed levels. Noise belongs to the level, so evaluations can be

@@ -29,7 +29,7 @@ std::vector<Episode> play_probe(const RunConfig&, const Playground&, Generator&,
 // Computes diagnostics/* on samples, before an update changes the policy. Does not draw random numbers or change
 // training state. reasoning_episodes: episodes of the rollout or the probe, ordered by group, whose first reasoning is
 // compared. kept: sequences to train on, with advantages. Drift is measured against the replica's copy of the start
-// weights or, if there is none, against the reference log-probabilities in `kept`. progress is called after every
+// weights or, without one, against the reference log-probabilities in `kept`. progress is called after every
 // forward pass.
 void add_diagnostics(const RunConfig&, Replica&, std::span<const Episode> reasoning_episodes,
                      std::span<const Sequence> kept, Metrics&, const std::function<void()>& progress);

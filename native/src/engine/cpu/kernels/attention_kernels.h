@@ -1,10 +1,10 @@
-// Included once by each kernels_<isa>.cpp, after gemm_kernels.h, exp_kernel.h and elementwise_kernels.h.
+// Included by kernel_table.h, after gemm_kernels.h, exp_kernel.h and elementwise_kernels.h.
 
 namespace starpo::STARPO_ISA {
 
 // Scores of few query rows: the chains of several panels run side by side, where one panel's alone would wait for its
-// own results. Keys are floats or bfloat16 numbers. While they are read, their values, as many and wanted next, are
-// fetched: decode waits for memory more than for arithmetic.
+// own results. Keys are floats or bfloat16 numbers. Reading them also prefetches their values, because decoding is
+// limited by memory bandwidth.
 template <int Rows, int Panels, class Number>
 inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys,
                        const Number* values, float* scores, std::ptrdiff_t ld) {
@@ -62,7 +62,7 @@ inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys,
     for (int r = 0; r < t.rows; ++r) few_rows<1>(t, transposed_keys, values, r, keys, ld);
 }
 
-// 64 columns of the sum of bfloat16 values, each a chain over the keys that goes on from output or from 0.
+// 64 columns of the sum of bfloat16 values, each a chain over the keys that starts from output or from 0.
 template <int Rows>
 inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values,
                             std::ptrdiff_t value_stride, bool go_on, float* output, std::ptrdiff_t output_stride) {

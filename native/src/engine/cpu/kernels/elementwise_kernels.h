@@ -1,4 +1,4 @@
-// Included once by each kernels_<isa>.cpp, after exp_kernel.h.
+// Included by kernel_table.h, after exp_kernel.h.
 
 namespace starpo::STARPO_ISA {
 

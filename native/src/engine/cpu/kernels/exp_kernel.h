@@ -1,4 +1,4 @@
-// Included once by each kernels_<isa>.cpp.
+// Included by kernel_table.h.
 
 namespace starpo::STARPO_ISA {
 

@@ -1,4 +1,4 @@
-// Included once by each kernels_<isa>.cpp, which defines STARPO_ISA and has included its vec16 header.
+// Included by kernel_table.h. The kernels_<isa>.cpp defines STARPO_ISA and includes its vec16 header first.
 
 namespace starpo::STARPO_ISA {
 
@@ -19,7 +19,7 @@ struct TileArguments {
   float* c;
   std::ptrdiff_t c_stride;
   int columns;               // read only by masked tiles
-  std::ptrdiff_t ahead = 0;  // how many floats behind b lies what is wanted next
+  std::ptrdiff_t ahead = 0;  // floats from b to the data to prefetch
 };
 
 // Rows x (16 * Vecs) elements in registers. a is [Rows, depth] row-major, or, Transposed, [depth, Rows].
@@ -63,7 +63,7 @@ inline void tile(const TileArguments& t) {
       __builtin_prefetch(b + t.ahead + 16, 0, 2);
     }
     if (Transposed) {
-      // The next block's rows lie too far apart for the hardware to see them coming.
+      // The rows of the next block are too far apart for the hardware prefetcher.
       __builtin_prefetch(a0 + kTokenBlock * step);
       __builtin_prefetch(b + kTokenBlock * t.b_stride);
       __builtin_prefetch(b + kTokenBlock * t.b_stride + 16);

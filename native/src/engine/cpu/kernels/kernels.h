@@ -29,9 +29,9 @@ struct AttentionTile {
   float* output;  // [rows, head_dim], rows output_stride apart
   std::ptrdiff_t output_stride;
   float* scores;   // scratch, attention_scratch(last limit)
-  float* maximum;  // [rows] the largest score and the reciprocal sum, kept for backward; null where there is none
+  float* maximum;  // [rows] the largest score and the reciprocal sum, kept for backward; null without a backward pass
   float* reciprocal;
-  // attention_weights and attention_output only: rows of scores lie this far apart, and the first `shared` keys (of a
+  // attention_weights and attention_output only: the stride between rows of scores, and the first `shared` keys (of a
   // prefix that several sequences have) are not this tile's: their scores are there before attention_weights, their
   // part of the sum is in `output` before attention_output.
   std::ptrdiff_t score_stride = 0;
@@ -60,7 +60,7 @@ static constexpr bool attention_reads_bf16(int rows, int head_dim) { return rows
 inline constexpr int kAttentionRows = 12;   // rows of one tile of scores
 inline constexpr int kAttentionBlock = 96;  // queries of one block of the backward pass
 static constexpr std::size_t attention_scratch(int keys) { return kAttentionRows * panels(keys) * kPanel; }
-// Floats of one row of scores where `shared` keys stand before the tile's own: whole panels are written from there on.
+// Floats of one row of scores if `shared` keys precede the tile's own, which start at a new panel.
 static constexpr std::size_t score_row(int shared, int own) { return (panels(shared) + panels(own)) * kPanel; }
 static constexpr std::size_t attention_backward_scratch(int keys) {
   return 2 * kAttentionBlock * panels(keys) * kPanel + kAttentionBlock;
@@ -78,7 +78,7 @@ struct Kernels {
   // element's first value: null for 0, a bias with start_stride 0, or c itself.
   void (*multiply)(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* packed_b,
                    const float* start, std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride);
-  // c[rows, columns] += a[depth, rows]^T b[depth, columns]: the chain goes on from c in the order of depth.
+  // c[rows, columns] += a[depth, rows]^T b[depth, columns]: the chain starts from c, in the order of depth.
   void (*accumulate_transposed)(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride,
                                 const float* b, std::ptrdiff_t b_stride, float* c, std::ptrdiff_t c_stride);
 

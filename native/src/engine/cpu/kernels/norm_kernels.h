@@ -1,4 +1,4 @@
-// Included once by each kernels_<isa>.cpp, after elementwise_kernels.h. RMSNorm (Zhang & Sennrich, arXiv 1910.07467).
+// Included by kernel_table.h, after elementwise_kernels.h. RMSNorm (Zhang & Sennrich, arXiv 1910.07467).
 
 namespace starpo::STARPO_ISA {
 

@@ -1,4 +1,4 @@
-// Included once by each kernels_<isa>.cpp, after elementwise_kernels.h.
+// Included by kernel_table.h, after elementwise_kernels.h.
 
 namespace starpo::STARPO_ISA {
 

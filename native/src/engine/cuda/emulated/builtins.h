@@ -53,8 +53,8 @@ T shuffle(const char* operation, unsigned mask, T value, int source) {
   return mine.result;
 }
 
-// The lanes of a warp can be parted into segments of `width` lanes; a source outside of the lane's own is the lane
-// itself.
+// The lanes of a warp can be split into segments of `width` lanes. A source outside the lane's own segment becomes the
+// lane itself.
 inline int within_segment(int source, int width) {
   return source >= 0 && source / width == lane() / width ? source : lane();
 }

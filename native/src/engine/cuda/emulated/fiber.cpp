@@ -20,7 +20,7 @@
 #endif
 
 #ifdef STARPO_OWN_SWITCH
-// Saves what the System V ABI lets a callee change nothing of, stores the stack pointer, and goes on where the other
+// Saves the registers that the System V ABI makes callee-saved, stores the stack pointer, and continues where the other
 // flow stopped.
 asm(R"(
 .text
@@ -70,7 +70,7 @@ void announce_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const 
 
 void announce_arrival([[maybe_unused]] const Context& here) {
 #ifdef STARPO_ADDRESS_SANITIZER
-  // The thread's own stack is known only to the sanitizer, which tells it when the first fiber is entered.
+  // Only the sanitizer knows the thread's own stack. It returns it when the first fiber is entered.
   const void* bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(here.fake_stack, &bottom, &size);

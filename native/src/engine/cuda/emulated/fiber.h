@@ -14,7 +14,7 @@ namespace starpo::cuda::emulated {
 
 class Fiber;
 
-// Where a flow of control stands while another one runs.
+// The saved state of a flow of control while another one runs.
 struct Context {
 #ifdef STARPO_OWN_SWITCH
   void* stack_pointer = nullptr;
@@ -22,7 +22,7 @@ struct Context {
   ucontext_t registers;
 #endif
   Fiber* fiber = nullptr;  // none: the thread's own stack
-  // What AddressSanitizer has to be told at every switch.
+  // Arguments of the AddressSanitizer calls at every switch.
   const void* stack_bottom = nullptr;
   std::size_t stack_size = 0;
   void* fake_stack = nullptr;
@@ -51,7 +51,7 @@ class Fiber {
 
 void switch_context(Context& from, Context& to);
 
-// The last switch of a fiber's flow: `from` can't be switched to again before it is prepared anew.
+// The last switch of a fiber's flow: `from` must be prepared again before the next switch to it.
 [[noreturn]] void leave_fiber(Context& from, Context& to);
 
 }  // namespace starpo::cuda::emulated

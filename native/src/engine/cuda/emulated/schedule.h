@@ -10,7 +10,7 @@ class Schedule {
  public:
   Schedule();  // by the order set last
 
-  // The order of a grid's blocks, or of a block's threads; with whole_warps() a warp's threads stand together.
+  // The order of a grid's blocks, or of a block's threads; with whole_warps() the threads of a warp are contiguous.
   std::vector<int> permutation(int count, bool of_threads);
 
   bool whole_warps() const { return whole_warps_; }

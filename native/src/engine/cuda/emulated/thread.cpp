@@ -57,7 +57,7 @@ void copy_asynchronously(void* shared, const void* global, bool valid) {
 void commit_copies() { ++current->copy_group; }
 
 void wait_for_copies(int pending_groups) {
-  // Copies lie in the order of their groups; uncommitted ones belong to the group that comes next.
+  // Copies are in the order of their groups; uncommitted ones belong to the next group.
   std::size_t done = 0;
   auto& copies = current->copies;
   while (done < copies.size() && copies[done].group < current->copy_group - pending_groups) perform(copies[done++]);

@@ -7,7 +7,7 @@
 
 #include "engine/cuda/emulated/types.h"
 
-// A CUDA thread as the emulation sees it: what the built-in functions of builtins.h stand on.
+// A CUDA thread as the emulation sees it: the basis of the built-in functions in builtins.h.
 namespace starpo::cuda::emulated {
 
 constexpr int kWarpSize = 32;

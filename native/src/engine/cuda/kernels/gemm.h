@@ -46,7 +46,7 @@ GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size
 //
 // Sizes are any above 0, with three demands of T = Bf16: a and b are 16-byte aligned, lda and ldb are multiples of 8,
 // and where the inner index is a row's (a in nt and nn, b in nt) k is a multiple of 8. A row may be read up to its size
-// rounded up to 8, whatever lies there.
+// rounded up to 8; the values there are ignored.
 template <typename T, typename Out = T>
 struct Gemm {
   int m, n, k;

@@ -165,8 +165,8 @@ struct TilePosition {
   int m, n;
 };
 
-// Blocks that run at the same time take neighbouring tiles, eight rows of them by turns, so that what they read meets
-// in the cache.
+// Assigns adjacent tiles to blocks that run at the same time, in groups of eight rows, so that their operands are
+// shared in the cache.
 __device__ __forceinline__ TilePosition tile_position(int index, int tiles_m, int tiles_n) {
   constexpr int kGroup = 8;
   const int group = index / (kGroup * tiles_n), within = index % (kGroup * tiles_n);
@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
   const int tiles = (k_end - k_begin + Shape::kK - 1) / Shape::kK;
 
   const auto stage = [&](int index) { return shared + index % Shape::kStages * Shape::kStageElements; };
-  // Past the last tile: zeros, which nobody uses.
+  // Past the last tile it copies zeros, which are not used.
   const auto copy = [&](int index) {
     const int k = k_begin + index * Shape::kK;
     Bf16* const a_tile = stage(index);
@@ -270,8 +270,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
     cp_async_commit();
   };
 
-  // Before a tile's last step all fragments of the tile have been read: behind the barrier there the next tile is
-  // everybody's, and the place of this one is free for the copies that the next round begins.
+  // Before a tile's last step all its fragments have been read. After the barrier in that step, all threads can read
+  // the next tile, and the copies of the next round may overwrite this one.
   constexpr int steps = Shape::kK / 16;
   static_assert(steps % 2 == 0);
   WarpTile<Shape> warp;

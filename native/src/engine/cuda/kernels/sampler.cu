@@ -27,7 +27,7 @@ constexpr int kThresholdScratch = (kMostRowThreads / 32 + 1) * kDigits;
 // The block's sums of sixteen numbers a thread, in a fixed order, at scratch[0..15] until the next call.
 __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* scratch) {
   const int lane = lane_index(), warps = static_cast<int>(blockDim.x / 32);
-  // Each step halves the numbers that a lane looks after: it keeps one half's, and gets its partner's sums of the same.
+  // Each step halves the sums per lane: a lane keeps one half and adds its partner's sums of that half.
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
     const int half = kDigits / 2 >> step;

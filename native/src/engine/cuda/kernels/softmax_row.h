@@ -17,7 +17,7 @@ constexpr int kMostRowThreads = 1024;
 inline int row_threads(int vocab) { return std::clamp(vocab / 32 / 32 * 32, 32, kMostRowThreads); }
 
 // With z = logits / temperature, all reductions of one pass: the maximum m, S = sum exp(z - m) and W = sum (z - m)
-// exp(z - m), begun anew whenever a thread's m grows.
+// exp(z - m). A thread rescales its sums whenever its m grows.
 struct RowSums {
   float maximum, sum, weighted;
 

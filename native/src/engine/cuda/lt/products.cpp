@@ -21,7 +21,7 @@ std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
 }  // namespace
 
 // Row-major c = a b is column-major c^T = b^T a^T, and a row-major matrix read as column-major is its transpose: so our
-// b is the library's first operand, our a its second, and each is transposed if our layout does not transpose it.
+// b is the library's first operand, our a its second, and each is transposed if our layout transposes it.
 Description::Description(const Functions& functions, const Shape& s, std::size_t workspace_bytes) : f_(functions) {
   const bool first_transposed = s.layout == GemmLayout::nt, second_transposed = s.layout == GemmLayout::tn;
   const auto layout = [&](const char* name, Descriptor& descriptor, DataType type, int rows, int columns, int ld) {

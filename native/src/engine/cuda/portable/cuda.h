@@ -19,7 +19,7 @@
 
 #define STARPO_JOIN_(a, b) a##b
 #define STARPO_JOIN(a, b) STARPO_JOIN_(a, b)
-// The address of x[n] in `float x[n]` is the array's end; of a variable that is no array, its start.
+// The address of x[n] in `float x[n]` is the array's end; of a variable that is not an array, its start.
 #define STARPO_SHARED(type, ...)                                                                                     \
   alignas(16) static thread_local type __VA_ARGS__;                                                                  \
   struct STARPO_JOIN(SharedVariable, __LINE__) {                                                                     \

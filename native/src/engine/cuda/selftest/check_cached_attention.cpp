@@ -9,8 +9,8 @@ namespace starpo::cuda {
 
 namespace {
 
-// A case's sequences in a cache, one a slot, the slots in another order. The slots borrow their first `prefix` tokens
-// from a slot that holds nothing else, or hold everything themselves. What no token has written is NaN.
+// A case's sequences in a cache, one per slot, with the slots in another order. The slots share their first `prefix`
+// tokens, which a separate slot contains, or contain all their tokens. Unwritten entries are NaN.
 template <class T>
 class CachedCase {
  public:
@@ -121,8 +121,8 @@ std::vector<int> scattered(int count, int step) {
   return order;
 }
 
-// The rollout's promise in exact mode: whatever part of the tokens a call gets, decoding or prefilling, a row has the
-// bits of the update's forward pass.
+// The guarantee of exact mode: for any part of the tokens per call, decoding or prefilling, a row has the bits of the
+// update's forward pass.
 template <class T>
 double cached_difference(Stream& stream, const AttentionCase<T>& of, int prefix) {
   const std::vector<T> forward = ForwardResult<T>(stream, of).attended;
@@ -153,8 +153,8 @@ double split_error(Stream& stream, const AttentionCase<T>& of, int prefix, int l
   return normalised_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
 }
 
-// A row's bits in pieces depend on neither the other rows nor the number of pieces; a row within one piece has those of
-// the single walk.
+// With split keys, a row's bits depend neither on the other rows nor on the number of parts. A row within one part has
+// the bits of the computation without a split.
 template <class T>
 double split_difference(Stream& stream, const AttentionCase<T>& of, int prefix, int length) {
   CachedCase<T> cached(stream, of, prefix);
@@ -175,7 +175,7 @@ double split_difference(Stream& stream, const AttentionCase<T>& of, int prefix, 
   return equal ? 0 : 1;
 }
 
-// Slots that have ended leave zeros, whatever lies in the cache and between which rows they are.
+// Rows of ended slots become zeros, for any content of the cache and any order of rows.
 template <class T>
 double idle_difference(Stream& stream, const AttentionCase<T>& of) {
   const std::vector<T> forward = ForwardResult<T>(stream, of).attended;

@@ -38,7 +38,7 @@ double advances(Stream& stream) {
       on_host(stream, logged) == Numbers{3, 1, 2, 0, 0} && on_host(stream, log_ids) == log &&
       on_host(stream, log_logprobs) == std::vector<float>{-1, -1, -1, -2, 0, 0, -3, -3, 0, 0, 0, 0, 0, 0, 0} &&
       on_host(stream, log_entropies) == std::vector<float>{1, 1, 1, 2, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0};
-  // The host empties the log: the row that had waited goes on.
+  // After the host empties the log, the waiting row continues.
   logged.fill_zero(stream);
   step.launch(stream);
   return right && on_host(stream, logged) == Numbers{1, 0, 0, 0, 0} && on_host(stream, positions)[0] == 9 ? 0 : 1;

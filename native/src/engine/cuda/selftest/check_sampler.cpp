@@ -83,7 +83,7 @@ double frequencies(Stream& stream, int vocab, int rows, const SamplingSettings& 
   return surprise(draw<T>(stream, repeated(row, rows), vocab, vocab, sampling).ids, row, sampling) < 4 ? 0 : 1;
 }
 
-// The log-probability and entropy of a choice have the loss's bits, whatever was cut away.
+// The log-probability and entropy of a choice have the loss's bits, for any truncation.
 template <class T>
 double agrees_with_loss(Stream& stream, int vocab, int stride) {
   constexpr int rows = 6;

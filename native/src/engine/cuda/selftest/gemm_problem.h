@@ -10,7 +10,7 @@
 
 namespace starpo::cuda {
 
-// Uniform in (-1, 1), what lies past a row's columns is NaN.
+// Returns uniform values in (-1, 1), with NaN past a row's columns.
 template <typename T>
 std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed) {
   std::vector<T> values = random_numbers<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld), seed);
@@ -76,7 +76,7 @@ struct GemmProblem {
     return result;
   }
 
-  // c's rows without what lies past their columns; if that has been written to, nothing but NaN.
+  // Returns the columns of c's rows, or only NaN if the kernel wrote past them.
   std::vector<float> result(Stream& stream) {
     std::vector<Out> c(device_c.size());
     device_c.download(stream, c);

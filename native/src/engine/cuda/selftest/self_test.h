@@ -10,8 +10,8 @@ namespace starpo::cuda {
 // What every file selftest/check_NAME.cpp gives by its function NAME_checks().
 std::vector<Check> every_check();
 
-// Runs the checks whose name contains `filter`, and tells of each as it ends. One that throws has failed and the next
-// still runs.
+// Runs the checks whose name contains `filter`, and calls on_result after each. A check that throws counts as failed,
+// and the next one still runs.
 void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream,
                 const OnCheckResult& on_result);
 
