@@ -16,7 +16,7 @@ export interface ChartMark {
   places?: Places;
 }
 
-/** Marks of one kind that are too close to tell apart: drawn as one at the first position. */
+/** Marks of one kind that are too close to distinguish, drawn as one at the first position. */
 interface Cluster {
   left: number;
   first: ChartMark;

@@ -206,7 +206,7 @@ function drawn(
   };
   return {
     stroke: strokeOf[role],
-    // Thin lines are easier to tell apart and faster to draw without a GPU.
+    // Thin lines are easier to distinguish and faster to draw without a GPU.
     width: role === 'line' && !isOneOfMany ? 1.75 : 1,
     ...(trace.dash && role === 'line' ? { dash: (isOneOfMany ? longDashes : dashes)[trace.dash] } : {}),
     spanGaps: true,

@@ -63,7 +63,7 @@ export class RunSeries implements SeriesSource {
     // Ranges are halved at least.
     askFiner(metric, after, upTo, 2 * entries)
       .then(([finer]) => {
-        // Meanwhile the data may have been reloaded, or another range requested.
+        // The data may have been reloaded, or another range requested, since the request.
         if (!finer || this.#asked.get(metric) !== asked) return;
         this.#series.get(metric)?.replace(finer, after, upTo);
         this.#changed();

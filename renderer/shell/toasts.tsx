@@ -19,7 +19,7 @@ export function Toasts() {
   const empty = errors.length + messages.length === 0;
   return (
     <section className={`errors ${styles.strip}`} data-empty={empty || undefined} aria-label="Messages">
-      <div className={styles.told} role="status">
+      <div className={styles.messages} role="status">
         {messages.map((each) => (
           <Done key={each.key} message={each} />
         ))}

@@ -53,7 +53,7 @@ export class WallPlayer {
   /** Playing time in ms; advances only in animation frames. */
   private time = 0;
   private last = 0;
-  private told = false;
+  private reported = false;
   private turn = 0;
   private playing = false;
   private pixels = 1;
@@ -68,7 +68,7 @@ export class WallPlayer {
   show(boards: readonly WallBoard[], layout: WallLayout): void {
     this.boards = boards;
     this.time = 0;
-    this.told = false;
+    this.reported = false;
     this.place(layout);
   }
 
@@ -130,8 +130,8 @@ export class WallPlayer {
     this.time += Math.min(now - this.last, 100);
     this.last = now;
     const end = this.length + endTime;
-    if (!this.told && this.time > end + restTime) {
-      this.told = true;
+    if (!this.reported && this.time > end + restTime) {
+      this.reported = true;
       this.over();
     }
     if (this.time > end + holdTime) this.time = 0;

@@ -105,7 +105,7 @@ async function walk(places: Readonly<Record<string, string>>, sizes = usual): Pr
 const common = {
   start: '/start',
   new: '/new/starter-frozen-lake',
-  'new study': '/studies/new/starter-frozen-lake',
+  'new sweep': '/studies/new/starter-frozen-lake',
   history: '/history',
   episodes: '/history/episodes',
   trash: '/history/trash',
@@ -188,11 +188,11 @@ describe('with runs', () => {
       ['palette', '/start', () => page.keyboard.press('Control+k'), '[role="dialog"]'],
       ['keys', '/history', () => page.keyboard.press('Shift+?'), '[role="dialog"]'],
       [
-        'rows chosen',
+        'rows selected',
         '/history',
         () =>
           page
-            .getByRole('checkbox', { name: /^Choose / })
+            .getByRole('checkbox', { name: /^Select / })
             .first()
             .check(),
         'text=Delete…',
@@ -281,7 +281,7 @@ describe('with runs', () => {
       [runPages['play a run']!, page.locator('#main').getByRole('button').first()],
       [fork!, button(/^Start/)],
       [runPages['compare two']!, within('button[aria-label="Add a run…"]')],
-      [`/study/${study}`, button(/^(Train|Start|Go on|Cancel)/)],
+      [`/study/${study}`, button('Resume')],
       [`/study/${study}`, within('a[href^="#/compare/"]')],
       [`/study/${study}`, button(/^(Download|Save) /)],
       ['/history/trash', button(/^Restore /)],

@@ -108,7 +108,7 @@ export function electronDesktop(): Desktop {
       const child = app.process();
       const ended = once(child, 'exit').then(([status]: (number | null)[]) => status ?? null);
       const never = () => {
-        throw new Error('Nobody plays the desktop around Electron itself.');
+        throw new Error('Only the stand-in simulates user actions on the desktop.');
       };
       return { page: await app.firstWindow(), ended, heard: never, does: never, close: () => end(child) };
     },

@@ -104,11 +104,11 @@ test('subscriptions outlive a lost connection', async () => {
   expect(states).toEqual(['connecting', 'open', 'lost', 'open']);
 
   stop();
-  const told = new Promise<void>((resolve) => {
+  const notified = new Promise<void>((resolve) => {
     api.on('run', () => resolve());
   });
   core.annotations.annotate({ runId: 'one', starred: true });
-  await told;
+  await notified;
   expect(heard).toHaveLength(2);
 });
 

@@ -141,7 +141,7 @@ test('groups are ranked by their reward std, with the reason for keeping each', 
     [3, 'zero variance: no learning signal'],
   ]);
   expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
-  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('3 of 4');
+  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain(': 3 of 4.');
   expect(filterOf(null)).toEqual({ strategy: 'none', keep: 1 });
 });
 
@@ -175,9 +175,9 @@ test('log lines: in order, no duplicates', () => {
 test('runs: newest first, a newer summary replaces the old', () => {
   const newest = runOf({ id: 'newest', createdAt: 2 });
   const older = runOf({ id: 'older', createdAt: 1 });
-  const told = (summary: RunSummary) => new Map([[summary.id, summary]]);
+  const changesOf = (summary: RunSummary) => new Map([[summary.id, summary]]);
   const runs = [older, newest, { ...older, iteration: 99 }].reduce<RunSummary[]>(
-    (before, each) => withRuns(before, told(each)),
+    (before, each) => withRuns(before, changesOf(each)),
     [],
   );
   expect(runs.map(({ id, iteration }) => [id, iteration])).toEqual([

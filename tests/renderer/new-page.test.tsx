@@ -351,7 +351,7 @@ test('a sweep compares success in one of its environments', async () => {
   const [first, second] = [...judged.options].map(({ value }) => value);
   page.choose(judged, first!);
   await page.click('section[aria-labelledby="trained-on"] li button[aria-label^="Remove"]');
-  // With one environment left there is no choice.
+  // The choice disappears when one environment is left.
   await page.shown(() => !judged.isConnected);
   page.write(
     (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!,

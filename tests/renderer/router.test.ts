@@ -85,7 +85,7 @@ test.each([
   '#/new/run',
   '#/new/run/a/b',
   '#/new/a/b',
-])('%j is no page', (hash) => {
+])('%j is not a page', (hash) => {
   expect(parseRoute(hash)).toEqual({ page: 'unknown', hash });
   expect(formatRoute(parseRoute(hash))).toBe(hash);
 });

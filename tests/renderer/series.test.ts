@@ -183,9 +183,9 @@ describe('the moving average', () => {
 
   test('stays correct when points are added, replaced, dropped or inserted', () => {
     const made = series(Array.from({ length: 200 }, (_, iteration) => [iteration, Math.sin(iteration)]));
-    const anew = () => [...series(pointsOf(made)).smoothed(0.9)];
+    const recomputed = () => [...series(pointsOf(made)).smoothed(0.9)];
     const same = () =>
-      expect([...made.smoothed(0.9)]).toEqual(anew().map((value) => expect.closeTo(value, 9)));
+      expect([...made.smoothed(0.9)]).toEqual(recomputed().map((value) => expect.closeTo(value, 9)));
     same();
     made.put(200, 4);
     same();

@@ -79,7 +79,7 @@ test('the essential settings and the automatic action are used by the run', asyn
     () =>
       page
         .all<HTMLInputElement>('form label input')
-        .find(({ labels }) => labels?.[0]?.textContent === 'Groups') ?? null,
+        .find(({ labels }) => labels?.[0]?.textContent === 'Prompts per iteration') ?? null,
   );
   page.write(field, '4');
   await page.shown(() => field.dataset.changed);

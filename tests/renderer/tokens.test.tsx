@@ -93,9 +93,9 @@ test('responses are shown by token, and the arrow keys select tokens without mov
   const text = await page.shown(() => page.find('[data-own-keys]'));
   const press = (key: string) =>
     text.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  const told = page.saying('.turn [role="status"]', /^Token 1 entropy 0.500 nats/);
+  const status = page.saying('.turn [role="status"]', /^Token 1 entropy 0.500 nats/);
   press('ArrowRight');
-  await page.shown(told);
+  await page.shown(status);
   press('ArrowRight');
   await page.shown(
     page.saying('.turn [role="status"]', /^Token 2 entropy 0.250 nats · log-probability −0.250 .78 %.$/),

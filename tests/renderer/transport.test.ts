@@ -76,6 +76,6 @@ test('the key is kept only in memory and used again after the process has ended'
 });
 
 test.each(['', 'nonsense', 'http://127.0.0.1:7717/', 'https://evil.example/#sign-in=abc'])(
-  'the pasted text %j is no address of ours',
+  'the pasted text %j is not a sign-in address',
   (text) => expect(openAddress(text)).toBe(false),
 );

@@ -11,7 +11,7 @@ import styles from './compare-page.module.css';
 import { type Compared, ComparedList } from './compared-list.tsx';
 import { ConfigTable } from './config-table.tsx';
 
-/** More lines than this can't be told apart and are slow to draw. */
+/** Maximum number of runs. With more, lines are hard to distinguish and slow to draw. */
 const mostRuns = 60;
 const colors = 10;
 const dashes = [undefined, 'dashed', 'dotted'] as const;
@@ -66,7 +66,9 @@ export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
       )}
       {gone.length > 0 && (
         <p className={styles.gone} role="status">
-          {gone.length === 1 ? '1 run was' : `${gone.length} runs were`} not found. It may have been deleted.
+          {gone.length === 1
+            ? '1 run was not found. It may have been deleted.'
+            : `${gone.length} runs were not found. They may have been deleted.`}
         </p>
       )}
       {compared.length === 0 && gone.length === runIds.length ? (

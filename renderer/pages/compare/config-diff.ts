@@ -68,7 +68,7 @@ interface Grouped {
   point: string | null;
 }
 
-/** Returns the ways to group runs: by sweep point, by all settings but the seed, and by each setting that differs. */
+/** Returns the ways to group runs: by sweep setting, by all settings but the seed, and by each setting that differs. */
 export function groupings(runs: readonly Grouped[]): Grouping[] {
   const found = differences(runs.map(({ config }) => config));
   const settings = found.filter(({ path }) => path !== 'seed');
@@ -79,7 +79,7 @@ export function groupings(runs: readonly Grouped[]): Grouping[] {
       ? [
           grouping(
             'point',
-            'sweep point',
+            'sweep setting',
             runs.map(({ point }) => point ?? 'no sweep'),
           ),
         ]

@@ -28,12 +28,12 @@ import type { Measure } from './tokens/token-scale.ts';
 import { type ThoughtFilter, useOfThought } from './use-of-thought.ts';
 
 interface ReplayPageProps {
-  /** An evaluation that was asked for; null: the run's own rollouts. */
+  /** A requested evaluation; null for the run's own rollouts. */
   evaluation: string | null;
   episodeId: string | null;
-  /** Where the player begins, from 1 on. */
+  /** The first turn to play, from 1. */
   turn: number | null;
-  /** Only episodes with such a first thought; null: all. */
+  /** Lists only episodes with this first reasoning; null for all. */
   thought: ThoughtFilter | null;
 }
 
@@ -50,9 +50,9 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
   const loaded = useRun((state) => state.loaded);
   const problem = useRun((state) => state.problem);
   const [followed, setFollowed] = useState(false);
-  /** A file that was chosen and of which no episode is shown yet. */
+  /** A chosen file whose episodes aren't shown yet. */
   const [wanted, setWanted] = useState<EpisodeFile | null>(null);
-  /** An episode that the address named and that isn't there. */
+  /** The id of an episode in the address that doesn't exist. */
   const [missing, setMissing] = useState<string | null>(null);
   const newest = files[0] ?? null;
   const file =
@@ -64,7 +64,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
   const rows = useMemo(() => rowsOf(ofThought, listing), [ofThought, listing]);
   const groups = useMemo(() => groupsOf(episodes ?? []), [episodes]);
   const filter = filterOf(useRun((state) => state.config));
-  /** Several episodes began on one level: those of training. */
+  /** Whether several episodes share a level, as in training. */
   const grouped = file?.split === 'train' && groups.some(({ members }) => members.length > 1);
   const [view, setView] = useState<'episodes' | 'groups'>('episodes');
   const [measure, setMeasure] = useState<Measure | null>(null);
@@ -77,10 +77,10 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
     document.title = `Replay · ${name} · StarPO Studio`;
   }, [name]);
 
-  // Another file was chosen or has come: go to the same place in it.
+  // Shows the same position in a file that was chosen or added.
   useEffect(() => {
     if (!episodes) return;
-    // Yet another may have been chosen since these episodes came.
+    // The user may have chosen another file since the request.
     setWanted((latest) => (sameFile(latest, file) ? null : latest));
     if (evaluation === shownEvaluation && episodes.some(({ id }) => id === episodeId)) return;
     const asked = !followed && !wanted && !episodes.some(({ id }) => id === episodeId);
@@ -94,7 +94,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
   const addressOf = (id: string, of: string | null) =>
     formatRoute({ page: 'replay', runId, evaluation: of, episodeId: id, thought });
 
-  /** What is on the stage is among what is listed, as soon as anything is. */
+  /** Changes the list. If it no longer contains the shown episode, shows its first one. */
   function list(next: Listing): void {
     setListing(next);
     const shown = rowsOf(ofThought, next);
@@ -165,7 +165,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
       )}
       {missing && (
         <p className="replay-missing" role="status">
-          Episode <code>{missing}</code> was not found. The first episode is shown instead.
+          Episode <code>{missing}</code> was not found. Another episode is shown instead.
         </p>
       )}
       {replay && file && file.split !== 'train' && (
@@ -218,7 +218,7 @@ export function ReplayPage({ evaluation, episodeId, turn, thought }: ReplayPageP
   );
 }
 
-/** A choice of an environment that the file shown doesn't have waits for one that has it. */
+/** Ignores the environment filter while the shown file has no episodes of that environment. */
 function rowsOf(episodes: readonly EpisodeSummary[] | null, listing: Listing) {
   const { environment } = listing;
   const known = episodes?.some((episode) => episode.environment === environment) ? environment : null;

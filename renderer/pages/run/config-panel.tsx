@@ -41,7 +41,7 @@ function Made({ runId, config }: { runId: string; config: Config }) {
           <Icon name="settings" size={14} /> Duplicate with changes
         </a>
         <a className="button" href={formatRoute({ page: 'new', from, study: true })}>
-          <Icon name="vary" size={14} /> Vary in a study
+          <Icon name="vary" size={14} /> Vary in a sweep
         </a>
       </p>
     </div>

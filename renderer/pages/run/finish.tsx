@@ -56,7 +56,7 @@ export function Finish({ run }: { run: RunSummary }) {
         </div>
       </div>
       <div className={styles.next}>
-        <h2>{isSample ? 'Explore' : 'Next steps'}</h2>
+        <h2>{isSample ? 'Explore' : 'What to try next'}</h2>
         <ul>
           {(isSample ? sampleIdeas(run) : ideasFor(run, learned)).map((idea) => (
             <li key={idea.label}>

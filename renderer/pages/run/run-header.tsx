@@ -105,7 +105,7 @@ function Facts({ run }: { run: RunSummary }) {
       )}
       {took !== null && !isLive(run.status) && (
         <div title="From the first start to the end, including pauses">
-          <dt>Took</dt>
+          <dt>Duration</dt>
           <dd>{duration(took)}</dd>
         </div>
       )}

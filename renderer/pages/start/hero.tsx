@@ -18,7 +18,7 @@ const first = [
   { path: 'iterations', title: 'Iterations' },
   { path: 'seed', title: 'Seed' },
   { path: 'optimizer.learning_rate', title: 'Learning rate' },
-  { path: 'rollout.groups', title: 'Groups' },
+  { path: 'rollout.groups', title: 'Prompts per iteration' },
 ] as const;
 
 interface HeroProps {

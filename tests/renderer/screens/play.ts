@@ -47,7 +47,7 @@ export async function playStudio(): Promise<Served> {
 export function lookUp(download: boolean) {
   return async (page: Page) => {
     await page.getByLabel('Hugging Face repo').fill('someone/Tiny-Qwen');
-    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
     const accept = page.getByRole('button', { name: /download$/ });
     await accept.waitFor();
     await page.getByText('Hub address and token').click();

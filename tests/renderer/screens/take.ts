@@ -422,7 +422,7 @@ async function scrollToQueue(page: Page): Promise<void> {
 }
 
 async function choose(page: Page): Promise<void> {
-  const boxes = page.getByRole('checkbox', { name: /^Choose / });
+  const boxes = page.getByRole('checkbox', { name: /^Select / });
   for (const place of [2, 3, 4]) await boxes.nth(place).check();
 }
 

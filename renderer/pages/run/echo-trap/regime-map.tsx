@@ -118,7 +118,7 @@ function Trail({ points }: { points: Place[] }) {
 const share = (value: number) => `${Math.round(value * 100)} %`;
 
 const describe = ({ iteration, entropy, dependence }: RegimePoint) =>
-  `Iteration ${iteration}: entropy ${share(entropy)} of its initial value, dependence ${share(dependence)} of the maximum mutual information.`;
+  `Iteration ${iteration}: entropy ${share(entropy)} of its initial value, dependence ${share(dependence)} of its maximum.`;
 
 function course(trail: readonly RegimePoint[]): string {
   const first = trail[0];
