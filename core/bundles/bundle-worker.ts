@@ -2,7 +2,7 @@ import { doJob } from '../base/in-thread.ts';
 import { type PackJob, pack } from './pack.ts';
 import { type UnpackJob, unpack } from './unpack.ts';
 
-/** The thread that packs or unpacks one bundle: core goes on answering meanwhile. */
+/** The thread that packs or unpacks one bundle, so that core keeps responding. */
 
 export type BundleJob = ({ kind: 'pack' } & PackJob) | ({ kind: 'unpack' } & UnpackJob);
 

@@ -25,8 +25,8 @@ export async function expect(home: string, file: string, bytes: number): Promise
 }
 
 /**
- * Takes in a bundle that is expected, byte by byte as it comes; gives why it doesn't where it is another one. Whoever expects it is in another process, maybe: the files'
- * names are all that both know. Throws what the source or the disk says, and then has left nothing.
+ * Receives an announced bundle as a stream. Returns the reason if the data does not match the announcement. The announcement may come from another
+ * process; the two share only file names. Throws errors of the source or the disk and then leaves no file.
  */
 export async function receive(
   home: string,

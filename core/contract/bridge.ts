@@ -10,7 +10,7 @@ export interface Bridge {
   onClose(handler: () => void): () => void;
 }
 
-/** One channel over the bridge. When core's side closes, another one may be made: the next message reaches whoever is core by then. */
+/** One channel over the bridge. After core closes it, another can be opened: the next message reaches the current core. */
 export function bridgeChannel(bridge: Bridge): Channel {
   const closeHandlers: (() => void)[] = [];
   const endings: (() => void)[] = [];
@@ -49,13 +49,13 @@ export interface FolderChoice {
   problem: ApiError | null;
 }
 
-/** `look`: changes nothing; `choose`: lets the person choose a folder; `usual`: goes back to the one that counts where nobody has chosen. */
+/** `look`: changes nothing; `choose`: lets the user choose a folder; `usual`: returns to the default. */
 export type FolderRequest = 'look' | 'choose' | 'usual';
 
 /** What the preload offers for the data folder. */
 export interface FolderChooser {
   dataFolder(wish: FolderRequest): Promise<FolderChoice>;
-  /** Ends the app, as closing it does, and starts it anew. */
+  /** Restarts the app; the same questions as on closing apply. */
   restart(): void;
 }
 
@@ -67,7 +67,7 @@ export interface Guide {
 
 /** What the preload offers for notifications. */
 export interface Notifier {
-  /** What the person has chosen; the shell tells of news by itself, and keeps it for when there is no page. */
+  /** The user's choice. The shell shows notifications, and keeps the choice for times without a page. */
   chooseNotifications(choice: 'on' | 'off'): void;
 }
 

@@ -39,8 +39,8 @@ export function channelPair(): { left: ClosableChannel; right: ClosableChannel; 
 }
 
 /**
- * Joins a channel to one that is still being opened: what comes in meanwhile is kept and goes first, and the end of either ends the other.
- * Where it can't be opened, `failed` hears why and the channel is closed.
+ * Joins a channel to one that is still being opened. Messages received until then are buffered and sent first; closing either closes the other.
+ * If opening fails, `failed` is called with the reason and the channel is closed.
  */
 export function joinChannels(
   channel: ClosableChannel,

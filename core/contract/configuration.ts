@@ -176,7 +176,7 @@ export const configurationProcedures = {
     input: z.object({ set: settings.optional(), titles: z.boolean().optional() }).and(runSource),
     output: configCheck,
   },
-  /** Returns the first prompts of three training levels per environment, and the memory. Throws `config_invalid`, or if there is no usable trainer. */
+  /** Returns the first prompts of three training levels per environment, and the memory. Throws `config_invalid`, or if the trainer is missing or unusable. */
   'configs.preview': { input: source, output: promptPreview },
 } as const;
 

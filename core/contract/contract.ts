@@ -88,7 +88,7 @@ export const procedures = {
   /** Returns once the runs present at the start are indexed; lists may be incomplete before. */
   'history.ready': { input: empty, output: empty },
   'system.info': { input: empty, output: systemInfo },
-  /** Throws `trainer_missing` if there is no usable trainer. */
+  /** Throws `trainer_missing`. */
   'trainer.require': { input: empty, output: empty },
   /** Rebuilds the run history from the run folders, without interrupting other work. */
   'history.rebuild': { changes, input: empty, output: rebuildReport },

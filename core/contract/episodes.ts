@@ -12,7 +12,7 @@ export const episodeSummary = z.object({
   seed: z.number(),
   reward: z.number(),
   success: z.boolean(),
-  /** `done`, `max_turns`, `max_actions`, `context`, or what a newer trainer says. */
+  /** `done`, `max_turns`, `max_actions`, `context`, or a reason of a newer trainer. */
   ended: z.string(),
   turns: z.number().int(),
   actions: z.number().int(),
@@ -49,7 +49,7 @@ export const frame = z.object({
   success: z.boolean(),
   /** Success can't be had any more. */
   deadEnd: z.boolean(),
-  /** What else its environment says of the action, by the names that it has for it. */
+  /** Further facts of the environment about the action, by name. */
   facts: z.array(z.string()),
 });
 export type Frame = z.infer<typeof frame>;
@@ -98,7 +98,7 @@ export const thoughts = z.object({
       episodes: z.array(z.string()),
     }),
   ),
-  /** Why there are none, where only the index of the episodes is left; null where they are all here. */
+  /** Why the episodes are missing if only their index is left; null if all are available. */
   missing: z.string().nullable(),
   /** Every iteration whose thoughts can be asked for in this split, in order. */
   iterations: z.array(z.number().int()),

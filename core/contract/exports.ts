@@ -43,7 +43,7 @@ export type TensorBoardState = z.infer<typeof tensorBoardState>;
 /** Procedures of exports; `changes` as in contract.ts. */
 export const exportProcedures = {
   /**
-   * Makes files of a run or study as a task (`export`), and answers when they are there; `packed`: as one, a zip where there are several. Throws `run_unknown`,
+   * Exports a run or sweep as a task (`export`) and answers when the files exist; `packed`: as one file, a zip if there are several. Throws `run_unknown`,
    * `study_unknown`, `export_unsuitable`, `checkpoint_missing`, `rollout_corrupt`, `disk_full` or `task_cancelled`.
    */
   'exports.make': {

@@ -1,6 +1,6 @@
 /**
- * How a client and core make sure of each other before anything is said: each proves, by an HMAC over both sides' nonces, that it knows a key, and core
- * does so first. Nothing that goes over the wire is of use to whoever has come into core's place or listens. See docs/decisions/0031.
+ * The handshake of a client and core: each proves, by an HMAC over both nonces, that it knows a key, and core goes first. The data on the wire is
+ * useless to an eavesdropper or to a program that took over the port. See docs/decisions/0031.
  */
 
 /** What a client proves to know: `key` belongs to `id` and to the port of the process that gave it. */
@@ -47,16 +47,16 @@ export const proofOf = (key: string, side: 'core' | 'client', nonces: readonly [
 /** How long a link may be followed, in ms. */
 export const linkLifetime = 60_000;
 
-/** A link with which a browser saves a file by itself, for whom it can send no header; `until`: ms since the epoch. */
+/** A link with which a browser downloads a file without sending a header; `until`: ms since the epoch. */
 export async function linkTo(code: string, path: string, until = Date.now() + linkLifetime): Promise<string> {
   return `${path}?${new URLSearchParams({ until: String(until), proof: await linkProof(code, path, until) })}`;
 }
 
-/** What shows that a link was made by whoever has the code. */
+/** The proof that the owner of the code made a link. */
 export const linkProof = (code: string, path: string, until: number) =>
   hmac(code, `link ${path} until ${until}`);
 
-/** Compares without telling by its time how much of a guess was right. */
+/** Compares in constant time. */
 export function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length;
   for (let index = 0; index < left.length; index++)

@@ -14,7 +14,7 @@ export const machineSample = z.object({
   time: z.number().describe('ms since the epoch'),
   /** Share of all cores that was busy since the sample before, 0 to 1. */
   cpu: z.number(),
-  /** In use, whoever has it. */
+  /** In use by any program. */
   memoryBytes: z.number(),
   diskFreeBytes: z.number(),
   /** As in `machine.gpus`. */

@@ -70,7 +70,7 @@ export type HubModel = z.infer<typeof hubModel>;
 
 export const hubSettings = z.object({
   host: z.string(),
-  /** Whether there is a token; it is never told. */
+  /** Whether a token is set; the token itself is never sent. */
   hasToken: z.boolean(),
 });
 export type HubSettings = z.infer<typeof hubSettings>;

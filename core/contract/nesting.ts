@@ -1,7 +1,7 @@
 /** A configuration has half a dozen levels. */
 const deepest = 32;
 
-/** Whether a value from outside is nested so deeply that it is no configuration, and that walking through it could exhaust the stack. */
+/** Whether a value is nested too deeply for a configuration, so that walking through it could exhaust the stack. */
 export function isNestedTooDeeply(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

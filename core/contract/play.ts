@@ -113,11 +113,11 @@ export const playProcedures = {
     output: game,
   },
   'play.get': { input: z.object({ gameId }), output: game },
-  /** The agent plays the level from its start; answers once it has begun. What comes of it is told by the notice `play`. */
+  /** Starts the agent at the beginning of the level and answers when it has started. Notices `play` report its progress. */
   'play.agent': { input: z.object({ gameId, temperature }), output: game },
   /** The agent gives the level up. */
   'play.stop': { input: z.object({ gameId }), output: game },
-  /** Your move. With a temperature the agent begins too, where it hasn't yet. Throws `move_invalid` where there is none of that name, or the level is over. */
+  /** Makes the user's move. With a temperature, this also starts the agent if needed. Throws `move_invalid` if the name is unknown or the level is over. */
   'play.move': {
     input: z.object({
       gameId,
@@ -136,7 +136,7 @@ export const playProcedures = {
 } as const;
 
 export const playNotices = {
-  /** A person's rate on a run's levels was kept, or kept anew. */
+  /** A user's success rate on the levels of a run was saved. */
   humanSuccess: z.object({ runId, humanSuccess: z.array(humanSuccess) }),
   /** A game has changed: a move, or more of the agent's reply (some twenty times a second at most). */
   play: z.object({ runId, game }),

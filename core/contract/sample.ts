@@ -4,7 +4,7 @@ import { runSummary } from './runs.ts';
 /** The id of the sample run: no run of one's own has it, and procedures that read a run take it like any other. */
 export const sampleRunId = 'sample-run';
 
-/** A finished run that ships with the app, so that there is something to watch before anything has run. It stands in no list, and can't be changed. */
+/** A finished run that ships with the app, so that a new user has something to watch. It is in no list and is read-only. */
 export const sample = z.object({
   summary: runSummary,
   /** Commit of the trainer that made it. */

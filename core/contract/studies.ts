@@ -46,7 +46,7 @@ export const estimate = z.object({
 });
 export type Estimate = z.infer<typeof estimate>;
 
-/** Shares of success; null where there is no value (yet). */
+/** Success rates; null if not available (yet). */
 const outcome = <T extends z.ZodType>(value: T) => ({
   /** Of the evaluation before training. */
   before: value.nullable(),

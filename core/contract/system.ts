@@ -11,7 +11,7 @@ export const device = z.object({
   memory_bytes: z.number().nullish(),
 });
 
-/** What became of NVIDIA's GPUs: `problem` says why there is none (docs/formats/devices.md). */
+/** State of the NVIDIA GPUs; `problem` is the reason if none is usable (docs/formats/devices.md). */
 export const cudaState = z.object({
   runtimeVersion: z.string().nullable(),
   driverVersion: z.string().nullable(),

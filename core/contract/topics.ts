@@ -2,7 +2,7 @@ import type { Input, Notice, NoticeName } from './contract.ts';
 
 export type Topic = Input<'notices.subscribe'>['add'][number];
 
-/** What tells two topics apart: a kind of notice, of all runs or of one. */
+/** Identifies a topic: a kind of notice, for all runs or for one. */
 export const topicKey = ({ name, runId }: Topic) => (runId ? `${name} ${runId}` : name);
 
 /** The run that a notice is about; undefined where it is about none. */

@@ -85,7 +85,7 @@ interface Step {
   iteration: number;
   /** Strengths of the signals with a weight; null if the weights do not apply. */
   strengths: number[] | null;
-  /** Target states for a risk of 0 and of 1. Values in between only change `watch`, which is no alarm. */
+  /** Target states for a risk of 0 and of 1. Values in between only change `watch`, which is not an alarm. */
   below: TrapState;
   above: TrapState;
 }

@@ -9,7 +9,7 @@ import type { Thresholds } from './thresholds.ts';
 /** Indices of the {@link detectors} with a weight. */
 export const counted: readonly number[] = detectors.flatMap(({ uncounted }, i) => (uncounted ? [] : i));
 
-/** Risk score of the `watch` state. A run at or above it is no roll-back target. */
+/** Risk score of the `watch` state. A roll-back never targets an iteration at or above it. */
 export const watchRisk = 0.7;
 
 /** Minimum contribution of observed signals for `watch`; settings alone do not trigger it. */

@@ -119,7 +119,7 @@ export function scoreOf(all: readonly Judged[]): Score {
   };
 }
 
-/** Returns the iterations from alarm to onset, or -1 if the alarm is no hit. */
+/** Returns the iterations from alarm to onset, or -1 if the alarm is not a hit. */
 function leadOf(alarm: number, onset: number): number {
   const lead = onset - alarm;
   return lead >= 0 && lead <= longestLead ? lead : -1;

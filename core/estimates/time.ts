@@ -26,8 +26,8 @@ interface Measured {
 }
 
 /**
- * How long a run would take on this machine: by its earlier runs of the same model on the same kind of device, those in the same environments first; where there are none, and the model is the
- * starter on a processor, by typical figures.
+ * Estimates the time of a run on this machine from its earlier runs of the same model on the same kind of device, preferably in the same
+ * environments. Without any, uses typical figures if the model is the starter on a CPU.
  */
 export class TimeEstimates {
   private readonly home: string;
@@ -110,7 +110,7 @@ export class TimeEstimates {
   }
 }
 
-/** Runs whose speed says something of each other's: a checkpoint of a run is of that run's own size, which its folder doesn't say. */
+/** Groups runs of comparable speed. A checkpoint has the size of its own run, which the folder's name does not show. */
 function kindOf(config: RunConfig): string {
   const device = config.device === 'cpu' ? 'cpu' : 'gpu';
   const model = isStarter(config) ? 'starter' : basename(config.start.model);

@@ -8,7 +8,7 @@ import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
  * setting, and a first guess on a machine that has trained nothing yet.
  */
 
-/** A critic of its own goes forward and back as the policy does, and tells values before the update. */
+/** A full critic has its own forward and backward pass, and computes values before the update. */
 const criticTime = { none: 0, full: 2.2, head: 0.5 };
 /** A reference policy goes forward once. */
 const referenceTime = 0.35;

@@ -32,7 +32,7 @@ export interface NewEvaluation extends EvaluationWish {
 interface Job {
   evaluation: Evaluation;
   process: EvaluationProcess;
-  /** After everybody was told how it ended. */
+  /** Called after clients were notified of the end. */
   settled: Promise<void>;
 }
 
@@ -85,8 +85,8 @@ export class Evaluations {
   }
 
   /**
-   * Starts one; answers once it plays. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` where the run has one
-   * under way, or what the trainer says: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
+   * Starts an evaluation and answers when it plays. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` if one is
+   * running for this run, or an error of the trainer: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
    */
   async start(runId: string, { checkpoint, name: wanted, ...wish }: NewEvaluation): Promise<Evaluation> {
     const config = await this.config(runId);

@@ -3,7 +3,7 @@ import type { ApiError } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { type ExportJob, writeExport } from './write-export.ts';
 
-/** A thread that does one export and says how far it is. */
+/** The thread that makes one export and reports progress. */
 export type ExportAnswer = { done: number; total: number } | { files: string[] } | { error: ApiError };
 
 const port = parentPort!;

@@ -98,7 +98,7 @@ function filterText({ filter }: RunConfig): string {
   const kept =
     filter.strategy === 'fraction'
       ? `the ${filter.keep * 100} % of groups with the highest reward standard deviation`
-      : `the groups with the highest reward standard deviation, up to ${filter.keep * 100} % of the total,`;
+      : `the groups with the highest reward standard deviation that make up ${filter.keep * 100} % of the total`;
   return `Only ${kept} were used for training.`;
 }
 

@@ -60,7 +60,7 @@ function firstOf(config: RunConfig, home: string): RunConfig {
   return first;
 }
 
-/** The run that another's weights come from: the one that it goes on from, or whose checkpoint is its model; else what is no run's id. */
+/** Returns the run that the weights come from: the parent of a fork, or the run whose checkpoint is the model. Otherwise a text that is not a run id. */
 function runBefore({ start }: RunConfig, home: string): string {
   if (start.run !== '' || start.weights === 'random') return start.run;
   return relative(runsFolder(home), start.model).split(sep)[0]!;

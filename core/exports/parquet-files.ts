@@ -143,8 +143,8 @@ interface Steps {
 }
 
 /**
- * `episodes.parquet`, a row an episode, and `tokens.parquet`, a row a sampled token, of every file of episodes that a run still has. Gives the files' names.
- * Throws `rollout_corrupt`; episodes that were deleted meanwhile are left out.
+ * Writes `episodes.parquet`, one row per episode, and `tokens.parquet`, one row per sampled token, for all episode files of a run. Returns the file
+ * names. Throws `rollout_corrupt`; episodes deleted in the meantime are skipped.
  */
 export async function writeParquet(
   folder: string,

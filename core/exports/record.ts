@@ -15,7 +15,7 @@ export interface Point {
 
 export type RolloutEntry = RolloutPaths & { iteration: number; split: string; episodes: number };
 
-/** What a run's journal says of its training. */
+/** Facts about a run's training from its journal. */
 export interface RunRecord {
   /** By iteration. */
   points: Point[];

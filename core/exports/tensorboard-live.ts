@@ -11,8 +11,8 @@ interface Followed {
 }
 
 /**
- * Writes the metrics of runs as they come into `FOLDER/RUN/events.out.tfevents...`, where `tensorboard --logdir FOLDER` shows them. A client goes with its core; what
- * was followed goes on with the next one where it was.
+ * Writes metrics of runs as they arrive into `FOLDER/RUN/events.out.tfevents...`, for `tensorboard --logdir FOLDER`. When the core changes, the next
+ * client continues where the last one stopped.
  */
 export class TensorBoardLog {
   private readonly folder: string;
@@ -39,7 +39,7 @@ export class TensorBoardLog {
     await this.runs.get(runId)?.busy;
   }
 
-  /** Ends it once what was heard of is written. */
+  /** Closes the log after everything received is written. */
   async finish(): Promise<void> {
     await Promise.all([...this.runs.values()].map(({ busy }) => busy));
     this.close();

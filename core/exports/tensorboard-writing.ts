@@ -25,8 +25,8 @@ interface TensorBoardParts {
 }
 
 /**
- * Whether the data folder has TensorBoard files of the runs that train, and the writing of them: `tensorboard/RUN/events.out.tfevents...`. It is on while `tensorboard.json`
- * is there. A run's file is written anew when this begins, with the same bytes, so that nothing is lost or twice in it; then it grows.
+ * Writes TensorBoard files of training runs, `tensorboard/RUN/events.out.tfevents...`, while the setting is on, that is, while `tensorboard.json`
+ * exists. When a run is first followed, its file is rewritten with the same bytes, so that no point is lost or duplicated; then it grows.
  */
 export class TensorBoardWriting {
   private readonly parts: TensorBoardParts;
@@ -134,7 +134,7 @@ export class TensorBoardWriting {
     try {
       const ended = await this.passOn(runId, run);
       if (this.runs.get(runId) !== run) return;
-      // Should it train on, its file is written anew.
+      // If training continues later, the file is rewritten.
       if (ended) this.forget(runId);
       if (this.problems.delete(runId)) this.tell();
     } catch (error) {
@@ -142,7 +142,7 @@ export class TensorBoardWriting {
     }
   }
 
-  /** Passes on what the journal has; gives whether that is the run's end. Stops where the run is forgotten meanwhile. */
+  /** Writes what the journal has and returns whether the run has ended. Stops if the run was forgotten. */
   private async passOn(runId: string, run: TensorBoardRun): Promise<boolean> {
     let ended = false;
     while (this.runs.get(runId) === run) {

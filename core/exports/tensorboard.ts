@@ -41,7 +41,7 @@ function tfRecord(data: Uint8Array): Uint8Array {
   return record;
 }
 
-/** Event: wall_time 1 (seconds), step 2, and one of what it says. */
+/** Event: wall_time 1 (seconds), step 2, and one field of content. */
 function event(time: number, step: number, say: (writer: protobuf.Writer) => void): Uint8Array {
   const writer = Writer.create()
     .uint32(9)
@@ -74,7 +74,7 @@ const eventFileName = (time: number) =>
 
 const isEventFile = (name: string) => /^events\.out\.tfevents\..*\.starpo$/.test(name);
 
-/** One event file that grows; every point is whole on disk before the next, as TensorBoard reads it meanwhile. What can't be written leaves nothing. */
+/** A growing event file. Each point is completely on disk before the next, because TensorBoard reads it at the same time. A failed write leaves no partial point. */
 export class EventFile {
   readonly name: string;
   private readonly file: number;
@@ -99,7 +99,7 @@ export class EventFile {
     this.append(pointEvent(point));
   }
 
-  /** Training goes on after an iteration: later points that were added before count no longer. */
+  /** Marks a resume after an iteration: TensorBoard then drops the later points written before. */
   goesOnAfter(iteration: number, time: number): void {
     this.append(restartEvent(time, iteration + 1));
   }

@@ -8,8 +8,8 @@ import type { RunRow } from './runs-table.ts';
 import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 /**
- * Takes a run's annotations into the history, where their file has changed: all of them anew, since they are few and only so a damaged or
- * replaced file can leave nothing behind. Gives whether anything was taken.
+ * Reads a run's annotations into the history if their file has changed. All are replaced, so that a damaged or replaced file leaves nothing behind.
+ * Returns whether anything changed.
  */
 export function takeAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {
   const known = preparedValue<[string], number>(
@@ -133,7 +133,7 @@ const noEvidence: AlertEvidence = {
   advice: [],
 };
 
-/** JSON of what an alert rests on, as far as its line says; null where it says nothing. */
+/** Returns the alert's evidence as JSON, or null if its line has none. */
 function evidenceOf(annotation: object): string | null {
   const said = Object.entries(annotation).filter(
     ([key, part]) => Object.hasOwn(noEvidence, key) && part !== undefined && part !== null,

@@ -133,7 +133,7 @@ function applyToTables(
   }
 }
 
-/** A resumed run does the iterations after its checkpoint again; one that begins anew does all of them (-1). */
+/** A resumed run repeats the iterations after its checkpoint; a restarted run repeats all of them (-1). */
 function dropAfter(database: HistoryDatabase, runId: string, iteration: number): void {
   for (const table of ['metrics', 'evaluations', 'rollouts'])
     prepared(database, `DELETE FROM ${table} WHERE run = ? AND iteration > ?`).run(runId, iteration);

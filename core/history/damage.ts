@@ -6,8 +6,8 @@ import { databaseFile, lockFolder, meansDamage } from './database.ts';
 import { isFromBeforeRelease } from './migrations.ts';
 
 /**
- * Deletes the history's files where they are damaged, so that it can be made again; a healthy one is left alone. Gives whether it did.
- * Throws `history_in_use` where another process has the damaged file open: it would go on writing to a file that is no longer there.
+ * Deletes the history if it is damaged or from before version 1.0, so that it can be rebuilt. Returns whether it did.
+ * Throws `history_in_use` if another process has the file open: it would keep writing to a deleted file.
  */
 export function dropDamagedHistory(home: string): boolean {
   const file = databaseFile(home);
@@ -20,7 +20,7 @@ export function dropDamagedHistory(home: string): boolean {
   }
 }
 
-/** Null where there is a host, which would have told of any damage. */
+/** Returns null if the folder has a host, which would have reported any damage. */
 function lockUnlessHosted(home: string): { release(): void } | null {
   try {
     return lockFolder(home);
@@ -56,7 +56,7 @@ function isDamaged(file: string): boolean {
   }
 }
 
-/** Other processes that have a file open, as far as this system tells (Linux, the same user's). */
+/** Returns other processes of the same user that have a file open (Linux only). */
 function usersOf(file: string): number[] {
   const target = realpathSync(file);
   return list('/proc')

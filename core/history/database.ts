@@ -9,13 +9,13 @@ export type HistoryDatabase = Database.Database;
 export const databaseFile = (home: string) => join(home, 'studio.db');
 const lockFile = (home: string) => join(home, 'studio.lock');
 
-/** Whether a folder is a data folder: whoever has had one for itself has left its lock there. */
+/** Whether a folder is a data folder: a process that locked it left its lock file there. */
 export const isDataFolder = (folder: string) =>
   existsSync(lockFile(folder)) || existsSync(databaseFile(folder));
 
 /**
- * Takes a data folder for this process alone until it is released: who has it is the folder's host. The lock is the system's and ends with the
- * process, however it ends. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
+ * Locks a data folder for this process until it is released; the process is then the folder's host. The operating system releases the lock when the
+ * process exits. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export function lockFolder(home: string): { release(): void } {
   return opening(home, () => {
@@ -33,7 +33,7 @@ function takeLock(file: string): HistoryDatabase {
     return lock;
   } catch (error) {
     lock.close();
-    // Nobody can hold what is no database.
+    // A file that is not a database cannot be locked.
     if (!meansDamage(error)) throw error;
     rmSync(file);
     return takeLock(file);
@@ -41,8 +41,8 @@ function takeLock(file: string): HistoryDatabase {
 }
 
 /**
- * Opens the run history of a data folder, making it where there is none, for one thread that has it for itself: who needs neither host nor worker.
- * Throws `data_folder_in_use` where another has it, `data_folder_unusable`, `disk_full` or `history_version_unsupported`.
+ * Opens or creates the run history of a data folder for exclusive use by one thread, without host or worker.
+ * Throws `data_folder_in_use`, `data_folder_unusable`, `disk_full`, `history_version_unsupported` or `history_outdated`.
  */
 export function openDatabase(home: string): HistoryDatabase {
   return opening(home, () => {
@@ -133,7 +133,7 @@ function meansInUse(error: unknown): boolean {
   return typeof code === 'string' && /^SQLITE_(BUSY|LOCKED)/.test(code);
 }
 
-/** Whether SQLite says that it can't make sense of a file. What has another reason (rights, a full disk) is no damage. */
+/** Whether SQLite reports a file as corrupt. Other errors (permissions, a full disk) are not damage. */
 export function meansDamage(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^SQLITE_(NOTADB|CORRUPT)/.test(code);

@@ -28,13 +28,13 @@ export interface Judged {
 
 interface Followed {
   monitor: Monitor;
-  /** Event up to which it was told. */
+  /** The last event that the monitor has processed. */
   seq: number;
 }
 
 /**
- * Lets the Echo Trap's monitor look at what the history has taken in of a run, from where it looked last, and raises its alerts: they go to the run's own
- * annotations, and only those that stand at the end of all that is there. Alerts have stable ids, so whoever dies in between, or makes the history again, raises none twice.
+ * Runs the Echo Trap monitor on the newly ingested part of a run and writes its alerts to the run's annotations, but only those that still apply at
+ * the end of the journal. Alerts have stable ids, so a crash or a rebuild raises none twice.
  */
 export class Judge {
   private readonly database: HistoryDatabase;
@@ -85,7 +85,7 @@ export class Judge {
     }
   }
 
-  /** What the monitor says of a run as it was judged last; null where there is nothing to judge. */
+  /** Returns the monitor's latest view of a run, or null if it was not judged. */
   view(runId: string): EchoTrap | null {
     const judged = judgedUpTo(this.database, runId);
     return judged < 0 ? null : this.follow(runId, judged).monitor.view();
@@ -97,12 +97,12 @@ export class Judge {
     return judged < 0 ? [] : this.follow(runId, judged).monitor.normalAt(iteration);
   }
 
-  /** The history of a run is made again: what was seen of the old one says nothing. */
+  /** Drops a run's monitor, because its history was rebuilt. */
   forget(runId: string): void {
     this.followed.delete(runId);
   }
 
-  /** The run's monitor, told of what was judged before: of that, nothing is raised again. */
+  /** Returns the run's monitor with all events judged before; it raises no alert for these again. */
   private follow(runId: string, judged: number): Followed {
     const known = this.followed.get(runId);
     const followed = known?.seq === judged ? known : newlyFollowed(this.home, runId, this.calibration);
@@ -117,7 +117,7 @@ export class Judge {
   }
 }
 
-/** What the monitor says of a run, computed anew and kept nowhere: for a history that is only read. Null where there is nothing to judge. */
+/** Computes the monitor's view of a run without storing it, for a read-only history. Returns null if the run is not judged. */
 export function judgeAnew(
   database: HistoryDatabase,
   home: string,
@@ -131,7 +131,7 @@ export function judgeAnew(
   return followed.monitor.view();
 }
 
-/** Where a run stands, in short; null where there is nothing to judge. */
+/** Returns the state of a run and since when, or null if it was not judged. */
 export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBrief | null {
   const brief = prepared<[string], TrapBrief>(
     database,
@@ -140,7 +140,7 @@ export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBri
   return brief ?? null;
 }
 
-/** A warm start learns from demonstrations: there is nothing in it that could collapse so. What a newer version made is left to that: alerts would be written into it. */
+/** Excludes warm starts, which train on demonstrations, and runs of newer versions, because judging writes alerts into the run. */
 const isJudged = ({ id, task }: RunRow, home: string) =>
   task !== 'warm_start' && !isNewer(configOf(home, id));
 
@@ -162,8 +162,8 @@ const newlyFollowed = (home: string, runId: string, calibration?: Calibration): 
 });
 
 /**
- * Tells a monitor of a run's stored metrics up to an event, from where it was told last, and of the trainers that began again: `rewoundTo` is the earliest iteration
- * after which anything was taken back. Null where there was nothing to tell.
+ * Passes a run's stored metrics up to an event to its monitor, including restarts of the trainer: `rewoundTo` is the earliest iteration that the
+ * trainer returned to. Returns null if nothing was new.
  */
 function tell(
   database: HistoryDatabase,

@@ -32,7 +32,7 @@ const waiting = `FROM rollouts JOIN runs ON runs.id = rollouts.run
   LEFT JOIN indexed_rollouts AS indexed ON indexed.run = rollouts.run AND indexed.iteration = rollouts.iteration AND indexed.split = rollouts.split
   WHERE removed = 0 AND indexed.run IS NULL`;
 
-/** Reads one rollout file that wasn't read yet, the oldest: a row's number says how new it is. Gives whether there was one. One that can't be read has nothing to be found. */
+/** Indexes the oldest rollout file (by row number) that is not indexed yet, and returns whether one was found. An unreadable file is indexed as empty. */
 export function indexNextRollout(database: HistoryDatabase, home: string): boolean {
   const next = prepared<[], Waiting>(
     database,
@@ -112,7 +112,7 @@ function facetsOf({ runId, environment, success }: Facets): string[] {
 type Search = Input<'episodes.search'>;
 type Row = Omit<FoundEpisode, 'success'> & { success: 0 | 1 };
 
-/** As `episodes.search` says, the newest first. */
+/** Implements `episodes.search`, newest first. */
 export function searchEpisodes(
   database: HistoryDatabase,
   { limit = 50, ...wanted }: Search,

@@ -19,7 +19,7 @@ export const normalText = (
   points: readonly TrackPoint[],
 ): string | null => (points.length > 0 ? `${JSON.stringify({ version, from, points })}\n` : null);
 
-/** None where there is no such file, or none that can be used: then the run is judged by itself. */
+/** Returns an empty list if the file is missing or invalid; the run is then judged without a baseline from its parent. */
 export function readNormal(home: string, runId: string): TrackPoint[] {
   return normal.safeParse(readJson(home, runId, runFiles.normal)).data?.points ?? [];
 }

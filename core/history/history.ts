@@ -11,15 +11,15 @@ import { createWriter, type HistoryWriter, type Ingested, nothingTaken } from '.
 import { startWriterThread } from './writer-thread.ts';
 
 export interface HistoryOptions {
-  /** Whether it is written by a thread of its own: for processes that answer others meanwhile. */
+  /** Whether a separate thread writes, so that this process keeps responding. */
   thread: boolean;
-  /** Hears why the data folder's thresholds of the Echo Trap's monitor can't be used. */
+  /** Called with the reason if the data folder's monitor thresholds are invalid. */
   log: (message: string) => void;
 }
 
 /**
- * The run history of a data folder, which this process has for itself until it closes it. `database` reads at once, `reader` what may take long, in a thread of its own;
- * all that writes goes through one writer. A history of a newer StarPO Studio is only read: it is shown as it is, and nothing is taken in.
+ * The run history of a data folder, locked by this process until it is closed. `database` is for fast reads, `reader` for slow ones in a separate
+ * thread; one writer does all writes. A history of a newer version is opened read-only, and nothing is ingested.
  */
 export class History implements HistoryWriter {
   readonly database: HistoryDatabase;
@@ -46,7 +46,7 @@ export class History implements HistoryWriter {
     this.lock = lock;
   }
 
-  /** Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`. */
+  /** Throws `data_folder_in_use`, `data_folder_unusable`, `history_outdated` or `disk_full`. */
   static async open(home: string, { thread, log }: HistoryOptions): Promise<History> {
     const lock = lockFolder(home);
     let writer: HistoryWriter | null = null;

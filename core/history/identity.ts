@@ -24,7 +24,7 @@ export function isSameJournal(database: HistoryDatabase, runId: string, journal:
   return stored.seq === first.seq && stored.time === first.time && stored.type === type;
 }
 
-/** Empty where there is none that can be read. */
+/** Returns an empty text if the file is missing or unreadable. */
 function firstLine(path: string): string {
   let file: number | undefined;
   try {

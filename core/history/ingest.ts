@@ -7,9 +7,9 @@ import { prepared, preparedValue } from './statements.ts';
 const columns = Object.keys(unread) as (keyof JournalState)[];
 
 /**
- * Takes what is new in a run's journal into the history: one batch, one transaction, together with the byte offset to go on from.
- * A batch that was taken in the meantime, as by a rebuild, is left alone. Whoever dies at any point loses and doubles nothing.
- * Gives whether there may be more.
+ * Ingests new events of a run: one batch in one transaction, together with the byte offset to continue from.
+ * Skips a batch that was ingested in the meantime, for example by a rebuild. A crash at any point neither loses nor duplicates events.
+ * Returns whether there may be more.
  */
 export function ingestBatch(
   database: HistoryDatabase,

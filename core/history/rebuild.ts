@@ -26,15 +26,15 @@ export const isRunFolder = (home: string, runId: string) =>
   existsSync(join(runFolder(home, runId), runFiles.config));
 
 export interface RebuildOptions {
-  /** Hears how many runs are done, of how many. */
+  /** Called with the number of rebuilt runs and the total. */
   progress?: (done: number, total: number) => void;
-  /** Ends it between two runs: what was made again until then holds. */
+  /** Stops between two runs and keeps the runs rebuilt so far. */
   signal?: AbortSignal;
 }
 
 /**
- * Makes the history again from the run directories alone. Every run is replaced in one transaction, so that clients see it whole all
- * the time, and a process that dies on the way leaves a history that holds. A run whose files can't be read stays as it was, and the report says so.
+ * Rebuilds the history from the run directories alone. Each run is replaced in one transaction, so clients always see complete runs, and a process
+ * that exits early leaves a consistent history. A run with unreadable files keeps its old history, and the report lists it.
  */
 export async function rebuildHistory(
   database: HistoryDatabase,

@@ -124,7 +124,7 @@ function algorithmOf({ task, filter, advantage }: z.infer<typeof head>): string 
   return `${filter.strategy === 'none' ? 'StarPO' : 'StarPO-S'} (${estimators[estimator] ?? estimator})`;
 }
 
-/** What a run is called by itself. */
+/** Returns the default name of a run. */
 export const ownName = (
   runId: string,
   { imported, preset }: { imported?: { name: string } | undefined; preset: string },

@@ -111,10 +111,10 @@ function spanOf(
   return first === undefined ? null : { first, last: end('DESC')! };
 }
 
-/** More are never told: between two of them, time is taken to go by evenly. */
+/** Maximum number of points. Times between two points are interpolated. */
 const mostTimes = 2048;
 
-/** When iterations ended, by the journal: those that were done again, the last time. Evenly chosen where there are very many. */
+/** Returns when iterations ended according to the journal; the last time counts for repeated ones. Long series are sampled evenly. */
 export function readIterationTimes(database: HistoryDatabase, runId: string): IterationTimes {
   const bound = (of: 'min' | 'max') =>
     preparedValue<[string], number | null>(

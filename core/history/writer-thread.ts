@@ -112,7 +112,7 @@ class WriterThread {
       // It may have been given up while the thread started.
       signal?.throwIfAborted();
       this.pending.set(id, { resolve, reject, progress });
-      // Who waits for an answer keeps the process; an idle thread doesn't.
+      // A pending call keeps the process alive; an idle thread does not.
       this.worker.ref();
       send({ id, name, runId, iteration });
       signal?.addEventListener('abort', abort);

@@ -13,7 +13,7 @@ import { addRun } from './runs-table.ts';
 import { type Survey, Surveyor } from './survey.ts';
 
 export interface Ingested {
-  /** Whether its annotations were read anew. */
+  /** Whether the annotations were read again. */
   annotated: boolean;
   /** Whether there is more to be taken in. */
   more: boolean;
@@ -29,11 +29,11 @@ export const nothingTaken: Ingested = { annotated: false, more: false, judged: f
 export interface HistoryWriter {
   /** Looks at every run directory. */
   survey(): Promise<Survey>;
-  /** Takes in a piece of what is new of a run, the run itself included; nothing where there is none. */
+  /** Ingests one batch of new events of a run, and adds the run if it is new. Does nothing without new events. */
   ingest(runId: string): Promise<Ingested>;
   /** Gives whether anything was new. */
   takeAnnotations(runId: string): Promise<boolean>;
-  /** What the Echo Trap's monitor says of a run as far as it is taken in; null where there is nothing to judge. */
+  /** Returns the monitor's view of the ingested part of a run, or null if the run is not judged. */
   trap(runId: string): Promise<EchoTrap | null>;
   /** What a fork of a run from an iteration on is measured by, as far as the run is taken in: the text of its normal.json, or null where it has none. */
   normalAt(runId: string, iteration: number): Promise<string | null>;

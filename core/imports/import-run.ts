@@ -17,11 +17,11 @@ export interface ImportOptions {
   run?: string | undefined;
   /** Else a new one, as {@link importedRunId} gives it. */
   runId?: string | undefined;
-  /** Where it is made, as {@link halfMadeFolder} gives it; whoever may have to clear it away names it. */
+  /** Temporary folder from {@link halfMadeFolder}; the caller names it, because it may have to delete it. */
   partial?: string | undefined;
 }
 
-/** Hears how far it is, in hundredths. */
+/** Called with the progress in percent. */
 export type ImportProgress = (done: number, total: number) => void;
 
 export interface Imported {

@@ -1,7 +1,7 @@
 import { doJob } from '../base/in-thread.ts';
 import { type ImportOptions, importRun } from './import-run.ts';
 
-/** The thread that makes a run of a table: whoever waits for it can give it up meanwhile. */
+/** The thread that creates a run from a table; the caller can cancel it. */
 
 export interface ImportJob {
   home: string;

@@ -1,6 +1,6 @@
 import { evaluationMetricNames, metricNames } from '../run-directory/metrics.ts';
 
-/** What other trainers call their metrics, and which of ours each is. Only what means the same is one of ours, or stands for one that nothing else is; the rest keeps its name, under the trainer's. */
+/** Maps metric names of other trainers to ours. Only metrics with the same meaning (or substitutes for missing ones) get our name; others keep theirs after the trainer's name. */
 
 export const importSources = ['ragen', 'verl', 'trl', 'csv'] as const;
 export type ImportSource = (typeof importSources)[number];
@@ -143,7 +143,7 @@ function named(among: readonly Rule[], name: string): string | null {
   return null;
 }
 
-/** Metrics that say of which environment they are, by the names that they have where there is but one. */
+/** Metrics whose names include the environment, by their names for a single environment. */
 export const withoutLabel = (name: string) => name.replace(/^rollout\/[^/]+\/([^/]+)$/, 'rollout/$1');
 
 function isOurs(name: string): boolean {

@@ -33,8 +33,8 @@ const lastStep = 1_000_000;
 const longestName = 128;
 
 /**
- * `progress` hears the share of it that is done. Throws `import_no_step`, `import_step_invalid`, `import_no_metric` where no column is one that the app knows, `import_not_numeric`, or `import_several_runs` where the
- * table has the columns of more than one run and none is chosen.
+ * `progress` is called with the fraction done. Throws `import_no_step`, `import_step_invalid`, `import_no_metric` if no column is known,
+ * `import_not_numeric`, or `import_several_runs` if the table has several runs and none is chosen.
  */
 export function readMetrics(
   table: Table,
@@ -241,7 +241,7 @@ function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
   if (without > 0) remarks.push(`${count(without, 'row')} without a step skipped.`);
 }
 
-/** Null for an empty cell, undefined for what is no number. */
+/** Returns null for an empty cell and undefined for one that is not a number. */
 function numberIn(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return null;

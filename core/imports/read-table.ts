@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { Failure, fileReason } from '../contract/failure.ts';
 
-/** A table as a tracker exports it: what is in its cells is text, and empty where there is nothing. */
+/** A table as exported by a tracker. Cells are text; missing cells are empty. */
 export interface Table {
   columns: string[];
   rows: string[][];
@@ -101,7 +101,7 @@ function fromCsv(path: string, whole: string): Table {
   }
 }
 
-/** The first line that is no comment. */
+/** Returns the first line that is not a comment. */
 function headerOf(text: string): string {
   for (const [line] of text.matchAll(/[^\r\n]+/g))
     if (line.trim() !== '' && !/^#(?!\s*[,;\t])/.test(line)) return line;
@@ -115,8 +115,8 @@ function delimiterOf(header: string): string {
 }
 
 /**
- * Rows as wide as the header's last name: what stands below a header's empty end is of no metric, and no cell may stand beyond it but the empty one that a delimiter at a line's end
- * makes. A log may have been copied in the middle of its last line.
+ * Cuts rows to the last named column of the header. Cells beyond it must be empty, as a delimiter at the end of a line makes them. The last line may be
+ * truncated, because the log may have been copied while it was written.
  */
 function fitting(path: string, header: readonly string[], rows: string[][]): Table {
   const width = header.findLastIndex((name) => name.trim() !== '') + 1;

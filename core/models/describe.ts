@@ -16,7 +16,7 @@ export type KnownModel = Pick<ModelEntry, 'name' | 'folder' | 'source' | 'reposi
 
 const precisions: Record<StoredTensor['type'], string> = { F32: 'fp32', F16: 'fp16', BF16: 'bf16' };
 
-/** What a folder says of itself, from its configuration and the headers of its weights; what is wrong with it is a fact, not a failure. */
+/** Describes a model folder from its configuration and weight headers. Problems are part of the description, not errors. */
 export async function describeModel(known: KnownModel): Promise<ModelEntry> {
   const { folder } = known;
   const about = {

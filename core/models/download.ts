@@ -34,7 +34,7 @@ export const incomplete = '.incomplete';
 
 /**
  * Downloads all files of a revision, resuming partial files, verifies digests and renames the folder when all are complete, so that a model
- * folder is never incomplete. Throws the signal's reason, `download_corrupt`, what `request` throws, or what the disk says.
+ * folder is never incomplete. Throws the signal's reason, `download_corrupt`, what `request` throws, or errors of the disk.
  */
 export async function download(plan: DownloadPlan, { signal, progress }: Control): Promise<void> {
   await mkdir(plan.partial, { recursive: true });

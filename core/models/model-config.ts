@@ -62,7 +62,7 @@ export async function readModelConfig(folder: string): Promise<ModelConfig> {
   );
 }
 
-/** `model_type is "llama"`: what stands where something else has to. */
+/** Formats an unexpected value, such as `model_type is "llama"`. */
 function inWords(written: unknown, { path, message }: z.core.$ZodIssue): string {
   const [key] = path.map(String);
   if (key === undefined) return message;

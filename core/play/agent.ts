@@ -27,7 +27,7 @@ interface TurnReward {
   integer: boolean;
 }
 
-/** A policy plays a level to its end as in training: the same prompts, reading of replies and limits. Whether it goes on is `living`'s to say after each turn. */
+/** Plays a level to its end as in training, with the same prompts, parsing and limits. `living` is called after each turn and decides whether to continue. */
 export async function playEpisode(
   policy: PolicyThread,
   seat: Seat,

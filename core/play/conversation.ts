@@ -2,7 +2,7 @@ import type { Policy } from './policy.ts';
 import { type Sampling, sampleToken } from './sampler.ts';
 import type { ChatTokenizer } from './tokenizer.ts';
 
-/** What a turn says to the policy; the system prompt counts in the first turn alone. */
+/** The prompt of a turn; the system prompt is part of the first turn only. */
 export interface Message {
   system: string;
   user: string;
@@ -24,7 +24,7 @@ export interface Reply {
   cut: boolean;
 }
 
-/** How often, in ms, a reply in the making is told of. */
+/** Interval in ms between updates of a response in progress. */
 const interval = 50;
 
 /** A conversation with a policy, turn by turn, in ChatML as in training: control tokens are placed by id. Ids in, ids out, through the policy's cache. */
@@ -48,7 +48,7 @@ export class Conversation {
     policy.forget();
   }
 
-  /** The policy's answer, or null where message and answer don't fit into the context any more. `told` hears of the text so far. Throws the signal's reason. */
+  /** Returns the policy's response, or null if message and response exceed the context. `told` is called with the text so far. Throws the signal's reason. */
   async reply(
     message: Message,
     rules: ReplyRules,

@@ -1,7 +1,7 @@
 import type { HumanSuccess } from '../contract/contract.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
 
-/** Levels from which on a person's rate says something, and is kept. */
+/** Minimum number of levels for saving a user's success rate. */
 export const enoughLevels = 10;
 
 /** The newest rate of each environment of a run, as its annotations have it; none where they can't be read. */

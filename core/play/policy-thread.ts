@@ -36,7 +36,7 @@ const script = join(
 
 type Wanted<R extends PolicyRequest = PolicyRequest> = R extends { id: number } ? Omit<R, 'id'> : never;
 
-/** A policy in a thread of its own, so that nobody waits while it thinks. Closing it gives up what it is at. */
+/** A policy in its own thread, so that generating does not block. Closing it aborts its work. */
 export class PolicyThread {
   private readonly worker: Worker;
   private readonly pending = new Map<number, Pending>();

@@ -1,4 +1,4 @@
-/** A reply taken apart, as in training. Without a valid format think and answer hold nothing and there are no actions. */
+/** A parsed response, as in training. With an invalid format, reasoning and answer are empty and actions are missing. */
 export interface ParsedReply {
   formatValid: boolean;
   think: string | null;
@@ -14,7 +14,7 @@ const edges = new RegExp(`^${blank}+|${blank}+$`, 'g');
 const tags = ['<think>', '</think>', '<answer>', '</answer>', '<|im_start|>', '<|im_end|>'];
 const withThought = new RegExp(`<think>([^]*?)</think>${blank}*<answer>([^]*)`);
 
-/** The first think block, optional white space, answer block (without thinking: the first answer block); what stands around them is ignored. */
+/** Matches the first think block, optional white space and answer block (without thinking: the first answer block); text around them is ignored. */
 export function parseReply(reply: string, think: boolean): ParsedReply {
   if (!think) {
     const open = reply.indexOf('<answer>');
@@ -34,7 +34,7 @@ function matched(think: string | null, rest: string): ParsedReply {
 
 const strip = (text: string) => text.replace(edges, '');
 
-/** Stray tags, as of a model that opens a block twice, are no part of what it says. One tag after another, each wherever it comes to stand. */
+/** Removes stray tags, such as those of a model that opens a block twice. Each tag is removed everywhere, one tag after another. */
 function withoutTags(text: string): string {
   let result = text;
   for (const tag of tags)

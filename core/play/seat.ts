@@ -1,7 +1,7 @@
 import type { Frame, PlaySide } from '../contract/contract.ts';
 import type { EnvironmentProcess, EnvironmentStart, EnvironmentStep } from '../trainer/environment.ts';
 
-/** One player's place at a level: the environment as it stands for that player, and the pictures of how it came to be so. */
+/** A player's place at a level: the current environment and the pictures of all states so far. */
 export class Seat {
   readonly side: PlaySide;
   /** What the environment shows now. */
@@ -27,7 +27,7 @@ export class Seat {
     return new Seat(process, await process.reset(seed), maxMoves);
   }
 
-  /** The environment's name for a move, in whatever case it was written; free text is a move as it is. Undefined where there is none. */
+  /** Returns the action name for a move, ignoring case; free text is returned unchanged. Undefined if unknown. */
   moveOf(action: string): string | undefined {
     if (this.actions.length === 0) return action;
     return this.actions.find((name) => name.toLowerCase() === action.toLowerCase());

@@ -163,7 +163,7 @@ export class Queue {
       this.again = true;
       return;
     }
-    // Not at once: the first change that it makes is told to clients, and so to this queue, which would begin a second time.
+    // Deferred, because the first change is published to clients, including this queue, which would otherwise start a second pass.
     this.advancing = Promise.resolve()
       .then(() => this.startWhatCan())
       .catch((error: unknown) => this.hold(error))
@@ -175,7 +175,7 @@ export class Queue {
       });
   }
 
-  /** Something is wrong with the machine: says what, and waits before it tries again. */
+  /** Reports a problem of the machine and retries later. */
   private hold(error: unknown): void {
     if (this.closed) return;
     const trouble = asFailure(error).toApiError();
@@ -253,7 +253,7 @@ export class Queue {
     }
   }
 
-  /** A large model takes longer to load than `start` waits: its device isn't free meanwhile. Gives whether its trainer has begun, or this queue is closed. */
+  /** Waits for a model that loads longer than `start` waits, because its device is still busy. Returns whether the trainer started or the queue was closed. */
   private async untilBegun(runId: string, before: number | null): Promise<boolean> {
     const { database, runs, supervisor, trainer } = this.parts;
     const begun = () => this.closed || lastStart(database, runId) !== before;
@@ -264,7 +264,7 @@ export class Queue {
     return begun();
   }
 
-  /** A run that somebody has started since it was added waits no more, also where nobody works through the queue. */
+  /** Removes runs that were started since they were added, even if no host works on the queue. */
   private leave(runId: string): void {
     const entry = this.parts.file.read().find(({ run }) => run === runId);
     if (entry && !this.waits(entry)) this.drop(runId);

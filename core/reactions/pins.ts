@@ -9,7 +9,7 @@ import { parseLine } from '../run-directory/parse-line.ts';
 /** Checkpoints that stay on either side of the last healthy iteration: a sign that is found late may have begun before the newest of them. */
 const keptOnEachSide = 2;
 
-/** Who asked for a pin: in the arguments of its command, which the trainer doesn't read. */
+/** Origin of a pin, in the arguments of its command; the trainer does not read it. */
 const own = 'echo_trap';
 
 const pinLine = z.looseObject({
@@ -25,8 +25,8 @@ export function wantedPins(checkpoints: readonly number[], lastHealthy: number |
 }
 
 /**
- * Asks the trainer of a run to keep the optimiser state of the checkpoints that a roll-back may need, and to let go of those that it needs no more. What a person has
- * pinned stays pinned. Nobody waits for the answers: what couldn't be pinned keeps its weights all the same.
+ * Asks a run's trainer to pin the checkpoints that a roll-back may need and to unpin those that are no longer needed. Pins by the user stay.
+ * The answers are not awaited: a checkpoint that couldn't be pinned still keeps its weights.
  */
 export function pinWanted(folder: string, lastHealthy: number | null): void {
   const wanted = wantedPins(checkpointsOf(folder), lastHealthy);

@@ -22,8 +22,8 @@ export const commandPlan = (action: 'pause' | 'checkpoint' | 'stop', message = '
 });
 
 /**
- * Where a roll-back goes to, and as which run it goes on: the newest checkpoint at which nothing was wrong. Throws `checkpoint_missing` where there is none any more, or
- * `disk_space_low` where the fork's checkpoints would find no room.
+ * Plans a roll-back: the newest healthy checkpoint and the id of the fork. Throws `checkpoint_missing` if no such checkpoint is left, or
+ * `disk_space_low` if the disk has too little space for the fork's checkpoints.
  */
 export async function rollBackPlan(
   folder: string,

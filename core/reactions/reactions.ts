@@ -43,8 +43,8 @@ export interface ReactionsParts {
 type PlannedAction = Plan & Pick<KnownReaction, 'id' | 'by' | 'alert'>;
 
 /**
- * What is done about alarms: by a person who takes an advice, and, once it was asked to `work`, by each living run's own policy (`reaction` of run.json). Every action is
- * written to the run's annotations before it begins and when it has ended, so that a core that ends in between leaves the rest to the next, and nothing is done twice.
+ * Actions on alarms: advice applied by the user and, after `work`, the automatic action of each living run (`reaction` of run.json). Every action is
+ * written to the run's annotations before it starts and after it ends, so the next core can complete it and no step is repeated.
  */
 export class Reactions {
   private readonly parts: ReactionsParts;
@@ -58,7 +58,7 @@ export class Reactions {
     this.parts = parts;
   }
 
-  /** Begins to do what the policies of living runs say, and goes on with what an earlier core had begun. */
+  /** Starts automatic actions for living runs and continues actions that an earlier core began. */
   work(): void {
     const { history, runs, supervisor, notices } = this.parts;
     if (this.working || this.closed || history.readOnly) return;
@@ -75,7 +75,7 @@ export class Reactions {
     for (const run of runs.list()) if (isActive(run)) this.look(run.id);
   }
 
-  /** Takes an advice that a person has chosen. Throws as `echoTrap.act` says. */
+  /** Applies advice chosen by the user. Throws as `echoTrap.act` does. */
   async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<TrapReaction> {
     const { annotations, history } = this.parts;
     const alerts = annotations.alerts(runId);
@@ -135,11 +135,11 @@ export class Reactions {
     this.quietly(runId, async () => {
       const { annotations, runs } = this.parts;
       const reactions = readReactions(this.parts.history.database, runId);
-      // Who trains a run on after it was rolled back wants to see where that leads.
+      // A run that is trained further after a roll-back gets no automatic actions.
       if (reactions.some(({ state, fork }) => state === 'done' && fork !== null)) return;
       const alarm = newAlarm(annotations.alerts(runId), reactions);
       const run = runs.get(runId);
-      // An alarm of a time when nobody reacted may have passed.
+      // An alarm from a time without a host may have passed.
       if (!alarm || !isActive(run) || !run.trap || !isAlarm(run.trap.state)) return;
       const config = await this.config(runId);
       if (config.reaction !== 'notify') await this.followPolicy(runId, config, alarm);
@@ -212,7 +212,7 @@ export class Reactions {
       if (known.some((each) => each.id === id && each.state !== 'begun')) return;
       const pause = known.find((each) => each.id === pauseIdOf(id));
       if (pause) return this.record(runId, planned, 'failed', pause.message);
-      // A person who has started the run since then wants it to go on.
+      // If the user started the run since then, it should keep training.
       const restarted = (lastStart(database, runId) ?? 0) > time;
       if (restarted)
         return this.record(runId, planned, 'failed', 'The run was restarted before this action.');
@@ -254,7 +254,7 @@ export class Reactions {
     const { status } = runs.get(runId);
     if (action === 'pause' && status === 'paused') return done;
     if (action === 'stop' && !isActive({ status })) return done;
-    // A person is told after a minute that there was no answer; a policy has nobody who waits.
+    // A user gets an error after a minute without an answer; an automatic action waits longer.
     const within = by === 'policy' ? trainerPatience : undefined;
     const { accepted, message } = await runs.command(runId, asked, {}, within);
     if (accepted) return done;
@@ -281,7 +281,7 @@ export class Reactions {
     return `Rolled back to ${planWords(planned)}.`;
   }
 
-  /** Counts the roll-back in what the fork says of those that led to it. */
+  /** Records in the fork's annotations how many automatic roll-backs led to it. */
   private async carryRollbacks(runId: string, { by, fork }: PlannedAction): Promise<void> {
     const { annotations, runs } = this.parts;
     const count = this.rollbacksBefore(runId) + (by === 'policy' ? 1 : 0);
@@ -301,7 +301,7 @@ export class Reactions {
     if (isActive(runs.get(runId)))
       await runs.command(runId, 'stop').catch(unless('run_not_active', 'trainer_not_responding'));
     const start = performance.now();
-    // Its journal tells of the end; only then is the trainer asked for its lock, which goes with the process.
+    // Waits until the journal has the end, then until the trainer's lock is released, which happens when its process exits.
     while (isActive(runs.get(runId)) || (await trainer.status(runs.folder(runId))).running) {
       if (performance.now() - start > trainerPatience)
         throw new Failure(
@@ -341,7 +341,7 @@ export class Reactions {
     return validateConfig(await this.parts.runs.config(runId));
   }
 
-  /** Does something that nobody waits for: what goes wrong is logged. */
+  /** Runs work in the background and logs its errors. */
   private quietly(runId: string, work: () => Promise<void>): void {
     this.inTurn(runId, work).catch((error) => {
       if (!this.closed) this.parts.log(`${runId}: ${asFailure(error).message}`);
@@ -358,7 +358,7 @@ export class Reactions {
 
 const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
-/** The newest alarm that nobody has answered or done anything about. */
+/** Returns the newest alarm without an answer or action. */
 export function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]): Alert | undefined {
   const handled = Math.max(-1, ...reactions.map(({ time }) => time));
   return alerts.findLast(

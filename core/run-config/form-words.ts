@@ -201,7 +201,7 @@ export const sections: readonly SectionWords[] = [
   },
 ];
 
-/** Settings that the form does not show: managed by the app, or reserved. */
+/** Settings that the form does not show, because the app manages them. */
 export const hiddenPaths: readonly string[] = [
   'version',
   'preset',

@@ -59,7 +59,7 @@ const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'sn
 /** Names are shown on one line. */
 const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ');
 
-/** What may be written is narrower (`runs.annotate`): a newer version may allow longer texts, and what is there is read, up to where it is no text of a person any more. */
+/** Limits for reading. `runs.annotate` writes shorter texts, but a newer version may allow longer ones, so readers accept more. */
 const bodies = {
   tag: z.looseObject({ tag: keptText.min(1), present: z.boolean() }),
   note: z.looseObject({ text: keptText }),

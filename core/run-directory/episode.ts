@@ -13,7 +13,7 @@ const executed = z.looseObject({
   slipped: z.boolean().default(false),
   done: z.boolean(),
   success: z.boolean(),
-  /** Missing in files of older trainers. */
+  /** False if absent. */
   dead_end: z.boolean().default(false),
 });
 

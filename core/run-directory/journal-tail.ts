@@ -27,7 +27,7 @@ export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
   }
   try {
     const stat = fstatSync(file);
-    // A folder's size is the file system's own affair, and may look like that of a journal that was replaced. Reading it says what is wrong.
+    // The size of a folder is arbitrary and may look like a replaced journal. Reading it gives the right error.
     if (stat.isDirectory()) readFully(file, 0, 1);
     const { size } = stat;
     if (size < offset) return { lines: [], next: offset, more: false, replaced: true };

@@ -28,7 +28,7 @@ export async function makeIdle(
   await refuse();
   if (runs.get(runId).queuePosition === null) return;
   queue.remove(runId);
-  // Its turn may have come meanwhile.
+  // The queue may have started it since.
   await queue.settled();
   await refuseBusy(parts, runId);
 }
@@ -50,7 +50,7 @@ async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: stri
     );
 }
 
-/** Does something to each run by itself: what can't be done to one keeps it from no other. */
+/** Applies an operation to each run separately: a failure for one run does not affect the others. */
 export async function eachRun(
   runIds: readonly string[],
   work: (runId: string) => Promise<void>,
@@ -66,7 +66,7 @@ export async function eachRun(
   return refused;
 }
 
-/** A defect of ours is no reason to refuse. */
+/** An internal error must not be reported as a refusal. */
 function refusalOf(error: unknown): ApiError {
   const failure = asFailure(error);
   if (failure.code === 'internal' && !(error as NodeJS.ErrnoException).syscall) throw error;

@@ -43,7 +43,7 @@ export class Checkpoints {
     );
   }
 
-  /** A living trainer does it itself, since it removes what is no longer to be kept. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
+  /** A living trainer pins itself, because it also removes optimizer state. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
   async pin(runId: string, iteration: number, pinned: boolean): Promise<void> {
     const { runs, notices } = this.parts;
     const { status } = runs.get(runId);

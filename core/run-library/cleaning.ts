@@ -117,7 +117,7 @@ export class Cleaner {
     return { episodes, checkpoints: all.filter((iteration) => !stays(iteration)) };
   }
 
-  /** Said before the files go, as by a trainer: whoever reads them meanwhile finds out why they are gone. */
+  /** Records the deletion before deleting, as a trainer does, so that concurrent readers get the right reason. */
   private async removeEpisodes(
     runId: string,
     episodes: Dispensable['episodes'],

@@ -8,8 +8,8 @@ const bytesPerToken = 16;
 const bytesPerEpisode = 800;
 
 /**
- * Bytes that a run's directory will have at its end: checkpoints that keep their weights, those with an optimiser state, one that is being written,
- * and the episodes that stay. Goes by the sizes of files that are there already; an estimate, meant to tell whether the disk is large enough.
+ * Estimates the final bytes of a run directory: checkpoints that keep their weights, those with optimizer state, one that is being written, and the
+ * episodes that stay. Uses the sizes of existing files. It serves to check whether the disk is large enough.
  */
 export async function estimateRun(config: RunConfig, sizes: RunSizes): Promise<number> {
   const weights = await weightBytes(config.start.model);
@@ -47,7 +47,7 @@ function episodesBytes({ environments, rollout }: RunConfig, episodes: number): 
   return episodes * (bytesPerEpisode + tokens * bytesPerToken);
 }
 
-/** Bytes of a model's weights in fp32, as checkpoints hold them; 0 where the folder says nothing. */
+/** Returns the bytes of a model's weights in fp32, as in checkpoints; 0 if the folder does not show it. */
 async function weightBytes(folder: string): Promise<number> {
   try {
     const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'));

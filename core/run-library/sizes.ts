@@ -8,7 +8,7 @@ import type { Trash } from './trash.ts';
 
 /** Folders that are looked through at once. */
 const atOnce = 4;
-/** How long (ms) a measurement holds where nothing says that the run has changed. */
+/** How long (ms) a measurement is valid if no change of the run is reported. */
 const lasting = 300_000;
 
 type Size = DiskUse['runs'][number];

@@ -11,7 +11,7 @@ import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { Runs } from '../runs/runs.ts';
 import { estimateRun } from './estimate.ts';
 
-/** Least time between two measurements of a run that nobody asked for. */
+/** Minimum time between two automatic measurements of a run. */
 const interval = 5000;
 /** Share of the budget from which on a person is warned. */
 const near = 0.9;
@@ -87,7 +87,7 @@ export class Storage {
       const storage = await this.of(runId);
       if (!this.closed) this.parts.notices.emit('storage', { runId, storage });
     } catch (error) {
-      // A run that was deleted meanwhile is no matter.
+      // Ignores a run that was deleted in the meantime.
       const failure = asFailure(error);
       if (!this.closed && failure.code !== 'run_unknown')
         this.parts.log(`Measuring ${runId}: ${failure.message}`);

@@ -31,8 +31,8 @@ export interface TrashParts extends BusyParts {
 type Entry = Pick<TrashedRun, 'id' | 'runId' | 'deletedAt'>;
 
 /**
- * Deleted runs. A run's folder leaves its place for `trash/RUN.TIME` by one rename, so that it is there whole or here whole, and comes back the same way; what is here, and
- * since when, stands in the names alone. A study's file comes here as `STUDY.TIME.json`, and goes back with the first of its runs that does.
+ * Deleted runs. One rename moves a run's folder to `trash/RUN.TIME`, and one restores it, so it is never incomplete. The names record what was deleted
+ * and when. A sweep's file becomes `STUDY.TIME.json` and is restored with the first of its runs.
  */
 export class Trash {
   private readonly parts: TrashParts;
@@ -152,7 +152,7 @@ export class Trash {
       );
   }
 
-  /** What was written for TensorBoard goes at once: it can be made again. */
+  /** Deletes TensorBoard files immediately; they can be written again. */
   private async removeTensorBoard(runIds: readonly string[]): Promise<void> {
     const { home, log } = this.parts;
     for (const runId of runIds)

@@ -14,7 +14,7 @@ interface EpisodeIndexParts {
   log: (message: string) => void;
 }
 
-/** The search over what episodes say. Once it was told to `work`, it keeps up with the rollout files of all runs, slowly and in the background. */
+/** The index for episode search. After `work` it indexes the rollout files of all runs slowly in the background. */
 export class EpisodeIndex {
   private readonly parts: EpisodeIndexParts;
   private stopEvents = () => {};
@@ -75,7 +75,7 @@ export class EpisodeIndex {
     for (let more = true; more && !this.closed; ) {
       const start = performance.now();
       more = await this.parts.history.indexEpisodes();
-      // Nobody waits for it: a process that has nothing else to do may end.
+      // The pause does not keep an otherwise idle process alive.
       if (more) await pause(rest * (performance.now() - start), undefined, { ref: false });
     }
   }

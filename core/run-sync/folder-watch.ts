@@ -4,8 +4,8 @@ import { type FSWatcher, watch } from 'node:fs';
 const gathering = 50;
 
 /**
- * Calls back soon after anything changes in a folder. Where the system can't watch (network disks, too many watches) nothing is called:
- * whoever follows has to look now and then all the same.
+ * Calls back soon after a change in a folder. Where the system can't watch (network disks, too many watches) it never calls:
+ * callers must also poll.
  */
 export class FolderWatch {
   private watcher: FSWatcher | null = null;

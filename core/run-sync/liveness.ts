@@ -14,7 +14,7 @@ export function processExists(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** An ended process that nobody has waited for still has its number. */
+/** A process that exited but was not waited for keeps its number. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -30,7 +30,7 @@ export const isLocal = (row: Pick<RunRow, 'host'>) => row.host === hostname();
 /** Processes that are asked at once. */
 const atOnce = 2;
 
-/** Tells whether runs have a living trainer, a few at a time: a folder with sixty interrupted runs shall not start sixty processes. */
+/** Checks whether runs have a living trainer, a few at a time, so that sixty interrupted runs do not start sixty processes. */
 export class Liveness {
   private readonly trainer: Trainer;
   private readonly home: string;

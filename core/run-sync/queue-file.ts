@@ -14,8 +14,8 @@ export type QueueEntry = z.infer<typeof entry>;
 const content = z.object({ version: z.literal(1), runs: z.array(entry) });
 
 /**
- * queue.json of a data folder, as docs/formats/queue.md describes it: the only copy of what waits, so that the history can be made again
- * without it. Only the data folder's host changes it, and each change appears by one rename.
+ * queue.json of a data folder (docs/formats/queue.md): the only copy of the queue, so that the history can be rebuilt
+ * without it. Only the host of the data folder changes it, each time by one rename.
  */
 export class QueueFile {
   private readonly path: string;

@@ -21,14 +21,14 @@ export const studyFile = z.looseObject({
 });
 export type StudyFile = z.infer<typeof studyFile>;
 
-/** The run of a point with a seed: its name says whose it is, so that nothing else has to. Points count from 1. */
+/** Returns the id of a point's run with a seed. Points count from 1. */
 export const studyRunId = (studyId: string, point: number, seed: number) =>
   `${studyId}-p${point + 1}-s${seed}`;
 
 const partsOf = (runId: string) =>
   /^(?<id>.+)-p(?<point>\d{1,3})-s(?<seed>\d{1,10})$/.exec(runId)?.groups ?? {};
 
-/** What a study's run is called, as long as nobody has given it a name. */
+/** Returns the default name of a sweep's run. */
 export const nameInStudy = ({ name, point, seed }: NonNullable<RunSummary['study']>) =>
   `${name}: ${point} s${seed}`;
 
@@ -55,7 +55,7 @@ export class StudyFiles {
     return ids.filter((id) => this.known.get(id)?.study);
   }
 
-  /** Throws `study_unknown`, or `study_unreadable` for a file that is no study. */
+  /** Throws `study_unknown`, or `study_unreadable` for an invalid file. */
   get(id: string): StudyFile {
     const study = this.read(id);
     if (study) return study;
@@ -147,7 +147,7 @@ export class StudyFiles {
     return namesIn(this.folder, /^[a-z0-9-]{1,40}\.json$/);
   }
 
-  /** Null where there is none, or none that can be read. */
+  /** Returns null if the file is missing or unreadable. */
   private read(id: string): StudyFile | null {
     const stat = statSync(this.path(id), { throwIfNoEntry: false });
     if (!stat) {

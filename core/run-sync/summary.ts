@@ -40,7 +40,7 @@ export function toSummary(
     device: row.device,
     machine: lastMachine(database, row.id),
     status,
-    // A run that goes on from a checkpoint counts on from there.
+    // A fork continues the count of its parent's checkpoint.
     iteration: Math.max(row.iteration, parent?.iteration ?? 0),
     iterations: row.iterations,
     createdAt: row.created_at,

@@ -175,7 +175,7 @@ export class Supervisor {
     if (!this.closed) await this.followed.get(runId)?.checkAlive();
   }
 
-  /** Whoever hears of a run may rely on all of it, so it is followed from where its journal ended just now. */
+  /** Follows a run from the current end of its journal, so that subscribers get every later event. */
   private async begin(runId: string, grown: boolean): Promise<void> {
     const { history } = this.parts;
     await this.trying(`Following ${runId}`, async () => {
@@ -222,8 +222,8 @@ export class Supervisor {
   }
 
   /**
-   * Logs a run's errors without affecting other runs; repeated errors are logged once. Throws `disk_full` if there is no
-   * retry.
+   * Logs a run's errors without affecting other runs; repeated errors are logged once. Throws `disk_full` until
+   * polling has started, because polling retries.
    */
   private async trying(what: string, work: () => Promise<unknown>): Promise<void> {
     try {

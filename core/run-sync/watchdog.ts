@@ -17,8 +17,8 @@ const patience = 10;
 export type Clock = () => number;
 
 /**
- * Tells which living trainers hang: a trainer that works writes a `phase` event up to four times a second, so a long silence means something.
- * How long is long follows from the run's own pace.
+ * Detects hanging trainers: a working trainer writes up to four `phase` events per second, so a long silence indicates a problem.
+ * The limit follows from the run's own pace.
  */
 export class Watchdog {
   private readonly clock: Clock;
@@ -72,7 +72,7 @@ function toStall(row: RunRow, phase: string | null): Stall {
 
 const uncapitalised = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
-/** What the system says of the process tells what to do. */
+/** Chooses the advice from the state of the process. */
 function hintFor({ pid, ...row }: RunRow): string {
   const end = 'You can end the process and resume the run from its last checkpoint.';
   if (pid === null || !isLocal(row)) return `Check ${row.host ?? 'the machine'} and trainer.log. ${end}`;
@@ -86,7 +86,7 @@ function hintFor({ pid, ...row }: RunRow): string {
   }
 }
 
-/** R, S, D, T, ... as the system has it; null where it can't be told. */
+/** Returns the process state (R, S, D, T, ...), or null if it is not available. */
 function processState(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -9,7 +9,7 @@ import { halfMadeFolder } from './half-made.ts';
 
 export interface AdoptOptions {
   signal?: AbortSignal;
-  /** Hears bytes. */
+  /** Called with the bytes copied. */
   progress?: (done: number, total: number) => void;
 }
 
@@ -77,7 +77,7 @@ async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): Asy
   yield { path, isFolder, bytes, accessed: found.atime, changed: found.mtime };
   if (!isFolder) return;
   for (const name of await readdir(join(source, path))) {
-    // The lock of the trainer over there says nothing here.
+    // The lock of the original run's trainer is meaningless in the copy.
     if (name !== runFiles.lock) yield* entriesOf(source, signal, join(path, name));
   }
 }

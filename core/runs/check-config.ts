@@ -20,7 +20,7 @@ export const keyed: Names = { of: (path) => path, within: (text) => text };
 /** By their titles, as the form has them. */
 export const titled: Names = { of: titleOf, within: inTitles };
 
-/** What would keep `createRun` from making a run of a configuration, setting by setting, and what in it can't act. Throws where there is no configuration, or no trainer to ask. */
+/** Returns the problems of a configuration, by setting, and the settings without effect. Throws if the source is invalid or the trainer is missing. */
 export async function checkConfig(
   { home, trainer, times }: Pick<CreateRunParts, 'home' | 'trainer'> & { times: TimeEstimates },
   { set = {}, ...source }: NewRun,
@@ -50,7 +50,7 @@ export async function checkConfig(
   }
 }
 
-/** `given` is as the run that it goes on from had it. */
+/** `given` is the configuration of the parent. */
 function rateWarnings(given: RunConfig, config: RunConfig, names: Names): string[] {
   const rise = risingRate(given, config);
   if (!rise) return [];
@@ -61,7 +61,7 @@ function rateWarnings(given: RunConfig, config: RunConfig, names: Names): string
   ];
 }
 
-/** A whole configuration may have any number of faults, which are to be told one by one. Throws `config_version_unsupported`. */
+/** A complete configuration may have several problems, which are reported separately. Throws `config_version_unsupported`. */
 function asGiven(config: Record<string, unknown>): RunConfig {
   refuseNewer(config);
   return upgradeConfig(config).config as RunConfig;
@@ -97,7 +97,7 @@ function inWords(path: string, words: string, names: Names): Omit<ConfigProblem,
   return { code: 'config_invalid', path: path || null, message: `${name} ${words}` };
 }
 
-/** What the trainer says begins with a key where it is about one. */
+/** Finds the setting that a trainer's message starts with. */
 function asProblem({ code, message, hint }: Failure, config: RunConfig, names: Names): ConfigProblem {
   const [named = ''] = /^[\w.[\]-]+/.exec(message) ?? [];
   const path = byIndex(dotted(named.replace(/[:.]$/, '')), config);

@@ -8,7 +8,7 @@ import { checkpointPath, runFolder, trainerState, wholeWeights } from '../run-di
 type Checkpoint = Extract<RunSource, { keepOptimizer: boolean }>;
 
 /**
- * The configuration of a run that goes on from another's checkpoint: with that run's settings, and its reference where it has a KL term.
+ * Returns the configuration of a fork: its parent's settings, and its parent's reference if it has a KL term.
  * Throws `checkpoint_missing` or `start_state_missing`.
  */
 export function forkConfig(

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { runsFolder } from '../run-directory/names.ts';
 import { processExists } from '../run-sync/liveness.ts';
 
-/** Where this process makes a run before it is whole: its name is no run's. */
+/** The temporary folder for a run that this process creates; its name is not a valid run id. */
 export const halfMadeFolder = (home: string, runId: string, doing: 'adopting' | 'importing') =>
   join(runsFolder(home), `.${runId}-${doing}-${process.pid}-${randomBytes(4).toString('hex')}`);
 
-/** How long (ms) a folder that nobody seems to be at is left alone: its process may be one of another machine. */
+/** Minimum age (ms) of an unfinished folder before it is deleted, because another machine may still work on it. */
 const graceful = 600_000;
 
 /** Deletes what processes that were killed in the middle of adopting or importing have left. */

@@ -7,9 +7,9 @@ import type { RunConfig } from '../run-config/run-config.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { rollbacksBefore } from './line-of-forks.ts';
 
-/** What a fork takes over from the run that it goes on from, beside settings and weights. It is written into the fork's folder when that is made: the other run may change or go. */
+/** What a fork inherits from its parent beside settings and weights. It is written into the fork's folder at creation, because the parent may change or be deleted. */
 export interface Inheritance {
-  /** By what the fork's monitor measures, as its file; null where it is judged by itself. */
+  /** Baseline for the monitor, as the content of its file; null if the fork is judged without one. */
   normal: string | null;
   /** How many roll-backs by policy led to it. */
   rollbacks: number;
@@ -22,7 +22,7 @@ export interface InheritanceParts {
   supervisor: { refresh(runId: string): Promise<void> };
 }
 
-/** Null for a run that goes on from no run of this history. */
+/** Returns null if the run is not a fork of a run in this history. */
 export async function inheritanceOf(
   { home, database, history, supervisor }: InheritanceParts,
   config: RunConfig,

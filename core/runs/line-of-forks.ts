@@ -4,8 +4,8 @@ import { getRun } from '../history/runs-table.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
 
 /**
- * How many times policies have rolled back on the way to this run: along the runs that it goes on from, up to one that says how many led to it. A copy goes on from none. Forks of versions that didn't say so, and
- * those that none led to, are counted as far as their parents are still here.
+ * Counts the automatic roll-backs that led to a run, along its parents up to one whose annotations have the count. A copy of settings has no parents.
+ * Without a recorded count, roll-backs are counted as far as the parents still exist.
  */
 export function rollbacksBefore(
   database: HistoryDatabase,

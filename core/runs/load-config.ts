@@ -8,7 +8,7 @@ import { runFiles, runFolder } from '../run-directory/names.ts';
 import { originOf } from './create-run.ts';
 import type { Runs } from './runs.ts';
 
-/** What a form begins with. Throws as `createRun` does where there is nothing to begin with. */
+/** Returns the initial configuration of a form. Throws as `createRun` does for an invalid source. */
 export function loadConfig(
   { home, runs }: { home: string; runs: Pick<Runs, 'get'> },
   source: RunSource,

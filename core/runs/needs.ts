@@ -30,7 +30,7 @@ export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<
   return needed;
 }
 
-/** Null for a folder that is no checkpoint of the run. */
+/** Returns null if the folder is not a checkpoint of the run. */
 function checkpointIn(folder: string, model: string): number | null {
   if (model === '') return null;
   const [checkpoints, name, ...rest] = relative(folder, model).split(/[\\/]/);

@@ -21,8 +21,8 @@ const samples = 3;
 const machineCodes = ['trainer_missing', 'trainer_unusable'];
 
 /**
- * The first conversations of a run, exactly as its policy would read them, and the memory that it would take; makes nothing. A model that isn't there or doesn't do is told as
- * the preview's problem. Throws `config_invalid`, or where there is no trainer to ask.
+ * Returns the first conversations of a run, exactly as its policy would read them, and its memory, without creating anything. A missing or unsuitable
+ * model is reported as the preview's problem. Throws `config_invalid`, or an error if the trainer is missing.
  */
 export async function previewConfig(
   parts: PreviewParts,

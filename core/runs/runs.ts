@@ -92,7 +92,7 @@ export class Runs {
 
   /**
    * Starts a run's trainer, or resumes it from its last checkpoint; answers once the trainer has written its first event.
-   * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or what the trainer says of its own.
+   * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or an error of the trainer.
    */
   async start(runId: string): Promise<void> {
     const other = this.starting.get(runId);
@@ -167,8 +167,8 @@ export class Runs {
   }
 
   /**
-   * Gives a command to a living trainer and waits for its answer. Throws `run_unknown`, `run_not_active`, or
-   * `trainer_not_responding` where there was no answer `within` so many milliseconds: a minute, for somebody who waits.
+   * Sends a command to a living trainer and waits for its answer. Throws `run_unknown`, `run_not_active`, or
+   * `trainer_not_responding` without an answer `within` milliseconds. Default one minute.
    */
   async command(
     runId: string,
@@ -176,7 +176,7 @@ export class Runs {
     args: Record<string, unknown> = {},
     within = patience,
   ): Promise<{ accepted: boolean; message: string }> {
-    // An event that nobody was told of yet could be taken for the answer.
+    // Processes pending events first, so that none is mistaken for the answer.
     await this.parts.supervisor.refresh(runId);
     const { status } = this.get(runId);
     if (status !== 'running' && status !== 'paused') {
@@ -211,7 +211,7 @@ export class Runs {
     }
   }
 
-  /** The initial model is needed until there is a checkpoint: a run that was made on another machine goes on without it. */
+  /** The initial model is needed until the first checkpoint; a run from another machine resumes without it. */
   private checkModel(runId: string, { start }: RunConfig): void {
     if (existsSync(join(start.model, 'config.json'))) return;
     if (resumable(join(this.folder(runId), runFiles.checkpoints))) return;

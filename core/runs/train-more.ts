@@ -5,8 +5,8 @@ import { runFolder } from '../run-directory/names.ts';
 import type { NewRun } from './create-run.ts';
 
 /**
- * What gives a complete run more iterations: run.json is never changed, so a fork goes on from its last checkpoint and counts on. With the checkpoint's optimiser state, and
- * a constant learning rate, it is to the bit what the run itself would have become. Throws `run_not_completed` or `checkpoint_missing`.
+ * Returns the fork that extends a completed run: run.json never changes, so a fork continues from the last checkpoint. With the checkpoint's optimizer
+ * state and a constant learning rate, it is bit-identical to a longer run. Throws `run_not_completed` or `checkpoint_missing`.
  */
 export function moreOf(home: string, run: RunSummary, more: number): NewRun & { keepOptimizer: boolean } {
   if (run.status !== 'completed')

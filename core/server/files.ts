@@ -26,8 +26,8 @@ interface Endpoint {
 type Refuse = (status: number, reason: string) => void;
 
 /**
- * The one way on which files travel, for whoever has this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` gives a file of a run directory,
- * `GET /api/exports/ID/NAME` one that was made of it (exports/), and `PUT /api/bundles/FILE` brings a run (bundles/). They pass through as they come, however large.
+ * Serves files to clients with this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` sends a file of a run directory,
+ * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/bundles/FILE` receives a bundle. Files are streamed, whatever their size.
  */
 export async function passFile(
   request: IncomingMessage,
@@ -63,7 +63,7 @@ async function isLink(path: string, query: string, code: string): Promise<boolea
   );
 }
 
-/** Always as something to save: no page is ever made of what a run wrote. False where there is no such file. */
+/** Sends a file as a download; a browser never renders what a run wrote. Returns false if the file was not found. */
 async function sendFile(
   response: ServerResponse,
   path: string,
@@ -86,7 +86,7 @@ async function sendFile(
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-store',
     });
-    // A file that grows meanwhile is given as long as it was.
+    // A file that grows during the transfer is sent at its initial length.
     if (size === 0) response.end();
     else await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), response);
     return true;
@@ -134,7 +134,7 @@ async function locate(home: string, address: string): Promise<string | null> {
   }
 }
 
-/** Null where there is no plain file. */
+/** Returns null if the path is not a regular file. */
 async function openPlain(path: string): Promise<FileHandle | null> {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);

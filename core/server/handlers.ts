@@ -234,8 +234,8 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
 }
 
 /**
- * Reads episodes of one iteration. Throws `rollout_unknown`, or `rollout_gone` where the run has deleted them, be it while they are read: it says so in
- * its journal before their files go.
+ * Reads episodes of one iteration. Throws `rollout_unknown`, or `rollout_gone` if the run has deleted them, even during the read: the journal
+ * records a deletion before the files are removed.
  */
 async function reading<T>(
   core: Core,
@@ -266,7 +266,7 @@ async function readingFile<T>(
   return read(core.runs.folder(runId), await core.evaluations.paths(runId, evaluation));
 }
 
-/** From the file that an episode's id says. Throws `episode_unknown`, too. */
+/** Reads the episode from the file named by its id. Also throws `episode_unknown`. */
 async function readingEpisode<T>(
   core: Core,
   runId: string,

@@ -20,7 +20,7 @@ const loopback = '127.0.0.1';
 const filePaths = [filesPath, exportsPath, bundlesPath];
 /** How long a client may take to say goodbye. */
 const farewell = 1000;
-/** How long whoever has our port may take to say what it is. */
+/** Time limit for the program on our port to identify itself. */
 const namePatience = 5000;
 
 export interface EndpointOptions {
@@ -71,7 +71,7 @@ export async function openEndpoint(
       passFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
   });
-  // A large file takes its time over a slow line; one that stands still is cut (files.ts).
+  // A large file takes long over a slow connection; stalled transfers are ended by files.ts.
   server.requestTimeout = 0;
   const sockets = new WebSocketServer({
     noServer: true,

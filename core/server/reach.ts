@@ -6,18 +6,18 @@ import { type OpenedChannel, openWebSocket, type SocketConstructor } from '../co
 const patience = 2000;
 
 /**
- * A channel to the core behind an address, or null where none answers that knows the token; nobody else learns it, whoever has the address by now.
+ * Returns a channel to the core at an address, or null if no core that knows the token answers. The token is never sent.
  */
 export async function reachCore(origin: string, token: string): Promise<OpenedChannel | null> {
   let socket: WebSocket | undefined;
-  /** ws, since the page's own WebSocket can't be told to give up. */
+  /** Uses ws, because the browser's WebSocket has no handshake timeout. */
   class ImpatientWebSocket extends WebSocket {
     constructor(address: string, protocols: string[]) {
       super(address, protocols, { handshakeTimeout: patience });
       socket = this;
     }
   }
-  // A program that accepts and says nothing is none of ours, and is hung up on.
+  // Ends the connection if a program accepts it but never responds.
   const timer = setTimeout(() => socket?.terminate(), 2 * patience);
   try {
     const key = await keyFromToken(token, origin);

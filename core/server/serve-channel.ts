@@ -96,7 +96,7 @@ async function answer(core: Core, handlers: Handlers, name: unknown, input: unkn
     return { ok: true, value: await perform(core, handlers, name, input) };
   } catch (error) {
     const failure = asFailure(error);
-    // What is asked while core lets go of everything fails, and is no fault to be told of.
+    // Requests during shutdown fail; don't log them as errors.
     if (failure.code === 'internal' && core.database.open)
       core.log(`${String(name)}: ${error instanceof Error ? error.stack : String(error)}`);
     return { ok: false, error: failure.toApiError() };

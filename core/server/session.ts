@@ -19,8 +19,8 @@ export interface SessionParts {
 }
 
 /**
- * What one client has subscribed to, and how far it is. What is under way to it is bounded, over any transport: beats among the notices are answered by the
- * client in order, and beyond the bound notices are left out until it has caught up; then it is told to ask again.
+ * A client's subscriptions and how much is in flight to it. The client answers beats in order, which bounds the data in flight on any transport.
+ * Above the bound, notices are dropped until the client has caught up; then it is asked to request the current state again.
  */
 export class Session {
   private readonly parts: SessionParts;
@@ -29,7 +29,7 @@ export class Session {
   private sent = 0;
   private heard = 0;
   private beat = 0;
-  /** Beats that haven't been answered, oldest first: when each was sent, by a clock that stands while the machine sleeps, and after how many bytes. */
+  /** Unanswered beats, oldest first: when each was sent (by a clock that stops while the machine sleeps), and after how many bytes. */
   private beats: { beat: number; time: number; sent: number }[] = [];
   private behind = false;
 
@@ -39,7 +39,7 @@ export class Session {
     this.timer.unref();
   }
 
-  /** As `notices.subscribe` says. */
+  /** Implements `notices.subscribe`. */
   subscribe({ add, remove }: Topics): void {
     for (const topic of add) this.topics.add(topicKey(topic));
     for (const topic of remove) this.topics.delete(topicKey(topic));
@@ -56,7 +56,7 @@ export class Session {
     if (this.sent - (this.beats.at(-1)?.sent ?? this.heard) > askAfter) this.ask();
   }
 
-  /** As `notices.heard` says. */
+  /** Implements `notices.heard`. */
   answered({ beat }: Input<'notices.heard'>): void {
     const index = this.beats.findIndex((each) => each.beat === beat);
     if (index < 0) return;

@@ -21,7 +21,7 @@ export async function signIn(
       .end(JSON.stringify(body));
   const refused = refuseForeign(request);
   if (refused) return answer(refused.status, { error: refused.reason });
-  // A foreign page can't send this type without asking first, which nobody answers.
+  // A foreign page can't send this type without a preflight request, which the server does not answer.
   if (request.method !== 'POST' || request.headers['content-type'] !== 'application/json')
     return answer(405, { error: 'POST with JSON' });
   if (!isSame(await codeIn(request), code)) return answer(401, { error: 'wrong code' });
@@ -29,7 +29,7 @@ export async function signIn(
   answer(200, { id, key: await keyOf(token, id, port) });
 }
 
-/** Empty where there is none. */
+/** Empty if missing. */
 async function codeIn(request: IncomingMessage): Promise<string> {
   let body = '';
   for await (const piece of request) {

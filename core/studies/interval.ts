@@ -20,8 +20,8 @@ export function studentQuantile(degrees: number): number {
 }
 
 /**
- * The mean of shares with its 95 % interval over seeds, mean ± t s / √n, cut to 0..1 as a share is; null where there are none. The seeds are taken for draws of
- * a normal distribution, as is usual for few runs; it says nothing of the episodes within one evaluation.
+ * Returns the mean of shares with its 95 % interval over seeds, mean ± t s / √n, cut to 0..1, or null without values. Seeds are treated as draws from a
+ * normal distribution, as usual for few runs. The interval does not cover the episodes within one evaluation.
  */
 export function estimateShare(values: readonly number[]): Estimate | null {
   const n = values.length;

@@ -31,13 +31,13 @@ export class RunLabels {
     this.known.set(runId, { iteration, label: await this.reader.label(runId, groups, size) });
   }
 
-  /** It is trained on, made anew or gone. */
+  /** The run was extended, recreated or deleted. */
   forget(runId: string): void {
     this.known.delete(runId);
   }
 }
 
-/** As far as a configuration says, whoever wrote the study's file. */
+/** Reads only what the configuration has, since any program may have written the file. */
 function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Partial<RunConfig['rollout']> {
   const rollout = (of: object) => (of as Partial<RunConfig>).rollout ?? {};
   try {
@@ -47,7 +47,7 @@ function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Par
   }
 }
 
-/** Null where there are no labels. */
+/** Returns null without labels. */
 export function collapseOf(labels: readonly RunLabel[]): StudyCollapse | null {
   const n = labels.length;
   if (n === 0) return null;

@@ -35,12 +35,12 @@ export interface StudiesParts extends CreateRunParts {
 }
 
 /**
- * Studies: points, each some changes of one configuration, times seeds. What a study is stands in its file; how far it is follows from its runs, whose names
- * are made of the study's, the point's number and the seed, so that nothing about it can be out of date.
+ * Sweeps (`study` in code): points, each a set of changes to one configuration, times seeds. A file defines a sweep; its progress follows from its runs,
+ * whose names consist of the sweep's id, the point's number and the seed.
  */
 export class Studies {
   private readonly parts: StudiesParts;
-  /** What clients were told of each run last. */
+  /** The last summary of each run that was sent to clients. */
   private readonly told = new Map<string, string>();
   /** Studies whose start is under way, and whether it is given up. */
   private readonly starting = new Map<string, { cancelled: boolean; ended: Promise<unknown> }>();
@@ -119,7 +119,7 @@ export class Studies {
     return id;
   }
 
-  /** Throws `study_completed`, or what making or queueing a run does; what is queued by then stays so, and another start goes on from there. */
+  /** Throws `study_completed`, or the errors of creating and queueing a run. Runs queued before an error stay queued; another start continues. */
   async start(id: string): Promise<void> {
     const { state } = this.summary(id);
     if (state === 'completed')
@@ -209,7 +209,7 @@ export class Studies {
     return summarise(id, this.parts.files.get(id), this.look);
   }
 
-  /** Starts that are under way are given up; another start goes on from there. */
+  /** Cancels starts in progress; another start continues from there. */
   async close(): Promise<void> {
     this.closed = true;
     this.stopNotices();

@@ -15,7 +15,7 @@ import { collapseOf, type RunLabels } from './labels.ts';
 /** Iterations whose training success is averaged. */
 const lastIterations = 10;
 
-/** What is known of a run; null where there is none. */
+/** A run's facts, or null if it does not exist. */
 export type Look = (runId: string) => { status: RunStatus; iteration: number; iterations: number } | null;
 
 const activeStatuses: readonly string[] = ['queued', 'running', 'paused'];

@@ -74,14 +74,14 @@ function cleaner(home: string): (text: string) => string {
     let clean = text
       .replaceAll(/#sign-in=[0-9a-f]+/g, '#sign-in=[code]')
       .replaceAll(/\bhf_\w{8,}/g, '[token]');
-    // A name of a letter or two, or root's, would be found in every word, and tells nothing.
+    // Skips names of one or two letters, and root's: they would match inside words and are not personal.
     for (const [secret, word] of secrets)
       if (secret.length > 4 || secret === homedir()) clean = clean.replaceAll(secret, word);
     return clean;
   };
 }
 
-/** Null where there is no such file. */
+/** Returns null if the file was not found. */
 async function readEnd(path: string): Promise<string | null> {
   const file = await open(path, 'r').catch(() => null);
   if (!file) return null;

@@ -55,10 +55,10 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
   ];
 }
 
-/** What a machine without a GPU says too: no reason to call it sick. */
+/** Codes that a machine without a GPU also reports; they are not problems. */
 const ordinary = ['built_without_cuda', 'driver_missing', 'no_gpu'];
 
-/** A line for each GPU, or one that says why there is none. Pure, so that every case can be tested. */
+/** Returns one line per GPU, or one with the reason why none is usable. A pure function, so that every case can be tested. */
 export function gpuFindings(devices: SystemInfo['devices'], cuda: SystemInfo['cuda']): Finding[] {
   const name = 'GPU';
   if (cuda?.problem) {

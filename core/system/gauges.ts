@@ -30,7 +30,7 @@ export class Gauges {
     this.timer.unref();
   }
 
-  /** What there is, with a sample of now where there is none yet. */
+  /** Returns the samples, after taking a first one if necessary. */
   read(): { machine: Machine; interval: number; samples: MachineSample[] } {
     this.start();
     if (this.samples.length === 0) this.sample();

@@ -12,8 +12,8 @@ export interface Gpu {
 const fields = 'index,name,memory.total,memory.used,utilization.gpu,temperature.gpu,power.draw';
 
 /**
- * A line of `nvidia-smi --query-gpu`: MiB, per cent, degrees and watts, or "[N/A]" and the like where the driver doesn't say. Null for what is no such line, as the
- * tool's complaints.
+ * Parses a line of `nvidia-smi --query-gpu`: MiB, percent, degrees and watts, or "[N/A]" if the driver does not report a value. Returns null for other
+ * lines, such as error messages.
  */
 export function parseGpuLine(line: string): (Gpu & { index: number }) | null {
   const [index = '', name, ...figures] = line.split(',').map((part) => part.trim());
@@ -29,7 +29,7 @@ export function parseGpuLine(line: string): (Gpu & { index: number }) | null {
   };
 }
 
-/** NVIDIA's GPUs as the driver's own tool sees them, every few seconds; none where there is no such tool. */
+/** Polls NVIDIA's GPUs with nvidia-smi every few seconds; empty if the tool is not installed. */
 export class GpuMonitor {
   private readonly gpus = new Map<number, Gpu>();
   private readonly child: ChildProcess;

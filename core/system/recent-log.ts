@@ -2,7 +2,7 @@
 const kept = 500;
 const longest = 4000;
 
-/** The last that core had to say about problems, with their times, for who asks later. */
+/** The most recent log messages about problems, with their times. */
 export class RecentLog {
   private readonly lines: string[] = [];
   private readonly pass: (message: string) => void;

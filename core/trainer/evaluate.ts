@@ -66,7 +66,7 @@ export function launchEvaluation(
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);
       const how = `The evaluation ended with ${signal ?? `status ${status}`}.`;
-      // Early on the trainer says nothing of it.
+      // The trainer has no estimate at first.
       const unexplained = cancelled
         ? new Failure('evaluation_cancelled', 'The evaluation was cancelled.', 'Start it again.')
         : new Failure('trainer_failed', how, 'Start it again.');

@@ -52,7 +52,7 @@ export async function launchTrainer(
   }
 }
 
-/** What stands at the end of a file, from a byte on, at most {@link logLimit} of it; empty where the file is gone. */
+/** Returns the end of a file from a byte on, at most {@link logLimit} bytes; empty if the file is gone. */
 function textAfter(path: string, start: number): string {
   try {
     return readFileSync(path).subarray(start).subarray(-logLimit).toString('utf8');

@@ -49,7 +49,7 @@ const rebuildOnHost = (home: string | undefined, context: TaskContext): Promise<
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
   const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;
   return [
-    ...(replaced ? ['The run history was damaged and has been deleted.'] : []),
+    ...(replaced ? ['The run history was damaged or from before version 1.0, and was deleted.'] : []),
     `Rebuilt the run history of ${folder}: ${runs} runs, ${events} events, ${rollouts} episode files.`,
     ...skipped.map(
       (name) =>
