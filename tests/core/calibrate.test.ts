@@ -454,7 +454,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;
     expect(before.hits).toBe(0);
     // What can't be used is no obstacle to what takes its place.
-    writeFileSync(fittedFile(world.home), '{"version":1}');
+    writeFileSync(fittedFile(world.home), '{"version":2}');
     const { status, output } = await run(folder, '--json', '--fit');
     expect(status).toBe(0);
     expect(JSON.parse(output).tuning.ours).toMatchObject({ recall: 1, false_alarms: 0 });
@@ -530,7 +530,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       status: 2,
       errors: expect.stringMatching(/label.json: collapsed[\s\S]*labelled_run_invalid/),
     });
-    writeFileSync(fittedFile(world.home), '{"version":1}');
+    writeFileSync(fittedFile(world.home), '{"version":2}');
     expect(await run(folder)).toMatchObject({ status: 2, errors: expect.stringContaining('labelled_run') });
     rmSync(join(damaged, 'label.json'));
     expect(await run(folder)).toMatchObject({

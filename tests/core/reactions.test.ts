@@ -181,13 +181,13 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   test.each([
     [
       'its checkpoints are gone',
-      'no checkpoint',
+      'No healthy checkpoint exists',
       0,
       (checkpoints: string) => rmSync(checkpoints, { recursive: true }),
     ],
     [
       'the disk has no room for a fork',
-      'disk has',
+      'of disk space is left',
       5,
       (checkpoints: string) => truncateSync(join(checkpoints, '000050/model.safetensors'), 8e12),
     ],
@@ -197,7 +197,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const runId = await begin('rollback', {}, every);
     await untilRun(core, runId, ({ iteration }) => iteration === 60);
     spoil(join(folder(runId), 'checkpoints'));
-    // It isn't paused, so this only lets it go on.
+    // The run isn't paused, so this only releases the stand-in trainer.
     await core.runs.command(runId, 'resume');
     const done = await untilDone(runId);
     expect(done).toMatchObject({ action: 'pause', state: 'done', fork: null });
@@ -257,7 +257,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await core.runs.start('third');
     const done = await untilDone('third');
     expect(done).toMatchObject({ action: 'pause', state: 'done' });
-    expect(done.message).toMatch(/^Paused, not rolled back: 2 roll-backs/);
+    expect(done.message).toMatch(/^Paused, not rolled back: The run was already rolled back automatically 2 times/);
     await core.runs.command('third', 'stop');
   });
 
@@ -427,7 +427,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await untilRun(core, again.fork!, ({ status }) => status === 'completed');
   });
 
-  test('a roll-back that was cut short is given up where the run was started again', async () => {
+  test('an interrupted roll-back fails if the run was restarted', async () => {
     holdAt(20);
     const runId = await begin('notify');
     await untilRun(core, runId, ({ iteration }) => iteration === 20);
@@ -438,7 +438,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await core.dispose();
     core = await world.core(undefined, { reacts: true });
     const { reaction } = await untilRun(core, runId, (run) => run.reaction?.state === 'failed');
-    expect(reaction!.message).toMatch(/started again/);
+    expect(reaction!.message).toMatch(/was restarted before this action/);
     await untilRun(core, runId, ({ status }) => status === 'completed');
     expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
   });
