@@ -25,8 +25,8 @@ export function refuseNewer(value: unknown): void {
   if (!isNewer(value)) return;
   throw new Failure(
     'config_version_unsupported',
-    `This run was made by a newer StarPO Studio (configuration version ${value.version}; this app supports up to ${configVersion}).`,
-    'You can view it. Update StarPO Studio to train it.',
+    `The configuration has version ${value.version}, but this app supports up to ${configVersion}.`,
+    'You can view the run. Update StarPO Studio to train it; runs from before release 1.0 cannot be trained.',
   );
 }
 
