@@ -10,7 +10,7 @@ export function fillPrompt(text: string, values: Readonly<Record<string, string>
       .join(', ');
     throw new Failure(
       'config_invalid',
-      `Unknown prompt variable {${name}}.`,
+      `Unknown placeholder {${name}}.`,
       `Use ${known}. Write {{ for a literal brace.`,
     );
   });

@@ -122,7 +122,7 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(log.map(({ message }) => message)).toMatchObject([
       expect.stringContaining('Started'),
       'weather: {"sunny":true}',
-      expect.stringMatching(/checkpoint of iteration 0.*optimiser state/),
+      expect.stringMatching(/optimizer state of checkpoint 0/),
       'Ended after iteration 1: tea time.',
     ]);
     expect(told).toEqual(log.slice(2).map(({ message }) => message));
