@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(TinyRun, "a pause can write a checkpoint of the last iteration
       send("checkpoint");
       until([&] { return events("acknowledged").size() > answers; });
       const auto message = events("acknowledged").back().at("message").get<std::string>();
-      if (message.find("now") != std::string::npos) {
+      if (message.ends_with("is being written")) {
         until([&] { return events("checkpoint").back().at("iteration") == iteration; });
         held = static_cast<int>(iteration);
       }
