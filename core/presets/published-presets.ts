@@ -23,7 +23,7 @@ const tasks: Task[] = [
   {
     name: 'frozen-lake',
     title: 'FrozenLake',
-    summary: 'Cross a frozen lake without stepping into a hole. The ice is not slippery.',
+    summary: 'Cross a frozen lake without stepping into a hole. Moves never slip.',
     paper: null,
     environments: [
       {

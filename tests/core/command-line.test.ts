@@ -137,7 +137,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const unclear = await run('show', 'starter-bandit');
     expect(unclear.status).toBe(2);
     expect(unclear.errors).toMatch(/"starter-bandit" matches 2 runs[\s\S]*a16c[\s\S]*details: run_ambiguous/);
-    expect((await run('delete', 'wide clip')).output).toMatch(/moved a2ff .* to the trash/);
+    expect((await run('delete', 'wide clip')).output).toMatch(/moved \S*a2ff .* to the trash/);
   });
 
   test('presets: what each shows, and how long it takes, as the app has it', async () => {

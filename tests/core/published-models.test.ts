@@ -169,7 +169,7 @@ describe('the presets of published models', () => {
     };
     const dry = said('-frozen-lake');
     expect(dry.config).toMatchObject({ is_slippery: false });
-    expect(dry.words.match(/does not slip/g)).toHaveLength(2);
+    expect(dry.words).toMatch(/Moves never slip\.[\s\S]*does not slip/);
     expect(dry.words).not.toMatch(/slippery/);
     const slippery = said('-frozen-lake-slippery');
     expect(slippery.config).toMatchObject({ is_slippery: true, success_rate: 1 / 3 });

@@ -176,9 +176,9 @@ describe('a data folder', { timeout: 300_000 }, () => {
   });
 
   test.each<[string, () => Partial<HostRecord> | null, RegExp]>([
-    ['nobody', () => null, /does not say which/],
-    ['a port where nobody is', () => ({}), new RegExp(`process ${process.pid}`)],
-  ])('in use by %s that answers is told of', async (_, changes, message) => {
+    ['an unknown process', () => null, /its process and address are unknown/],
+    ['a process that does not listen', () => ({}), new RegExp(`process ${process.pid}`)],
+  ])('in use by %s is refused', async (_, changes, message) => {
     const held = openDatabase(world.home);
     const named = changes();
     if (named) writeFileSync(hostFile(), JSON.stringify(record(named)));
