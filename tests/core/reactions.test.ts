@@ -181,7 +181,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   test.each([
     [
       'its checkpoints are gone',
-      'No healthy checkpoint exists',
+      'No checkpoint exists at or before iteration 98.',
       0,
       (checkpoints: string) => rmSync(checkpoints, { recursive: true }),
     ],
@@ -257,7 +257,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await core.runs.start('third');
     const done = await untilDone('third');
     expect(done).toMatchObject({ action: 'pause', state: 'done' });
-    expect(done.message).toMatch(/^Paused, not rolled back: The run was already rolled back automatically 2 times/);
+    expect(done.message).toMatch(
+      /^Paused, not rolled back: The run was already rolled back automatically 2 times/,
+    );
     await core.runs.command('third', 'stop');
   });
 

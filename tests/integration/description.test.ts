@@ -59,7 +59,7 @@ const example = JSON.parse(read('docs/formats/examples/run.json'));
 
 test.each([
   ['policy_loss.mini_batch', 24, 'policy_loss.mini_batch: must be a multiple of rollout.group_size'],
-  ['environments.0.label', 'train', 'environments[0].label: is what the training episodes are called'],
+  ['environments.0.label', 'train', 'environments[0].label: is reserved for training episodes'],
   ['environments.0.share', 0, 'environments: at least one share must be above 0'],
   ['environments.0.prompt.first', '{board}', 'environments[0].prompt.first'],
   ['policy_loss.dual_clip', 0.5, 'policy_loss.dual_clip'],

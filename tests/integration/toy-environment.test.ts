@@ -36,8 +36,8 @@ test('it touches nothing but its rooms and the registries', () => {
   const files = [...readFileSync(patch, 'utf8').matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, file]) => file!);
   const rooms = /^(native\/src\/env|core\/environments|renderer\/environments)\/corridor[./]/;
   expect(files.filter((file) => !rooms.test(file))).toEqual([
-    'native/src/env/registry.cpp',
     'core/environments/registry.ts',
+    'native/src/env/registry.cpp',
     'renderer/environments/registry.ts',
   ]);
 });
