@@ -35,7 +35,7 @@ import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
-// Many starts of the command line, each of which takes its time on a machine that is busy.
+// Many tests start the command line, which is slow on a busy machine.
 describe('annotations', { timeout: 300_000 }, () => {
   let world: World;
   let core: Core;
@@ -53,7 +53,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   const file = (runId = 'one') => join(world.home, 'runs', runId, 'annotations.jsonl');
   const lines = () => readFileSync(file(), 'utf8').trimEnd().split('\n');
 
-  test('are kept in the run directory, a line for what changed', async () => {
+  test('are stored in the run directory, one line per change', async () => {
     const first = await core.annotations.annotate({
       runId: 'one',
       addTags: ['b', 'a 1'],
@@ -85,7 +85,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     await expect(core.annotations.annotate({ runId: 'none' })).rejects.toMatchObject({ code: 'run_unknown' });
   });
 
-  test('of two notes that are written over the same one at once, the second is refused', async () => {
+  test('the second of two concurrent edits of a note is rejected', async () => {
     await core.annotations.annotate({ runId: 'one', note: 'first' });
     const write = (note: string) => core.annotations.annotate({ runId: 'one', note, noteWas: 'first' });
     const both = await Promise.allSettled([write('mine'), write('yours')]);
@@ -93,14 +93,14 @@ describe('annotations', { timeout: 300_000 }, () => {
       { status: 'fulfilled', value: { note: 'mine' } },
       { status: 'rejected', reason: { code: 'note_changed' } },
     ]);
-    // What is so already is no change, whatever was there before.
+    // An edit that changes nothing succeeds, whatever the previous note was.
     await expect(write('mine')).resolves.toMatchObject({ note: 'mine' });
     await expect(core.annotations.annotate({ runId: 'one', note: 'last' })).resolves.toMatchObject({
       note: 'last',
     });
   });
 
-  test('tell of an alert from its raising to its end', async () => {
+  test('an alert is published in each state until it is cleared', async () => {
     const told: unknown[] = [];
     core.notices.on((name, payload) => {
       if (name === 'alerts') told.push(payload);
@@ -119,7 +119,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     await expect(core.annotations.answer(endless)).rejects.toMatchObject({ code: 'input_invalid' });
   });
 
-  test('order alerts that were raised in the same millisecond by their iterations', async () => {
+  test('alerts raised in the same millisecond are ordered by iteration', async () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     const iterations = Array.from({ length: 12 }, (_, i) => 10 * (i + 1));
     for (const iteration of iterations.toReversed())
@@ -131,11 +131,11 @@ describe('annotations', { timeout: 300_000 }, () => {
     vi.restoreAllMocks();
     expect(new Set(alerts.map(({ raisedAt }) => raisedAt)).size).toBe(1);
     expect(alerts.map(({ iteration }) => iteration)).toEqual(iterations);
-    // What a policy reacts to is the newest of them.
+    // Automatic actions respond to the newest alert.
     expect(newAlarm(alerts, [])).toMatchObject({ iteration: 120 });
   });
 
-  test('tell of an alert once, however often its detector finds it, and take it back with what it was about', async () => {
+  test('a repeated alert is published once, and rewinding the run before it removes it', async () => {
     const alert = { kind: 'entropy', severity: 'warning', iteration: 1, message: 'falls' } as const;
     const first = await core.annotations.raise('one', alert);
     expect(await core.annotations.raise('one', { ...alert, message: 'still falls' })).toBe(first);
@@ -157,7 +157,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(core.annotations.alerts('one')).toMatchObject([{ iteration: 0 }]);
   });
 
-  test('tell of a snoozed alert again when its time has come', async () => {
+  test('a snoozed alert is published again when the snooze ends', async () => {
     const alertId = await core.annotations.raise('one', {
       kind: 'k',
       severity: 'notice',
@@ -173,7 +173,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test.each(['annotations.jsonl', 'control.jsonl', 'trainer.log'])(
-    'nothing is written through a link at %s',
+    'nothing is written through a symbolic link at %s',
     async (name) => {
       const own = join(world.folder, 'own-file');
       writeFileSync(own, 'mine');
@@ -191,12 +191,12 @@ describe('annotations', { timeout: 300_000 }, () => {
     },
   );
 
-  test('that come into the file by themselves are told of', async () => {
+  test('annotations added to the file externally are published', async () => {
     appendAnnotation(join(world.home, 'runs/one'), { type: 'star', on: true });
     await untilRun(core, 'one', (run) => run.marks.starred);
   });
 
-  test('come back with everything else where the history was deleted', async () => {
+  test('are restored with the rest of the run history after its database was deleted', async () => {
     const alertId = await core.annotations.raise('two', {
       kind: 'k',
       severity: 'critical',
@@ -223,7 +223,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await answers(await world.core())).toEqual(before);
   });
 
-  test('that are damaged are skipped, and it is said', async () => {
+  test('damaged lines are skipped and reported', async () => {
     await core.annotations.annotate({ runId: 'one', starred: true });
     appendFileSync(file(), 'garbage\n{"v":1,"id":"a","time":1,"type":"tag","tag":"","present":true}\n');
     appendFileSync(file(), '{"v":1,"id":"b","time":1,"type":"weather","sunny":true}\n{"v":1,"id":"c","ti');
@@ -239,7 +239,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(output).toContain('one: skipped invalid lines in annotations.jsonl');
   });
 
-  test('with longer texts than are written here are no damage, and can be changed', async () => {
+  test('texts above the input limit are read and can be changed', async () => {
     const note = 'long '.repeat(3000);
     const name = `Line one\n${'and more '.repeat(20)}`;
     const tag = 't'.repeat(70);
@@ -262,7 +262,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await client.call('runs.annotate', change)).toMatchObject({ note: 'short', tags: [] });
   });
 
-  test('with texts that nobody wrote by hand are damage, whatever says them', async () => {
+  test('texts above the file limit are reported as damage, whatever their field', async () => {
     const most = 'x'.repeat(65_536);
     const more = `${most}x`;
     const line = (type: string, rest: object) =>
@@ -288,9 +288,9 @@ describe('annotations', { timeout: 300_000 }, () => {
     const longest = [
       line('note', { text: most }),
       line('tag', { tag: most, present: true }),
-      // Of what an alert rests on, that is left out alone.
+      // Only the oversized evidence of an alert is dropped.
       line('alert', { ...alert, message: '', series: 'rollout/entropy', level: more, advice: [more] }),
-      // What this version doesn't know is none of its business.
+      // Unknown fields are not checked.
       line('weather', { text: more }),
     ];
     appendFileSync(file(), [...longest, ...tooLong].join(''));
@@ -318,7 +318,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       });
   });
 
-  test('of an alert with words that this version does not know are let through as they are', async () => {
+  test('alerts with unknown values are passed through unchanged', async () => {
     const line = (alert: string, more: object) =>
       JSON.stringify({
         ...{ v: 1, id: alert, time: Date.now(), type: 'alert', alert, state: 'raised', iteration: 1 },
@@ -338,7 +338,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(output).toContain('feverish, raised');
   });
 
-  test('that cannot be read are told of and keep no run from being shown', async () => {
+  test('an unreadable annotations file is reported, and its run is still shown', async () => {
     mkdirSync(file());
     world.run('three', [journal.started(0)]);
     mkdirSync(join(world.home, 'runs/three/annotations.jsonl'));
@@ -355,7 +355,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(world.logged).toEqual([expect.stringMatching(/Following two: EISDIR/)]);
   });
 
-  test('are made from the command line, and archived runs are not listed', async () => {
+  test('are changed from the command line, and archived runs are not listed', async () => {
     await core.dispose();
     const run = async (...args: string[]) => {
       const { status, output, errors } = await starpo(args, world.environment()).finished;
@@ -377,7 +377,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     });
   });
 
-  test('a run folder that is copied here brings everything along and goes on', async () => {
+  test('an adopted run folder is complete and can be resumed', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '2');
     const there = new World();
     const theirs = await there.core();
@@ -386,7 +386,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     await theirs.annotations.annotate({ runId, addTags: ['far'] });
     await theirs.runs.start(runId);
     await untilRun(theirs, runId, ({ iteration }) => iteration === 2);
-    // Copied while it is trained there: here it was interrupted, whatever its lock and its process number say.
+    // The run was copied during training, so here it is interrupted, whatever its lock and process id say.
     const folder = join(world.home, 'runs', '.copying');
     cpSync(theirs.runs.folder(runId), folder, {
       recursive: true,
@@ -398,13 +398,13 @@ describe('annotations', { timeout: 300_000 }, () => {
     const found = await untilRun(core, runId, ({ status }) => status === 'interrupted');
     expect(found.marks.tags).toEqual(['far']);
     vi.unstubAllEnvs();
-    // Its initial model lies on the other machine; there is a checkpoint, so it isn't missed.
+    // The initial model is missing here, but the run has a checkpoint and doesn't need it.
     await core.runs.start(runId);
     await untilRun(core, runId, ({ status }) => status === 'completed');
     expect((await createHandlers(core)['rollouts.list']({ runId })).length).toBeGreaterThan(2);
   });
 
-  test('a folder that takes the place of another of the same name is read anew', async () => {
+  test('a folder that replaces another of the same name is indexed again', async () => {
     const longer = [5, 6, 7, 8, 9].map((seq) => journal.log(seq, 'other'));
     const other = world.run('other', [journal.started(4), journal.iteration(5, 7), ...longer.slice(1)]);
     const place = join(world.home, 'runs/one');
@@ -425,7 +425,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await createHandlers(later)['runs.log']({ runId: 'one' })).toHaveLength(1);
   });
 
-  test('a folder is adopted under a name that is free, and its missing model is told of where it is needed', async () => {
+  test('a folder is adopted under a free name, and its missing model is reported when needed', async () => {
     const elsewhere = join(world.folder, 'One (copy)');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
     expect(await adoptRun(world.home, elsewhere)).toBe('one-copy');
@@ -445,7 +445,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test.each(['adopting', 'importing'] as const)(
-    'what was killed while %s is deleted, and what another is at stays',
+    'the remains of an interrupted process (%s) are deleted, those of a running process are kept',
     async (doing) => {
       const runs = join(world.home, 'runs');
       const dead = spawnSync(process.execPath, ['--version']).pid;
@@ -465,7 +465,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     },
   );
 
-  test('an adoption says how far it is, and one that is given up leaves nothing', async () => {
+  test('adopting reports progress, and cancelling it leaves nothing', async () => {
     const elsewhere = join(world.folder, 'large');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true, preserveTimestamps: true });
     mkdirSync(join(elsewhere, 'rollouts'));
@@ -494,9 +494,9 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(readdirSync(runs)).toEqual(before);
   });
 
-  test('Ctrl-C gives up an adoption amid a file, and nothing of it stays', async () => {
+  test('Ctrl-C cancels adopting in the middle of a file and leaves nothing', async () => {
     await core.dispose();
-    // In memory no blocks are shared between files, so that copying a terabyte of holes comes to no end.
+    // The memory file system can't share blocks between files, so copying a sparse terabyte never ends.
     const memory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : world.folder, 'starpo-adopt-'));
     try {
       const elsewhere = join(memory, 'endless');
@@ -525,7 +525,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     }
   });
 
-  test('a folder with a link in it is not adopted, and nothing of it stays', async () => {
+  test('a folder with a symbolic link is not adopted and leaves nothing', async () => {
     const elsewhere = join(world.folder, 'linked');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
     const own = join(world.folder, 'own-file');
@@ -540,7 +540,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 });
 
-/** What clients are told of every run. */
+/** What clients receive about every run. */
 async function answers(core: Core) {
   const handlers = createHandlers(core);
   const runs = await handlers['runs.list']({});

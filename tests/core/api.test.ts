@@ -29,7 +29,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     await world.close();
   });
 
-  test('says what there is', async () => {
+  test('lists runs, presets and system information', async () => {
     const info = await client.call('system.info', {});
     expect(info).toMatchObject({
       dataFolder: world.home,
@@ -44,7 +44,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     );
   });
 
-  test('trains a run while it tells of it, and replays what it did', async () => {
+  test('trains a run, publishes its progress and replays its episodes', async () => {
     const heard: {
       run: Notice<'run'>[];
       metrics: Notice<'metrics'>[];
@@ -110,7 +110,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     expect(await client.call('echoTrap.state', { runId })).toMatchObject({ state: 'healthy', iteration: 3 });
   });
 
-  test('lets a run wait, marks and copies it, and tells of it', async () => {
+  test('queues, annotates and forks a run, and publishes each change', async () => {
     const { runId } = await client.call('runs.create', {
       preset: 'starter-bandit',
       start: false,
@@ -203,7 +203,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     expect(await client.call('runs.list', {})).toEqual(before);
   });
 
-  test('an input that can be of several forms is told by the names of all', async () => {
+  test('an invalid value of a union is reported with all accepted forms', async () => {
     await expect(client.call('runs.create', {} as never)).rejects.toMatchObject({
       hint: 'It takes set, start, queue, preset, run, checkpoint, keepOptimizer, config.',
     });
@@ -219,20 +219,20 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     '{"t":"q","i":"1","m":"call","a":"runs.list"}',
     '{"t":"s","i":"1","r":{}}',
     '"text"',
-  ])('the message %j is passed over, and calls go on', async (text) => {
+  ])('the message %j is ignored, and calls still work', async (text) => {
     const logged = world.logged.length;
     channel.send(text);
     expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
     expect(world.logged.length).toBe(logged);
   });
 
-  test('an input that is longer than core takes is refused before it is sent', async () => {
+  test('an oversized input is rejected before it is sent', async () => {
     const call = client.call('runs.create', { preset: 'x'.repeat(messageLimit), start: false });
     await expect(call).rejects.toMatchObject({ code: 'input_too_large', hint: expect.stringMatching(/./) });
     expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
   });
 
-  test('a message that is longer than any call ends its sender, and nobody else', async () => {
+  test('an oversized message disconnects only its sender', async () => {
     const closed = new Promise<void>((resolve) => client.onClose(resolve));
     channel.send('x'.repeat(messageLimit + 1));
     await closed;
@@ -241,13 +241,13 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
   });
 
-  test('a client that goes and comes again is served anew', async () => {
+  test('a client can reconnect', async () => {
     channel.close();
     await connect();
     expect(await client.call('runs.list', {})).toBeInstanceOf(Array);
   });
 
-  test("the end of core's process is told of, and what was asked is answered or refused", async () => {
+  test('the end of the server is published, and pending calls are answered or rejected', async () => {
     const closed = new Promise<void>((resolve) => client.onClose(resolve));
     const calls = [1, 2, 3].map(() => client.call('system.info', {}).catch((error) => error));
     await world.close();
@@ -263,7 +263,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
 });
 
 describe("Electron's IPC", () => {
-  test('answers the own page alone, and only to text', async () => {
+  test("answers only the app's own page, and only text messages", async () => {
     const { page, ipcRenderer } = await import('./fixtures/electron-ipc.ts');
     const world = new World();
     const { open } = await transports["Electron's IPC"]!(world);
@@ -286,7 +286,7 @@ describe("Electron's IPC", () => {
   });
 });
 
-test('what is asked of a core that has ended fails, and is no fault that it tells of', async () => {
+test('calls after shutdown fail and are not logged as errors', async () => {
   const world = new World();
   const core = await world.core();
   const { left, right } = channelPair();

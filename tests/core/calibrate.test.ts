@@ -24,14 +24,14 @@ const judged = (kind: string, collapsed: number | null, iterations: number, alar
   alarms,
 });
 
-describe('how alarms are counted', () => {
-  test('hits, leads and false alarms, as docs/collapse-rule.md says', () => {
+describe('alert scoring', () => {
+  test('counts hits, leads and false alarms as docs/collapse-rule.md defines them', () => {
     const score = scoreOf([
       judged('template', 150, 200, [100, 140]),
       judged('chaos', 150, 200, [60]),
-      // 101 iterations early: false, and no hit.
+      // 101 iterations early: a false alarm, not a hit.
       judged('template', 151, 200, [50]),
-      // On the onset, and late.
+      // At the onset, and after it.
       judged('template', 80, 200, [80]),
       judged('chaos', 80, 200, [81]),
       judged('healthy', null, 300, []),
@@ -59,7 +59,7 @@ describe('how alarms are counted', () => {
     expect(score.median_lead_share).toBeCloseTo(1 / 3, 10);
   });
 
-  test("a fork's iterations count from its first", () => {
+  test("a fork's iterations count from its first iteration", () => {
     const fork = (collapsed: number | null, alarms: number[]): Judged => ({
       ...judged('template', collapsed, 180, alarms),
       first: 61,
@@ -74,11 +74,11 @@ describe('how alarms are counted', () => {
     });
   });
 
-  test('no iteration is healthy that a run never reached', () => {
+  test('iterations after the end of a run do not count as healthy', () => {
     expect(scoreOf([judged('template', 99_999, 200, [])])).toMatchObject({ healthy_iterations: 200 });
   });
 
-  test("Wilson's interval, against values from the literature", () => {
+  test('Wilson intervals match values from the literature', () => {
     expect(wilson(0, 10).low).toBe(0);
     expect(wilson(0, 10).high).toBeCloseTo(0.2775, 4);
     expect(wilson(8, 10).low).toBeCloseTo(0.4902, 4);
@@ -86,7 +86,7 @@ describe('how alarms are counted', () => {
     expect(wilson(0, 0)).toEqual({ low: 0, high: 1 });
   });
 
-  test('no runs give no figures, and not a wrong one', () => {
+  test('without runs, all scores are null', () => {
     const none = scoreOf([]);
     expect(none).toMatchObject({
       recall: null,
@@ -101,8 +101,8 @@ const points = (values: readonly number[], name: string): Point[] =>
   values.map((value, i) => ({ iteration: i + 1, metrics: { [name]: value } }));
 const flat = (length: number, value: number) => Array.from({ length }, () => value);
 
-describe('rivals, written from their descriptions', () => {
-  test('RAGEN-2 stops after ten iterations under a tenth of the first ten', () => {
+describe('baseline methods, implemented from their descriptions', () => {
+  test('RAGEN-2 stops after ten iterations below a tenth of the first ten', () => {
     const spread = 'rollout/reward_std_in_group';
     expect(ragen2Alarms(points([...flat(30, 1), ...flat(20, 0.09)], spread))).toEqual([40]);
     expect(ragen2Alarms(points([...flat(30, 1), ...flat(9, 0.09), 1, ...flat(9, 0.09)], spread))).toEqual([]);
@@ -110,22 +110,22 @@ describe('rivals, written from their descriptions', () => {
     expect(ragen2Alarms([])).toEqual([]);
   });
 
-  test('RAGEN-2 stops on validations without success, and on filters that keep nothing', () => {
+  test('RAGEN-2 stops after validations without success and after filters that keep nothing', () => {
     const name = 'evaluation/lake/success_rate';
     expect(ragen2Alarms(points([0.3, 0, 0.009, 0, 0, 0, 0], name))).toEqual([6]);
     expect(ragen2Alarms(points([0.3, 0, 0, 0, 0.02, 0, 0], name))).toEqual([]);
     expect(ragen2Alarms(points([4, 0, 0, 0, 0, 0], 'filter/kept_groups'))).toEqual([6]);
   });
 
-  test('rlwatch warns of entropy under one nat for long, once a stretch and a hundred steps', () => {
+  test('rlwatch warns about sustained entropy below one nat, once per stretch and per hundred steps', () => {
     const entropy = (values: number[]) => rlwatchAlarms(points(values, 'rollout/entropy'));
-    // Twenty steps of warm-up, then 25 and 50 in a row.
+    // Twenty warm-up steps, then 25 and 50 consecutive ones.
     expect(entropy(flat(200, 0.5))).toEqual([45, 70]);
     expect(entropy(flat(200, 1.5))).toEqual([]);
     expect(entropy([...flat(50, 0.5), 2, ...flat(24, 0.5)])).toEqual([45]);
   });
 
-  test('rlwatch warns of what stands out of its last hundred values, and of a drift', () => {
+  test('rlwatch warns about outliers among the last hundred values and about drift', () => {
     const wavy = Array.from({ length: 200 }, (_, i) => 1 + 0.1 * (i % 2));
     const spiked = wavy.with(150, 1.25).with(151, 9);
     expect(rlwatchAlarms(points(spiked, 'actor/grad_norm'))).toEqual([151, 152]);
@@ -195,7 +195,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     return { status, output, errors };
   };
 
-  test('measures ours and two others, by environment and algorithm', async () => {
+  test('scores StarPO Studio and two other methods by environment and algorithm', async () => {
     put('held-out/a', 'template');
     put('held-out/b', 'healthy', { preset: 'starter-sokoban-starpo-s' });
     put('held-out/c', 'solved', { preset: 'starter-sokoban-starpo-s' });
@@ -209,7 +209,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       expect(held_out[method]).toMatchObject({ runs: 3, recall: expect.any(Number) });
     expect(held_out.by_environment.sokoban.ours).toMatchObject({ runs: 2, collapsed: 0, recall: null });
     expect(Object.keys(held_out.by_algorithm)).toEqual(['GRPO', 'StarPO-S (PPO)']);
-    // Labelled by the rule.
+    // Labelled by the collapse rule.
     expect(tuning.ours).toMatchObject({ runs: 1, collapsed: 1, recall: 1 });
     const table = await run(folder);
     expect(table).toMatchObject({ status: 0, errors: '' });
@@ -218,7 +218,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     );
   });
 
-  test('draws every run with the alarms of each method', async () => {
+  test('plots every run with the alarms of each method', async () => {
     put('held-out/a', 'template');
     put('held-out/"b" & <b>', 'healthy');
     const file = join(folder, 'alarms.svg');
@@ -242,7 +242,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('a folder without parts is judged whole, and can be fitted to', async () => {
+  test('a folder without a split is scored as a whole and can be used for fitting', async () => {
     put('a', 'healthy');
     put('b', 'template', { seed: 2 });
     put('c', 'locked', { seed: 3, preset: 'starter-sokoban-grpo' });
@@ -266,17 +266,17 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(validated).toMatchObject({ left_out: { runs: 4 }, tuning: { ours: { runs: 4 } } });
   });
 
-  test('a data folder is judged by its runs', async () => {
+  test('a data folder is scored by its runs', async () => {
     put('runs/a', 'healthy');
     put('runs/b', 'template');
-    // What an `adopt` that was killed left behind.
+    // The remains of an interrupted `adopt`.
     rmSync(join(put('runs/.one-adopting-4711-0a1b2c3d', 'healthy'), 'run.json'));
     const { status, output, errors } = await run(folder, '--json');
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
     expect(JSON.parse(output)).toMatchObject({ held_out: { ours: { runs: 2 } }, left_out_runs: [] });
   });
 
-  test('makes the data folder that fitted thresholds go to', async () => {
+  test('creates the data folder for fitted thresholds', async () => {
     put('a', 'healthy');
     put('b', 'template');
     const home = join(folder, 'data/of-mine');
@@ -306,7 +306,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       { collapsed: 100, kind: 'healthy' },
       /kind is healthy, but a collapsed run/,
     ],
-    ['no object', null, /label.json: Invalid input: expected object/],
+    ['a value that is not an object', null, /label.json: Invalid input: expected object/],
   ])('rejects a label with %s', async (_, label, words) => {
     writeFileSync(join(put('a', 'healthy'), 'label.json'), JSON.stringify(label));
     const { status, errors } = await run(folder);
@@ -345,7 +345,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     shorten('tuning/short');
     const file = join(put('tuning/long', 'healthy'), 'events.jsonl');
     const damaged = '{"v":1,"seq":900,"time":1,"type":"iteration","iteration":"three","metrics":{}}';
-    // The last has no end of a line: a trainer may be writing it.
+    // The last line has no line break, because a trainer may still be writing it.
     writeFileSync(file, `${readFileSync(file, 'utf8')}${damaged}\n\nno JSON\n{"v":1,"se`);
     put('held-out/a', 'healthy');
     const { status, errors, output } = await run(folder, '--json');
@@ -368,7 +368,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('says where the runs to fit to are of several models', async () => {
+  test('warns if the runs for fitting come from several models', async () => {
     const setStart = (runFolder: string, start: object) => {
       const file = join(runFolder, 'run.json');
       const config = JSON.parse(readFileSync(file, 'utf8'));
@@ -376,7 +376,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     };
     put('tuning/a', 'template');
     const other = put('tuning/b', 'healthy', { seed: 2 });
-    // A fork begins from a checkpoint, which is no model of its own; and what judges is no matter.
+    // A fork starts from a checkpoint, which doesn't count as another model. The models of held-out runs don't matter.
     setStart(put('tuning/c', 'healthy', { seed: 3 }), {
       model: '/runs/a/checkpoints/000060',
       run: 'a',
@@ -385,7 +385,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     setStart(put('held-out/d', 'healthy', { seed: 4 }), { model: '/models/Qwen2.5-0.5B' });
     expect(await run(folder, '--fit')).toMatchObject({ status: 0, errors: '' });
     expect(readCalibration(world.home).about.models).toEqual(['starter on frozen-lake']);
-    // An environment that only a fork was trained on: with the one model that there is.
+    // Only a fork was trained on this environment, so it is assigned the only model.
     const elsewhere = put('tuning/e', 'healthy', { seed: 5, preset: 'starter-sokoban-grpo' });
     setStart(elsewhere, { model: '/runs/a/checkpoints/000060', run: 'a', checkpoint: 60 });
     expect(await run(folder, '--fit')).toMatchObject({ status: 0, errors: '' });
@@ -406,12 +406,12 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     ]);
   });
 
-  test('says when runs that were judged before are judged by what was fitted, which is so', async () => {
+  test('says that fitted thresholds apply after a restart, and to existing runs after a rebuild', async () => {
     put('fell', 'template');
     put('held', 'healthy');
     const judged = join(world.home, 'runs/fell');
     cpSync(join(folder, 'fell'), judged, { recursive: true });
-    // Up to the onset: a run that has fallen is told by its success alone.
+    // Up to the onset: after a collapse, success alone determines the state.
     const lines = readFileSync(join(judged, 'events.jsonl'), 'utf8').split('\n').slice(0, 140);
     writeFileSync(join(judged, 'events.jsonl'), `${lines.join('\n')}\n`);
     const running = await world.core();
@@ -422,7 +422,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const { output } = await run(folder, '--fit');
     expect(output).toMatch(/Restart open apps and `starpo serve` to use them\./);
     expect(output).toMatch(/Run `starpo history rebuild` after the restart/);
-    // So that it shows by which they are judged.
+    // With blunt thresholds, the state shows which thresholds were applied.
     const { about } = readCalibration(world.home);
     const blunt = structuredClone(shippedThresholds);
     for (const name in blunt.points) blunt.points[name as keyof typeof blunt.points] = 0;
@@ -437,7 +437,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(restarted.annotations.alerts('fell')).toEqual(expect.arrayContaining(alerts));
   });
 
-  test('fits thresholds to labelled runs, and keeps them where monitors read them', async () => {
+  test('fits thresholds to labelled runs and stores them where monitors read them', async () => {
     put('tuning/a', 'template');
     put('tuning/b', 'healthy', { seed: 2 });
     put('tuning/c', 'locked', { seed: 3 });
@@ -447,13 +447,13 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       JSON.stringify({
         version: 1,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
-        // So blunt that nothing is seen.
+        // Too blunt to detect anything.
         thresholds: { ...shippedThresholds, points: blunt },
       }),
     );
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;
     expect(before.hits).toBe(0);
-    // What can't be used is no obstacle to what takes its place.
+    // Fitting replaces an invalid file.
     writeFileSync(fittedFile(world.home), '{"version":2}');
     const { status, output } = await run(folder, '--json', '--fit');
     expect(status).toBe(0);
@@ -463,7 +463,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('fits what is long for the model, whatever its rates are', async () => {
+  test('fits the step size that is long for the model, in any unit', async () => {
     const fits = [];
     for (const unit of [1, 0.01]) {
       put('tuning/held', 'healthy', { rate: 1e-4 * unit });
@@ -477,7 +477,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     }
     expect(fits[1]!.points).toEqual(fits[0]!.points);
     expect(fits[0]!.points.steps_long).toBeGreaterThan(0);
-    // Steps that are no shorter where runs held say nothing.
+    // If healthy runs have steps as long as collapsed runs, the step size is not fitted.
     put('tuning/fell', 'template', { seed: 3, rate: 1e-4 });
     put('tuning/fell-too', 'chaos', { seed: 4, rate: 1e-4 });
     put('tuning/held', 'healthy', { rate: 2e-4 });
@@ -489,7 +489,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('judges the runs of each setting by points that were fitted to the others', async () => {
+  test('cross-validation scores the runs of each setting with weights fitted to the others', async () => {
     const presets = ['starter-frozen-lake-grpo', 'starter-frozen-lake-ppo', 'starter-sokoban-grpo'];
     for (const [i, preset] of presets.entries()) {
       put(`tuning/${preset}-fell`, i === 1 ? 'chaos' : 'template', { preset, seed: i });
@@ -497,7 +497,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     }
     const { runs } = readLabelledRuns(join(folder, 'tuning'));
     expect(new Set(runs.map(({ settings }) => settings)).size).toBe(3);
-    // The same by way of monitors, one run after the other.
+    // Compute the same with separate monitors.
     const judgedApart = runs.flatMap((run) => {
       const others = runs.filter(({ settings }) => settings !== run.settings);
       return evaluateAll([run], () =>
@@ -519,7 +519,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('says what is wrong with what it is given', async () => {
+  test('reports invalid input', async () => {
     expect(await run(join(folder, 'none'))).toMatchObject({
       status: 2,
       errors: expect.stringContaining('labelled_runs_missing'),
@@ -545,7 +545,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     });
   });
 
-  test('what a resumed trainer did again counts once', () => {
+  test('iterations that a resumed trainer repeated count once', () => {
     const lines = [
       journal.started(0),
       journal.iteration(1, 1, 0.1),
@@ -563,7 +563,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
 });
 
 describe('the collapse rule', () => {
-  /** Success of rollouts, and of an evaluation every five iterations where `evaluated` says one. */
+  /** Success in rollouts, and optionally in an evaluation every five iterations. */
   const run = (success: (iteration: number) => number, evaluated?: (iteration: number) => number) =>
     Array.from({ length: 101 }, (_, iteration): Point => {
       const metrics: Record<string, number> = {};
@@ -573,7 +573,7 @@ describe('the collapse rule', () => {
     });
   const dip = (iteration: number) => (iteration > 60 && iteration <= 75 ? 0.1 : 0.6);
 
-  test('reads rollouts where nothing else says how a run does', () => {
+  test('uses rollouts if there are no evaluations', () => {
     expect(labelRun(run(dip), 8)).toEqual({ collapsed: 63, kind: 'template' });
     expect(
       labelRun(
@@ -589,14 +589,14 @@ describe('the collapse rule', () => {
     ).toEqual({ collapsed: null, kind: 'healthy' });
   });
 
-  test('reads evaluations where there are enough, so that the luck of levels makes no collapse', () => {
+  test('uses evaluations if there are enough, so that hard levels are not labelled as collapse', () => {
     expect(
       labelRun(
         run(dip, () => 0.6),
         8,
       ),
     ).toEqual({ collapsed: null, kind: 'healthy' });
-    // Held until the window of 55 and 60; under four fifths with the one of 65, under half with 70.
+    // Healthy up to the window of 55 and 60; below 80 % with 65, below 50 % with 70.
     expect(
       labelRun(
         run(() => 0.6, dip),
@@ -614,7 +614,7 @@ describe('the collapse rule', () => {
     ).toEqual({ collapsed: null, kind: 'solved' });
   });
 
-  test('a fork that loses at once what it began with', () => {
+  test('detects a fork that collapses immediately', () => {
     const fork = run(
       (iteration) => (iteration > 60 ? 0.1 : Number.NaN),
       (iteration) => (iteration === 60 ? 0.6 : Number.NaN),
@@ -623,7 +623,7 @@ describe('the collapse rule', () => {
   });
 });
 
-test('the kept runs are readable, and their labels are those of the rule', () => {
+test('the recorded runs are readable, and their labels follow the collapse rule', () => {
   for (const part of ['tuning', 'held-out']) {
     const read = readLabelledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part));
     expect(read).toMatchObject({ skipped: [], unreadableLines: {} });

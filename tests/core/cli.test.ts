@@ -20,7 +20,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   const run = (...args: string[]) => starpo(args, world.environment()).finished;
   const runFolders = () => readdirSync(join(world.home, 'runs'));
 
-  test('new makes a run directory and prints its path alone; runs and show tell of it', async () => {
+  test('new creates a run directory and prints only its path; runs and show list it', async () => {
     const made = await run(
       'new',
       'starter-bandit',
@@ -50,14 +50,14 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(await run('show', id!)).toMatchObject({ status: 0, output: expect.stringContaining('created') });
   });
 
-  test('--home names the data folder', async () => {
+  test('--home sets the data folder', async () => {
     const elsewhere = join(world.folder, 'elsewhere');
     const { output } = await run('new', 'starter-frozen-lake', '--home', elsewhere);
     expect(output.startsWith(elsewhere)).toBe(true);
     expect(runFolders()).toEqual([]);
   });
 
-  test('train follows a run to its end, for people and as JSON lines', async () => {
+  test('train follows a run to its end, as text and as JSON lines', async () => {
     const args = ['train', 'starter-bandit', '--set', 'iterations=2', '--set', 'rollout.groups=1'];
     const shown = await run(...args);
     expect(shown).toMatchObject({ status: 0, errors: '' });
@@ -78,7 +78,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(lines.at(-1)).toMatchObject({ status: 'completed', iteration: 2 });
   });
 
-  test('what a newer trainer says is passed on as it is, by train and by show', async () => {
+  test('train and show pass on log messages of a newer trainer unchanged', async () => {
     const environment = world.environment({ FAKE_TRAINER_SAYS: '{"type":"weather","sunny":true}' });
     const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
     const train = (...more: string[]) => starpo([...args, ...more], environment).finished;
@@ -88,7 +88,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('show', runFolders()[0]!)).output).toMatch(/info +weather: \{"sunny":true\}/);
   });
 
-  test('pin keeps a checkpoint of a run that no trainer works at', async () => {
+  test('pin keeps a checkpoint of a run without a trainer', async () => {
     const set = ['--set', 'iterations=1', '--set', 'rollout.groups=1'];
     expect(await run('train', 'starter-bandit', ...set)).toMatchObject({ status: 0 });
     const [id] = runFolders();
@@ -106,7 +106,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('pin', id!, '7')).errors).toContain('details: checkpoint_missing');
   });
 
-  test('Ctrl-C asks the trainer to stop, which is no success; resume goes on to the end', async () => {
+  test('Ctrl-C stops the trainer with a failure status, and resume finishes the run', async () => {
     const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
     const child = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], environment);
     const [, id] = await child.line(/^run (\S+)$/);
@@ -132,7 +132,7 @@ describe('starpo', { timeout: 300_000 }, () => {
 
   const printed = /((http:\/\/127\.0\.0\.1:\d+)\/#sign-in=[0-9a-f]{32})$/;
 
-  test('serve prints an address whose code opens the API, and ends on request', async () => {
+  test('serve prints an address with a sign-in code and ends on request', async () => {
     const child = starpo(['serve', '--port', '0'], world.environment());
     const [, address, origin] = await child.line(printed);
     const key = await signIn(address!);
@@ -143,7 +143,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(existsSync(join(world.home, 'host.json'))).toBe(false);
   });
 
-  test('serve is found again by an open page after a restart on the same port, but not by the code of before', async () => {
+  test('after a restart of serve on the same port, an open page reconnects, but the old code is rejected', async () => {
     const first = starpo(['serve', '--port', '0'], world.environment());
     const [, address, origin] = await first.line(printed);
     const key = (await signIn(address!)) as ClientKey;
@@ -159,7 +159,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   });
 
   test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'train and the other commands work through a host, and train goes on when it ends by %s',
+    'train and other commands work through a host, and train continues when the host ends by %s',
     async (signal) => {
       const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '3' }));
       await host.line(/^StarPO Studio is at/);
@@ -189,7 +189,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     },
   );
 
-  test('train is a host that others work through, and who stays takes over', async () => {
+  test('train becomes the host for other commands, and a remaining client takes over', async () => {
     const training = starpo(['train', 'starter-bandit'], world.environment({ FAKE_TRAINER_HOLD: '2' }));
     const [, id] = await training.line(/^run (\S+)$/);
     await training.line(/^iteration 2\//);
@@ -206,7 +206,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     await app.kill();
   });
 
-  test('serve on a busy port says so', async () => {
+  test('serve reports a busy port', async () => {
     const server = createServer();
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const { port } = server.address() as AddressInfo;
@@ -216,7 +216,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     server.close();
   });
 
-  test('doctor names what is amiss', async () => {
+  test('doctor names problems', async () => {
     const healthy = await run('doctor');
     expect(healthy).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
     expect(healthy.output).toMatch(/ok +GPU +none: a test double has no GPU; none is needed/);
@@ -226,7 +226,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   });
 
   test.each([['runs'], ['new', 'starter-bandit'], ['serve', '--port', '0'], ['train', 'starter-bandit']])(
-    '%s on a data folder that cannot be written says so',
+    '%s reports a read-only data folder',
     async (...args) => {
       const file = join(world.folder, 'file');
       writeFileSync(file, '');
@@ -236,7 +236,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     },
   );
 
-  test('a data folder that another machine has is told of with its name', async () => {
+  test('a data folder in use on another machine is reported with the name of the machine', async () => {
     const held = openDatabase(world.home);
     const record = { address: 'http://127.0.0.1:9', token: '0'.repeat(64), pid: 42, host: 'gpu-server' };
     writeFileSync(join(world.home, 'host.json'), JSON.stringify(record));
@@ -246,7 +246,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(errors).toMatch(/^error: .*gpu-server.*42.*\n {2}hint: .*\n {2}details: data_folder_elsewhere\n$/);
   });
 
-  test('train without a trainer makes nothing', async () => {
+  test('train without a trainer creates nothing', async () => {
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const { status, errors } = await starpo(['train', 'starter-bandit'], environment).finished;
     expect(status).toBe(1);
@@ -269,7 +269,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['fly'], 'usage_invalid', '--help'],
     [['train'], 'usage_invalid', '--help'],
     [[], 'usage_invalid', '--help'],
-  ])('%j is refused with a code, a hint and status 2, and changes nothing', async (args, code, mention) => {
+  ])('%j is rejected with a code, a hint and status 2, and changes nothing', async (args, code, mention) => {
     const { status, output, errors } = await run(...args);
     expect(status).toBe(2);
     expect(output).toBe('');

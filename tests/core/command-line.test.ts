@@ -17,7 +17,7 @@ const runs = [
   { id: 'width-p2-s3', name: 'Width: wide s3' },
 ];
 
-describe('the run that is meant', () => {
+describe('a run reference', () => {
   test.each([
     ['a16c', 0],
     ['A16C', 0],
@@ -27,7 +27,7 @@ describe('the run that is meant', () => {
     ['starter-bandit-starpo-s-20260101-1201', 1],
     ['width-p2', 3],
     ['Width: narrow s3', 2],
-  ])('by %j', (text, index) => expect(findRun(runs, text)).toBe(runs[index]));
+  ])('%j finds the run', (text, index) => expect(findRun(runs, text)).toBe(runs[index]));
 
   test.each([
     ['a', /"a" matches 2 runs/, ['a16c (Bandit a16c)', 'a2ff (Bandit a2ff)']],
@@ -42,15 +42,18 @@ describe('the run that is meant', () => {
       );
   });
 
-  test('by its own name and its end, as the app tells two of one name apart', () => {
+  test('a name with the end of the id distinguishes runs with the same name, as in the app', () => {
     const alike = runs.slice(0, 2).map((run) => ({ ...run, name: 'Mine' }));
     expect(findRun(alike, 'Mine a2ff')).toBe(alike[1]);
     expect(() => findRun(alike, 'Mine')).toThrow(expect.objectContaining({ code: 'run_ambiguous' }));
   });
 
-  test.each(['b16c', '', '../../etc', 'starter-bandit-starpo-s-20260101-1200-a16d'])('%j is none', (text) => {
-    expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ code: 'run_unknown' }));
-  });
+  test.each(['b16c', '', '../../etc', 'starter-bandit-starpo-s-20260101-1200-a16d'])(
+    '%j matches no run',
+    (text) => {
+      expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ code: 'run_unknown' }));
+    },
+  );
 });
 
 describe('progress', () => {
@@ -65,7 +68,7 @@ describe('progress', () => {
     return { isTTY, columns: 60, written, write: (text: string) => written.push(text) > 0 };
   };
 
-  test('a bar, the phase and the time left', () => {
+  test('shows a bar, the phase and the time left', () => {
     expect(progressText(state)).toBe(
       '[######..................]  50 of 200  rollout 12 of 128  about 5 min left',
     );
@@ -74,7 +77,7 @@ describe('progress', () => {
     );
   });
 
-  test('stays the last line of a terminal, no wider than that', () => {
+  test('stays on the last line of a terminal and fits its width', () => {
     const screen = screenOf(true);
     const line = new ProgressLine(screen, 'xterm');
     line.show(state);
@@ -85,7 +88,7 @@ describe('progress', () => {
     expect(screen.written).toEqual([drawn, '\r\u001b[2K', 'iteration 50/200\n', drawn, '\r\u001b[2K']);
   });
 
-  test('says of other work what is known', () => {
+  test('shows the available figures of other tasks', () => {
     expect(taskText('Packing a run', 0, 0, null)).toBe('Packing a run');
     expect(taskText('Packing a run', 999, 1000, 90)).toBe('Packing a run  99 %  about 2 min left');
     const screen = screenOf(true);
@@ -96,9 +99,9 @@ describe('progress', () => {
   });
 
   test.each([
-    ['no terminal', false, 'xterm'],
-    ['a terminal that can do nothing', true, 'dumb'],
-  ])('%s gets the lines alone', (_, isTTY, kind) => {
+    ['output without a terminal', false, 'xterm'],
+    ['a dumb terminal', true, 'dumb'],
+  ])('%s gets only the lines', (_, isTTY, kind) => {
     const screen = screenOf(isTTY);
     const line = new ProgressLine(screen, kind);
     line.show(state);
@@ -118,7 +121,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   afterAll(() => world.close());
   const run = (...args: string[]) => starpo(args, world.environment()).finished;
 
-  test('takes the short names that the app shows, wherever a run is meant', async () => {
+  test('accepts the short ids shown in the app wherever a run is expected', async () => {
     expect((await run('show', 'a16c')).output).toContain(runs[0]!.id);
     expect(await run('tag', 'a2ff', 'wide')).toMatchObject({ status: 0, output: 'wide' });
     expect(await run('note', 'a1', 'seen')).toMatchObject({ status: 0 });
@@ -140,7 +143,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('delete', 'wide clip')).output).toMatch(/moved \S*a2ff .* to the trash/);
   });
 
-  test('presets: what each shows, and how long it takes, as the app has it', async () => {
+  test('presets lists what each preset demonstrates and how long it takes, as in the app', async () => {
     const times = [1, 2, 3].map((at) =>
       JSON.stringify({
         v: 1,
@@ -151,7 +154,7 @@ describe('starpo', { timeout: 300_000 }, () => {
         metrics: { 'time/iteration': 6 },
       }),
     );
-    // How fast another machine was says nothing of this one.
+    // Times from another machine are ignored.
     const folder = world.run('timed', [journal.started(0).replace('elsewhere', hostname()), ...times]);
     const start = { ...baseConfig.start, model: 'starter' };
     const config = { ...baseConfig, preset: 'starter-bandit-starpo-s', start };
@@ -172,14 +175,14 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(time).toMatchObject({ basis: 'measured', runs: 1, seconds: expect.any(Number) });
   });
 
-  test('--device names the device, as doctor advises', async () => {
+  test('--device sets the device, as doctor advises', async () => {
     const { output } = await run('new', 'starter-bandit', '--device', 'cuda:1');
     const shown = JSON.parse((await run('show', output.split('/').at(-1)!, '--json')).output);
     expect(shown.config.device).toBe('cuda:1');
     expect((await run('train', '--help')).output).toContain('--device');
   });
 
-  test('serve on the port of a StarPO Studio with another data folder says so', async () => {
+  test('serve reports that the port belongs to a StarPO Studio with another data folder', async () => {
     const other = join(world.folder, 'other');
     mkdirSync(other);
     const first = starpo(['serve', '--port', '0', '--home', other], world.environment());

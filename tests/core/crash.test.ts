@@ -18,7 +18,7 @@ const lines = [
   journal.stopped(count + 1, count),
 ];
 
-/** Appends the rest of the journal in pieces that end anywhere, letting others work between them. */
+/** Appends the rest of the journal in pieces of arbitrary length, yielding between them. */
 async function* grow(folder: string, piece: number) {
   const text = lines.map((line) => `${line}\n`).join('');
   for (let at = 0; at < text.length; at += piece) {
@@ -54,7 +54,7 @@ describe('core', () => {
     await world.close();
   });
 
-  test('killed while it takes a journal in, has every event once afterwards', {
+  test('killed while indexing a journal, it has every event once after a restart', {
     timeout: 300_000,
   }, async () => {
     const folder = world.run(id, lines);
@@ -71,7 +71,7 @@ describe('core', () => {
     expectEveryEventOnce(core);
   });
 
-  test('killed while it follows growing journals, has the same history as one made again from the run directories', {
+  test('killed while following growing journals, it has the same run history as a rebuild', {
     timeout: 300_000,
   }, async () => {
     const seed = Number(process.env.STARPO_TEST_SEED ?? randomInt(2 ** 31));
@@ -80,7 +80,7 @@ describe('core', () => {
     expect(killed.starting + killed.following).toBe(4);
   });
 
-  test('tells two clients in processes of their own of all that it takes in, once and in order', {
+  test('two clients in their own processes receive each event once and in order', {
     timeout: 300_000,
   }, async () => {
     const folder = world.run(id);
@@ -101,7 +101,7 @@ describe('core', () => {
     expect(world.logged).toEqual([]);
   });
 
-  test('killed while a trainer works, finds it again; training has gone on', {
+  test('killed during training, it reconnects to the trainer, which has continued', {
     timeout: 300_000,
   }, async () => {
     const args = ['train', 'starter-bandit', '--set', 'iterations=8', '--set', 'rollout.groups=1'];

@@ -36,7 +36,7 @@ const unzip = (bytes: Buffer) =>
     });
   });
 
-test('a diagnostics file has what a report needs, and no secret', async () => {
+test('a diagnostics file contains what a bug report needs and no secrets', async () => {
   const folder = world.run('some-run', [journal.started(0), journal.iteration(1, 1)]);
   const studio = await world.studio();
   const token = readFileSync(join(world.home, 'token'), 'utf8').trim();
@@ -60,7 +60,7 @@ test('a diagnostics file has what a report needs, and no secret', async () => {
   expect(again.errors).toContain('details: export_exists');
 });
 
-test('gauges: what the machine has, and a sample of now', async () => {
+test('gauges list the devices of the machine and their current load', async () => {
   const core = await world.core();
   const { machine, samples } = core.gauges.read();
   expect(machine.cores).toBeGreaterThan(0);
@@ -89,4 +89,4 @@ test.each([
   ],
   ['Failed to initialize NVML: Driver/library version mismatch', null],
   ['', null],
-])('%j of nvidia-smi is read', (line, gpu) => expect(parseGpuLine(line)).toEqual(gpu));
+])('the nvidia-smi output %j is parsed', (line, gpu) => expect(parseGpuLine(line)).toEqual(gpu));

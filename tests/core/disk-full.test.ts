@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
-/** Runs a command where no file may grow beyond so many bytes: each further write fails as it would on a full disk. */
+/** Runs a command with a limit on file size, so that longer writes fail as on a full disk. */
 async function starpoWithin(bytes: number, ...args: string[]) {
   const command = [process.execPath, commandLine, ...args];
   const child = spawn('/bin/sh', ['-c', `ulimit -f ${bytes / 512}; exec "$@"`, 'sh', ...command], {
@@ -27,10 +27,10 @@ async function starpoWithin(bytes: number, ...args: string[]) {
 }
 
 test.each([
-  ['at its making', 0],
-  ['amid a journal', 1 << 20],
+  ['while it is created', 0],
+  ['while a journal is indexed', 1 << 20],
 ])(
-  'a disk that is full for the history %s is said with a hint, and nothing is lost when there is space',
+  'a full disk is reported with a hint (run history, %s), and nothing is lost once there is space',
   {
     timeout: 300_000,
   },

@@ -13,7 +13,7 @@ const withProblem = (code: string) => ({
   problem: { code, message: 'the message', hint: 'the hint' },
 });
 
-test('the example of devices has a GPU that can be used and one that cannot', () => {
+test('the example of devices has a usable GPU and an unusable one', () => {
   const { devices, cuda, build } = parseDevices(example);
   expect({ cuda, build }).toEqual({
     cuda: { runtimeVersion: '13.0', driverVersion: '13.0', problem: null },
@@ -36,11 +36,11 @@ test.each([
   ['no_gpu', true],
   ['driver_too_old', false],
   ['gpu_failed', false],
-])('doctor on %s: fine is %s, with what to do', (code, fine) => {
+])('doctor with %s: ok is %s, with advice', (code, fine) => {
   const said = { detail: 'none: the message', advice: 'the hint' };
   expect(gpuFindings([], withProblem(code))).toEqual([{ name: 'GPU', fine, ...said }]);
 });
 
-test('where the trainer cannot be asked, its own line says so', () => {
+test("a trainer that doesn't answer is reported in its own line", () => {
   expect(gpuFindings([], null)).toEqual([]);
 });

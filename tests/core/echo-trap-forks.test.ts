@@ -9,15 +9,15 @@ const seeds = [1, 2, 3, 4, 5];
 describe('the monitor of a fork', () => {
   const cut = 80;
   const parentOf = (points: readonly Point[], config: unknown = baseConfig) => monitorOf(points, config);
-  /** As its file comes back. */
+  /** As it is read back from its file. */
   const forkFrom = (parent: Monitor, at: number) =>
     new Monitor(baseConfig, undefined, JSON.parse(JSON.stringify(parent.normalAt(at))));
-  // The parent has gone on.
+  // The parent has continued.
   const forkOf = (points: readonly Point[], at = cut) => forkFrom(parentOf(points), at);
   const rest = (points: readonly Point[], at = cut) => points.filter(({ iteration }) => iteration > at);
 
   test.each(seeds)(
-    'what was normal for its parents is so for it, and only its own is told of (seed %i)',
+    "a fork uses its parents' baseline and raises only alerts of its own (seed %i)",
     (seed) => {
       for (const fate of ['template', 'chaos'] as const) {
         const points = seriesOf(fate, { seed, fall: 140 });
@@ -41,7 +41,7 @@ describe('the monitor of a fork', () => {
     },
   );
 
-  test('one that begins where something spoke of a fall already is judged by itself', () => {
+  test('a fork from a point with signals of collapse uses its own baseline', () => {
     const points = seriesOf('template', { fall: 140 });
     const fork = forkOf(points, 125);
     fork.addAll(rest(points, 125));
@@ -50,7 +50,7 @@ describe('the monitor of a fork', () => {
     expect(fork.alerts).toEqual(alone.alerts);
   });
 
-  test("goes back to its start where nothing of its own was healthy, and keeps its parents' normal however often it begins again", () => {
+  test("the healthy checkpoint falls back to the fork's start, and the parents' baseline survives restarts", () => {
     const points = seriesOf('chaos', { fall: 140 });
     const whole = forkOf(points);
     whole.addAll(rest(points));
@@ -61,7 +61,7 @@ describe('the monitor of a fork', () => {
     fork.rewind(cut);
     expect(fork.view()).toBeNull();
     for (const point of rest(points)) fork.add(point);
-    // What it evaluated of its own start is known of it besides, and changes nothing that is said.
+    // The evaluation of its own start is an additional value and changes no verdict.
     expect(fork.states).toEqual(whole.states);
     expect(fork.alerts).toEqual(whole.alerts);
     const broken = forkOf(points);
@@ -74,7 +74,7 @@ describe('the monitor of a fork', () => {
     expect(broken.view()).toMatchObject({ state: 'collapsing', lastHealthy: cut });
   });
 
-  test('what its parent was warned by counts at the fork, updates and settings and all', () => {
+  test('risk contributions of the parent, with its updates and settings, count at the fork', () => {
     const points = seriesOf('healthy');
     const at = (iteration: number, metrics: object) =>
       points.map((point) =>
@@ -83,7 +83,7 @@ describe('the monitor of a fork', () => {
     expect(parentOf(points).normalAt(cut)).toHaveLength(cut + 1);
     expect(parentOf(at(cut, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).toEqual([]);
     expect(parentOf(at(cut + 1, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).not.toEqual([]);
-    // The same episodes, made by steps so long that they are a warning by themselves with little more.
+    // The same episodes with steps so long that they almost raise a warning alone.
     const chaos = seriesOf('chaos', { fall: 140 });
     const gentle = structuredClone(baseConfig);
     gentle.optimizer.learning_rate /= 100;
@@ -92,16 +92,16 @@ describe('the monitor of a fork', () => {
     expect(parentOf(chaos, gentle).alarms[0] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(warned);
   });
 
-  test('a fork of a fork is measured as that one was, from where that one is measured', () => {
+  test('a fork of a fork uses the baseline of its parent, from the same iteration on', () => {
     const points = seriesOf('template', { fall: 140 });
     const [middle, young] = [forkOf(points, 40), forkOf(points, 40)];
     middle.addAll(rest(points, 40));
     const last = forkFrom(middle, cut);
     last.addAll(rest(points));
     expect(last.alarms).toEqual(monitorOf(points).alarms);
-    // Of one that has done nothing yet, all that it was given.
+    // A fork without iterations passes on the whole inherited baseline.
     expect(young.normalAt(40)).toEqual(forkOf(points, 40).normalAt(40));
-    // One that was judged by itself hands on its own alone: how its parent fell is nobody's normal.
+    // A fork with its own baseline passes on only that: its parent's collapse is not a baseline.
     const alone = forkOf(points, 125);
     const recovered = seriesOf('healthy', { iterations: 260 }).filter(({ iteration }) => iteration > 125);
     alone.addAll(recovered);
@@ -110,7 +110,7 @@ describe('the monitor of a fork', () => {
     );
   });
 
-  test('its updates are measured by its own: it has other settings and a new optimiser', () => {
+  test("a fork's updates are compared with its own, because settings and optimizer may differ", () => {
     const points = seriesOf('healthy');
     const steeper = rest(points).map(({ iteration, metrics }) => ({
       iteration,

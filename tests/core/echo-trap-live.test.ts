@@ -20,7 +20,7 @@ const alarming = ['warning', 'collapsing', 'collapsed'];
 const shown = (alerts: readonly Alert[]) =>
   alerts.map(({ id, iteration, level }) => ({ id, iteration, level }));
 
-describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
+describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -36,7 +36,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
       .map((line) => JSON.parse(line))
       .filter(({ state }) => state === 'raised');
 
-  test('writes nothing into a run of a newer version', async () => {
+  test('does not write into a run of a newer version', async () => {
     const events = seriesOf('chaos', { iterations }).map(({ iteration, metrics }, seq) =>
       JSON.stringify({ v: 1, seq: seq + 1, time: seq + 1, type: 'iteration', iteration, metrics }),
     );
@@ -56,7 +56,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(existsSync(join(world.home, 'runs/newer/annotations.jsonl'))).toBe(false);
   });
 
-  test('raises each alert once: live, over a restart of core, after a rebuild, and from the folder alone', async () => {
+  test('raises each alert once: live, after a restart, after a rebuild, and from the run folder alone', async () => {
     const monitor = play(world, 'chaos');
     const alone = monitor.alerts;
     const warning = alone.find(({ level }) => level === 'warning')!;
@@ -97,7 +97,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(world.logged).toEqual([]);
   });
 
-  test('has answered before core lets go of the history', async () => {
+  test('answers before the run history is closed', async () => {
     const folder = world.run('one', [journal.started(0)]);
     const core = await world.core();
     const { history } = core;
@@ -120,7 +120,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(world.logged).toEqual([]);
   });
 
-  test('a run that begins again from before an alert takes it back, and raises it again where it comes again', async () => {
+  test('resuming a run before an alert removes the alert, and it can be raised again', async () => {
     play(world, 'chaos');
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8'));
     const monitor = new Monitor(baseConfig);
@@ -144,7 +144,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(shown(core.annotations.alerts('again'))).toEqual(shown(alone.slice(0, 1) as unknown as Alert[]));
     const before = watch - 5;
     const resume = { checkpoint: `checkpoints/${String(before).padStart(6, '0')}`, iteration: before };
-    // Time passes between an alert and the trainer that takes it back.
+    // Time passes between an alert and the trainer that withdraws it.
     while (Date.now() <= core.annotations.alerts('again')[0]!.raisedAt) await setImmediate();
     const started = { ...JSON.parse(journal.started(seq++, resume)), time: Date.now() };
     appendFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(started)}\n`);
@@ -159,13 +159,13 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(raisedLines('again')).toHaveLength(2);
   });
 
-  test('a fork is judged by what was normal for its parents when it was made, whatever becomes of them', async () => {
+  test("a fork is measured against its parents' baseline at the time of the fork, even if the parents are deleted", async () => {
     const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
     const [first, second] = [40, 80];
     const part = (from: number, to: number) =>
       points.filter(({ iteration }) => iteration > from && iteration <= to);
     const folder = (id: string) => join(world.home, 'runs', id);
-    /** Writes what a trainer would have, and a checkpoint to go on from. */
+    /** Writes events as a trainer would, and a checkpoint to resume from. */
     const train = (id: string, own: readonly Point[], checkpoint: number, from = 0) => {
       const lines = own.map(({ iteration, metrics }) =>
         JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
@@ -196,7 +196,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     train('fork', part(first, 200), second, first);
     await core.supervisor.refresh('fork');
     await fork('fork', second, 'fork-of-fork');
-    // It plays in another way, so what was normal there is not so here.
+    // Its environment differs, so the parents' baseline doesn't apply.
     await fork('fork', second, 'other', { 'rollout.temperature': 0.5 });
     expect(existsSync(join(folder('other'), 'normal.json'))).toBe(false);
     for (const id of ['fork-of-fork', 'other']) train(id, part(second, 120), 120, second);
@@ -204,7 +204,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     const early = whole.alarms[0]!;
     expect(early).toBeGreaterThan(120);
 
-    // The parents go, and the app is started again before the alarm.
+    // The parents are deleted and the app restarts before the alert.
     await core.dispose();
     for (const id of ['fork', 'parent']) rmSync(folder(id), { recursive: true });
     core = await world.core();
@@ -219,7 +219,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     await core.supervisor.rebuild();
     expect(await core.supervisor.trap('fork-of-fork')).toEqual(state);
     expect(warnings('fork-of-fork')).toEqual(whole.alarms);
-    // A file that can't be used is as none.
+    // An unreadable file counts as a missing one.
     await core.dispose();
     writeFileSync(
       join(folder('fork-of-fork'), 'normal.json'),
@@ -231,7 +231,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(world.logged).toEqual([]);
   });
 
-  test("a roll-back is offered where the checkpoint that it goes back to leaves time for a critic's warm-up", async () => {
+  test("a rollback is offered only if its checkpoint leaves iterations after the critic's warm-up", async () => {
     const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
     const lines = points.map(({ iteration, metrics }) =>
       JSON.stringify({ v: 1, seq: iteration, time: iteration, type: 'iteration', iteration, metrics }),
@@ -241,7 +241,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     const lastHealthy = monitor.view()!.lastHealthy!;
     const before = lastHealthy - 10;
     const iterations = 200;
-    /** The last checkpoint from which some iteration is left in which the policy is trained is that of `latest`. */
+    /** `latest` is the last checkpoint that leaves an iteration in which the policy is trained. */
     const offered = async (id: string, latest: number, checkpoints: readonly number[]) => {
       const folder = world.run(id, [journal.started(0), ...lines]);
       const critic = { ...baseConfig.critic, model: 'full', warmup: iterations - 1 - latest };
@@ -271,7 +271,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     });
   });
 
-  test('looks through what an earlier version took in without it, and at no warm start', async () => {
+  test('evaluates runs indexed by a version without it, and ignores warm starts', async () => {
     play(world, 'dead');
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8')).slice(0, 30);
     const lines = points.map(({ iteration, metrics }: { iteration: number; metrics: object }) =>
@@ -293,7 +293,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(new Set(raisedLines('old').map(({ alert }) => alert)).size).toBe(raisedLines('old').length);
   });
 
-  test('says thresholds that cannot be used once, and uses its own', async () => {
+  test('reports invalid thresholds once and uses the defaults', async () => {
     world.run('one', [journal.started(0), journal.iteration(1, 1)]);
     writeFileSync(fittedFile(world.home), '{"version": 1');
     const core = await world.core();
@@ -310,7 +310,7 @@ describe("the Echo Trap's monitor", { timeout: 120_000 }, () => {
     expect(world.logged).toHaveLength(1);
   });
 
-  test('of a newer history, states are computed and nothing is written', async () => {
+  test('computes the state of runs in a newer run history without writing', async () => {
     play(world, 'dead');
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8')).slice(0, 30);
     const lines = points.map(({ iteration, metrics }: { iteration: number; metrics: object }) =>

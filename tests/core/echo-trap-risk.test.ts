@@ -9,7 +9,7 @@ import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { type Fate, random, seriesOf } from './fixtures/trap-series.ts';
 
-describe('how far a sign has come', () => {
+describe('signal strength', () => {
   const strength = (reading: Partial<Reading>) =>
     strengthOf({
       series: 'rollout/entropy',
@@ -21,7 +21,7 @@ describe('how far a sign has come', () => {
       ...reading,
     });
 
-  test('is 0 at its normal, 1 at its threshold, and 2 at most, whichever way is bad', () => {
+  test('is 0 at the baseline, 1 at the threshold and at most 2, in both directions', () => {
     expect([1, 1.2, 0.75, 0.5, 0.25, 0, -5].map((value) => strength({ value }))).toEqual([
       0, 0, 0.5, 1, 1.5, 2, 2,
     ]);
@@ -29,7 +29,7 @@ describe('how far a sign has come', () => {
     expect([9, 10, 11.5, 13, 40].map((value) => strength({ ...high, value }))).toEqual([0, 0, 0.5, 1, 2]);
   });
 
-  test('is all or nothing where there is no way between the two, or no number', () => {
+  test('is 0 or 1 if baseline and threshold are equal or not measured', () => {
     expect(strength({ baseline: 1, threshold: 1, hot: true })).toBe(1);
     expect(strength({ baseline: 1, threshold: 1, hot: false })).toBe(0);
     expect(strength({ baseline: Number.NEGATIVE_INFINITY, hot: true })).toBe(0);
@@ -37,7 +37,7 @@ describe('how far a sign has come', () => {
   });
 });
 
-describe('the risk of a run', () => {
+describe('risk score', () => {
   const all = (fate: Fate, iterations = 200) => {
     const monitor = new Monitor(baseConfig);
     return seriesOf(fate, { iterations }).flatMap((point) => {
@@ -46,7 +46,7 @@ describe('the risk of a run', () => {
     });
   };
 
-  test('is the points of its signs together, and a warning takes one', () => {
+  test("is the sum of the signals' contributions, and 1 raises a warning", () => {
     const views = all('template', 140);
     for (const { risk, signals } of views)
       expect(risk).toBeCloseTo(
@@ -57,7 +57,7 @@ describe('the risk of a run', () => {
     expect(warned).toBeGreaterThan(20);
     expect(views[warned]!.risk).toBeGreaterThanOrEqual(1);
     for (const { risk } of views.slice(0, warned)) expect(risk ?? 0).toBeLessThan(1);
-    // Of what was seen, the sign that counts most is what the warning tells of.
+    // The warning names the signal with the largest contribution.
     const [heaviest] = views[warned]!.signals.filter(({ stage }) => stage !== 'setting').toSorted(
       (a, b) => b.counts - a.counts,
     );
@@ -65,7 +65,7 @@ describe('the risk of a run', () => {
     expect(views[warned]!.lastHealthy).toBeLessThan(views[warned]!.iteration);
   });
 
-  test('is none where thoughts are not known, nor where nothing moves', () => {
+  test('is null without reasoning metrics and when nothing changes', () => {
     const monitor = new Monitor(baseConfig);
     const bare = seriesOf('template').map(({ iteration, metrics }) => ({
       iteration,
@@ -81,13 +81,13 @@ describe('the risk of a run', () => {
     const share = first!.metrics['actor/clip_fraction_high']!;
     expect(share).toBeGreaterThan(0);
     expect(still.view()!.risk).toBeCloseTo((points.updates_clip * share) / thresholds.clipped, 10);
-    // What is no longer told counts no longer.
+    // A signal that is no longer measured contributes nothing.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
     for (let iteration = 61; iteration <= 120; iteration += 1) still.add({ iteration, metrics: rest });
     expect(still.view()!.risk).toBeCloseTo(0, 4);
   });
 
-  test('grows with the length of the steps, which alone are no alarm and come on in no list', () => {
+  test('grows with the step size, which alone raises no alert and is in no list of signals', () => {
     const { points, steady_steps, long_steps } = shippedThresholds;
     const [, first] = seriesOf('healthy');
     const { 'actor/clip_fraction_high': _, ...calm } = first!.metrics;
@@ -103,7 +103,7 @@ describe('the risk of a run', () => {
     };
     expect(points.steps_long).toBeGreaterThan(0);
     expect(at(steady_steps).view()!.risk).toBeCloseTo(0, 10);
-    // A schedule's end isn't another model; a language model's rate is, and nothing says what is long for it.
+    // The end of a schedule doesn't change the model. A language model's rate does, and no long step is known for it.
     expect(at(1.1e-5).view()!.risk).toBeCloseTo(0, 10);
     expect(at(1e-6, 1, steady_steps).view()!.risk).toBeCloseTo(0, 10);
     for (const rate of [1e-6, 4e-6]) expect(at(rate).view()!.risk).toBeCloseTo(points.steps_long / 2, 10);
@@ -113,7 +113,7 @@ describe('the risk of a run', () => {
     expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
     expect(longest.alarms).toEqual([]);
     expect(longest.states.filter(({ state }) => state !== 'healthy')).toEqual([]);
-    // An iteration that trained on nothing tells no rate.
+    // An iteration without training has no rate.
     const { 'actor/learning_rate': rate, ...untrained } = calm;
     expect(rate).toBeGreaterThan(0);
     longest.add({ iteration: 61, metrics: untrained });
@@ -122,7 +122,7 @@ describe('the risk of a run', () => {
     expect(sign).toMatchObject({ on: false, stage: 'setting', value: 4, baseline: steady_steps });
   });
 
-  test('signs that count nothing are shown, and are no reason to look', () => {
+  test('signals without weight are shown and do not raise the state', () => {
     const monitor = new Monitor(baseConfig);
     const spread = (iteration: number) => (iteration < 30 ? 0.4 : 0.05);
     for (const { iteration, metrics } of seriesOf('healthy', { iterations: 80 }))
@@ -135,7 +135,7 @@ describe('the risk of a run', () => {
     expect(monitor.alerts).toEqual([]);
   });
 
-  test('hard levels that come together count nothing, where their ease is known', () => {
+  test('a series of hard levels contributes nothing if level difficulty is measured', () => {
     const draw = random(5);
     const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
     const points = Array.from({ length: 80 }, (_, i) => {
@@ -169,11 +169,11 @@ describe('the risk of a run', () => {
   });
 });
 
-describe('the regression that points come from', () => {
+describe('ridge regression of the weights', () => {
   const example = (x: number[], y: boolean, weight = 1): Example => ({ x, y, weight });
 
   test('finds the weights of a table without a penalty', () => {
-    // Odds of 3 to 1 where the sign is on, of 1 to 3 where it is off.
+    // Odds are 3 to 1 with the signal on and 1 to 3 with it off.
     const examples = [
       example([1], true, 3),
       example([1], false, 1),
@@ -185,7 +185,7 @@ describe('the regression that points come from', () => {
     expect(bias).toBeCloseTo(-Math.log(3), 4);
   });
 
-  test('gives no sign less than nothing, and holds back by the penalty whatever the unit', () => {
+  test('weights are not negative, and the penalty is independent of the unit', () => {
     const draw = random(3);
     const examples = Array.from({ length: 200 }, () => {
       const [good, bad] = [draw(), draw()];
@@ -200,7 +200,7 @@ describe('the regression that points come from', () => {
     expect(100 * fitRidge(larger, 0.1).weights[0]!).toBeCloseTo(held.weights[0]!, 6);
   });
 
-  test('a sign that never moves changes nothing, and an empty set breaks nothing', () => {
+  test('a constant signal gets no weight, and an empty set gives no weights', () => {
     expect(fitRidge([], 0.1)).toEqual({ weights: [], bias: 0 });
     const draw = random(9);
     const examples = Array.from({ length: 100 }, () => example([draw()], draw() < 0.5, 1 / 100));
@@ -211,7 +211,7 @@ describe('the regression that points come from', () => {
   });
 });
 
-describe('points fitted to labelled runs', () => {
+describe('weights fitted to labelled runs', () => {
   const labelled = (fate: Fate, seed: number): LabelledRun => ({
     name: `${fate}-${seed}`,
     config: baseConfig,
@@ -223,7 +223,7 @@ describe('points fitted to labelled runs', () => {
     settings: '',
   });
 
-  test('give the length of the steps less than a warning, though runs differ in nothing else', () => {
+  test('keep step size below a warning, even if runs differ in nothing else', () => {
     const given = (rate: number, collapsed: number | null, seed: number): LabelledRun => {
       const run = labelled('healthy', seed);
       const points = run.points.map(({ iteration, metrics }) => ({
@@ -236,7 +236,7 @@ describe('points fitted to labelled runs', () => {
     expect(fitPoints(runs, shippedThresholds).points.steps_long).toBe(0.49);
   });
 
-  test('foretell runs that they were not fitted to', () => {
+  test('predict runs outside the fitted set', () => {
     const fates: Fate[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
     const thresholds = fitPoints(
       [1, 2].flatMap((seed) => fates.map((fate) => labelled(fate, seed))),
@@ -254,7 +254,7 @@ describe('points fitted to labelled runs', () => {
       }
   });
 
-  test('need runs of both kinds', () => {
+  test('need both healthy and collapsed runs', () => {
     for (const runs of [[labelled('healthy', 1)], [labelled('template', 1)], []])
       expect(() => fitPoints(runs, shippedThresholds)).toThrow(
         expect.objectContaining({ code: 'labelled_runs_missing' }),

@@ -17,7 +17,7 @@ import { type Fate, monitorOf, random, seriesOf } from './fixtures/trap-series.t
 
 const fates: Fate[] = ['healthy', 'solved', 'template', 'chaos', 'locked', 'dead'];
 const seeds = [1, 2, 3, 4, 5];
-/** A run that doesn't think, or another trainer's, tells none of these. */
+/** Metrics that a run without reasoning, or of another trainer, lacks. */
 const ofThoughts = [
   'rollout/template_share',
   'rollout/distinct_first_thoughts',
@@ -27,8 +27,8 @@ const ofThoughts = [
   'diagnostics/mutual_information_ceiling',
 ];
 
-describe("what the Echo Trap's monitor says of a run", () => {
-  test.each(seeds)('a healthy run brings no alarm, nor does one that solves its task (seed %i)', (seed) => {
+describe('the Echo Trap monitor', () => {
+  test.each(seeds)('a healthy run raises no alert, even if it solves its task (seed %i)', (seed) => {
     const healthy = monitorOf(seriesOf('healthy', { seed }));
     expect(healthy.alarms).toEqual([]);
     expect(healthy.view()).toMatchObject({ state: 'healthy', advice: [] });
@@ -37,10 +37,10 @@ describe("what the Echo Trap's monitor says of a run", () => {
     expect(solved.view()!.state).toBe('solved');
   });
 
-  test.each(seeds)('either death is told of before success falls (seed %i)', (seed) => {
+  test.each(seeds)('both kinds of collapse are detected before success falls (seed %i)', (seed) => {
     for (const [fate, regimes] of [
       ['template', ['template', 'entropy_collapse']],
-      // Signs count before they are on, and chaos is named by those that are.
+      // Signals contribute before they are on. Signals that are on determine the regime.
       ['chaos', ['chaos', 'unknown']],
     ] as const) {
       const monitor = monitorOf(seriesOf(fate, { seed, fall: 140 }));
@@ -55,45 +55,48 @@ describe("what the Echo Trap's monitor says of a run", () => {
     }
   });
 
-  test.each(seeds)('where thoughts are not told of, the signs of the paper serve (seed %i)', (seed) => {
-    const known = [
-      'rollout/success_rate',
-      'rollout/reward_std_in_group',
-      'rollout/entropy',
-      'actor/grad_norm',
-    ];
-    const foreign = (fate: Fate) =>
-      monitorOf(
-        seriesOf(fate, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
-          iteration,
-          metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => known.includes(name))),
-        })),
-      );
-    for (const fate of ['healthy', 'solved'] as const) expect(foreign(fate).alarms, fate).toEqual([]);
-    for (const fate of ['template', 'chaos'] as const) {
-      const [first] = foreign(fate).alarms;
-      expect(first, fate).toBeGreaterThanOrEqual(40);
-      expect(first, fate).toBeLessThan(140);
-    }
-    // What the paper didn't have says nothing there.
-    const clipped = seriesOf('healthy', { seed }).map(({ iteration, metrics }) => ({
-      iteration,
-      metrics: {
-        'rollout/success_rate': metrics['rollout/success_rate'] ?? 0,
-        'actor/clip_fraction_high': 0.05,
-      },
-    }));
-    expect(monitorOf(clipped).alarms).toEqual([]);
-  });
+  test.each(seeds)(
+    "without reasoning metrics, the paper's signals still detect collapse (seed %i)",
+    (seed) => {
+      const known = [
+        'rollout/success_rate',
+        'rollout/reward_std_in_group',
+        'rollout/entropy',
+        'actor/grad_norm',
+      ];
+      const foreign = (fate: Fate) =>
+        monitorOf(
+          seriesOf(fate, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
+            iteration,
+            metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => known.includes(name))),
+          })),
+        );
+      for (const fate of ['healthy', 'solved'] as const) expect(foreign(fate).alarms, fate).toEqual([]);
+      for (const fate of ['template', 'chaos'] as const) {
+        const [first] = foreign(fate).alarms;
+        expect(first, fate).toBeGreaterThanOrEqual(40);
+        expect(first, fate).toBeLessThan(140);
+      }
+      // Signals that the paper lacks contribute nothing.
+      const clipped = seriesOf('healthy', { seed }).map(({ iteration, metrics }) => ({
+        iteration,
+        metrics: {
+          'rollout/success_rate': metrics['rollout/success_rate'] ?? 0,
+          'actor/clip_fraction_high': 0.05,
+        },
+      }));
+      expect(monitorOf(clipped).alarms).toEqual([]);
+    },
+  );
 
-  test.each(seeds)('a locked run is told of, and no alarm is given (seed %i)', (seed) => {
+  test.each(seeds)('a locked run is reported without an alert (seed %i)', (seed) => {
     const monitor = monitorOf(seriesOf('locked', { seed }));
     expect(monitor.alarms).toEqual([]);
     expect(monitor.view()!.state).toBe('locked');
     expect(monitor.alerts.map(({ level }) => level)).toContain('watch');
   });
 
-  test('a state gives way to a higher one at once, to another only when that is asked for again and again', () => {
+  test('a higher state applies immediately, a lower one only after repeated iterations', () => {
     const standing = newStanding();
     const asked: [target: TrapState, state: TrapState][] = [
       ['watch', 'watch'],
@@ -114,13 +117,13 @@ describe("what the Echo Trap's monitor says of a run", () => {
     }
   });
 
-  test('a run that dies in its first iterations is its own baseline in nothing', () => {
+  test('early collapse does not become the baseline', () => {
     const monitor = monitorOf(seriesOf('dead', { iterations: 40 }));
     expect(monitor.alarms[0]).toBeLessThan(15);
     expect(monitor.view()!.state).toBe('collapsed');
   });
 
-  test('all four lamps are lit in the paper’s collapse, and none in a healthy run', () => {
+  test('all four indicators are on in the paper’s collapse, and none in a healthy run', () => {
     const lights = (points: Point[]) =>
       monitorOf(points)
         .view()!
@@ -139,7 +142,7 @@ describe("what the Echo Trap's monitor says of a run", () => {
     expect(lights(bare).map(([, light]) => light)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
   });
 
-  test('the map shows where a run is and came from', () => {
+  test("the map shows the run's position and path", () => {
     const { map } = monitorOf(seriesOf('template', { iterations: 1000, fall: 700 })).view()!;
     expect(map.regime).toBe('entropy_collapse');
     expect(map.trail).toHaveLength(200);
@@ -163,7 +166,7 @@ describe("what the Echo Trap's monitor says of a run", () => {
     });
   });
 
-  test.each(fates)('what is told has the form of the contract (%s)', (fate) => {
+  test.each(fates)('the state matches the API contract (%s)', (fate) => {
     const monitor = new Monitor(baseConfig);
     expect(monitor.view()).toBeNull();
     for (const point of seriesOf(fate)) {
@@ -220,7 +223,7 @@ describe('properties of the detectors', () => {
     }
   });
 
-  test('rewards in another unit, range and all, change no verdict', () => {
+  test('verdicts are independent of the unit of rewards', () => {
     const bandit = (unit: number): RunConfig => {
       const config = structuredClone(findPreset('starter-bandit').config);
       const [environment] = config.environments;
@@ -236,14 +239,14 @@ describe('properties of the detectors', () => {
       }
   });
 
-  test('the same holds where the range is not known', () => {
+  test('verdicts are independent of the unit of rewards if the range is not available', () => {
     for (const fate of fates) {
       const plain = monitorOf(seriesOf(fate), null);
       expect(monitorOf(seriesOf(fate, { rewards: 40 }), null).states, fate).toEqual(plain.states);
     }
   });
 
-  test('a series that is cut and gone on with gives what the whole one gives', () => {
+  test('a series continued from a snapshot gives the same verdicts as the whole series', () => {
     const draw = random(3);
     for (const fate of fates) {
       const points = seriesOf(fate);
@@ -259,7 +262,7 @@ describe('properties of the detectors', () => {
     }
   });
 
-  test('sets that are evaluated one after the other say what they say together, and only those of trained environments', () => {
+  test('evaluations of several environments are combined, and only trained environments count', () => {
     const mixed = structuredClone(findPreset('starter-mixed').config);
     const [lake, bandit] = mixed.environments.map(({ label }) => `evaluation/${label}/success_rate`);
     const constant = (first: Record<string, number>) => [
@@ -278,7 +281,7 @@ describe('properties of the detectors', () => {
       expect(monitor.view()).toEqual(monitorOf([start!, ...rest], mixed).view());
       expect(monitor.alerts).toEqual([]);
     }
-    // Nor where only one of the two is trained on, and so for a fork.
+    // Nor if only one of the two is trained, nor in a fork.
     const alone = structuredClone(mixed);
     alone.environments[1]!.share = 0;
     const low = constant({ [lake!]: 0.1, [bandit!]: 0.98 }).map(({ iteration, metrics }) => ({
@@ -289,13 +292,13 @@ describe('properties of the detectors', () => {
     const fork = new Monitor(alone, undefined, parent.normalAt(80));
     fork.addAll(low.filter(({ iteration }) => iteration > 80));
     expect([...parent.alerts, ...fork.alerts]).toEqual([]);
-    // An environment that isn't trained on is played far better from the start; of another program's run nobody knows which are.
+    // An environment without training starts with far better play. For runs of other programs, the trained environments are not known.
     const elsewhere = constant({ 'evaluation/elsewhere/success_rate': 0.98 });
     const imported = { task: 'imported', environments: [{ label: 'elsewhere', type: 'imported' }] };
     for (const config of [mixed, imported]) expect(monitorOf(elsewhere, config).alerts).toEqual([]);
   });
 
-  test('live, in pieces, out of order, repeated or at once: the verdicts are the same', () => {
+  test('verdicts are the same live, in batches, out of order, with repeats and all at once', () => {
     const draw = random(5);
     for (const fate of fates) {
       const points = seriesOf(fate);
@@ -311,7 +314,7 @@ describe('properties of the detectors', () => {
     }
   });
 
-  test('what an iteration says a second time replaces what it said first', () => {
+  test('repeated metrics of an iteration replace the previous ones', () => {
     const points = seriesOf('template');
     const spoiled = new Monitor(baseConfig);
     for (const { iteration, metrics } of points) {
@@ -322,7 +325,7 @@ describe('properties of the detectors', () => {
     expect(spoiled.view()).toEqual(monitorOf(points).view());
   });
 
-  test('a trainer that begins again takes verdicts and alerts back, and they may come again', () => {
+  test('rewinding the trainer removes later verdicts and alerts, which may occur again', () => {
     const points = seriesOf('template');
     const monitor = monitorOf(points);
     const before = monitor.alerts;
@@ -340,7 +343,7 @@ describe('properties of the detectors', () => {
     expect(monitor.view()).toEqual(monitorOf(healthy).view());
   });
 
-  test('no alert comes twice, and ids say nothing of when they were found', () => {
+  test('no alert occurs twice, and alert ids are independent of when the alert was found', () => {
     const points = seriesOf('template');
     const monitor = new Monitor(baseConfig);
     const told = [...points, ...points, ...points].flatMap((point) => monitor.add(point));
@@ -349,7 +352,7 @@ describe('properties of the detectors', () => {
     expect(told.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
   });
 
-  test('series with holes, without names that are known and with numbers that are none are borne', () => {
+  test('series with gaps, unknown metrics and non-finite numbers are accepted', () => {
     const draw = random(11);
     const holed = seriesOf('template').map(({ iteration, metrics }) => ({
       iteration,
@@ -361,7 +364,7 @@ describe('properties of the detectors', () => {
       { iteration: Number.NaN, metrics: {} },
     ]);
     expect(strange.view()).toBeNull();
-    // A warm start plays nothing.
+    // A warm start plays no episodes.
     expect(monitorOf([{ iteration: 1, metrics: { 'actor/grad_norm': 1 } }]).view()).toBeNull();
     const broken = monitorOf(
       seriesOf('healthy').map(({ iteration, metrics }) => ({
@@ -382,7 +385,7 @@ describe('properties of the detectors', () => {
       ).view();
   });
 
-  test('hard levels that come together are no fall, where their ease is known', () => {
+  test('a series of hard levels is not a collapse if level difficulty is measured', () => {
     const draw = random(7);
     const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
     const points = Array.from({ length: 100 }, (_, i): Point => {
@@ -403,7 +406,7 @@ describe('properties of the detectors', () => {
     };
     expect(fell(blind)).toBe(true);
     expect(fell(points)).toBe(false);
-    // Skill that is lost is seen as before.
+    // A loss of skill is still detected.
     const lost = points.map(({ iteration, metrics }) => {
       const success = metrics['rollout/success_rate']! - (iteration > 60 ? 0.3 : 0);
       return { iteration, metrics: { ...metrics, 'rollout/success_rate': success } };
@@ -411,7 +414,7 @@ describe('properties of the detectors', () => {
     expect(fell(lost)).toBe(true);
   });
 
-  test('where there is no success, rewards are followed', () => {
+  test('without a success rate, rewards are followed', () => {
     const points = seriesOf('template', { rewards: 7 }).map(({ iteration, metrics }) => {
       const { 'rollout/success_rate': _, 'evaluation/lake/success_rate': __, ...rest } = metrics;
       return { iteration, metrics: rest };
@@ -419,7 +422,7 @@ describe('properties of the detectors', () => {
     expect(monitorOf(points, null).view()!.state).toBe('collapsed');
   });
 
-  test('ten thousand iterations take less than a second of the processor', () => {
+  test('ten thousand iterations take less than a second of CPU time', () => {
     const monitor = new Monitor(baseConfig);
     const points = seriesOf('healthy', { iterations: 10_000 });
     const before = process.threadCpuUsage();
@@ -435,7 +438,7 @@ describe('advice', () => {
   const config = findPreset('starter-frozen-lake-grpo').config;
   const byId = (all: ReturnType<typeof adviceFor>) => Object.fromEntries(all.map((each) => [each.id, each]));
 
-  test('names what it changes, and the best of what acts is preferred', () => {
+  test('names its changes, and the best effective one is recommended', () => {
     const all = adviceFor('warning', 'template', config, 80);
     expect(all[0]).toMatchObject({
       id: 'gentler_rate',
@@ -482,7 +485,7 @@ describe('advice', () => {
     expect(adviceFor('solved', 'entropy_collapse', config, 80)).toEqual([]);
   });
 
-  test('no setting helps a policy that is not trained', () => {
+  test('no setting helps if the policy is not trained', () => {
     const rollbacks = (changed: RunConfig, notAfter = 80) =>
       trapRegime.options.flatMap((regime) =>
         adviceFor('warning', regime, changed, notAfter).filter(
@@ -491,7 +494,7 @@ describe('advice', () => {
       );
     expect(rollbacks(config)).not.toEqual([]);
     expect(rollbacks({ ...config, optimizer: { ...config.optimizer, learning_rate: 0 } })).toEqual([]);
-    // A fork's critic is warmed up from where the fork goes on: from the first of the run's checkpoints, if from none else.
+    // A fork's critic warms up from the fork on: from the first checkpoint of the run if there is no other.
     const ppo = findPreset('starter-frozen-lake-ppo').config;
     const warmed = (warmup: number, start = ppo.start) => ({
       ...ppo,
@@ -505,7 +508,7 @@ describe('advice', () => {
     expect(rollbacks(warmed(ppo.iterations - 60, forked))).toEqual([]);
   });
 
-  test('names no change that would change nothing', () => {
+  test('omits changes without effect', () => {
     const unclipped = { ...config, policy_loss: { ...config.policy_loss, clip_low: 0, clip_high: 0 } };
     expect(byId(adviceFor('warning', 'template', unclipped, 80)).clip_higher).toMatchObject({
       acts: false,
@@ -523,7 +526,7 @@ describe('advice', () => {
     });
   });
 
-  test('where each environment has one group, none is chosen among them', () => {
+  test('does not filter groups if each environment has only one', () => {
     const twin = (label: string) => ({ ...config.environments[0]!, label, share: 0.5 });
     const varied = (groups: number) => {
       const rollout = { ...config.rollout, groups };
@@ -539,7 +542,7 @@ describe('advice', () => {
     expect(trapState.options.filter(saved)).toEqual(['locked', 'watch', 'warning']);
   });
 
-  test('where a configuration is not known whole, what any run can do is left', () => {
+  test('with an incomplete configuration, advice that fits any run remains', () => {
     for (const part of ['critic', 'environments']) {
       const { [part]: _, ...rest } = { ...config } as Record<string, unknown>;
       const { advice } = monitorOf(seriesOf('template', { fall: 140, iterations: 100 }), rest).view()!;
@@ -547,7 +550,7 @@ describe('advice', () => {
     }
   });
 
-  test('every change is one that a configuration may have', () => {
+  test('every change is a valid setting', () => {
     for (const regime of ['template', 'chaos', 'compressed', 'entropy_collapse', 'unknown'] as const)
       for (const { action } of adviceFor('warning', regime, config, 0))
         for (const { path, value } of action.kind === 'rollback' ? action.changes : []) {
@@ -563,15 +566,15 @@ describe('thresholds', () => {
     ['out of range', { ...shippedThresholds, entropy_low: 2 }, /entropy_low/],
     ['of another type', { ...shippedThresholds, window: '5' }, /window/],
     ['unknown', { ...shippedThresholds, weather: 1 }, /weather/],
-    ['none at all', null, /list/],
-  ])('%s are refused by name', (_, thresholds, name) => {
+    ['thresholds that are not an object', null, /list/],
+  ])('%s: thresholds are rejected by name', (_, thresholds, name) => {
     expect(() => parseThresholds(thresholds)).toThrow(
       expect.objectContaining({ code: 'thresholds_invalid' }),
     );
     expect(() => parseThresholds(thresholds)).toThrow(name);
   });
 
-  test('those of the app are in their ranges, and others change what is judged', () => {
+  test('the defaults are in range, and other thresholds change verdicts', () => {
     expect(parseThresholds(shippedThresholds)).toEqual(shippedThresholds);
     const points = Object.fromEntries(Object.keys(shippedThresholds.points).map((name) => [name, 0]));
     const blunt = { ...shippedThresholds, points: points as typeof shippedThresholds.points };
@@ -581,7 +584,7 @@ describe('thresholds', () => {
   });
 });
 
-test('what detectors read, and what has a title, are metrics of the trainer', () => {
+test('detectors and metric titles use only metrics of the trainer', () => {
   expect([...watched, ...Object.keys(metricTitles)].filter((name) => !metricNames.includes(name))).toEqual(
     [],
   );

@@ -8,8 +8,8 @@ afterEach(() => void vi.restoreAllMocks());
 
 const missing = '/nowhere/no-such-program';
 
-test('a program that could not be started is sent no signal, which would meet other processes', async () => {
-  // Nothing may be sent in earnest, should this fail.
+test('a program that failed to start is sent no signal, which could reach other processes', async () => {
+  // Mock kill, so that a failing test can't signal other processes.
   const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
   new GpuMonitor(1, missing).close();
   const game = new EnvironmentProcess(missing, 'bandit', {}, undefined);
@@ -23,7 +23,7 @@ test('a program that could not be started is sent no signal, which would meet ot
   await expect(evaluation.ended).rejects.toMatchObject({ code: 'trainer_unusable' });
 });
 
-test('one that was started is ended', async () => {
+test('a started program is ended', async () => {
   const kill = vi.spyOn(ChildProcess.prototype, 'kill');
   new GpuMonitor(1, process.execPath).close();
   expect(kill).toHaveReturnedWith(true);

@@ -46,14 +46,14 @@ test('a file is read as boards, each board once', async () => {
   ]);
 });
 
-test('episodes of the Bandit have arms and no boards', async () => {
+test('Bandit episodes have arms and no boards', async () => {
   const pulls = fakeRollout(folder, {}, 1, 'bandit', bandit.preset, 1, 2);
   const { boards, episodes } = await reader.boards(folder, pulls);
   expect(boards).toEqual([]);
   expect(episodes[1]).toMatchObject({ boards: [-1, -1], actions: [null, 'Dragon'], rewards: [0, 1] });
 });
 
-test('tokens have what the file has of them, and their texts where a checkpoint has the tokenizer', async () => {
+test('tokens have the recorded values, and texts if the checkpoint has a tokenizer', async () => {
   const read = () => reader.tokens(folder, paths, '000012-train-0000');
   const without = await read();
   expect(episodeTokens.parse(without)).toEqual(without);
@@ -80,7 +80,7 @@ test('a character of several tokens belongs to the last of them', () => {
   expect(textsOf(vocabulary, [0, 1, 2, 9])).toEqual(['', 'é', '√', '']);
 });
 
-test('what is missing or damaged is told of, and the reader goes on', async () => {
+test('missing and damaged episodes are reported, and the reader continues', async () => {
   await expect(reader.tokens(folder, paths, 'nothing')).rejects.toMatchObject({ code: 'episode_unknown' });
   await expect(reader.boards(folder, { ...paths, file: '../outside' })).rejects.toMatchObject({
     code: 'rollout_corrupt',

@@ -29,7 +29,7 @@ const small = {
   'checkpoint.every': 1,
 };
 
-/** How an evaluation ends, once core tells of it. */
+/** Resolves with the final state of an evaluation when core publishes it. */
 function untilEnded(core: Core, name: string): Promise<Evaluation> {
   return new Promise((resolve) => {
     const stop = core.notices.on((kind, payload) => {
@@ -41,7 +41,7 @@ function untilEnded(core: Core, name: string): Promise<Evaluation> {
   });
 }
 
-describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 120_000 }, () => {
+describe.skipIf(!built)(`requested evaluations${unless}`, { timeout: 120_000 }, () => {
   const world = new World();
   let core: Core;
   let runId: string;
@@ -71,7 +71,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
   }
   const file = (id: string, path: string) => readFileSync(join(core.runs.folder(id), path));
 
-  test('two environments are trained together, and each has its metrics and evaluations', async () => {
+  test('two environments are trained together, each with its metrics and evaluations', async () => {
     const names = readSeries(core.database, runId).map(({ name }) => name);
     for (const label of ['frozen-lake', 'bandit']) {
       expect(names).toContain(`rollout/${label}/success_rate`);
@@ -86,7 +86,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     ]);
   });
 
-  test("one with the run's own settings equals the run's own, and joins its levels in the replay", async () => {
+  test("an evaluation with the run's settings equals the run's own and shares its levels in the replay", async () => {
     const handlers = createHandlers(core);
     const done = await evaluated(runId, { checkpoint: 1, on: 'bandit', name: 'same' });
     expect(done).toMatchObject({ state: 'done', label: 'bandit', changes: [], done: 4 });
@@ -110,7 +110,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     expect(level[0]?.seed).toBe(level[1]?.seed);
   });
 
-  test('larger levels, and an environment that the run never saw, can be replayed', async () => {
+  test('evaluations on larger levels and other environments can be replayed', async () => {
     const handlers = createHandlers(core);
     const larger = await evaluated(runId, {
       checkpoint: 2,
@@ -141,7 +141,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     }
   });
 
-  test('what cannot be is refused with its reason, and leaves nothing', async () => {
+  test('invalid evaluations are rejected with a reason and leave nothing', async () => {
     const id = `${runId.slice(0, 40)}-copy`;
     cpSync(core.runs.folder(runId), core.runs.folder(id), { recursive: true });
     await core.supervisor.add(id);
@@ -179,7 +179,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     expect((await core.evaluations.list(id)).map(({ name }) => name)).not.toContain('same');
   });
 
-  test('a living run is evaluated beside its training; one evaluation is under way at a time, and can be cancelled', async () => {
+  test('a run is evaluated during training, one evaluation at a time, and an evaluation can be cancelled', async () => {
     const set = { ...small, iterations: 100_000, 'evaluation.every': 0, 'checkpoint.every': 1 };
     const id = await core.runs.create({ preset: 'starter-bandit', set });
     await core.runs.start(id);
@@ -219,7 +219,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
   };
 
-  test('none begins in a core that is ending', async () => {
+  test('no evaluation starts during shutdown', async () => {
     await core.evaluations.close();
     const late = core.evaluations.start(runId, { checkpoint: 1, name: 'late' });
     await expect(late).rejects.toMatchObject({ code: 'evaluation_cancelled' });
@@ -227,7 +227,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
   });
 
-  test('the command line evaluates, and the result needs no history', async () => {
+  test('the command line evaluates, and the result is available without the run history', async () => {
     await core.dispose();
     const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;
     const first = await evaluate('--on', 'bandit', '--json');
@@ -255,7 +255,7 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
     expect(await core.evaluations.get(runId, name)).toEqual({ name, ...told });
   });
 
-  test('the command line evaluates through a host, and anew where that ends', async () => {
+  test('the command line evaluates through a host, and starts again if the host ends', async () => {
     await core.dispose();
     const host = await world.studio({ resources, trainerPath: trainer });
     const long = evaluateLong();
@@ -275,14 +275,14 @@ describe.skipIf(!built)(`evaluations that are asked for${unless}`, { timeout: 12
   });
 });
 
-describe('an evaluation whose model is loading', { timeout: 120_000 }, () => {
+describe('an evaluation that is loading its model', { timeout: 120_000 }, () => {
   const world = new World();
   afterAll(async () => {
     vi.unstubAllEnvs();
     await world.close();
   });
 
-  test('is a task already, which can be given up, also by Ctrl-C', async () => {
+  test('is a task that can be cancelled, also by Ctrl-C', async () => {
     vi.stubEnv('FAKE_TRAINER_LOADING_HOLD', '1');
     world.run('one', [journal.started(0)]);
     const studio = await world.studio();

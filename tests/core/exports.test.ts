@@ -92,7 +92,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(JSON.parse(objects[1]!).metrics['rollout/reward_mean']).toBe(reward.get(1));
   });
 
-  test('Parquet has every episode and every sampled token, as another reader sees them', async () => {
+  test('Parquet contains every episode and every sampled token, verified with another reader', async () => {
     const { names, read } = await make('parquet');
     expect(names).toEqual(['episodes.parquet', 'tokens.parquet']);
     const episodes = await rows(read('episodes.parquet'));
@@ -113,7 +113,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(episodes.filter(({ split }) => split !== 'train').every((each) => !each.trained_on)).toBe(true);
   });
 
-  test("TensorBoard's events say the same at the same steps", async () => {
+  test('TensorBoard files contain the same values at the same steps', async () => {
     const { names, read } = await make('tensorboard');
     expect(names[0]).toMatch(/tfevents/);
     const [version, ...events] = readEvents(read(names[0]!));
@@ -125,7 +125,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       expect(scalars['rollout/reward_mean']).toBe(Math.fround(reward.get(step)!));
   });
 
-  test('a Hugging Face folder has the checkpoint as it is, and a card that says only what is known', async () => {
+  test('a Hugging Face folder contains the unchanged checkpoint and a card with only available data', async () => {
     const { names, read } = await make('hugging-face', { checkpoint: 2 });
     expect(names).toEqual(
       expect.arrayContaining(['README.md', 'config.json', 'model.safetensors', 'run.json']),
@@ -208,7 +208,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     ['new-run', 'csv'],
     ['new-run', 'parquet'],
     ['new-run', 'tensorboard'],
-  ])('%s has nothing for %s, which is said, and nothing is left', async (id, format) => {
+  ])('exporting %s as %s reports missing data and leaves nothing', async (id, format) => {
     const before = readdirSync(join(world.home, 'exports'));
     await expect(core.exports.make({ of: { runId: id }, format })).rejects.toMatchObject({
       code: 'export_unsuitable',
@@ -216,7 +216,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
   });
 
-  test('an export is a task that can be given up', async () => {
+  test('an export is a task that can be cancelled', async () => {
     const before = readdirSync(join(world.home, 'exports'));
     const making = core.exports.make({ of: { runId }, format: 'parquet' });
     const [task] = core.tasks.list();
@@ -245,13 +245,13 @@ describe('exports of a run', { timeout: 120_000 }, () => {
   });
 });
 
-describe('text from outside is text', () => {
-  test('in CSV no cell is a formula', () => {
+describe('escaping of external text', () => {
+  test('no cell of a CSV file is a formula', () => {
     const cells = ['=HYPERLINK("http://x")', '+1', '-1', '@x', '\tx', 'a "b", c', 'plain', -1.5, null];
     expect(csvRow(cells)).toBe(`"'=HYPERLINK(""http://x"")",'+1,'-1,'@x,'\tx,"a ""b"", c",plain,-1.5,\n`);
   });
 
-  test('in Markdown and LaTeX nothing is markup', () => {
+  test('Markdown and LaTeX contain no markup', () => {
     const hostile =
       'a|b `c` <img src=x onerror=alert(1)> [x](javascript:1)\n# d \\input{/etc/passwd} 50% $x_1^2$ & ~';
     const inMarkdown = markdownText(hostile);
@@ -290,7 +290,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
   afterAll(() => world.close());
   const run = (...args: string[]) => starpo(args, world.environment()).finished;
 
-  test('starpo export writes where it is told, replaces nothing, and leaves nothing behind', async () => {
+  test('starpo export writes to the given path, replaces nothing and leaves no temporary files', async () => {
     const out = join(world.folder, 'out');
     const { status, output, errors } = await run('export', 'real', '--as', 'csv', '--out', out);
     expect({ status, errors }).toEqual({ status: 2, errors: expect.stringContaining('run_unknown') });
@@ -306,7 +306,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     expect(existsSync(join(world.home, 'exports'))).toBe(false);
   });
 
-  test('in a terminal, what is printed stands where nothing says any more how far it is', async () => {
+  test('output in a terminal replaces the progress line', async () => {
     const home = mkdtempSync(join(world.folder, 'home-'));
     cpSync(kept, join(home, 'runs', runId), { recursive: true });
     const screen: string[] = [];
@@ -339,7 +339,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     }
   });
 
-  test('live, events follow a run to its end', async () => {
+  test('the event stream follows a run to its end', async () => {
     const out = join(world.folder, 'live');
     const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '2' }));
     await host.line(/^StarPO Studio is at/);
@@ -358,7 +358,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     await host.kill('SIGTERM');
   });
 
-  test('where training goes on from a checkpoint, TensorBoard is told what counts no longer', async () => {
+  test('after resuming from a checkpoint, TensorBoard drops the repeated steps', async () => {
     const other = new World();
     const again = { checkpoint: 'checkpoints/000001', iteration: 1 };
     const points = [journal.iteration(1, 1), journal.iteration(2, 2), journal.iteration(3, 3)];
@@ -386,7 +386,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test('serve --tensorboard passes on every run that trains', async () => {
+  test('serve --tensorboard exports every run that trains', async () => {
     const out = join(world.folder, 'board');
     const serve = starpo(['serve', '--port', '0', '--tensorboard', out], world.environment());
     await serve.line(/^tensorboard --logdir/);
@@ -405,7 +405,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     expect(steps).toEqual(expect.arrayContaining([0, 1, 2]));
   });
 
-  test('what nobody takes goes after a while', async () => {
+  test('exports without a download expire', async () => {
     const other = new World();
     const { home, resources, runs, studies, tasks } = await other.core();
     const exports = new Exports({ home, resources, runs, studies, tasks, waiting: 1 });
@@ -414,7 +414,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test('a browser gets the file, nobody else, and nothing beside it', async () => {
+  test('only the signed-in browser gets the file, and no other file', async () => {
     const other = new World();
     other.run('some-run', [journal.started(0), journal.iteration(1, 1)]);
     const studio = await other.studio();
@@ -454,7 +454,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
       '',
     ])
       expect((await get(path)).status).toBe(404);
-    // A link is followed once: then nobody needs the export any more.
+    // A link works once, then the export is deleted.
     expect(await follow(link)).toMatchObject({ status: 200, body: answer.body });
     await expect.poll(async () => (await follow(link)).status).toBe(404);
     await client.call('exports.forget', { exportId });
