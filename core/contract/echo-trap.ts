@@ -54,14 +54,14 @@ const measured = z.object({
 
 /** One of the paper's four signals, in its order. All four on confirm the Echo Trap. */
 export const trapLamp = measured.extend({
-  name: z.enum(['spread', 'entropy', 'gradient', 'diversity']),
+  name: z.enum(['reward_std', 'entropy', 'gradient', 'diversity']),
   light: z.enum(['on', 'off', 'unknown']),
 });
 export type TrapLamp = z.infer<typeof trapLamp>;
 
 /** One detector. */
 export const trapSignal = measured.extend({
-  /** Stable id: `spread_falls`, `template_spreads`, ... */
+  /** Stable id: `reward_std_falls`, `template_spreads`, ... */
   name: z.string(),
   /** Display title. */
   title: z.string(),

@@ -34,7 +34,7 @@ export interface Reading {
 export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
   /** Detectors of one family observe the same thing. */
-  family: 'spread' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
+  family: 'reward_std' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
   /** Not in the paper: it only contributes to the risk score. */
   later?: true;
   /** Has no weight in the risk score: it is certain or has happened already, or only some runs measure it. */

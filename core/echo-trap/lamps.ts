@@ -3,7 +3,7 @@ import { detectors, type Latch } from './signals.ts';
 
 /** The four signs of the paper, each with its detectors. Figures come from the detector that is on, else from the first with a reading; while on, the worst value is shown. */
 const lamps: readonly { name: TrapLamp['name']; by: readonly string[] }[] = [
-  { name: 'spread', by: ['spread_falls', 'groups_fail'] },
+  { name: 'reward_std', by: ['reward_std_falls', 'groups_fail'] },
   { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },
   { name: 'gradient', by: ['gradient_spikes', 'gradient_grows', 'not_finite'] },
   {

@@ -74,7 +74,7 @@ export function targetOf(
   const lost = active.find(({ detector }) => detector.name === 'success_lost');
   if (lost && lost.lasting >= thresholds.lost_for) return 'collapsed';
   if (isOn('not_finite')) return 'collapsing';
-  if (isSolved(isOn('spread_falls'), outcome, thresholds)) return 'solved';
+  if (isSolved(isOn('reward_std_falls'), outcome, thresholds)) return 'solved';
   const warned =
     risk === null
       ? paperEvidenceOf(active, outcome, thresholds) >= 1

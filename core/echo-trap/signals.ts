@@ -12,7 +12,7 @@ import {
   stepsLong,
   updatesClip,
 } from './detectors/policy.ts';
-import { boardsLost, groupsFail, spreadFalls, successFalls, successLost } from './detectors/rewards.ts';
+import { boardsLost, groupsFail, rewardStdFalls, successFalls, successLost } from './detectors/rewards.ts';
 import {
   episodesGrow,
   movesLoseBoard,
@@ -26,7 +26,7 @@ import {
 
 /** All detectors, in the order in which the paper observed their signs. */
 export const detectors: readonly Detector[] = [
-  spreadFalls,
+  rewardStdFalls,
   groupsFail,
   entropyFalls,
   entropyRises,

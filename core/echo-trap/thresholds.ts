@@ -4,7 +4,7 @@ import { Failure } from '../contract/failure.ts';
 const point = z.number().min(0).max(2);
 /** Weight of each signal in the risk score, by detector name. */
 const pointsSchema = z.strictObject({
-  spread_falls: point,
+  reward_std_falls: point,
   groups_fail: point,
   entropy_falls: point,
   entropy_rises: point,
@@ -42,8 +42,8 @@ export const thresholdsSchema = z.strictObject({
   hysteresis: z.number().min(0).max(0.9),
 
   /** In-group reward std: fraction of the larger of baseline and peak, and of the reward range. */
-  spread_share: z.number().min(0.01).max(0.95),
-  spread_floor: z.number().min(0).max(0.2),
+  reward_std_share: z.number().min(0.01).max(0.95),
+  reward_std_floor: z.number().min(0).max(0.2),
   /** All-fail groups: increase of their share over the baseline. */
   failed_groups: z.number().min(0.05).max(1),
   /** Entropy: multiples of the baseline. */
@@ -110,8 +110,8 @@ export const shippedThresholds: Thresholds = {
   on_after: 3,
   off_after: 2,
   hysteresis: 0.2,
-  spread_share: 0.5,
-  spread_floor: 0.03,
+  reward_std_share: 0.5,
+  reward_std_floor: 0.03,
   failed_groups: 0.29,
   entropy_low: 0.4,
   entropy_high: 1.6,
@@ -141,7 +141,7 @@ export const shippedThresholds: Thresholds = {
   stalled_for: 40,
   learning: 0.08,
   points: {
-    spread_falls: 0,
+    reward_std_falls: 0,
     groups_fail: 0,
     entropy_falls: 0,
     entropy_rises: 0.081,

@@ -16,7 +16,7 @@ export interface TrackPoint {
 export const watched = [
   'rollout/success_rate',
   'rollout/reward_mean',
-  'rollout/level_ease',
+  'rollout/random_success_logprob',
   'rollout/reward_std_in_group',
   'rollout/zero_std_groups',
   'rollout/zero_std_solved',

@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(DeviceRun, "diagnostics are computed on the device and change 
   CHECK(train() == 0);
   CHECK(weights("000002") == without);
   CHECK(state("000002") == state_without);
-  for (const char* name : {"diagnostics/mutual_information", "diagnostics/grad_norm_high_spread"})
+  for (const char* name : {"diagnostics/mutual_information", "diagnostics/grad_norm_high_std"})
     CHECK(metrics().contains(name));
   CHECK(metrics().at("diagnostics/kl_from_start") > 0);
   check_that_resuming_changes_no_bit("000002");

@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(
     tokens += static_cast<double>(plain[i].targets.size());
   }
   CHECK(metric_of(metric::kAdvantageActiveShare) == doctest::Approx(active / tokens));
-  CHECK(metric_of(metric::kAdvantageZeroSpreadShare) == 0);
+  CHECK(metric_of(metric::kAdvantageZeroStdShare) == 0);
 
   config.advantage = {AdvantageEstimator::gae, 1, 1,
                       true};  // before whitening, each token's advantage is its episode's score
@@ -140,12 +140,12 @@ TEST_CASE_FIXTURE(
     for (const double advantage : whitened[i].advantages)
       all += std::abs(advantage), without += i < 4 ? std::abs(advantage) : 0;
   CHECK(without > 0);
-  CHECK(metric_of(metric::kAdvantageZeroSpreadShare) == doctest::Approx(without / all));
+  CHECK(metric_of(metric::kAdvantageZeroStdShare) == doctest::Approx(without / all));
 
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   config.critic.model = CriticModel::none;
   score = [](std::size_t) { return 1.0; };
   estimate({true, true, true});
   CHECK(metric_of(metric::kAdvantageActiveShare) == 0);
-  CHECK_FALSE(metrics.contains(std::string(metric::kAdvantageZeroSpreadShare)));
+  CHECK_FALSE(metrics.contains(std::string(metric::kAdvantageZeroStdShare)));
 }

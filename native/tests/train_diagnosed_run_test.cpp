@@ -154,9 +154,9 @@ TEST_CASE_FIXTURE(Rollout, "gradient norms are measured per third of the groups,
     return metrics;
   };
   const auto metrics = measure(sequences, 4096);
-  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormLowSpread)) == 0);
-  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormMiddleSpread)) > 0);
-  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormHighSpread)) > 0);
+  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormLowStd)) == 0);
+  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormMiddleStd)) > 0);
+  CHECK(metrics.at(std::string(metric::kDiagnosticsGradNormHighStd)) > 0);
   CHECK(measure(sequences, 100) == metrics);
   CHECK(measure(std::span(sequences).first(8), 4096).empty());
   CHECK(state->replica.policy->trained().squared_norm() == 0);
@@ -174,7 +174,7 @@ TEST_CASE_FIXTURE(DiagnosedRun, "diagnostics do not change any bit of a run and 
     CHECK(each.at("diagnostics/mutual_information_ceiling") == doctest::Approx(std::log(3)));
     CHECK(each.at("diagnostics/mutual_information") < each.at("diagnostics/mutual_information_ceiling"));
     for (const char* name :
-         {"diagnostics/marginal_entropy", "diagnostics/retrieval_accuracy_at_k", "diagnostics/grad_norm_high_spread"})
+         {"diagnostics/marginal_entropy", "diagnostics/retrieval_accuracy_at_k", "diagnostics/grad_norm_high_std"})
       CHECK(each.contains(name));
   }
   CHECK(events("iteration").back().at("metrics").contains("time/diagnostics"));

@@ -11,7 +11,7 @@ interface MetricSection {
 
 /** Further metrics of the Echo Trap that the overview doesn't have. */
 const echoTrap =
-  /^(diagnostics\/|advantage\/zero_spread_share$|rollout\/(template_share|thought_likeness_\w+|common_opening_share|repeated_ngrams|distinct_first_thoughts|empty_think_rate|think_entropy|answer_entropy|first_action_\w+|zero_std_\w+)$)/;
+  /^(diagnostics\/|advantage\/zero_std_share$|rollout\/(template_share|thought_likeness_\w+|common_opening_share|repeated_ngrams|distinct_first_thoughts|empty_think_rate|think_entropy|answer_entropy|first_action_\w+|zero_std_\w+)$)/;
 
 /** In display order. Other metrics form a section per prefix. */
 const sections: readonly (readonly [id: string, title: string, takes: RegExp])[] = [

@@ -65,7 +65,7 @@ export const regimeWording = (regime: OpenWord<TrapRegime>): RegimeWording =>
   knownWord(regimeWords, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
 export const lampWords: Record<TrapLamp['name'], { name: string; sign: string }> = {
-  spread: { name: 'Reward std in group', sign: 'Rewards within a group become equal' },
+  reward_std: { name: 'Reward std in group', sign: 'Rewards within a group become equal' },
   entropy: { name: 'Entropy', sign: 'Responses lose variety or become random' },
   gradient: { name: 'Gradient norm', sign: 'Gradient spikes' },
   diversity: { name: 'Diversity', sign: 'Reasoning becomes the same on every level' },

@@ -127,10 +127,10 @@ describe('risk score', () => {
     const spread = (iteration: number) => (iteration < 30 ? 0.4 : 0.05);
     for (const { iteration, metrics } of seriesOf('healthy', { iterations: 80 }))
       monitor.add({ iteration, metrics: { ...metrics, 'rollout/reward_std_in_group': spread(iteration) } });
-    expect(shippedThresholds.points.spread_falls).toBe(0);
+    expect(shippedThresholds.points.reward_std_falls).toBe(0);
     const { state, signals, lamps } = monitor.view()!;
-    expect(signals.find(({ name }) => name === 'spread_falls')).toMatchObject({ on: true, counts: 0 });
-    expect(lamps.find(({ name }) => name === 'spread')).toMatchObject({ light: 'on' });
+    expect(signals.find(({ name }) => name === 'reward_std_falls')).toMatchObject({ on: true, counts: 0 });
+    expect(lamps.find(({ name }) => name === 'reward_std')).toMatchObject({ light: 'on' });
     expect(state).toBe('healthy');
     expect(monitor.alerts).toEqual([]);
   });
@@ -139,8 +139,8 @@ describe('risk score', () => {
     const draw = random(5);
     const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
     const points = Array.from({ length: 80 }, (_, i) => {
-      const ease = -2 + luck(0.8) - (i >= 50 && i < 70 ? 1 : 0);
-      const harder = -(ease + 2);
+      const randomSuccess = -2 + luck(0.8) - (i >= 50 && i < 70 ? 1 : 0);
+      const harder = -(randomSuccess + 2);
       return {
         iteration: i + 1,
         metrics: {
@@ -148,7 +148,7 @@ describe('risk score', () => {
           'rollout/pass_at_n': 0.8 - 0.15 * harder + luck(0.02),
           'rollout/turns': 2 + 0.5 * harder + luck(0.05),
           'rollout/template_share': 0.4,
-          'rollout/level_ease': ease,
+          'rollout/random_success_logprob': randomSuccess,
         },
       };
     });
@@ -161,10 +161,12 @@ describe('risk score', () => {
         }),
       );
     };
-    const blind = points.map(({ iteration, metrics: { 'rollout/level_ease': _, ...metrics } }) => ({
-      iteration,
-      metrics,
-    })) as typeof points;
+    const blind = points.map(
+      ({ iteration, metrics: { 'rollout/random_success_logprob': _, ...metrics } }) => ({
+        iteration,
+        metrics,
+      }),
+    ) as typeof points;
     expect(most(points)).toBeLessThan(0.6 * most(blind));
   });
 });

@@ -129,7 +129,7 @@ describe('the Echo Trap monitor', () => {
         .view()!
         .lamps.map(({ name, light }) => [name, light]);
     expect(lights(seriesOf('template', { fall: 140, iterations: 141 }))).toEqual([
-      ['spread', 'on'],
+      ['reward_std', 'on'],
       ['entropy', 'on'],
       ['gradient', 'on'],
       ['diversity', 'on'],
@@ -389,12 +389,15 @@ describe('properties of the detectors', () => {
     const draw = random(7);
     const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
     const points = Array.from({ length: 100 }, (_, i): Point => {
-      const ease = -2 + luck(0.7) - (i >= 60 && i < 80 ? 1 : 0);
-      const success = 0.6 + 0.2 * (ease + 2) + luck(0.03);
-      return { iteration: i + 1, metrics: { 'rollout/success_rate': success, 'rollout/level_ease': ease } };
+      const randomSuccess = -2 + luck(0.7) - (i >= 60 && i < 80 ? 1 : 0);
+      const success = 0.6 + 0.2 * (randomSuccess + 2) + luck(0.03);
+      return {
+        iteration: i + 1,
+        metrics: { 'rollout/success_rate': success, 'rollout/random_success_logprob': randomSuccess },
+      };
     });
     const blind = points.map(({ iteration, metrics }) => {
-      const { 'rollout/level_ease': _, ...rest } = metrics;
+      const { 'rollout/random_success_logprob': _, ...rest } = metrics;
       return { iteration, metrics: rest };
     });
     const fell = (series: Point[]) => {

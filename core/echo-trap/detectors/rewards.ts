@@ -5,13 +5,13 @@ import { baselineOf, type Detector, high, low, peakOf, smooth, smoothAdjusted } 
 const rewardStd = 'rollout/reward_std_in_group';
 
 /** The paper's first sign: the in-group reward std U(s0) = Std[R] falls, and the learning signal with it. */
-export const spreadFalls: Detector = {
-  name: 'spread_falls',
+export const rewardStdFalls: Detector = {
+  name: 'reward_std_falls',
   title: 'Reward std falls',
   meaning: 'Episodes of the same level get the same reward, so there is little to learn from.',
   stage: 'early',
   regime: 'template',
-  family: 'spread',
+  family: 'reward_std',
   read(view, memory) {
     const { thresholds, facts } = view;
     const value = smooth(view, rewardStd);
@@ -20,7 +20,7 @@ export const spreadFalls: Detector = {
     // Early collapse leaves no baseline; the floor, a fraction of the reward range, still applies.
     const baseline = Math.max(first, peakOf(memory, 'peak', smooth(view, rewardStd, 2 * thresholds.window)));
     const range = facts.rewardRange ?? 2 * baseline;
-    const threshold = Math.max(thresholds.spread_share * baseline, thresholds.spread_floor * range);
+    const threshold = Math.max(thresholds.reward_std_share * baseline, thresholds.reward_std_floor * range);
     return low(view, rewardStd, value, baseline, threshold);
   },
 };
@@ -33,7 +33,7 @@ export const groupsFail: Detector = {
     'On more and more levels every episode fails: the policy acts the same everywhere and gets no signal to improve.',
   stage: 'early',
   regime: 'template',
-  family: 'spread',
+  family: 'reward_std',
   read(view, memory) {
     const series = 'rollout/zero_std_failed';
     const value = smooth(view, series, 2 * view.thresholds.window);

@@ -16,7 +16,7 @@ inline constexpr std::string_view kRolloutZeroStdGroups = "rollout/zero_std_grou
 inline constexpr std::string_view kRolloutZeroStdSolved = "rollout/zero_std_solved";
 inline constexpr std::string_view kRolloutZeroStdFailed = "rollout/zero_std_failed";
 inline constexpr std::string_view kRolloutPassAtN = "rollout/pass_at_n";
-inline constexpr std::string_view kRolloutLevelEase = "rollout/level_ease";
+inline constexpr std::string_view kRolloutRandomSuccessLogprob = "rollout/random_success_logprob";
 inline constexpr std::string_view kRolloutTurns = "rollout/turns";
 inline constexpr std::string_view kRolloutActions = "rollout/actions";
 inline constexpr std::string_view kRolloutFormatValidRate = "rollout/format_valid_rate";
@@ -61,7 +61,7 @@ inline constexpr std::string_view kCriticValueMean = "critic/value_mean";
 inline constexpr std::string_view kAdvantageMean = "advantage/mean";
 inline constexpr std::string_view kAdvantageStd = "advantage/std";
 inline constexpr std::string_view kAdvantageActiveShare = "advantage/active_share";
-inline constexpr std::string_view kAdvantageZeroSpreadShare = "advantage/zero_spread_share";
+inline constexpr std::string_view kAdvantageZeroStdShare = "advantage/zero_std_share";
 inline constexpr std::string_view kDiagnosticsMutualInformation = "diagnostics/mutual_information";
 inline constexpr std::string_view kDiagnosticsMutualInformationCeiling = "diagnostics/mutual_information_ceiling";
 inline constexpr std::string_view kDiagnosticsConditionalEntropy = "diagnostics/conditional_entropy";
@@ -74,9 +74,9 @@ inline constexpr std::string_view kDiagnosticsRetrievalK = "diagnostics/retrieva
 inline constexpr std::string_view kDiagnosticsRetrievalCeiling = "diagnostics/retrieval_ceiling";
 inline constexpr std::string_view kDiagnosticsRetrievalCeilingAtK = "diagnostics/retrieval_ceiling_at_k";
 inline constexpr std::string_view kDiagnosticsKlFromStart = "diagnostics/kl_from_start";
-inline constexpr std::string_view kDiagnosticsGradNormLowSpread = "diagnostics/grad_norm_low_spread";
-inline constexpr std::string_view kDiagnosticsGradNormMiddleSpread = "diagnostics/grad_norm_middle_spread";
-inline constexpr std::string_view kDiagnosticsGradNormHighSpread = "diagnostics/grad_norm_high_spread";
+inline constexpr std::string_view kDiagnosticsGradNormLowStd = "diagnostics/grad_norm_low_std";
+inline constexpr std::string_view kDiagnosticsGradNormMiddleStd = "diagnostics/grad_norm_middle_std";
+inline constexpr std::string_view kDiagnosticsGradNormHighStd = "diagnostics/grad_norm_high_std";
 inline constexpr std::string_view kWarmStartLoss = "warm_start/loss";
 inline constexpr std::string_view kTimeRollout = "time/rollout";
 inline constexpr std::string_view kTimeUpdate = "time/update";
@@ -124,7 +124,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutZeroStdFailed, "share",
                 "groups with zero reward std in which every episode failed, as a share of all groups"},
     Description{kRolloutPassAtN, "share", "groups with at least one success"},
-    Description{kRolloutLevelEase, "nats",
+    Description{kRolloutRandomSuccessLogprob, "nats",
                 "level difficulty: log probability (at least log 0.001) that random actions solve the level within the "
                 "episode's action limit, averaged over groups; higher is easier. Absent for stochastic environments "
                 "(Bandit, slippery ice) and for levels with too many states to enumerate"},
@@ -201,7 +201,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kAdvantageMean, "", "mean over trained tokens, before whitening"},
     Description{kAdvantageStd, "", "standard deviation over trained tokens, before whitening"},
     Description{kAdvantageActiveShare, "share", "trained tokens with a non-zero advantage, before whitening"},
-    Description{kAdvantageZeroSpreadShare, "share",
+    Description{kAdvantageZeroStdShare, "share",
                 "share of the summed absolute advantages that comes from groups with zero reward std, after whitening: "
                 "update weight without a learning signal; absent if all advantages are 0, and for group size 1"},
     Description{kDiagnosticsMutualInformation, "nats",
@@ -233,11 +233,11 @@ inline constexpr std::array kIterationMetrics{
     Description{kDiagnosticsKlFromStart, "nats",
                 "KL divergence of the policy from the weights the run started with, per trained token (k3, at most "
                 "10), with or without a KL term; absent if those weights are missing when the run is resumed"},
-    Description{kDiagnosticsGradNormLowSpread, "",
+    Description{kDiagnosticsGradNormLowStd, "",
                 "gradient norm of the policy objective, without entropy bonus and KL, on a sample of the third of "
                 "trained groups with the lowest reward std; absent for fewer than three groups, as are the next two"},
-    Description{kDiagnosticsGradNormMiddleSpread, "", "the same gradient norm for the middle third"},
-    Description{kDiagnosticsGradNormHighSpread, "", "the same gradient norm for the third with the highest reward std"},
+    Description{kDiagnosticsGradNormMiddleStd, "", "the same gradient norm for the middle third"},
+    Description{kDiagnosticsGradNormHighStd, "", "the same gradient norm for the third with the highest reward std"},
     Description{kWarmStartLoss, "nats",
                 "mean cross-entropy per response token over the iteration's steps (task `warm_start`)"},
     Description{kTimeRollout, "s", "playing the episodes; pauses are excluded, as in all times"},

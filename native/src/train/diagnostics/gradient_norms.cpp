@@ -74,8 +74,8 @@ void add_gradient_norms_by_reward_std(Network& policy, NetworkPass& pass, std::s
                                       const std::function<void()>& progress) {
   const auto groups = groups_by_reward_std(sequences);
   if (groups.size() < 3) return;
-  constexpr std::array thirds{metric::kDiagnosticsGradNormLowSpread, metric::kDiagnosticsGradNormMiddleSpread,
-                              metric::kDiagnosticsGradNormHighSpread};
+  constexpr std::array thirds{metric::kDiagnosticsGradNormLowStd, metric::kDiagnosticsGradNormMiddleStd,
+                              metric::kDiagnosticsGradNormHighStd};
   for (std::size_t third = 0; third < thirds.size(); ++third) {
     const std::size_t first = third * groups.size() / thirds.size(), end = (third + 1) * groups.size() / thirds.size();
     const auto chosen =

@@ -60,7 +60,7 @@ void add_group_metrics(std::span<const Episode> episodes, bool think, Metrics& m
   }
   set_average(metrics, metric::kRolloutRewardMaxInGroup, best);
   set_average(metrics, metric::kRolloutPassAtN, solved);
-  set_average(metrics, metric::kRolloutLevelEase, level_difficulty);
+  set_average(metrics, metric::kRolloutRandomSuccessLogprob, level_difficulty);
   set_average(metrics, metric::kRolloutRewardStdInGroup, reward_stds);
   set_average(metrics, metric::kRolloutZeroStdGroups, zero);
   set_average(metrics, metric::kRolloutZeroStdSolved, zero_solved);

@@ -87,7 +87,7 @@ void add_zero_std_share(const std::vector<std::vector<double>>& advantages, cons
       if (!has_reward_std[i]) from_zero_std += std::abs(advantage);
     }
   }
-  if (all > 0) at(metrics, metric::kAdvantageZeroSpreadShare) = from_zero_std / all;
+  if (all > 0) at(metrics, metric::kAdvantageZeroStdShare) = from_zero_std / all;
 }
 
 void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics) {

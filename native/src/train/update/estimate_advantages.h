@@ -18,7 +18,7 @@ namespace starpo {
 //   group-relative: the episode's advantage for all its tokens, plus the KL penalties from each token on
 // episodes: ordered by group, must outlive the result; kept_groups: [groups]. progress is called after every forward
 // pass. Adds actor/kl_to_reference, critic/* of the values and advantage/* (before whitening, except
-// zero_spread_share).
+// zero_std_share).
 std::vector<Sequence> estimate_advantages(const RunConfig&, Replica&, std::span<const Episode> episodes,
                                           const std::vector<bool>& kept_groups, Metrics&,
                                           const std::function<void()>& progress);
