@@ -27,8 +27,8 @@ export type Manifest = z.infer<typeof manifest>;
 export const runPrefix = 'run/';
 
 const name = '[A-Za-z0-9_][A-Za-z0-9._-]{0,127}';
-const { config, journal, annotations, normal, log } = runFiles;
-const whole = [config, journal, annotations, normal, log].map((file) => file.replaceAll('.', '\\.'));
+const { config, journal, annotations, forkBaseline, log } = runFiles;
+const whole = [config, journal, annotations, forkBaseline, log].map((file) => file.replaceAll('.', '\\.'));
 const allowed = new RegExp(
   `^(?:${whole.join('|')}|(?:${runFiles.rollouts}|${runFiles.evaluations})/${name}|${runFiles.checkpoints}/\\d{6,7}/${name})$`,
 );

@@ -73,16 +73,16 @@ export class Monitor {
   /** Number of leading indices inherited from parents. */
   private readonly inherited: number;
 
-  /** `config`: the run's run.json, upgraded. `normal`: for a fork, the baseline from its parent's {@link normalAt}; it is not part of the result. */
+  /** `config`: the run's run.json, upgraded. `baseline`: for a fork, its parent's {@link forkBaseline}; it is not part of the result. */
   constructor(
     config: unknown,
     calibration: Calibration = shippedCalibration,
-    normal: readonly TrackPoint[] = [],
+    baseline: readonly TrackPoint[] = [],
   ) {
     this.facts = factsOf(config);
     this.config = isComplete(config) ? config : null;
     this.calibration = calibration;
-    this.track = Track.of(normal);
+    this.track = Track.of(baseline);
     this.inherited = this.track.length;
     this.judgeFrom(0);
   }
@@ -91,7 +91,7 @@ export class Monitor {
    * Returns the baseline for a fork at an iteration: the series up to it, including those of its parents. Empty if there were signs of collapse: such a
    * fork has to recover, and compared with the earlier peak it would raise an alarm at once.
    */
-  normalAt(iteration: number): TrackPoint[] {
+  forkBaseline(iteration: number): TrackPoint[] {
     const last = this.own.findLast((each) => each.played && each.iteration <= iteration);
     if (last && !last.clear) return [];
     const points = this.track

@@ -9,7 +9,7 @@ import { measured } from '../run-directory/meaning.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { readAlerts, takeAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
-import { configOf, readNormal } from './fork-baseline.ts';
+import { configOf, readForkBaseline } from './fork-baseline.ts';
 import { type StoredEvent, storedMeaning } from './queries.ts';
 import { getRun, type RunRow } from './runs-table.ts';
 import { prepared, preparedValue } from './statements.ts';
@@ -91,10 +91,10 @@ export class Judge {
     return judged < 0 ? null : this.follow(runId, judged).monitor.view();
   }
 
-  /** What a fork of a run is measured by: {@link Monitor.normalAt}, of what was judged. */
-  normalAt(runId: string, iteration: number): TrackPoint[] {
+  /** Returns {@link Monitor.forkBaseline} of the judged part of a run. */
+  forkBaseline(runId: string, iteration: number): TrackPoint[] {
     const judged = judgedUpTo(this.database, runId);
-    return judged < 0 ? [] : this.follow(runId, judged).monitor.normalAt(iteration);
+    return judged < 0 ? [] : this.follow(runId, judged).monitor.forkBaseline(iteration);
   }
 
   /** Drops a run's monitor, because its history was rebuilt. */
@@ -157,7 +157,7 @@ function keepStanding(database: HistoryDatabase, runId: string, view: EchoTrap |
 }
 
 const newlyFollowed = (home: string, runId: string, calibration?: Calibration): Followed => ({
-  monitor: new Monitor(configOf(home, runId), calibration, readNormal(home, runId)),
+  monitor: new Monitor(configOf(home, runId), calibration, readForkBaseline(home, runId)),
   seq: -1,
 });
 

@@ -81,8 +81,8 @@ export class History implements HistoryWriter {
     return this.writer ? this.writer.trap(runId) : this.judgeAnew(runId);
   }
 
-  async normalAt(runId: string, iteration: number): Promise<string | null> {
-    return this.writer ? this.writer.normalAt(runId, iteration) : null;
+  async forkBaseline(runId: string, iteration: number): Promise<string | null> {
+    return this.writer ? this.writer.forkBaseline(runId, iteration) : null;
   }
 
   async indexEpisodes(): Promise<boolean> {

@@ -65,7 +65,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
     ingest: async (runId) => (await living()).call('ingest', runId),
     takeAnnotations: async (runId) => (await living()).call('takeAnnotations', runId),
     trap: async (runId) => (await living()).call('trap', runId),
-    normalAt: async (runId, iteration) => (await living()).call('normalAt', runId, { iteration }),
+    forkBaseline: async (runId, iteration) => (await living()).call('forkBaseline', runId, { iteration }),
     indexEpisodes: async () => (await living()).call('indexEpisodes'),
     rebuild: async (options) => (await living()).call('rebuild', '', options),
     async close() {

@@ -6,7 +6,7 @@ import { takeAnnotations } from './annotations.ts';
 import { openWriter } from './database.ts';
 import { Judge } from './echo-trap.ts';
 import { indexNextRollout } from './episode-text.ts';
-import { normalText } from './fork-baseline.ts';
+import { forkBaselineText } from './fork-baseline.ts';
 import { ingestBatch } from './ingest.ts';
 import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
 import { addRun } from './runs-table.ts';
@@ -35,8 +35,8 @@ export interface HistoryWriter {
   takeAnnotations(runId: string): Promise<boolean>;
   /** Returns the monitor's view of the ingested part of a run, or null if the run is not judged. */
   trap(runId: string): Promise<EchoTrap | null>;
-  /** What a fork of a run from an iteration on is measured by, as far as the run is taken in: the text of its normal.json, or null where it has none. */
-  normalAt(runId: string, iteration: number): Promise<string | null>;
+  /** Returns the text of fork-baseline.json for a fork of the run at an iteration, from what is ingested; null if there is no baseline. */
+  forkBaseline(runId: string, iteration: number): Promise<string | null>;
   /** Reads one file of episodes for the search; gives whether there was one to be read. */
   indexEpisodes(): Promise<boolean>;
   /** Throws what `signal` was aborted with. */
@@ -67,8 +67,8 @@ export function createWriter(home: string, calibration?: Calibration): HistoryWr
     },
     takeAnnotations: async (runId) => takeAnnotations(database, runId, runFolder(home, runId)),
     trap: async (runId) => judge.view(runId),
-    normalAt: async (runId, iteration) =>
-      normalText({ run: runId, iteration }, judge.normalAt(runId, iteration)),
+    forkBaseline: async (runId, iteration) =>
+      forkBaselineText({ run: runId, iteration }, judge.forkBaseline(runId, iteration)),
     indexEpisodes: async () => indexNextRollout(database, home),
     rebuild: (options) => rebuildHistory(database, home, judge, options),
     close: async () => void database.close(),

@@ -7,7 +7,7 @@ export const runFiles = {
   journal: 'events.jsonl',
   control: 'control.jsonl',
   annotations: 'annotations.jsonl',
-  normal: 'normal.json',
+  forkBaseline: 'fork-baseline.json',
   lock: 'trainer.lock',
   log: 'trainer.log',
   rollouts: 'rollouts',

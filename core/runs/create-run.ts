@@ -162,9 +162,10 @@ async function writeRun(
   mkdirSync(partial, { recursive: true });
   try {
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
-    const { normal = null, rollbacks = 0 } = inheritance ?? {};
+    const { forkBaseline = null, rollbacks = 0 } = inheritance ?? {};
     // Of a long run it has megabytes.
-    if (normal !== null) await writeFile(join(partial, runFiles.normal), normal, { flush: true });
+    if (forkBaseline !== null)
+      await writeFile(join(partial, runFiles.forkBaseline), forkBaseline, { flush: true });
     if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });
     renameSync(partial, runFolder(home, runId));
   } catch (error) {

@@ -10,7 +10,7 @@ import { rollbacksBefore } from './line-of-forks.ts';
 /** What a fork inherits from its parent beside settings and weights. It is written into the fork's folder at creation, because the parent may change or be deleted. */
 export interface Inheritance {
   /** Baseline for the monitor, as the content of its file; null if the fork is judged without one. */
-  normal: string | null;
+  forkBaseline: string | null;
   /** How many roll-backs by policy led to it. */
   rollbacks: number;
 }
@@ -18,7 +18,7 @@ export interface Inheritance {
 export interface InheritanceParts {
   home: string;
   database: HistoryDatabase;
-  history: Pick<History, 'normalAt'>;
+  history: Pick<History, 'forkBaseline'>;
   supervisor: { refresh(runId: string): Promise<void> };
 }
 
@@ -32,12 +32,12 @@ export async function inheritanceOf(
   await supervisor.refresh(run);
   const playsAlike = isDeepStrictEqual(playedBy(configOf(home, run)), playedBy(config));
   return {
-    normal: playsAlike ? await history.normalAt(run, checkpoint) : null,
+    forkBaseline: playsAlike ? await history.forkBaseline(run, checkpoint) : null,
     rollbacks: rollbacksBefore(database, run, (id) => runFolder(home, id)),
   };
 }
 
-/** What episodes are played on and how: where it differs, so does what is normal. How many are played makes it surer, and no other. */
+/** Returns the settings that determine how episodes are played. If they differ, the parent's baseline doesn't apply. The number of episodes only affects its precision. */
 function playedBy(config: unknown): unknown {
   const { environments, reward, rollout, levels } = (config ?? {}) as Partial<RunConfig>;
   const { groups: _, slots: __, ...sampling } = rollout ?? ({} as RunConfig['rollout']);

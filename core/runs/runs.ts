@@ -24,7 +24,7 @@ const patience = 60_000;
 
 export interface RunsParts {
   database: HistoryDatabase;
-  history: Pick<History, 'normalAt'>;
+  history: Pick<History, 'forkBaseline'>;
   home: string;
   resources: string;
   trainer: Trainer;

@@ -11,7 +11,7 @@ describe('the monitor of a fork', () => {
   const parentOf = (points: readonly Point[], config: unknown = baseConfig) => monitorOf(points, config);
   /** As it is read back from its file. */
   const forkFrom = (parent: Monitor, at: number) =>
-    new Monitor(baseConfig, undefined, JSON.parse(JSON.stringify(parent.normalAt(at))));
+    new Monitor(baseConfig, undefined, JSON.parse(JSON.stringify(parent.forkBaseline(at))));
   // The parent has continued.
   const forkOf = (points: readonly Point[], at = cut) => forkFrom(parentOf(points), at);
   const rest = (points: readonly Point[], at = cut) => points.filter(({ iteration }) => iteration > at);
@@ -80,15 +80,15 @@ describe('the monitor of a fork', () => {
       points.map((point) =>
         point.iteration === iteration ? { ...point, metrics: { ...point.metrics, ...metrics } } : point,
       );
-    expect(parentOf(points).normalAt(cut)).toHaveLength(cut + 1);
-    expect(parentOf(at(cut, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).toEqual([]);
-    expect(parentOf(at(cut + 1, { 'actor/grad_norm': Number.NaN })).normalAt(cut)).not.toEqual([]);
+    expect(parentOf(points).forkBaseline(cut)).toHaveLength(cut + 1);
+    expect(parentOf(at(cut, { 'actor/grad_norm': Number.NaN })).forkBaseline(cut)).toEqual([]);
+    expect(parentOf(at(cut + 1, { 'actor/grad_norm': Number.NaN })).forkBaseline(cut)).not.toEqual([]);
     // The same episodes with steps so long that they almost raise a warning alone.
     const chaos = seriesOf('chaos', { fall: 140 });
     const gentle = structuredClone(baseConfig);
     gentle.optimizer.learning_rate /= 100;
     const warned = parentOf(chaos).alarms[0]!;
-    expect(parentOf(chaos).normalAt(warned)).toEqual([]);
+    expect(parentOf(chaos).forkBaseline(warned)).toEqual([]);
     expect(parentOf(chaos, gentle).alarms[0] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(warned);
   });
 
@@ -100,12 +100,12 @@ describe('the monitor of a fork', () => {
     last.addAll(rest(points));
     expect(last.alarms).toEqual(monitorOf(points).alarms);
     // A fork without iterations passes on the whole inherited baseline.
-    expect(young.normalAt(40)).toEqual(forkOf(points, 40).normalAt(40));
+    expect(young.forkBaseline(40)).toEqual(forkOf(points, 40).forkBaseline(40));
     // A fork with its own baseline passes on only that: its parent's collapse is not a baseline.
     const alone = forkOf(points, 125);
     const recovered = seriesOf('healthy', { iterations: 260 }).filter(({ iteration }) => iteration > 125);
     alone.addAll(recovered);
-    expect(alone.normalAt(200).map(({ iteration }) => iteration)).toEqual(
+    expect(alone.forkBaseline(200).map(({ iteration }) => iteration)).toEqual(
       Array.from({ length: 75 }, (_, i) => 126 + i),
     );
   });

@@ -198,7 +198,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     await fork('fork', second, 'fork-of-fork');
     // Its environment differs, so the parents' baseline doesn't apply.
     await fork('fork', second, 'other', { 'rollout.temperature': 0.5 });
-    expect(existsSync(join(folder('other'), 'normal.json'))).toBe(false);
+    expect(existsSync(join(folder('other'), 'fork-baseline.json'))).toBe(false);
     for (const id of ['fork-of-fork', 'other']) train(id, part(second, 120), 120, second);
     for (const id of ['fork-of-fork', 'other']) await core.supervisor.refresh(id);
     const early = whole.alarms[0]!;
@@ -222,7 +222,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     // An unreadable file counts as a missing one.
     await core.dispose();
     writeFileSync(
-      join(folder('fork-of-fork'), 'normal.json'),
+      join(folder('fork-of-fork'), 'fork-baseline.json'),
       '{"version": 1, "points": [{"iteration": "x"}]}',
     );
     core = await world.core();

@@ -289,7 +289,7 @@ describe('properties of the detectors', () => {
       metrics: iteration === 0 ? metrics : { ...metrics, 'rollout/success_rate': 0.12 },
     })) as Point[];
     const parent = monitorOf(low, alone);
-    const fork = new Monitor(alone, undefined, parent.normalAt(80));
+    const fork = new Monitor(alone, undefined, parent.forkBaseline(80));
     fork.addAll(low.filter(({ iteration }) => iteration > 80));
     expect([...parent.alerts, ...fork.alerts]).toEqual([]);
     // An environment without training starts with far better play. For runs of other programs, the trained environments are not known.
