@@ -1,5 +1,5 @@
 /**
- * Measures whether a roll-back saves a run. Trains each seed twice to the same iteration: alone, and with `reaction=rollback`, where core
+ * Measures whether a roll-back saves a run. Trains each seed twice to the same iteration: alone, and with `automatic_action=rollback`, where core
  * rolls back at the warning and applies the advised change. Reports the mean success of the last ten iterations.
  * Usage: npm run benchmark:rescue -- [--preset starter-frozen-lake-trap] [--seeds 1,2,3,4,5] [--set key=value ...] [--workers 2] [--out FILE]
  */
@@ -74,10 +74,13 @@ function changesOf(parent: Part, fork: Part): unknown {
   );
 }
 
-async function train(seed: number, reaction: 'notify' | 'rollback'): Promise<Line> {
+async function train(seed: number, action: 'notify' | 'rollback'): Promise<Line> {
   const home = mkdtempSync(join(tmpdir(), 'starpo-rescue-'));
   try {
-    const set = [...values.set, `seed=${seed}`, `reaction=${reaction}`].flatMap((each) => ['--set', each]);
+    const set = [...values.set, `seed=${seed}`, `automatic_action=${action}`].flatMap((each) => [
+      '--set',
+      each,
+    ]);
     const args = ['core/host/cli.ts', 'train', values.preset, ...set, '--json', '--home', home];
     const { stdout } = await run(process.execPath, args, { cwd: root, maxBuffer: 2 ** 28 });
     const parts: Part[] = stdout
@@ -111,8 +114,8 @@ const jobs = values.seeds
   .split(',')
   .map(Number)
   .flatMap((seed) => [
-    { seed, reaction: 'notify' as const },
-    { seed, reaction: 'rollback' as const },
+    { seed, action: 'notify' as const },
+    { seed, action: 'rollback' as const },
   ]);
 const done = new Map<number, Partial<Record<'notify' | 'rollback', Line>>>();
 
@@ -140,10 +143,10 @@ const waiting = [...jobs];
 await Promise.all(
   Array.from({ length: Number(values.workers) }, async () => {
     for (let job = waiting.shift(); job; job = waiting.shift()) {
-      const { seed, reaction } = job;
-      const line = await train(seed, reaction);
-      console.log(`seed ${seed}, ${reaction}: ${JSON.stringify(line)}`);
-      done.set(seed, { ...done.get(seed), [reaction]: line });
+      const { seed, action } = job;
+      const line = await train(seed, action);
+      console.log(`seed ${seed}, ${action}: ${JSON.stringify(line)}`);
+      done.set(seed, { ...done.get(seed), [action]: line });
       keep();
     }
   }),

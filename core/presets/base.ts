@@ -82,7 +82,7 @@ const written = {
     mistakes: 0.6,
   },
   diagnostics: { every: 5, samples: 24, probe: false },
-  reaction: 'notify',
+  automatic_action: 'notify',
 };
 
 /** Base of all presets: the starter policy on FrozenLake with StarPO-S and GRPO advantages. */

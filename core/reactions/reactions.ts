@@ -43,7 +43,7 @@ export interface ReactionsParts {
 type PlannedAction = Plan & Pick<KnownReaction, 'id' | 'by' | 'alert'>;
 
 /**
- * Actions on alarms: advice applied by the user and, after `work`, the automatic action of each living run (`reaction` of run.json). Every action is
+ * Actions on alarms: advice applied by the user and, after `work`, the automatic action of each living run (`automatic_action` of run.json). Every action is
  * written to the run's annotations before it starts and after it ends, so the next core can complete it and no step is repeated.
  */
 export class Reactions {
@@ -142,15 +142,15 @@ export class Reactions {
       // An alarm from a time without a host may have passed.
       if (!alarm || !isActive(run) || !run.trap || !isAlarm(run.trap.state)) return;
       const config = await this.config(runId);
-      if (config.reaction !== 'notify') await this.followPolicy(runId, config, alarm);
+      if (config.automatic_action !== 'notify') await this.followPolicy(runId, config, alarm);
     });
   }
 
   private async followPolicy(runId: string, config: RunConfig, { id: alert }: Alert): Promise<void> {
-    const { reaction } = config;
+    const { automatic_action: action } = config;
     const planned = { id: alert, by: 'policy', alert } as const;
-    if (reaction === 'pause' || reaction === 'stop')
-      return this.perform(runId, { ...planned, ...commandPlan(reaction) });
+    if (action === 'pause' || action === 'stop')
+      return this.perform(runId, { ...planned, ...commandPlan(action) });
     let plan: Plan;
     try {
       plan = await this.policyRollBack(runId, config);
@@ -329,7 +329,7 @@ export class Reactions {
   private async pin(runId: string): Promise<void> {
     const { history, runs, log } = this.parts;
     try {
-      if (!isActive(runs.get(runId)) || (await this.config(runId)).reaction !== 'rollback') return;
+      if (!isActive(runs.get(runId)) || (await this.config(runId)).automatic_action !== 'rollback') return;
       const trap = await history.trap(runId);
       if (!this.closed) pinWanted(runs.folder(runId), trap?.lastHealthy ?? null);
     } catch (error) {

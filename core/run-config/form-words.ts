@@ -190,7 +190,7 @@ export const sections: readonly SectionWords[] = [
     note: 'Collapse monitoring and the automatic action',
     fields: [
       {
-        path: 'reaction',
+        path: 'automatic_action',
         title: 'On collapse warning',
         choices: { notify: 'Notify', pause: 'Pause', stop: 'Stop', rollback: 'Roll back' },
       },
@@ -231,7 +231,7 @@ export const firstPaths: readonly string[] = [
   'start.model',
   'optimizer.learning_rate',
   'rollout.groups',
-  'reaction',
+  'automatic_action',
 ];
 
 const meanings: Readonly<Record<string, string>> = options.meanings;

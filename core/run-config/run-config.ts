@@ -133,5 +133,5 @@ export interface RunConfig {
     samples: number;
     probe: boolean;
   };
-  reaction: 'notify' | 'pause' | 'stop' | 'rollback';
+  automatic_action: 'notify' | 'pause' | 'stop' | 'rollback';
 }

@@ -157,7 +157,7 @@ TEST_CASE("each task leaves the other's settings alone") {
   CHECK(reinforces.contains("warm_start.plain"));
   CHECK_FALSE(reinforces.contains("advantage.estimator"));
   CHECK_FALSE(warms.contains("warm_start.plain"));
-  for (const char* path : {"advantage.estimator", "diagnostics.every", "reaction"}) {
+  for (const char* path : {"advantage.estimator", "diagnostics.every", "automatic_action"}) {
     CAPTURE(path);
     CHECK(warms.contains(path));
   }

@@ -188,8 +188,8 @@ TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
   CHECK(verdict("/start/keep_optimizer", true) == "config_invalid start.keep_optimizer");
   CHECK(verdict("/diagnostics/every", -1) == "config_invalid diagnostics.every");
   CHECK(verdict("/diagnostics/samples", 1) == "config_invalid diagnostics.samples");
-  CHECK(verdict("/reaction", "rollback") == "valid");
-  CHECK(verdict("/reaction", "panic") == "config_invalid reaction");
+  CHECK(verdict("/automatic_action", "rollback") == "valid");
+  CHECK(verdict("/automatic_action", "panic") == "config_invalid automatic_action");
 
   auto config = example();
   config["critic"]["warmup"] = 3;

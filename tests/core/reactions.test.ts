@@ -46,9 +46,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     vi.unstubAllEnvs();
     await world.close();
   });
-  const begin = async (reaction: string, options: Partial<CoreOptions> = {}, every = 5) => {
+  const begin = async (automaticAction: string, options: Partial<CoreOptions> = {}, every = 5) => {
     core = await world.core(undefined, { reacts: true, ...options });
-    const set = { ...small, reaction, 'checkpoint.every': every };
+    const set = { ...small, automatic_action: automaticAction, 'checkpoint.every': every };
     const runId = await core.runs.create({ preset, set });
     await core.runs.start(runId);
     return runId;
@@ -123,11 +123,11 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.get(runId)).toMatchObject({ status: 'stopped', iteration: warning, reaction: done });
     const fork = await untilRun(core, done.fork!, ({ status }) => status === 'completed');
     expect(fork).toMatchObject({ parent: { run: runId, iteration: checkpoint }, iterations });
-    const { start, optimizer, reaction } = configOf(fork.id);
+    const { start, optimizer, automatic_action } = configOf(fork.id);
     expect(start).toMatchObject({ run: runId, checkpoint, keep_optimizer: false });
-    expect({ rate: optimizer.learning_rate, reaction }).toEqual({
+    expect({ rate: optimizer.learning_rate, automatic_action }).toEqual({
       rate: changes[0]!.value,
-      reaction: 'rollback',
+      automatic_action: 'rollback',
     });
     const pinned = readdirSync(join(folder(runId), 'checkpoints')).filter((name) =>
       existsSync(join(folder(runId), 'checkpoints', name, 'pinned')),
@@ -231,7 +231,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       rollout: { ...rollout, groups: 1, group_size: 4 },
       policy_loss: { ...policy_loss, mini_batch: 4 },
       checkpoint: { ...checkpoint, every: 5 },
-      reaction: 'rollback',
+      automatic_action: 'rollback',
     };
     writeFileSync(join(folder(id), 'run.json'), JSON.stringify(config));
   };
@@ -373,7 +373,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   test('the command line follows the fork, and tells what was found and done', async () => {
     const run = (...args: string[]) =>
       starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
-    const set = Object.entries({ ...small, reaction: 'rollback' }).flatMap(([key, value]) => [
+    const set = Object.entries({ ...small, automatic_action: 'rollback' }).flatMap(([key, value]) => [
       '--set',
       `${key}=${value}`,
     ]);

@@ -152,7 +152,7 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
         'optimizer.learning_rate': 0.01,
         'evaluation.every': 0,
         'checkpoint.every': 1,
-        reaction: 'rollback',
+        automatic_action: 'rollback',
       };
       const runId = await core.runs.create({ preset: 'starter-frozen-lake', set });
       await core.runs.start(runId);

@@ -85,7 +85,7 @@ describe('the schema', () => {
     ['environments.0.config.size', 1, 'environments.0.config.size must be 2 or more'],
     ['environments.0.label', 'Frozen Lake', 'environments.0.label must match [a-z0-9-]{1,32}'],
     ['start.model', '', 'start.model must not be empty'],
-    ['reaction', 'panic', 'reaction must be notify, pause, stop or rollback'],
+    ['automatic_action', 'panic', 'automatic_action must be notify, pause, stop or rollback'],
     ['diagnostics.every', -1, 'diagnostics.every must be 0 or more'],
     ['diagnostics.samples', 1, 'diagnostics.samples must be 2 or more'],
   ])('describes the valid values for %s = %j', (path, value, message) => {

@@ -146,7 +146,7 @@ test('the panel shows automatic actions', async () => {
   holdAt(play(page.world, 'template').alarms[0]!);
   const { core } = page;
   core.reactions.work();
-  const runId = await core.runs.create({ preset, set: { ...small, reaction: 'pause' } });
+  const runId = await core.runs.create({ preset, set: { ...small, automatic_action: 'pause' } });
   await core.runs.start(runId);
   await untilRun(core, runId, ({ status }) => status === 'paused');
   page.open(`#/run/${runId}`);

@@ -89,11 +89,11 @@ test('the essential settings and the automatic action are used by the run', asyn
   choice.dispatchEvent(new Event('change', { bubbles: true }));
   await page.shown(page.saying('p', /last healthy checkpoint/));
   const configure = await page.shown(page.saying('form a', 'Configure'));
-  expect(configure.getAttribute('href')).toContain('?reaction=rollback&rollout.groups=4');
+  expect(configure.getAttribute('href')).toContain('?automatic_action=rollback&rollout.groups=4');
   await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
   const config = await page.core.runs.config(page.core.runs.list()[0]!.id);
-  expect(config).toMatchObject({ reaction: 'rollback', rollout: { groups: 4 }, seed: 1 });
+  expect(config).toMatchObject({ automatic_action: 'rollback', rollout: { groups: 4 }, seed: 1 });
 });
 
 test('a local model opens the form with the chosen settings', async () => {
@@ -110,7 +110,7 @@ test('a local model opens the form with the chosen settings', async () => {
   page.choose(page.find<HTMLSelectElement>('select[aria-label], label select')!, 'rollback');
   await page.shown(page.saying('p', /last healthy checkpoint/));
   page.choose(models, mine);
-  const query = new URLSearchParams({ reaction: 'rollback', 'start.model': mine });
+  const query = new URLSearchParams({ automatic_action: 'rollback', 'start.model': mine });
   await page.shown(() => location.hash === `#/new/starter-frozen-lake-starpo-s?${query}`);
 });
 

@@ -142,7 +142,7 @@ void add_reinforcement(IdleList& idle) {
   idle.add({"kl.coefficient"}, reason);
   idle.add(kl_paths, reason);
   idle.add({"rollout_files.keep_last", "rollout_files.keep_every"}, reason);
-  idle.add({"diagnostics.every", "diagnostics.samples", "diagnostics.probe", "reaction"}, reason);
+  idle.add({"diagnostics.every", "diagnostics.samples", "diagnostics.probe", "automatic_action"}, reason);
 }
 
 void add_environments(const RunConfig& config, IdleList& idle) {

@@ -70,7 +70,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
   v.section("storage", c.storage);
   v.section("warm_start", c.warm_start);
   v.section("diagnostics", c.diagnostics);
-  v.choice("reaction", c.reaction, {"notify", "pause", "stop", "rollback"});
+  v.choice("automatic_action", c.automatic_action, {"notify", "pause", "stop", "rollback"});
 
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";

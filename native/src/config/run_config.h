@@ -18,7 +18,7 @@ namespace starpo {
 enum class Task { reinforce, warm_start };
 
 // The automatic action on an alert.
-enum class Reaction { notify, pause, stop, rollback };
+enum class AutomaticAction { notify, pause, stop, rollback };
 
 struct RunConfig {
   int version = 0;
@@ -48,7 +48,7 @@ struct RunConfig {
   StorageConfig storage;
   WarmStartConfig warm_start;
   DiagnosticsConfig diagnostics;
-  Reaction reaction = Reaction::notify;
+  AutomaticAction automatic_action = AutomaticAction::notify;
   std::vector<std::string> changed_since;  // behaviour changes since an older run.json was written, as sentences
 };
 

@@ -1,18 +1,24 @@
 import type { PresetCard } from '../../../core/contract/contract.ts';
+import { type AutomaticAction, AutomaticActionChoice } from './automatic-action-choice.tsx';
 import styles from './page-choices.module.css';
-import { type Reaction, ReactionChoice } from './reaction-choice.tsx';
 
 interface PageChoicesProps {
   /** One preset per algorithm. */
   algorithms: readonly PresetCard[];
   chosen: PresetCard;
   choose: (algorithm: string) => void;
-  reaction: Reaction;
-  chooseReaction: (reaction: Reaction) => void;
+  automaticAction: AutomaticAction;
+  chooseAutomaticAction: (action: AutomaticAction) => void;
 }
 
 /** Settings for all presets: the algorithm and the automatic action. */
-export function PageChoices({ algorithms, chosen, choose, reaction, chooseReaction }: PageChoicesProps) {
+export function PageChoices({
+  algorithms,
+  chosen,
+  choose,
+  automaticAction,
+  chooseAutomaticAction,
+}: PageChoicesProps) {
   return (
     <section className={`panel ${styles.choices}`} aria-label="Settings for all presets">
       <fieldset className={styles.algorithms}>
@@ -37,7 +43,7 @@ export function PageChoices({ algorithms, chosen, choose, reaction, chooseReacti
       <p id="algorithm-method" className={styles.method} role="status">
         {chosen.baseline && <span className="badge">Baseline</span>} {chosen.method}
       </p>
-      <ReactionChoice value={reaction} choose={chooseReaction} />
+      <AutomaticActionChoice value={automaticAction} choose={chooseAutomaticAction} />
     </section>
   );
 }

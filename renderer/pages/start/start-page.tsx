@@ -13,13 +13,13 @@ import {
 import { useStartRun } from '../../components/start-run.tsx';
 import { buildingText, TrainerNotice } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
+import type { AutomaticAction } from './automatic-action-choice.tsx';
 import { FirstSteps, useFirstSteps } from './first-steps.tsx';
 import { Hero } from './hero.tsx';
 import { PageChoices } from './page-choices.tsx';
 import { PresetCard } from './preset-card.tsx';
 import { PublishedModels } from './published-models.tsx';
 import { QueuePanel } from './queue-panel.tsx';
-import type { Reaction } from './reaction-choice.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import styles from './start-page.module.css';
 import { usePresets } from './use-presets.ts';
@@ -64,13 +64,13 @@ function Presets({ presets }: { presets: readonly Card[] }) {
   const run = useStartRun();
   const system = useApp((state) => state.system);
   const [algorithm, choose] = useState<string | null>(null);
-  const [reaction, chooseReaction] = useState<Reaction>('notify');
+  const [automaticAction, chooseAutomaticAction] = useState<AutomaticAction>('notify');
   const own = presets.filter(({ model }) => model === null);
   const traps = own.filter(isTrap);
   const [first, ...others] = groupByTask(own.filter((card) => !isTrap(card)));
   const published = presets.flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
   const blocked = Boolean(system?.trainer.problem);
-  const set: Settings = reaction === 'notify' ? {} : { reaction };
+  const set: Settings = automaticAction === 'notify' ? {} : { automatic_action: automaticAction };
   const of = (ofTask: TaskPresets) => presetOf(ofTask, algorithm);
   const shared = { run, blocked, set };
   return (
@@ -80,8 +80,8 @@ function Presets({ presets }: { presets: readonly Card[] }) {
           algorithms={first}
           chosen={algorithm === null ? defaultOf(first) : of(first)}
           choose={choose}
-          reaction={reaction}
-          chooseReaction={chooseReaction}
+          automaticAction={automaticAction}
+          chooseAutomaticAction={chooseAutomaticAction}
         />
       )}
       <div className={styles.lead} data-alone={traps.length === 0 || undefined}>

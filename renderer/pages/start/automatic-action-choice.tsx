@@ -1,10 +1,10 @@
 import { useId } from 'react';
-import styles from './reaction-choice.module.css';
+import styles from './automatic-action-choice.module.css';
 
-/** `reaction` in run.json. */
-export type Reaction = keyof typeof reactions;
+/** `automatic_action` in run.json. */
+export type AutomaticAction = keyof typeof actions;
 
-const reactions = {
+const actions = {
   notify: { word: 'Notify', effect: '' },
   pause: { word: 'Pause', effect: 'Pauses until you resume.' },
   stop: { word: 'Stop', effect: 'Saves a checkpoint and stops.' },
@@ -14,27 +14,32 @@ const reactions = {
   },
 };
 
+interface Props {
+  value: AutomaticAction;
+  choose: (action: AutomaticAction) => void;
+}
+
 /** Chooses the automatic action for a collapse warning. */
-export function ReactionChoice({ value, choose }: { value: Reaction; choose: (reaction: Reaction) => void }) {
+export function AutomaticActionChoice({ value, choose }: Props) {
   const effect = useId();
   return (
-    <div className={styles.reaction}>
+    <div className={styles.choice}>
       <label>
         On collapse warning
         <select
           value={value}
           aria-describedby={value === 'notify' ? undefined : effect}
-          onChange={({ target }) => choose(target.value as Reaction)}
+          onChange={({ target }) => choose(target.value as AutomaticAction)}
         >
-          {Object.entries(reactions).map(([reaction, { word }]) => (
-            <option key={reaction} value={reaction}>
+          {Object.entries(actions).map(([action, { word }]) => (
+            <option key={action} value={action}>
               {word}
             </option>
           ))}
         </select>
       </label>
       {value !== 'notify' && (
-        <p id={effect}>Runs automatically while the app or CLI is open. {reactions[value].effect}</p>
+        <p id={effect}>Runs automatically while the app or CLI is open. {actions[value].effect}</p>
       )}
     </div>
   );
