@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import product from '../package.json' with { type: 'json' };
+import { AlertActions } from './alert-actions/alert-actions.ts';
 import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
@@ -15,7 +16,6 @@ import type { SecretStore } from './models/hub-settings.ts';
 import { Models } from './models/models.ts';
 import { Games } from './play/games.ts';
 import { Queue } from './queue/queue.ts';
-import { Reactions } from './reactions/reactions.ts';
 import { Checkpoints } from './run-library/checkpoints.ts';
 import { Cleaner } from './run-library/cleaning.ts';
 import { Sizes } from './run-library/sizes.ts';
@@ -85,7 +85,7 @@ export interface Core {
   readonly studies: Studies;
   readonly annotations: Annotations;
   /** Runs automatic actions if `reacts`. */
-  readonly reactions: Reactions;
+  readonly alertActions: AlertActions;
   readonly exports: Exports;
   /** Writes if `reacts`. */
   readonly tensorBoard: TensorBoardWriting;
@@ -167,7 +167,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const sizes = new Sizes({ database, home, trash });
   const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes, tasks });
   const episodeIndex = new EpisodeIndex({ history, supervisor, log });
-  const reactions = new Reactions({
+  const alertActions = new AlertActions({
     history,
     runs,
     supervisor,
@@ -190,7 +190,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await tensorBoard.close();
     await episodeIndex.close();
     trash.close();
-    reactions.close();
+    alertActions.close();
     await studies.close();
     queue.close();
     storage.close();
@@ -214,7 +214,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const ready = options.inBackground ? indexing.catch(logError) : indexing;
   // Queued runs must be indexed first. Unfinished roll-backs get their device before queued runs.
   const working = ready.then(() => {
-    if (options.reacts) reactions.work();
+    if (options.reacts) alertActions.work();
     if (options.worksQueue && !history.readOnly) queue.work();
     if (options.reacts && !history.readOnly) {
       trash.work();
@@ -245,7 +245,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     queue,
     studies,
     annotations,
-    reactions,
+    alertActions,
     exports,
     tensorBoard,
     storage,

@@ -59,11 +59,11 @@ describe('on the System page', () => {
   });
 
   test('an empty folder becomes the data folder of the next start, until reset', async () => {
-    expect(await ask('look')).toEqual({ by: 'nobody', next: null, problem: null });
-    expect(await pick(disk)).toEqual({ by: 'person', next: disk, problem: null });
+    expect(await ask('look')).toEqual({ by: 'default', next: null, problem: null });
+    expect(await pick(disk)).toEqual({ by: 'user', next: disk, problem: null });
     expect(new Preferences(join(folder, 'preferences.json')).dataFolder).toBe(disk);
     expect(isDataFolder(disk)).toBe(true);
-    expect(await ask('usual')).toEqual({ by: 'nobody', next: null, problem: null });
+    expect(await ask('usual')).toEqual({ by: 'default', next: null, problem: null });
     expect(preferences.dataFolder).toBeNull();
   });
 
@@ -80,9 +80,9 @@ describe('on the System page', () => {
   test('choosing the default folder resets the choice; a cancelled dialog changes nothing', async () => {
     await pick(disk);
     showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
-    expect(await ask('choose')).toMatchObject({ by: 'person', next: disk });
+    expect(await ask('choose')).toMatchObject({ by: 'user', next: disk });
     symlinkSync(usual, join(folder, 'link'));
-    expect(await pick(join(folder, 'link'))).toEqual({ by: 'nobody', next: null, problem: null });
+    expect(await pick(join(folder, 'link'))).toEqual({ by: 'default', next: null, problem: null });
   });
 
   test.each([

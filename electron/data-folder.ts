@@ -80,7 +80,7 @@ export function chooseDataFolder(
     const chosen = preferences.dataFolder;
     const next = chosen ?? dataFolder();
     return {
-      by: chosen === null ? 'nobody' : 'person',
+      by: chosen === null ? 'default' : 'user',
       next: isSame(next, home) ? null : next,
       problem,
     };

@@ -42,7 +42,7 @@ export interface Bringer {
 /** Which data folder counts from the next start of the desktop app. */
 export interface FolderChoice {
   /** `start`: STARPO_HOME or `--home` names it, and nothing is chosen in the app. */
-  by: 'start' | 'person' | 'nobody';
+  by: 'start' | 'user' | 'default';
   /** Null: the one that is in use. */
   next: string | null;
   /** Why what was wished for wasn't done. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { configurationProcedures, presetCard, settings, trainMoreProcedures } from './configuration.ts';
-import { echoTrap, trapReaction } from './echo-trap.ts';
+import { alertAction, echoTrap } from './echo-trap.ts';
 import {
   episodeFile,
   episodeSummary,
@@ -197,7 +197,7 @@ export const procedures = {
   'echoTrap.act': {
     changes,
     input: z.object({ runId, adviceId: z.string().max(64), alertId: z.string().max(64).optional() }),
-    output: trapReaction,
+    output: alertAction,
   },
   /** Lists queued runs, next first. `problem` is what blocks the queue; `working` is whether this host starts queued runs. */
   'queue.list': {

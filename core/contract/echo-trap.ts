@@ -175,20 +175,20 @@ export const echoTrap = z.object({
 });
 export type EchoTrap = z.infer<typeof echoTrap>;
 
-export const reactor = z.enum(['policy', 'person']);
-export const reactionAction = z.enum(['pause', 'checkpoint', 'stop', 'rollback']);
+export const actionOrigin = z.enum(['monitor', 'user']);
+export const actionKind = z.enum(['pause', 'checkpoint', 'stop', 'rollback']);
 /** `begun` actions are resumed by the next host if this one ends. */
-export const reactionState = z.enum(['begun', 'done', 'failed']);
+export const actionState = z.enum(['begun', 'done', 'failed']);
 
 /** An action on an alarm, automatic or by a user. */
-export const trapReaction = z.object({
+export const alertAction = z.object({
   id: z.string(),
   /** Start and last change, in ms since the epoch. */
   time: z.number(),
   changedAt: z.number(),
-  by: openWord(reactor),
-  action: openWord(reactionAction),
-  state: openWord(reactionState),
+  by: openWord(actionOrigin),
+  kind: openWord(actionKind),
+  state: openWord(actionState),
   /** The alert it answers; null for a user action without an alert. */
   alert: z.string().nullable(),
   /** For a roll-back: its checkpoint, the fork and the fork's changes. */
@@ -198,12 +198,12 @@ export const trapReaction = z.object({
   /** Display text: what was done, or why it failed. */
   message: z.string(),
 });
-export type TrapReaction = z.infer<typeof trapReaction>;
+export type AlertAction = z.infer<typeof alertAction>;
 /** An action that this version can resume. */
-export type KnownReaction = TrapReaction & {
-  by: z.infer<typeof reactor>;
-  action: z.infer<typeof reactionAction>;
-  state: z.infer<typeof reactionState>;
+export type KnownAction = AlertAction & {
+  by: z.infer<typeof actionOrigin>;
+  kind: z.infer<typeof actionKind>;
+  state: z.infer<typeof actionState>;
 };
 
 /** State of the monitor in a run summary. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trapBrief, trapLevel, trapReaction, trapRegime } from './echo-trap.ts';
+import { alertAction, trapBrief, trapLevel, trapRegime } from './echo-trap.ts';
 import { isNestedTooDeeply } from './nesting.ts';
 import { type OpenWord, openWord } from './open-words.ts';
 
@@ -88,8 +88,8 @@ export const alert = z.object({
   /** End of a snooze, in ms since the epoch. */
   snoozedUntil: z.number().nullable(),
   ...alertEvidence.shape,
-  /** The last action; null if none. */
-  reaction: trapReaction.nullable(),
+  /** The last action on it; null if none. */
+  action: alertAction.nullable(),
 });
 export type Alert = z.infer<typeof alert>;
 
@@ -170,7 +170,7 @@ export const runSummary = z.object({
   /** State of the Echo Trap monitor; null without data. */
   trap: trapBrief.nullable(),
   /** The last action on an alarm; null if none. */
-  reaction: trapReaction.nullable(),
+  lastAction: alertAction.nullable(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Alert, AlertEvidence, KnownReaction, RunMarks, TrapReaction } from '../contract/contract.ts';
+import type { Alert, AlertAction, AlertEvidence, KnownAction, RunMarks } from '../contract/contract.ts';
 import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -21,7 +21,7 @@ export function takeAnnotations(database: HistoryDatabase, runId: string, folder
   database
     .transaction(() => {
       const { annotations, damaged, bytes, unreadable } = read(folder, size);
-      for (const table of ['tags', 'alerts', 'reactions'])
+      for (const table of ['tags', 'alerts', 'actions'])
         prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);
       const problem = unreadable ?? (damaged === 0 ? null : problemOf(damaged));
       prepared(
@@ -78,8 +78,8 @@ function apply(database: HistoryDatabase, runId: string, annotation: Annotation)
     case 'alert':
       applyAlert(database, runId, annotation);
       break;
-    case 'reaction':
-      applyReaction(database, runId, annotation);
+    case 'action':
+      applyAction(database, runId, annotation);
       break;
     case 'start_failed': {
       const { time, code, message, hint } = annotation;
@@ -141,60 +141,60 @@ function evidenceOf(annotation: object): string | null {
   return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
 }
 
-type ReactionAnnotation = Extract<Annotation, { type: 'reaction' }>;
+type ActionAnnotation = Extract<Annotation, { type: 'action' }>;
 
-/** The last line on a reaction holds; it began with the line that said so last. */
-function applyReaction(database: HistoryDatabase, runId: string, annotation: ReactionAnnotation): void {
-  const { type: _, reaction: id, time, ...body } = annotation;
+/** The last line about an action counts. Its start is the time of the last `begun` line. */
+function applyAction(database: HistoryDatabase, runId: string, annotation: ActionAnnotation): void {
+  const { type: _, action: id, time, ...body } = annotation;
   const known = preparedValue<[string, string], number>(
     database,
-    'SELECT begun_at FROM reactions WHERE run = ? AND id = ?',
+    'SELECT begun_at FROM actions WHERE run = ? AND id = ?',
   ).get(runId, id);
   const begun = body.state === 'begun' ? time : (known ?? time);
   prepared(
     database,
-    'INSERT OR REPLACE INTO reactions (run, id, alert, begun_at, changed_at, body) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO actions (run, id, alert, begun_at, changed_at, body) VALUES (?, ?, ?, ?, ?, ?)',
   ).run(runId, id, body.alert, begun, time, JSON.stringify(body));
 }
 
-interface ReactionRow {
+interface ActionRow {
   id: string;
   begun_at: number;
   changed_at: number;
   body: string;
 }
 
-/** What was done about a run's alarms, oldest first. */
-export function readReactions(database: HistoryDatabase, runId: string): TrapReaction[] {
-  return prepared<[string], ReactionRow>(
+/** Returns a run's actions, oldest first. */
+export function readActions(database: HistoryDatabase, runId: string): AlertAction[] {
+  return prepared<[string], ActionRow>(
     database,
-    'SELECT id, begun_at, changed_at, body FROM reactions WHERE run = ? ORDER BY begun_at, id',
+    'SELECT id, begun_at, changed_at, body FROM actions WHERE run = ? ORDER BY begun_at, id',
   )
     .all(runId)
-    .map(toReaction);
+    .map(toAction);
 }
 
-/** What was done last; null where nothing was. */
-export function lastReaction(database: HistoryDatabase, runId: string): TrapReaction | null {
-  const row = prepared<[string], ReactionRow>(
+/** Returns a run's last action, or null if there is none. */
+export function lastAction(database: HistoryDatabase, runId: string): AlertAction | null {
+  const row = prepared<[string], ActionRow>(
     database,
-    'SELECT id, begun_at, changed_at, body FROM reactions WHERE run = ? ORDER BY begun_at DESC, id DESC LIMIT 1',
+    'SELECT id, begun_at, changed_at, body FROM actions WHERE run = ? ORDER BY begun_at DESC, id DESC LIMIT 1',
   ).get(runId);
-  return row ? toReaction(row) : null;
+  return row ? toAction(row) : null;
 }
 
-/** What was begun and has no end in its run's annotations, oldest first: of what this version knows, since it took in nothing else. */
-export function unfinishedReactions(database: HistoryDatabase): { run: string; reaction: KnownReaction }[] {
-  return prepared<[], ReactionRow & { run: string }>(
+/** Returns the begun actions of all runs, oldest first. This version knows their kinds, because it ingests no others. */
+export function unfinishedActions(database: HistoryDatabase): { run: string; action: KnownAction }[] {
+  return prepared<[], ActionRow & { run: string }>(
     database,
-    `SELECT run, id, begun_at, changed_at, body FROM reactions WHERE json_extract(body, '$.state') = 'begun' ORDER BY begun_at, id`,
+    `SELECT run, id, begun_at, changed_at, body FROM actions WHERE json_extract(body, '$.state') = 'begun' ORDER BY begun_at, id`,
   )
     .all()
-    .map(({ run, ...row }) => ({ run, reaction: toReaction(row) as KnownReaction }));
+    .map(({ run, ...row }) => ({ run, action: toAction(row) as KnownAction }));
 }
 
-const toReaction = ({ id, begun_at: time, changed_at: changedAt, body }: ReactionRow) =>
-  ({ id, time, changedAt, ...JSON.parse(body) }) as TrapReaction;
+const toAction = ({ id, begun_at: time, changed_at: changedAt, body }: ActionRow) =>
+  ({ id, time, changedAt, ...JSON.parse(body) }) as AlertAction;
 
 export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
   const tags = preparedValue<[string], string>(
@@ -210,11 +210,8 @@ export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
  * with its metrics.
  */
 export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
-  const reactions = new Map(readReactions(database, runId).map((each) => [each.alert, each]));
-  const rows = prepared<
-    [string],
-    Omit<Alert, keyof AlertEvidence | 'reaction'> & { evidence: string | null }
-  >(
+  const actions = new Map(readActions(database, runId).map((each) => [each.alert, each]));
+  const rows = prepared<[string], Omit<Alert, keyof AlertEvidence | 'action'> & { evidence: string | null }>(
     database,
     `SELECT id, kind, severity, iteration, message, state, raised_at AS raisedAt, changed_at AS changedAt, snoozed_until AS snoozedUntil, evidence
      FROM alerts WHERE run = ? AND NOT EXISTS (
@@ -226,6 +223,6 @@ export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
     ...alert,
     ...noEvidence,
     ...JSON.parse(evidence ?? '{}'),
-    reaction: reactions.get(alert.id) ?? null,
+    action: actions.get(alert.id) ?? null,
   }));
 }

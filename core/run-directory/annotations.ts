@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { reactionAction, reactionState, reactor, trapReaction } from '../contract/echo-trap.ts';
+import { actionKind, actionOrigin, actionState, alertAction } from '../contract/echo-trap.ts';
 import { humanSuccess } from '../contract/play.ts';
 import { alertEvidence, keptText } from '../contract/runs.ts';
 import { appendLine } from './append-line.ts';
@@ -42,12 +42,12 @@ const raised = z.looseObject({
 const answered = z.looseObject({ alert: alertId, state: z.enum(['acknowledged', 'cleared']) });
 const snoozed = z.looseObject({ alert: alertId, state: z.literal('snoozed'), until: z.number() });
 
-const { id: reactionId, time: _, changedAt: __, ...rest } = trapReaction.shape;
-const reaction = {
+const { id: actionId, time: _, changedAt: __, ...rest } = alertAction.shape;
+const action = {
   ...rest,
-  by: reactor,
-  action: reactionAction,
-  state: reactionState,
+  by: actionOrigin,
+  kind: actionKind,
+  state: actionState,
   alert: keptText.nullable(),
   fork: keptText.nullable(),
   changes: kept(rest.changes),
@@ -71,7 +71,7 @@ const bodies = {
   start_failed: z.looseObject({ code: keptText, message: keptText, hint: keptText }),
   human_success: z.looseObject({ ...humanSuccess.shape, environment: keptText }),
   rollbacks: z.looseObject({ count: z.number().int().min(0) }),
-  reaction: z.looseObject({ reaction: reactionId.min(1).max(64), ...reaction }),
+  action: z.looseObject({ action: actionId.min(1).max(64), ...action }),
 };
 
 type Bodies = typeof bodies;
@@ -131,13 +131,13 @@ export function parseAnnotation(line: string): Annotation | 'unknown' | null {
   if (!Object.hasOwn(bodies, type)) return 'unknown';
   if (type === 'alert' && typeof rest.state === 'string' && !alertStates.includes(rest.state))
     return 'unknown';
-  if (type === 'reaction' && !isKnownReaction(rest)) return 'unknown';
+  if (type === 'action' && !isKnownAction(rest)) return 'unknown';
   const body = bodies[type as AnnotationType].safeParse(rest);
   return body.success ? ({ ...body.data, type, time } as Annotation) : null;
 }
 
-/** Returns whether this version knows the kind of reaction. */
-const isKnownReaction = (fields: Record<string, unknown>) =>
-  (['by', 'action', 'state'] as const).every(
-    (key) => typeof fields[key] !== 'string' || reaction[key].safeParse(fields[key]).success,
+/** Returns whether this version knows the action's origin, kind and state. */
+const isKnownAction = (fields: Record<string, unknown>) =>
+  (['by', 'kind', 'state'] as const).every(
+    (key) => typeof fields[key] !== 'string' || action[key].safeParse(fields[key]).success,
   );

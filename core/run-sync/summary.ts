@@ -1,6 +1,6 @@
 import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contract.ts';
 import { isLive } from '../contract/run-facts.ts';
-import { lastReaction, readMarks } from '../history/annotations.ts';
+import { lastAction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { readTrapBrief } from '../history/echo-trap.ts';
 import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
@@ -57,7 +57,7 @@ export function toSummary(
     marks: readMarks(database, row),
     parent,
     trap: readTrapBrief(database, row.id),
-    reaction: lastReaction(database, row.id),
+    lastAction: lastAction(database, row.id),
   };
 }
 

@@ -11,7 +11,7 @@ import { rollbacksBefore } from './line-of-forks.ts';
 export interface Inheritance {
   /** Baseline for the monitor, as the content of its file; null if the fork is judged without one. */
   forkBaseline: string | null;
-  /** How many roll-backs by policy led to it. */
+  /** Number of automatic roll-backs that led to it. */
   rollbacks: number;
 }
 

@@ -1,4 +1,4 @@
-import { readReactions } from '../history/annotations.ts';
+import { readActions } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { getRun } from '../history/runs-table.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
@@ -23,8 +23,8 @@ export function rollbacksBefore(
       iteration: number | null;
     } | null;
     if (!parent || parent.iteration === null) break;
-    const made = readReactions(database, parent.run).some(
-      ({ fork, by, action }) => fork === id && by === 'policy' && action === 'rollback',
+    const made = readActions(database, parent.run).some(
+      ({ fork, by, kind }) => fork === id && by === 'monitor' && kind === 'rollback',
     );
     if (made) count += 1;
     id = parent.run;

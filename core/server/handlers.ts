@@ -115,7 +115,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       runs.get(runId);
       return core.supervisor.trap(runId);
     },
-    'echoTrap.act': (input) => core.reactions.act(input),
+    'echoTrap.act': (input) => core.alertActions.act(input),
     'queue.list': () => {
       const { queue } = core;
       return { runs: queue.list(), problem: queue.problem(), working: queue.working };

@@ -9,7 +9,7 @@ export const coreLayers = [
   ['estimates'],
   ['runs'],
   ['evaluations', 'imports', 'models', 'queue'],
-  ['play', 'reactions', 'run-library'],
+  ['alert-actions', 'play', 'run-library'],
   ['studies'],
   ['exports'],
   ['bundles'],

@@ -20,11 +20,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { newAlarm } from '../../core/alert-actions/alert-actions.ts';
 import { channelPair } from '../../core/contract/channel.ts';
 import { createClient } from '../../core/contract/client.ts';
 import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
-import { newAlarm } from '../../core/reactions/reactions.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { adoptRun } from '../../core/runs/adopt.ts';
@@ -268,8 +268,8 @@ describe('annotations', { timeout: 300_000 }, () => {
     const line = (type: string, rest: object) =>
       `${JSON.stringify({ v: 1, id: 'a', time: Date.now(), type, ...rest })}\n`;
     const alert = { alert: 'a', state: 'raised', kind: 'fever', severity: 'warning', iteration: 1 };
-    const reaction = {
-      ...{ reaction: 'r', alert: null, by: 'person', action: 'rollback', state: 'done', checkpoint: 1 },
+    const action = {
+      ...{ action: 'r', alert: null, by: 'user', kind: 'rollback', state: 'done', checkpoint: 1 },
       ...{ fork: 'two', changes: [], message: '' },
     };
     const problem = { code: 'disk_full', message: '', hint: '' };
@@ -281,9 +281,9 @@ describe('annotations', { timeout: 300_000 }, () => {
       line('alert', { ...alert, severity: more, message: '' }),
       line('start_failed', { ...problem, hint: more }),
       line('human_success', { environment: more, levels: 10, successes: 5 }),
-      line('reaction', { ...reaction, message: more }),
-      line('reaction', { ...reaction, fork: more }),
-      line('reaction', { ...reaction, changes: [{ path: 'optimizer.name', value: more }] }),
+      line('action', { ...action, message: more }),
+      line('action', { ...action, fork: more }),
+      line('action', { ...action, changes: [{ path: 'optimizer.name', value: more }] }),
     ];
     const longest = [
       line('note', { text: most }),

@@ -61,13 +61,13 @@ test('the example of annotations has every type, and each line is one', () => {
   expect(lines).not.toContain(null);
   const types = lines.map((line) => (line as Annotation).type);
   expect([...new Set(types)].sort()).toEqual([
+    'action',
     'alert',
     'archive',
     'cleaned',
     'human_success',
     'name',
     'note',
-    'reaction',
     'rollbacks',
     'star',
     'start_failed',

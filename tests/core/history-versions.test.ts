@@ -89,15 +89,15 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
   });
 
   test('words of a newer history that this version does not know are shown as they are', async () => {
-    const reaction = {
-      ...{ v: 1, id: 'b', time: 2, type: 'reaction', reaction: 'one', alert: null, by: 'person' },
-      ...{ action: 'pause', state: 'done', checkpoint: null, fork: null, changes: [], message: 'Paused.' },
+    const action = {
+      ...{ v: 1, id: 'b', time: 2, type: 'action', action: 'one', alert: null, by: 'user' },
+      ...{ kind: 'pause', state: 'done', checkpoint: null, fork: null, changes: [], message: 'Paused.' },
     };
     const alert = {
       ...{ v: 1, id: 'c', time: Date.now(), type: 'alert', alert: 'two', state: 'raised', kind: 'fever' },
       ...{ severity: 'warning', iteration: 1, message: 'It is hot.' },
     };
-    for (const line of [reaction, alert])
+    for (const line of [action, alert])
       writeFileSync(join(folder, 'annotations.jsonl'), `${JSON.stringify(line)}\n`, { flag: 'a' });
     await (await world.core()).dispose();
     const database = new Database(databaseFile(world.home));
@@ -107,7 +107,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
       UPDATE runs SET status = 'hibernating', phase = '${JSON.stringify(lives)}';
       INSERT OR REPLACE INTO echo_trap (run, seq, state, since) VALUES ('${id}', 8, 'feverish', 1);
       UPDATE alerts SET severity = 'grave', state = 'forwarded', evidence = '${JSON.stringify(evidence)}';
-      UPDATE reactions SET body = json_set(body, '$.by', 'moon', '$.action', 'cool', '$.state', 'pondered');
+      UPDATE actions SET body = json_set(body, '$.by', 'moon', '$.kind', 'cool', '$.state', 'pondered');
       UPDATE evaluations SET metrics = json_set(metrics, '$.weather', 'sunny');`);
     database.pragma('user_version = 999');
     database.close();
@@ -117,7 +117,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     expect(run).toMatchObject({
       status: 'hibernating',
       trap: { state: 'feverish' },
-      reaction: { by: 'moon', action: 'cool', state: 'pondered' },
+      lastAction: { by: 'moon', kind: 'cool', state: 'pondered' },
       latest: { 'evaluation/frozen-lake/success_rate': 0.4 },
     });
     expect(await client.call('alerts.list', { runId: id })).toMatchObject([

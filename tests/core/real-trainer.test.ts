@@ -156,14 +156,14 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
       };
       const runId = await core.runs.create({ preset: 'starter-frozen-lake', set });
       await core.runs.start(runId);
-      const { reaction, status } = await untilRun(
+      const { lastAction, status } = await untilRun(
         core,
         runId,
-        (run) => ['done', 'failed'].includes(run.reaction?.state ?? '') || run.status === 'completed',
+        (run) => ['done', 'failed'].includes(run.lastAction?.state ?? '') || run.status === 'completed',
       );
-      expect(reaction).toMatchObject({ action: 'rollback', by: 'policy', state: 'done' });
+      expect(lastAction).toMatchObject({ kind: 'rollback', by: 'monitor', state: 'done' });
       expect(status).toBe('stopped');
-      const { checkpoint, fork } = reaction!;
+      const { checkpoint, fork } = lastAction!;
       const { parent, iterations } = await untilRun(core, fork!, ({ iteration }) => iteration > checkpoint!);
       expect({ parent, iterations }).toEqual({
         parent: { run: runId, iteration: checkpoint },

@@ -145,7 +145,7 @@ test('the panel shows automatic actions', async () => {
   // The trainer waits at the alarm, so that the run can't complete before the page shows it.
   holdAt(play(page.world, 'template').alarms[0]!);
   const { core } = page;
-  core.reactions.work();
+  core.alertActions.work();
   const runId = await core.runs.create({ preset, set: { ...small, automatic_action: 'pause' } });
   await core.runs.start(runId);
   await untilRun(core, runId, ({ status }) => status === 'paused');

@@ -27,7 +27,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   marks: { tags: [], note: '', starred: false, archived: false, name: '' },
   parent: null,
   trap: null,
-  reaction: null,
+  lastAction: null,
   ...change,
 });
 

@@ -32,25 +32,25 @@ async function openInDesktop(first: FolderChoice) {
 }
 
 test('another data folder is chosen for the next start, and reset', async () => {
-  const { dataFolder, restart } = await openInDesktop({ by: 'nobody', next: null, problem: null });
+  const { dataFolder, restart } = await openInDesktop({ by: 'default', next: null, problem: null });
   const problem = {
     code: 'data_folder_unusable',
     message: 'The folder /cd is read-only.',
     hint: 'Take another.',
   };
-  dataFolder.mockResolvedValueOnce({ by: 'nobody', next: null, problem });
+  dataFolder.mockResolvedValueOnce({ by: 'default', next: null, problem });
   await page.click(button('Choose another folder…'));
   await page.shown(page.saying(`${section} [role="alert"]`, 'The folder /cd is read-only.'));
   expect(button('Use the default folder')()).toBeUndefined();
 
-  dataFolder.mockResolvedValueOnce({ by: 'person', next: '/disk/starpo-studio', problem: null });
+  dataFolder.mockResolvedValueOnce({ by: 'user', next: '/disk/starpo-studio', problem: null });
   await page.click(button('Choose another folder…'));
   await page.shown(page.saying(`${section} [role="status"] code`, '/disk/starpo-studio'));
   expect(page.find(`${section} [role="alert"]`)).toBeNull();
   await page.click(button('Restart now'));
   expect(restart).toHaveBeenCalledTimes(1);
 
-  dataFolder.mockResolvedValueOnce({ by: 'nobody', next: null, problem: null });
+  dataFolder.mockResolvedValueOnce({ by: 'default', next: null, problem: null });
   await page.click(button('Use the default folder'));
   await page.shown(() => !button('Restart now')());
   expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);

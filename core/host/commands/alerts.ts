@@ -49,16 +49,16 @@ function describeAlert({
   series,
   value,
   baseline,
-  reaction,
+  action,
 }: Alert) {
   const number = (measured: number | null) => measured?.toPrecision(3) ?? 'unknown';
   return [
     `\niteration ${iteration}  ${level ?? severity}, ${state}`,
     `  ${message}`,
     ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)} (baseline ${number(baseline)})`]),
-    ...(reaction === null
+    ...(action === null
       ? []
-      : [`  ${reaction.message}${reaction.fork === null ? '' : ` Training continues in ${reaction.fork}.`}`]),
+      : [`  ${action.message}${action.fork === null ? '' : ` Training continues in ${action.fork}.`}`]),
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 import { dataFolder } from '../../base/home.ts';
 import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
-import type { Output, RunStorage, RunSummary, TrapReaction } from '../../contract/contract.ts';
+import type { AlertAction, Output, RunStorage, RunSummary } from '../../contract/contract.ts';
 import { print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
@@ -55,7 +55,7 @@ function describe(
     ['success', successLine(run.latest) || 'not evaluated yet'],
     ...(run.parent ? [['forked from', parentOf(run.parent)]] : []),
     ...(run.trap ? [['echo trap', `${run.trap.state} since iteration ${run.trap.since}`]] : []),
-    ...(run.reaction ? [['action', reactionOf(run.reaction)]] : []),
+    ...(run.lastAction ? [['action', actionText(run.lastAction)]] : []),
     ['folder', folder],
     ['disk', storageLine(storage)],
     ...(checkpoints.length > 0 ? [['checkpoints', checkpointsLine(checkpoints)]] : []),
@@ -74,7 +74,7 @@ function describe(
 const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
   iteration === null ? run : `${run}, iteration ${iteration}`;
 
-const reactionOf = ({ message, fork }: TrapReaction) =>
+const actionText = ({ message, fork }: AlertAction) =>
   fork === null ? message : `${message} Training continues in ${fork}.`;
 
 /** `0, 40, 80 (optimizer state: 80)`, oldest first. */

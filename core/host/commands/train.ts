@@ -65,8 +65,8 @@ async function following(
 }
 
 /** Returns the fork that replaced a run that was rolled back. */
-const forkOf = ({ status, reaction }: RunSummary): string | null =>
-  status === 'stopped' && reaction?.state === 'done' ? reaction.fork : null;
+const forkOf = ({ status, lastAction }: RunSummary): string | null =>
+  status === 'stopped' && lastAction?.state === 'done' ? lastAction.fork : null;
 
 /** Follows the fork of the previous run. */
 async function followFork(studio: Studio, runId: string, json: boolean): Promise<Follower> {
@@ -170,7 +170,7 @@ class Follower {
 
   /** The fork from a roll-back before this command. */
   get fork(): string | null {
-    return this.run.reaction?.fork ?? null;
+    return this.run.lastAction?.fork ?? null;
   }
 
   /** Skips the events that are in the journal already. */
@@ -205,7 +205,7 @@ class Follower {
           .then(() => {
             if (!this.json) this.progress.show(run);
             // During a roll-back, wait for the fork.
-            if (ends.includes(run.status) && run.reaction?.state !== 'begun') resolve(run);
+            if (ends.includes(run.status) && run.lastAction?.state !== 'begun') resolve(run);
           })
           .catch(reject);
       };

@@ -54,7 +54,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         <Button icon="disk" onClick={() => request('choose')} disabled={busy}>
           Choose another folder…
         </Button>
-        {choice.by === 'person' && (
+        {choice.by === 'user' && (
           <Button kind="quiet" icon="reset" onClick={() => request('usual')} disabled={busy}>
             Use the default folder
           </Button>

@@ -6,8 +6,8 @@ import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { levelWording, regimeWording, toneIcons } from '../../../components/trap-words.ts';
 import { useApp } from '../../../stores/app-store.ts';
+import { ActionLine } from './action-line.tsx';
 import styles from './alerts.module.css';
-import { ReactionLine } from './reaction-line.tsx';
 
 /** An alert of the Echo Trap monitor. Alerts of other detectors have no level. */
 export type TrapAlert = Alert & { level: NonNullable<Alert['level']> };
@@ -101,7 +101,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           </p>
         )}
         {!brief && meaning && <p className={styles.seen}>{meaning}</p>}
-        {alert.reaction && <ReactionLine reaction={alert.reaction} />}
+        {alert.action && <ActionLine action={alert.action} />}
       </div>
       {open && (
         <div className={styles.answers}>

@@ -5,11 +5,11 @@ import { inOrder } from '../../../components/in-order.ts';
 import { isAlarm, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
+import { ActionLine } from './action-line.tsx';
 import { AdviceList } from './advice.tsx';
 import { Alerts, isOpen, newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './echo-trap-panel.module.css';
 import { LampRow, Lamps } from './lamps.tsx';
-import { ReactionLine } from './reaction-line.tsx';
 import { RegimeMap } from './regime-map.tsx';
 import { Risk, Signals } from './signals.tsx';
 
@@ -72,7 +72,7 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
         <Course history={trap.history} />
       </div>
       <Lamps lamps={trap.lamps} />
-      {run.reaction && <ReactionLine reaction={run.reaction} />}
+      {run.lastAction && <ActionLine action={run.lastAction} />}
       <AdviceList run={run} advice={trap.advice} alertId={newestOpen(alerts)?.id} />
       <Alerts runId={run.id} alerts={alerts} signals={trap.signals} />
       <div className={styles.evidence}>

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { bytes } from '../contract/bytes.ts';
-import type { Advice, KnownReaction } from '../contract/contract.ts';
+import type { Advice, KnownAction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { titleOf, valueTitle } from '../presets/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
@@ -9,12 +9,12 @@ import { measureRun } from '../run-directory/measure.ts';
 import { newRunId } from '../run-directory/names.ts';
 
 /** What is to be done about an alarm. `message` is said when it begins. */
-export type Plan = Pick<KnownReaction, 'action' | 'checkpoint' | 'fork' | 'changes' | 'message'>;
+export type Plan = Pick<KnownAction, 'kind' | 'checkpoint' | 'fork' | 'changes' | 'message'>;
 
 type RollBack = Extract<Advice['action'], { kind: 'rollback' }>;
 
-export const commandPlan = (action: 'pause' | 'checkpoint' | 'stop', message = ''): Plan => ({
-  action,
+export const commandPlan = (kind: 'pause' | 'checkpoint' | 'stop', message = ''): Plan => ({
+  kind,
   checkpoint: null,
   fork: null,
   changes: [],
@@ -39,7 +39,7 @@ export async function rollBackPlan(
     );
   await requireRoom(folder, config.checkpoint.keep);
   const message = `Rolling back to ${planWords({ checkpoint, changes })}.`;
-  return { action: 'rollback', checkpoint, fork: newRunId(config.preset), changes, message };
+  return { kind: 'rollback', checkpoint, fork: newRunId(config.preset), changes, message };
 }
 
 /** A fork has at least the checkpoints that keep their optimiser state, its first, and one that is being written: each as large as its parent's. */

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Notices } from '../base/notices.ts';
-import type { Alert, Input, KnownReaction, RunSummary, TrapReaction } from '../contract/contract.ts';
+import type { Alert, AlertAction, Input, KnownAction, RunSummary } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
 import { isAlarm } from '../echo-trap/machine.ts';
-import { readReactions, unfinishedReactions } from '../history/annotations.ts';
+import { readActions, unfinishedActions } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
 import type { Queue } from '../queue/queue.ts';
@@ -29,7 +29,7 @@ const doneWords = { pause: 'Paused.', checkpoint: 'Checkpoint saved.', stop: 'St
 const trainerPatience = 600_000;
 const interval = 200;
 
-export interface ReactionsParts {
+export interface AlertActionsParts {
   history: History;
   runs: Runs;
   supervisor: Supervisor;
@@ -40,21 +40,21 @@ export interface ReactionsParts {
   log: (message: string) => void;
 }
 
-type PlannedAction = Plan & Pick<KnownReaction, 'id' | 'by' | 'alert'>;
+type PlannedAction = Plan & Pick<KnownAction, 'id' | 'by' | 'alert'>;
 
 /**
  * Actions on alarms: advice applied by the user and, after `work`, the automatic action of each living run (`automatic_action` of run.json). Every action is
  * written to the run's annotations before it starts and after it ends, so the next core can complete it and no step is repeated.
  */
-export class Reactions {
-  private readonly parts: ReactionsParts;
+export class AlertActions {
+  private readonly parts: AlertActionsParts;
   /** What is under way, by run: one thing after the other. */
   private readonly under = new Map<string, Promise<unknown>>();
   private readonly stops: (() => void)[] = [];
   private working = false;
   private closed = false;
 
-  constructor(parts: ReactionsParts) {
+  constructor(parts: AlertActionsParts) {
     this.parts = parts;
   }
 
@@ -71,12 +71,12 @@ export class Reactions {
         if (events.some(({ type }) => type === 'checkpoint')) void this.pin(runId);
       }),
     );
-    for (const { run, reaction } of unfinishedReactions(history.database)) this.goOn(run, reaction);
+    for (const { run, action } of unfinishedActions(history.database)) this.complete(run, action);
     for (const run of runs.list()) if (isActive(run)) this.look(run.id);
   }
 
   /** Applies advice chosen by the user. Throws as `echoTrap.act` does. */
-  async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<TrapReaction> {
+  async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<AlertAction> {
     const { annotations, history } = this.parts;
     const alerts = annotations.alerts(runId);
     if (alertId !== undefined && !alerts.some(({ id }) => id === alertId))
@@ -85,14 +85,14 @@ export class Reactions {
         `Alert ${alertId} was not found in run ${runId}.`,
         'Choose an alert from the run page or `starpo alerts`.',
       );
-    const over = readReactions(history.database, runId).filter(({ state }) => state !== 'begun');
+    const over = readActions(history.database, runId).filter(({ state }) => state !== 'begun');
     const known = over.map(({ id }) => id);
     const id = randomUUID();
     await this.inTurn(runId, async () => {
       const plan = await this.planOf(runId, adviceId, known);
-      await this.perform(runId, { ...plan, id, by: 'person', alert: alertId ?? null });
+      await this.perform(runId, { ...plan, id, by: 'user', alert: alertId ?? null });
     });
-    return readReactions(history.database, runId).find((each) => each.id === id)!;
+    return readActions(history.database, runId).find((each) => each.id === id)!;
   }
 
   /** Of an advice as things are when its turn comes. `known`: ids of what had been done when the person chose it. */
@@ -113,7 +113,7 @@ export class Reactions {
       );
     const { action } = advice;
     if (action.kind === 'command') return commandPlan(action.command);
-    const made = readReactions(history.database, runId).find(
+    const made = readActions(history.database, runId).find(
       ({ id, state, fork }) => state === 'done' && fork !== null && !known.includes(id),
     );
     if (made)
@@ -134,26 +134,26 @@ export class Reactions {
   private look(runId: string): void {
     this.quietly(runId, async () => {
       const { annotations, runs } = this.parts;
-      const reactions = readReactions(this.parts.history.database, runId);
+      const actions = readActions(this.parts.history.database, runId);
       // A run that is trained further after a roll-back gets no automatic actions.
-      if (reactions.some(({ state, fork }) => state === 'done' && fork !== null)) return;
-      const alarm = newAlarm(annotations.alerts(runId), reactions);
+      if (actions.some(({ state, fork }) => state === 'done' && fork !== null)) return;
+      const alarm = newAlarm(annotations.alerts(runId), actions);
       const run = runs.get(runId);
       // An alarm from a time without a host may have passed.
       if (!alarm || !isActive(run) || !run.trap || !isAlarm(run.trap.state)) return;
       const config = await this.config(runId);
-      if (config.automatic_action !== 'notify') await this.followPolicy(runId, config, alarm);
+      if (config.automatic_action !== 'notify') await this.actAutomatically(runId, config, alarm);
     });
   }
 
-  private async followPolicy(runId: string, config: RunConfig, { id: alert }: Alert): Promise<void> {
+  private async actAutomatically(runId: string, config: RunConfig, { id: alert }: Alert): Promise<void> {
     const { automatic_action: action } = config;
-    const planned = { id: alert, by: 'policy', alert } as const;
+    const planned = { id: alert, by: 'monitor', alert } as const;
     if (action === 'pause' || action === 'stop')
       return this.perform(runId, { ...planned, ...commandPlan(action) });
     let plan: Plan;
     try {
-      plan = await this.policyRollBack(runId, config);
+      plan = await this.automaticRollBack(runId, config);
     } catch (error) {
       const pause = this.pauseInstead(runId, planned, error);
       if (!pause) throw error;
@@ -163,8 +163,8 @@ export class Reactions {
   }
 
   /**
-   * What is done where a policy can't roll back: a run that trained on would fall. Null where it doesn't train. The id is the pause's own, and the same whenever the
-   * roll-back is tried again, as by another core.
+   * Plans a pause in place of an automatic roll-back that failed, because the run would collapse if it trained on. Returns null if the run doesn't train. The pause
+   * has its own id, which is the same each time the roll-back is retried.
    */
   private pauseInstead(
     runId: string,
@@ -176,10 +176,10 @@ export class Reactions {
     // It was asked to stop already, which is more.
     if (code === 'run_active') return null;
     const message = `Paused, not rolled back: ${why}`;
-    return { id: pauseIdOf(id), by: 'policy', alert, ...commandPlan('pause', message) };
+    return { id: pauseIdOf(id), by: 'monitor', alert, ...commandPlan('pause', message) };
   }
 
-  private async policyRollBack(runId: string, config: RunConfig): Promise<Plan> {
+  private async automaticRollBack(runId: string, config: RunConfig): Promise<Plan> {
     const { runs, supervisor } = this.parts;
     const made = this.rollbacksBefore(runId);
     if (made >= mostRollbacks)
@@ -201,13 +201,12 @@ export class Reactions {
     return rollBackPlan(runs.folder(runId), action, config);
   }
 
-  /** What an earlier core had begun. */
-  private goOn(runId: string, { time, ...reaction }: KnownReaction): void {
-    const { id, by, alert, action, checkpoint, fork, changes, message } = reaction;
-    const planned: PlannedAction = { id, by, alert, action, checkpoint, fork, changes, message };
+  /** Completes an action that an earlier core began. */
+  private complete(runId: string, { time, changedAt: _, state: __, ...planned }: KnownAction): void {
+    const { id } = planned;
     const { database } = this.parts.history;
     this.quietly(runId, async () => {
-      const known = readReactions(database, runId);
+      const known = readActions(database, runId);
       // A pause that was begun may have been done with the roll-back whose place it takes, and that one isn't tried once more.
       if (known.some((each) => each.id === id && each.state !== 'begun')) return;
       const pause = known.find((each) => each.id === pauseIdOf(id));
@@ -228,7 +227,7 @@ export class Reactions {
   private async finish(runId: string, planned: PlannedAction): Promise<void> {
     try {
       const done =
-        planned.action === 'rollback'
+        planned.kind === 'rollback'
           ? await this.rollBack(runId, planned)
           : await this.command(runId, planned);
       await this.record(runId, planned, 'done', done);
@@ -236,7 +235,7 @@ export class Reactions {
       if (this.closed) return;
       const { message: why, hint } = asFailure(error);
       const pause =
-        planned.by === 'policy' && planned.action === 'rollback'
+        planned.by === 'monitor' && planned.kind === 'rollback'
           ? this.pauseInstead(runId, planned, error)
           : null;
       // Begun before the roll-back has failed: a core that ends in between leaves one of the two to the next.
@@ -247,15 +246,15 @@ export class Reactions {
     }
   }
 
-  private async command(runId: string, { action, by, message: said }: PlannedAction): Promise<string> {
+  private async command(runId: string, { kind, by, message: said }: PlannedAction): Promise<string> {
     const { runs } = this.parts;
-    const asked = action as keyof typeof doneWords;
+    const asked = kind as keyof typeof doneWords;
     const done = said || doneWords[asked];
     const { status } = runs.get(runId);
-    if (action === 'pause' && status === 'paused') return done;
-    if (action === 'stop' && !isActive({ status })) return done;
+    if (kind === 'pause' && status === 'paused') return done;
+    if (kind === 'stop' && !isActive({ status })) return done;
     // A user gets an error after a minute without an answer; an automatic action waits longer.
-    const within = by === 'policy' ? trainerPatience : undefined;
+    const within = by === 'monitor' ? trainerPatience : undefined;
     const { accepted, message } = await runs.command(runId, asked, {}, within);
     if (accepted) return done;
     throw new Failure(
@@ -284,7 +283,7 @@ export class Reactions {
   /** Records in the fork's annotations how many automatic roll-backs led to it. */
   private async carryRollbacks(runId: string, { by, fork }: PlannedAction): Promise<void> {
     const { annotations, runs } = this.parts;
-    const count = this.rollbacksBefore(runId) + (by === 'policy' ? 1 : 0);
+    const count = this.rollbacksBefore(runId) + (by === 'monitor' ? 1 : 0);
     if ((carriedRollbacks(runs.folder(fork!)) ?? 0) >= count) return;
     await annotations.add(fork!, { type: 'rollbacks', count });
   }
@@ -318,12 +317,12 @@ export class Reactions {
   private async record(
     runId: string,
     planned: PlannedAction,
-    state: KnownReaction['state'],
+    state: KnownAction['state'],
     message: string,
   ): Promise<void> {
-    const { id: reaction, ...rest } = planned;
-    await this.parts.annotations.add(runId, { type: 'reaction', reaction, ...rest, state, message });
-    if (planned.by === 'policy') this.parts.log(`${runId}: ${message}`);
+    const { id: action, ...rest } = planned;
+    await this.parts.annotations.add(runId, { type: 'action', action, ...rest, state, message });
+    if (planned.by === 'monitor') this.parts.log(`${runId}: ${message}`);
   }
 
   private async pin(runId: string): Promise<void> {
@@ -359,8 +358,8 @@ export class Reactions {
 const isActive = ({ status }: Pick<RunSummary, 'status'>) => isLive(status);
 
 /** Returns the newest alarm without an answer or action. */
-export function newAlarm(alerts: readonly Alert[], reactions: readonly TrapReaction[]): Alert | undefined {
-  const handled = Math.max(-1, ...reactions.map(({ time }) => time));
+export function newAlarm(alerts: readonly Alert[], actions: readonly AlertAction[]): Alert | undefined {
+  const handled = Math.max(-1, ...actions.map(({ time }) => time));
   return alerts.findLast(
     ({ level, state, raisedAt }) =>
       level !== null && isAlarm(level) && state === 'raised' && raisedAt > handled,

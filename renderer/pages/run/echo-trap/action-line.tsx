@@ -1,21 +1,21 @@
-import type { TrapReaction } from '../../../../core/contract/contract.ts';
+import type { AlertAction } from '../../../../core/contract/contract.ts';
 import { knownWord } from '../../../../core/contract/open-words.ts';
 import { formatRoute } from '../../../base/router.ts';
 import { ago } from '../../../components/format.ts';
 import { Icon, type IconName } from '../../../components/icon.tsx';
 import { useApp } from '../../../stores/app-store.ts';
-import styles from './reaction-line.module.css';
+import styles from './action-line.module.css';
 
-const byWords = { policy: 'Automatic action', person: 'Manual action' };
+const byWords = { monitor: 'Automatic action', user: 'Manual action' };
 const stateWords = { begun: 'In progress', done: '', failed: 'Action failed' };
 const icons: Record<string, IconName> = { begun: 'reset', done: 'ok', failed: 'warning' };
 
 /** Describes an automatic or manual action on an alert, with a link to the new run. */
-export function ReactionLine({ reaction }: { reaction: TrapReaction }) {
-  const { by, state, message, fork, changedAt } = reaction;
+export function ActionLine({ action }: { action: AlertAction }) {
+  const { by, state, message, fork, changedAt } = action;
   const name = useApp(({ runs }) => runs?.find(({ id }) => id === fork)?.name);
   return (
-    <p className={styles.reaction} data-state={state}>
+    <p className={styles.action} data-state={state}>
       <Icon name={knownWord(icons, state) ?? 'ok'} size={14} />
       <span>
         <strong>{(knownWord(stateWords, state) ?? state) || (knownWord(byWords, by) ?? by)}:</strong>{' '}

@@ -10,14 +10,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { KnownReaction, RunSummary, TrapReaction } from '../../core/contract/contract.ts';
+import { pinWanted, wantedPins } from '../../core/alert-actions/pins.ts';
+import type { AlertAction, KnownAction, RunSummary } from '../../core/contract/contract.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
-import { readReactions } from '../../core/history/annotations.ts';
+import { readActions } from '../../core/history/annotations.ts';
 import type { Core, CoreOptions } from '../../core/index.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { findPreset } from '../../core/presets/presets.ts';
-import { pinWanted, wantedPins } from '../../core/reactions/pins.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { rollbacksBefore } from '../../core/runs/line-of-forks.ts';
@@ -54,11 +54,10 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     return runId;
   };
   /** What is done about the alarm, once it has come to an end. */
-  const untilDone = async (runId: string): Promise<TrapReaction> => {
-    const over = ({ reaction }: { reaction: TrapReaction | null }) =>
-      reaction !== null && reaction.state !== 'begun';
+  const untilDone = async (runId: string): Promise<AlertAction> => {
+    const over = ({ action }: { action: AlertAction | null }) => action !== null && action.state !== 'begun';
     const alerts = await untilAlerts(core, runId, (all) => all.some(over));
-    return alerts.find(over)!.reaction!;
+    return alerts.find(over)!.action!;
   };
   const folder = (runId: string) => join(world.home, 'runs', runId);
   const configOf = (runId: string) => JSON.parse(readFileSync(join(folder(runId), 'run.json'), 'utf8'));
@@ -68,14 +67,14 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   test.each([
     ['pause', 'paused'],
     ['stop', 'stopped'],
-  ] as const)('a run whose policy is %s is %s', async (reaction, status) => {
+  ] as const)('a run with automatic action %s is %s', async (kind, status) => {
     holdAt(warning);
-    const runId = await begin(reaction);
+    const runId = await begin(kind);
     const done = await untilDone(runId);
-    expect(done).toMatchObject({ action: reaction, by: 'policy', state: 'done', fork: null });
+    expect(done).toMatchObject({ kind, by: 'monitor', state: 'done', fork: null });
     const run = await untilRun(core, runId, (each) => each.status === status);
     expect(run).toMatchObject({ iteration: warning, trap: { state: 'warning', since: warning } });
-    expect(run.reaction).toEqual(done);
+    expect(run.lastAction).toEqual(done);
     const levels = core.annotations.alerts(runId).map(({ level }) => level);
     expect(levels.filter((level) => level !== 'watch')).toEqual(['warning']);
     if (status === 'paused') await core.runs.command(runId, 'stop');
@@ -98,14 +97,14 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     core = await world.core(undefined, { reacts: true });
     await core.runs.command(runId, 'checkpoint');
     await untilRun(core, runId, ({ status }) => status === 'completed');
-    expect(core.runs.get(runId).reaction).toBeNull();
+    expect(core.runs.get(runId).lastAction).toBeNull();
   });
 
   test('a run that is only to be told of goes on', async () => {
     const runId = await begin('notify');
     await untilRun(core, runId, ({ status }) => status === 'completed');
     const alerts = await untilAlerts(core, runId, (all) => all.length === alone.alerts.length);
-    expect(alerts.map(({ reaction }) => reaction)).toEqual(alerts.map(() => null));
+    expect(alerts.map(({ action }) => action)).toEqual(alerts.map(() => null));
   });
 
   test('a run is rolled back to where it was healthy, and goes on with the change that is advised', async () => {
@@ -116,11 +115,11 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const checkpoint = lastHealthy! - (lastHealthy! % 5);
     const rate = configOf(runId).optimizer.learning_rate;
     const changes = [{ path: 'optimizer.learning_rate', value: Number((rate / 3).toPrecision(2)) }];
-    expect(done).toMatchObject({ action: 'rollback', by: 'policy', state: 'done', checkpoint, changes });
+    expect(done).toMatchObject({ kind: 'rollback', by: 'monitor', state: 'done', checkpoint, changes });
     expect(done.message).toBe(
       `Rolled back to iteration ${checkpoint}, with “Learning rate” at ${changes[0]!.value}.`,
     );
-    expect(core.runs.get(runId)).toMatchObject({ status: 'stopped', iteration: warning, reaction: done });
+    expect(core.runs.get(runId)).toMatchObject({ status: 'stopped', iteration: warning, lastAction: done });
     const fork = await untilRun(core, done.fork!, ({ status }) => status === 'completed');
     expect(fork).toMatchObject({ parent: { run: runId, iteration: checkpoint }, iterations });
     const { start, optimizer, automatic_action } = configOf(fork.id);
@@ -135,7 +134,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(pinned.map(Number)).toContain(checkpoint);
     expect(pinned.length).toBeLessThanOrEqual(5);
     await core.supervisor.rebuild();
-    expect(core.runs.get(runId).reaction).toEqual(done);
+    expect(core.runs.get(runId).lastAction).toEqual(done);
     expect(core.runs.get(fork.id).parent).toEqual(fork.parent);
   });
 
@@ -200,18 +199,18 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     // The run isn't paused, so this only releases the stand-in trainer.
     await core.runs.command(runId, 'resume');
     const done = await untilDone(runId);
-    expect(done).toMatchObject({ action: 'pause', state: 'done', fork: null });
+    expect(done).toMatchObject({ kind: 'pause', state: 'done', fork: null });
     expect(done.message).toMatch(/^Paused, not rolled back: /);
     expect(done.message).toContain(why);
     expect(readdirSync(join(world.home, 'runs'))).toEqual([runId]);
     await core.runs.command(runId, 'stop');
   });
 
-  const deed = { reaction: 'alert-1', alert: 'alert-1', by: 'policy', action: 'rollback' } as const;
-  const rollBack = (runId: string, state: KnownReaction['state'], fork: string, checkpoint: number) =>
+  const planned = { action: 'alert-1', alert: 'alert-1', by: 'monitor', kind: 'rollback' } as const;
+  const rollBack = (runId: string, state: KnownAction['state'], fork: string, checkpoint: number) =>
     appendAnnotation(folder(runId), {
-      type: 'reaction',
-      ...deed,
+      type: 'action',
+      ...planned,
       state,
       checkpoint,
       fork,
@@ -256,7 +255,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     core = await world.core(undefined, { reacts: true });
     await core.runs.start('third');
     const done = await untilDone('third');
-    expect(done).toMatchObject({ action: 'pause', state: 'done' });
+    expect(done).toMatchObject({ kind: 'pause', state: 'done' });
     expect(done.message).toMatch(
       /^Paused, not rolled back: The run was already rolled back automatically 2 times/,
     );
@@ -282,7 +281,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       rollBack(runId, 'begun', forkId, 10);
 
       core = await world.core(undefined, { reacts: true });
-      await untilRun(core, runId, ({ reaction }) => reaction?.state === 'done');
+      await untilRun(core, runId, ({ lastAction }) => lastAction?.state === 'done');
       expect(await untilRun(core, forkId, ({ status }) => status === 'completed')).toMatchObject({
         parent: { run: runId, iteration: 10 },
       });
@@ -307,10 +306,10 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       rollBack(runId, 'begun', 'the-fork', 10);
       if (before !== 'nothing was done')
         appendAnnotation(folder(runId), {
-          type: 'reaction',
-          ...deed,
-          reaction: 'alert-1-pause',
-          action: 'pause',
+          type: 'action',
+          ...planned,
+          action: 'alert-1-pause',
+          kind: 'pause',
           state: 'begun',
           checkpoint: null,
           fork: null,
@@ -322,29 +321,29 @@ describe('at an alarm', { timeout: 120_000 }, () => {
         rmSync(join(folder(runId), 'checkpoints/000010'), { recursive: true });
 
       core = await world.core(undefined, { reacts: true });
-      const over = (run: RunSummary) => run.reaction !== null && run.reaction.state !== 'begun';
-      const { reaction } = await untilRun(core, runId, over);
-      expect(reaction).toMatchObject({
+      const over = (run: RunSummary) => run.lastAction !== null && run.lastAction.state !== 'begun';
+      const { lastAction } = await untilRun(core, runId, over);
+      expect(lastAction).toMatchObject({
         id: 'alert-1-pause',
-        action: 'pause',
+        kind: 'pause',
         state: 'done',
         alert: 'alert-1',
       });
-      expect(reaction!.message).toMatch(
+      expect(lastAction!.message).toMatch(
         before === 'nothing was done'
           ? /^Paused, not rolled back: .* no checkpoint at iteration 10/
           : /^Paused, not rolled back: it is gone\.$/,
       );
       await untilRun(core, runId, ({ status }) => status === 'paused');
-      const reactions = () =>
-        readReactions(core.database, runId).map(({ id, action, state }) => [id, action, state].join(' '));
-      expect(reactions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
+      const actions = () =>
+        readActions(core.database, runId).map(({ id, kind, state }) => [id, kind, state].join(' '));
+      expect(actions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
       expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
       await core.dispose();
 
       core = await world.core(undefined, { reacts: true });
       await core.runs.command(runId, 'stop');
-      expect(reactions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
+      expect(actions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
       const control = readFileSync(join(folder(runId), 'control.jsonl'), 'utf8');
       expect(control.match(/"pause"/g)).toHaveLength(1);
     },
@@ -363,8 +362,8 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await expect(act(wrong)).rejects.toMatchObject({ code: 'alert_unknown' });
     const alertId = core.annotations.alerts(runId).at(-1)!.id;
     const done = await act({ runId, adviceId: 'gentler_rate', alertId });
-    expect(done).toMatchObject({ by: 'person', action: 'rollback', state: 'done', alert: alertId });
-    expect(core.annotations.alerts(runId).at(-1)!.reaction).toEqual(done);
+    expect(done).toMatchObject({ by: 'user', kind: 'rollback', state: 'done', alert: alertId });
+    expect(core.annotations.alerts(runId).at(-1)!.action).toEqual(done);
     await untilRun(core, done.fork!, ({ status }) => status === 'completed');
     rmSync(join(folder(runId), 'checkpoints'), { recursive: true });
     await expect(act({ runId, adviceId: 'gentler_rate' })).rejects.toMatchObject({ code: 'advice_idle' });
@@ -392,7 +391,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(alerts).not.toMatch(/(rollout|actor|diagnostics)\//);
     expect(JSON.parse((await run('alerts', parent!, '--json')).output)).toMatchObject({
       alerts: expect.arrayContaining([
-        expect.objectContaining({ level: 'warning', reaction: expect.objectContaining({ fork }) }),
+        expect.objectContaining({ level: 'warning', action: expect.objectContaining({ fork }) }),
       ]),
       echoTrap: { state: 'warning' },
     });
@@ -418,10 +417,10 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     const act = createHandlers(core)['echoTrap.act'];
     const clicks = [act({ runId, adviceId: 'gentler_rate' }), act({ runId, adviceId: 'gentler_rate' })];
     const [first, second] = await Promise.allSettled(clicks);
-    expect(first).toMatchObject({ status: 'fulfilled', value: { action: 'rollback', state: 'done' } });
+    expect(first).toMatchObject({ status: 'fulfilled', value: { kind: 'rollback', state: 'done' } });
     expect(second).toMatchObject({ status: 'rejected', reason: { code: 'advice_idle' } });
     expect(core.runs.list()).toHaveLength(2);
-    const { fork } = core.runs.get(runId).reaction!;
+    const { fork } = core.runs.get(runId).lastAction!;
     await untilRun(core, fork!, ({ status }) => status === 'completed');
     // Later a person may want another.
     const again = await act({ runId, adviceId: 'gentler_rate' });
@@ -439,8 +438,8 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await core.runs.start(runId);
     await core.dispose();
     core = await world.core(undefined, { reacts: true });
-    const { reaction } = await untilRun(core, runId, (run) => run.reaction?.state === 'failed');
-    expect(reaction!.message).toMatch(/was restarted before this action/);
+    const { lastAction } = await untilRun(core, runId, (run) => run.lastAction?.state === 'failed');
+    expect(lastAction!.message).toMatch(/was restarted before this action/);
     await untilRun(core, runId, ({ status }) => status === 'completed');
     expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
   });
@@ -451,7 +450,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'warning'));
     const act = createHandlers(core)['echoTrap.act'];
     expect(await act({ runId, adviceId: 'pause' })).toMatchObject({
-      by: 'person',
+      by: 'user',
       state: 'done',
       alert: null,
     });
@@ -487,7 +486,7 @@ describe('pins', () => {
         .map((line) => JSON.parse(line))
         .map(({ command, args }) => `${command} ${args.iteration}`);
     appendCommand(folder, 'pin', { iteration: 0 });
-    appendCommand(folder, 'pin', { iteration: 10, by: 'echo_trap' });
+    appendCommand(folder, 'pin', { iteration: 10, by: 'monitor' });
     pin(0);
     pin(10);
     for (let look = 0; look < 2; look++) pinWanted(folder, null);

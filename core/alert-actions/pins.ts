@@ -10,7 +10,7 @@ import { parseLine } from '../run-directory/parse-line.ts';
 const keptOnEachSide = 2;
 
 /** Origin of a pin, in the arguments of its command; the trainer does not read it. */
-const own = 'echo_trap';
+const own = 'monitor';
 
 const pinLine = z.looseObject({
   command: z.enum(['pin', 'unpin']),
