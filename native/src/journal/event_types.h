@@ -44,7 +44,7 @@ inline constexpr Field kPhaseFields[] = {
 inline constexpr Field kIterationFields[] = {
     {"iteration"},
     {"metrics"},
-    {"updates", R"(`{"actor/grad_norm": [..], "critic/grad_norm": [..]}`, one number per optimiser step)"},
+    {"updates", R"(`{"actor/grad_norm": [..], "critic/grad_norm": [..]}`, one number per optimizer step)"},
     {"template",
      "`{text, share}`: the most common first reasoning, truncated to 300 characters, and the share of episodes with "
      "it; absent without reasoning"},
@@ -71,7 +71,7 @@ inline constexpr std::array kTypes{
          "`resume.iteration`, or all of them if `resume` is null"},
     Type{"memory_plan", kMemoryPlanFields, "after `started`; readers keep the last one"},
     Type{"phase", kPhaseFields,
-         "progress of a phase, `done` of `total` units (episodes, optimiser steps, ...): when the name changes, "
+         "progress of a phase, `done` of `total` units (episodes, optimizer steps, ...): when the name changes, "
          "otherwise at most four per second"},
     Type{"iteration", kIterationFields, "an iteration completed"},
     Type{"evaluation", kEvaluationFields, "an evaluation set completed; iteration 0 is before training"},
@@ -84,7 +84,7 @@ inline constexpr std::array kTypes{
     Type{"checkpoint", kCheckpointFields, "a checkpoint was written"},
     Type{
         "checkpoint_state_removed", kCheckpointStateRemovedFields,
-        "the optimiser state of a checkpoint is about to be deleted, according to `checkpoint.keep`; its weights stay"},
+        "the optimizer state of a checkpoint is about to be deleted, according to `checkpoint.keep`; its weights stay"},
     Type{"acknowledged", kAcknowledgedFields, "response to a line of control.jsonl"},
     Type{"paused", kPausedFields, "the run paused"},
     Type{"resumed", kResumedFields, "the run continues after a pause"},

@@ -13,7 +13,7 @@
 namespace starpo {
 
 using Metrics = std::map<std::string, double>;               // keys: names in metric_names.h
-using Updates = std::map<std::string, std::vector<double>>;  // one number per optimiser step
+using Updates = std::map<std::string, std::vector<double>>;  // one number per optimizer step
 
 inline double& at(Metrics& metrics, std::string_view name) { return metrics[std::string(name)]; }
 

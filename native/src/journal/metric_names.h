@@ -178,22 +178,22 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutLogprobGapKl, "nats", "KL(rollout || update), estimated on the same tokens (k3)"},
     Description{kFilterKeptGroups, "groups", "groups kept for training, over all environments"},
     Description{kFilterKeptRewardStd, "reward", "mean in-group reward std of kept groups; absent for group size 1"},
-    Description{kActorLoss, "", "mean over optimiser steps"},
+    Description{kActorLoss, "", "mean over optimizer steps"},
     Description{kActorEntropy, "nats", "mean over trained tokens"},
-    Description{kActorGradNorm, "", "global gradient norm before clipping, mean over optimiser steps"},
-    Description{kActorGradNormMax, "", "global gradient norm before clipping, maximum over optimiser steps"},
+    Description{kActorGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
+    Description{kActorGradNormMax, "", "global gradient norm before clipping, maximum over optimizer steps"},
     Description{kActorClipFractionLow, "share", "trained tokens whose gradient the lower clip removed"},
     Description{kActorClipFractionHigh, "share", "trained tokens whose gradient the upper clip removed"},
     Description{kActorRatioMax, "",
-                "largest ratio of update to rollout probability of a trained token, over optimiser steps; 1 if the "
+                "largest ratio of update to rollout probability of a trained token, over optimizer steps; 1 if the "
                 "policy did not change"},
     Description{kActorApproximateKl, "nats", "rollout minus update log-probability, mean over trained tokens"},
     Description{kActorKlToReference, "nats",
                 "KL to the reference by `kl.estimator`, mean over trained tokens, before the update; absent where "
                 "`kl.coefficient` is 0"},
-    Description{kActorLearningRate, "", "learning rate of the last optimiser step"},
-    Description{kCriticLoss, "reward²", "mean over optimiser steps; absent without a critic, as are the next three"},
-    Description{kCriticGradNorm, "", "global gradient norm before clipping, mean over optimiser steps"},
+    Description{kActorLearningRate, "", "learning rate of the last optimizer step"},
+    Description{kCriticLoss, "reward²", "mean over optimizer steps; absent without a critic, as are the next three"},
+    Description{kCriticGradNorm, "", "global gradient norm before clipping, mean over optimizer steps"},
     Description{kCriticExplainedVariance, "share",
                 "1 - variance(return - value) / variance(return) over trained tokens, before the update: 1 is a "
                 "perfect critic, 0 predicts only the mean; absent if all returns are equal"},
@@ -242,7 +242,7 @@ inline constexpr std::array kIterationMetrics{
                 "mean cross-entropy per response token over the iteration's steps (task `warm_start`)"},
     Description{kTimeRollout, "s", "playing the episodes; pauses are excluded, as in all times"},
     Description{kTimeUpdate, "s",
-                "from the last response to the end of the iteration: filter, log-probabilities, advantages, optimiser "
+                "from the last response to the end of the iteration: filter, log-probabilities, advantages, optimizer "
                 "steps, and waiting for the episodes to be written"},
     Description{kTimeDiagnostics, "s", "computing `diagnostics/`; absent if not computed"},
     Description{kTimeWrite, "s", "serializing, compressing and flushing episodes, in a thread beside the update"},
