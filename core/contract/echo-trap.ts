@@ -53,15 +53,15 @@ const measured = z.object({
 });
 
 /** One of the paper's four signals, in its order. All four on confirm the Echo Trap. */
-export const trapLamp = measured.extend({
+export const trapIndicator = measured.extend({
   name: z.enum(['reward_std', 'entropy', 'gradient', 'diversity']),
-  light: z.enum(['on', 'off', 'unknown']),
+  state: z.enum(['on', 'off', 'unknown']),
 });
-export type TrapLamp = z.infer<typeof trapLamp>;
+export type TrapIndicator = z.infer<typeof trapIndicator>;
 
 /** One detector. */
 export const trapSignal = measured.extend({
-  /** Stable id: `reward_std_falls`, `template_spreads`, ... */
+  /** Stable id: `reward_std_falls`, `template_share_rises`, ... */
   name: z.string(),
   /** Display title. */
   title: z.string(),
@@ -75,7 +75,7 @@ export const trapSignal = measured.extend({
   /** Current threshold; null if unknown. */
   threshold: z.number().nullable(),
   /** Current contribution to the risk score. */
-  counts: z.number(),
+  contribution: z.number(),
   /** Most extreme value since it turned on; null while off. */
   extreme: z.number().nullable(),
 });
@@ -164,7 +164,7 @@ export const echoTrap = z.object({
   /** Newest iteration without alarm, elevated risk, chaos or late signals. A roll-back uses a checkpoint at or before it. */
   lastHealthy: z.number().int().nullable(),
   /** In the paper's order: reward std, entropy, gradient, diversity. */
-  lamps: z.array(trapLamp),
+  indicators: z.array(trapIndicator),
   map: regimeMap,
   signals: z.array(trapSignal),
   /** States with their first iterations, oldest first. */

@@ -80,10 +80,10 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   if (now < losing * peak) return { collapsed: null, kind: 'declining' };
   const shares = series('rollout/template_share', last - 29, last);
   const distinct = series('rollout/distinct_first_thoughts', last - 29, last);
-  const oneThought =
+  const singleReasoning =
     shares.length > 0 ? mean(shares) >= 0.9 : distinct.length > 0 && mean(distinct) <= 1.5 / groupSize;
   const moved = Math.abs(successIn(last - 14, last) - successIn(last - 29, last - 15));
-  return { collapsed: null, kind: oneThought && moved < 0.05 ? 'locked' : 'healthy' };
+  return { collapsed: null, kind: singleReasoning && moved < 0.05 ? 'locked' : 'healthy' };
 }
 
 /** Those of iterations `from` to `to`, of some that ascend. */

@@ -34,11 +34,11 @@ export interface Reading {
 export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
   /** Detectors of one family observe the same thing. */
-  family: 'reward_std' | 'entropy' | 'thoughts' | 'moves' | 'form' | 'gradient' | 'success';
+  family: 'reward_std' | 'entropy' | 'reasoning' | 'actions' | 'format' | 'gradient' | 'success';
   /** Not in the paper: it only contributes to the risk score. */
   later?: true;
   /** Has no weight in the risk score: it is certain or has happened already, or only some runs measure it. */
-  uncounted?: true;
+  unweighted?: true;
   /** Its strength is 1 while it is on and 0 otherwise, whatever its value. */
   allOrNothing?: true;
   /** Consecutive iterations to turn on or off, if they differ from the default. */

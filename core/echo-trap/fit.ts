@@ -7,7 +7,7 @@ import { advance, isAlarm, newStanding, targetOf } from './machine.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';
-import { counted, hasRisk, strengthsOf } from './risk.ts';
+import { hasRisk, strengthsOf, weighted } from './risk.ts';
 import { firstForetold, type Judged, type Score, scoreOf } from './score.ts';
 import { detectors, newLatches, readSignals } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -133,8 +133,8 @@ const isUsable = (run: LabelledRun) =>
   run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= firstForetold);
 
 /** Returns the same alarms as {@link ourAlarms}, from signals read earlier. */
-function alarmsIn({ steps }: ReadRun, { points, calm_for }: Thresholds): number[] {
-  const weights = weightsOf(points);
+function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds): number[] {
+  const weights = weightsOf(named);
   const standing = newStanding();
   const alarms: number[] = [];
   for (const { iteration, strengths, below, above } of steps) {
@@ -150,7 +150,7 @@ function alarmsIn({ steps }: ReadRun, { points, calm_for }: Thresholds): number[
  * Fits the weights by ridge regression and scales them to the warning level that maximizes the objective. Throws `labelled_runs_missing` if no run or
  * every run collapsed.
  */
-export function fitPoints(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
+export function fitWeights(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
   const fit = fitTo(
     runs.map((run) => readRun(run, start)),
     start,
@@ -215,7 +215,7 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
   const scores = examples.map(({ x }) => scoreBy(fit, x)).sort((a, b) => a - b);
   const tried = Array.from({ length: levels }, (_, i) => {
     const level = scores[Math.floor(scores.length * (0.5 + (0.5 * i) / levels))]!;
-    const thresholds = { ...start, points: pointsOf(fit, level) };
+    const thresholds = { ...start, weights: thresholdWeights(fit, level) };
     return {
       thresholds,
       value: objective(scoreOf(read.map((each) => evaluateRun(each.run, alarmsIn(each, thresholds))))),
@@ -230,18 +230,18 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
 }
 
 /** Scales the weights so that a score of `level` is a risk of 1. Rounded to two digits. Settings are capped so that they cannot trigger a warning alone. */
-function pointsOf({ weights, bias }: Fit, level: number): Thresholds['points'] {
+function thresholdWeights({ weights, bias }: Fit, level: number): Thresholds['weights'] {
   const scale = 1 / Math.max(0.5, level - bias);
-  const named = counted.map((place, i) => {
+  const named = weighted.map((place, i) => {
     const { name, stage } = detectors[place]!;
     const most = stage === 'setting' ? 0.49 : 2;
     return [name, Number(Math.min(most, weights[i]! * scale).toPrecision(2))];
   });
-  return Object.fromEntries(named) as Thresholds['points'];
+  return Object.fromEntries(named) as Thresholds['weights'];
 }
 
-const weightsOf = (points: Thresholds['points']) =>
-  counted.map((place) => points[detectors[place]!.name as keyof typeof points]);
+const weightsOf = (named: Thresholds['weights']) =>
+  weighted.map((place) => named[detectors[place]!.name as keyof typeof named]);
 
 const scoreBy = ({ weights, bias }: Fit, x: readonly number[]) =>
   x.reduce((sum, value, i) => sum + weights[i]! * value, bias);

@@ -1,7 +1,7 @@
 import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
 import { knownWord, type OpenWord } from '../contract/open-words.ts';
 import type { Detector } from './detector.ts';
-import { lampsOf } from './lamps.ts';
+import { indicatorsOf } from './indicators.ts';
 import type { Outcome } from './outcome.ts';
 import { minimumObserved, observedRisk, watchRisk } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
@@ -81,8 +81,8 @@ export function targetOf(
       : risk >= 1 || (isOn('success_falls') && isConfirmed(latches));
   if (warned) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = active.filter(({ detector }) => detector.stage === 'early');
-  const oneThought = early.some(({ detector }) => detector.family === 'thoughts');
-  if (oneThought && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
+  const singleReasoning = early.some(({ detector }) => detector.family === 'reasoning');
+  if (singleReasoning && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
   // Signals without weight also turn on in healthy runs, so they do not trigger `watch`.
   const isNotable =
     risk === null
@@ -92,7 +92,7 @@ export function targetOf(
 }
 
 /** All four signs of the paper are on: that is the Echo Trap, whatever the risk score. */
-const isConfirmed = (latches: readonly Latch[]) => lampsOf(latches).every(({ light }) => light === 'on');
+const isConfirmed = (latches: readonly Latch[]) => indicatorsOf(latches).every(({ state }) => state === 'on');
 
 interface ActiveSignal {
   detector: Detector;

@@ -6,11 +6,11 @@ import { adviceFor } from './advice.ts';
 import { type Calibration, shippedCalibration } from './calibration.ts';
 import type { Detector, View } from './detector.ts';
 import { type Facts, factsOf } from './facts.ts';
-import { lampsOf } from './lamps.ts';
+import { indicatorsOf } from './indicators.ts';
 import { advance, isAlarm, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { countsOf, riskOf, watchRisk } from './risk.ts';
+import { contributionsOf, riskOf, watchRisk } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { broken, evaluated, type Point, Track, type TrackPoint } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
@@ -151,7 +151,7 @@ export class Monitor {
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
     const { thresholds } = this.calibration;
-    const signals = shownSignals(latches, countsOf(latches, thresholds));
+    const signals = shownSignals(latches, contributionsOf(latches, thresholds));
     const path = own.flatMap(({ position }) => position?.point ?? []);
     return {
       state: last.state,
@@ -165,7 +165,7 @@ export class Monitor {
       ),
       risk: riskOf(latches, thresholds),
       lastHealthy,
-      lamps: lampsOf(latches),
+      indicators: indicatorsOf(latches),
       map: {
         regime: last.regime,
         position: placed?.point ?? null,
@@ -250,10 +250,10 @@ export class Monitor {
 
   private alertOf(level: TrapLevel, { iteration, state, regime }: Verdict): TrapAlert {
     const { latches } = this.running;
-    const signals = shownSignals(latches, countsOf(latches, this.calibration.thresholds));
+    const signals = shownSignals(latches, contributionsOf(latches, this.calibration.thresholds));
     const main = mainSignal(state, signals);
     const kind = state === 'locked' ? 'echo_trap_locked' : `echo_trap_${level}`;
-    const counting = signals.filter(({ counts }) => counts > 0);
+    const counting = signals.filter(({ contribution }) => contribution > 0);
     const starts = (counting.length > 0 ? counting : signals).flatMap(({ since }) => since ?? []);
     return {
       id: createHash('sha256')

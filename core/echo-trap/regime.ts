@@ -42,7 +42,7 @@ export function positionOf(view: View, latches: readonly Latch[]): Position | nu
 
 /** Returns whether any reasoning metric is available. */
 const hasReasoning = (latches: readonly Latch[]) =>
-  detectors.some(({ family }, i) => family === 'thoughts' && latches[i]!.reading !== null);
+  detectors.some(({ family }, i) => family === 'reasoning' && latches[i]!.reading !== null);
 
 /** Chaos follows from its own signals, other regimes from the quadrant. With an alarm the regime is never `healthy`. */
 export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], alarmed: boolean): TrapRegime {

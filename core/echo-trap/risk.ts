@@ -2,12 +2,12 @@ import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /**
- * The risk score: the sum over signals of weight (`points`) times strength, the distance from baseline towards threshold. 1 or more triggers a
+ * The risk score: the sum over signals of weight times strength, the distance from baseline towards threshold. 1 or more triggers a
  * warning. The weights come from a logistic regression on labelled runs (fit.ts).
  */
 
 /** Indices of the {@link detectors} with a weight. */
-export const counted: readonly number[] = detectors.flatMap(({ uncounted }, i) => (uncounted ? [] : i));
+export const weighted: readonly number[] = detectors.flatMap(({ unweighted }, i) => (unweighted ? [] : i));
 
 /** Risk score of the `watch` state. A roll-back never targets an iteration at or above it. */
 export const watchRisk = 0.7;
@@ -16,30 +16,30 @@ export const watchRisk = 0.7;
 export const minimumObserved = 0.1;
 
 /** Returns the strengths of the signals with a weight. */
-export const strengthsOf = (latches: readonly Latch[]): number[] => counted.map((i) => latches[i]!.strength);
+export const strengthsOf = (latches: readonly Latch[]): number[] => weighted.map((i) => latches[i]!.strength);
 
 /** Returns whether the weights apply: they were fitted to runs with reasoning metrics. */
 export const hasRisk = (latches: readonly Latch[]) =>
-  counted.some((i) => latches[i]!.reading !== null && detectors[i]!.family === 'thoughts');
+  weighted.some((i) => latches[i]!.reading !== null && detectors[i]!.family === 'reasoning');
 
 /** Returns the contribution of each detector to the risk score. */
-export function countsOf(latches: readonly Latch[], { points }: Thresholds): number[] {
-  const counts = detectors.map(() => 0);
-  if (!hasRisk(latches)) return counts;
+export function contributionsOf(latches: readonly Latch[], { weights }: Thresholds): number[] {
+  const contributions = detectors.map(() => 0);
+  if (!hasRisk(latches)) return contributions;
   for (const [at, strength] of strengthsOf(latches).entries()) {
-    const i = counted[at]!;
-    counts[i] = strength * points[detectors[i]!.name as keyof typeof points];
+    const i = weighted[at]!;
+    contributions[i] = strength * weights[detectors[i]!.name as keyof typeof weights];
   }
-  return counts;
+  return contributions;
 }
 
 /** Returns the risk score without settings. */
 export const observedRisk = (latches: readonly Latch[], thresholds: Thresholds): number =>
-  countsOf(latches, thresholds).reduce(
+  contributionsOf(latches, thresholds).reduce(
     (sum, count, i) => sum + (detectors[i]!.stage === 'setting' ? 0 : count),
     0,
   );
 
 /** Returns the risk score, or null if the weights do not apply. */
 export const riskOf = (latches: readonly Latch[], thresholds: Thresholds): number | null =>
-  hasRisk(latches) ? countsOf(latches, thresholds).reduce((sum, count) => sum + count, 0) : null;
+  hasRisk(latches) ? contributionsOf(latches, thresholds).reduce((sum, count) => sum + count, 0) : null;

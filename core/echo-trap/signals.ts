@@ -8,21 +8,21 @@ import {
   gradientGrows,
   gradientSpikes,
   notFinite,
-  repliesGrow,
+  responsesGrow,
   stepsLong,
   updatesClip,
 } from './detectors/policy.ts';
-import { boardsLost, groupsFail, rewardStdFalls, successFalls, successLost } from './detectors/rewards.ts';
 import {
+  actionsIgnoreState,
+  actionsScatter,
   episodesGrow,
-  movesLoseBoard,
-  movesScatter,
-  oneThought,
-  templateSpreads,
-  thoughtsAlike,
-  thoughtsLoseBoard,
-  thoughtsShorten,
-} from './detectors/thoughts.ts';
+  reasoningIgnoresState,
+  reasoningShortens,
+  reasoningSimilar,
+  singleReasoning,
+  templateShareRises,
+} from './detectors/reasoning.ts';
+import { groupsFail, levelsLost, rewardStdFalls, successFalls, successLost } from './detectors/rewards.ts';
 
 /** All detectors, in the order in which the paper observed their signs. */
 export const detectors: readonly Detector[] = [
@@ -31,17 +31,17 @@ export const detectors: readonly Detector[] = [
   entropyFalls,
   entropyRises,
   entropyRebounds,
-  templateSpreads,
-  oneThought,
-  thoughtsAlike,
-  thoughtsShorten,
-  thoughtsLoseBoard,
-  movesLoseBoard,
-  movesScatter,
+  templateShareRises,
+  singleReasoning,
+  reasoningSimilar,
+  reasoningShortens,
+  reasoningIgnoresState,
+  actionsIgnoreState,
+  actionsScatter,
   episodesGrow,
-  boardsLost,
+  levelsLost,
   formatFalls,
-  repliesGrow,
+  responsesGrow,
   stepsLong,
   updatesClip,
   gradientGrows,
@@ -116,8 +116,8 @@ function switchLatch(detector: Detector, reading: Reading, view: View, latch: La
 const farther = (extreme: number | null, { value, baseline }: Reading): number =>
   extreme === null || (value > baseline ? value > extreme : value < extreme) ? value : extreme;
 
-/** Returns the signals for the API. `counts`: contribution of each to the risk score (risk.ts). */
-export function shownSignals(latches: readonly Latch[], counts: readonly number[]): TrapSignal[] {
+/** Returns the signals for the API. `contributions`: those of each signal to the risk score (risk.ts). */
+export function shownSignals(latches: readonly Latch[], contributions: readonly number[]): TrapSignal[] {
   return detectors.map(({ name, title, meaning, stage, regime }, i) => {
     const { on, since, reading, extreme } = latches[i]!;
     return {
@@ -132,7 +132,7 @@ export function shownSignals(latches: readonly Latch[], counts: readonly number[
       value: reading?.value ?? null,
       baseline: finite(reading?.baseline),
       threshold: finite(reading?.threshold),
-      counts: counts[i]!,
+      contribution: contributions[i]!,
       extreme: on ? extreme : null,
     };
   });

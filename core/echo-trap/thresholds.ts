@@ -1,29 +1,29 @@
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
-const point = z.number().min(0).max(2);
+const weight = z.number().min(0).max(2);
 /** Weight of each signal in the risk score, by detector name. */
-const pointsSchema = z.strictObject({
-  reward_std_falls: point,
-  groups_fail: point,
-  entropy_falls: point,
-  entropy_rises: point,
-  entropy_rebounds: point,
-  template_spreads: point,
-  one_thought: point,
-  thoughts_alike: point,
-  thoughts_shorten: point,
-  moves_lose_board: point,
-  moves_scatter: point,
-  episodes_grow: point,
-  boards_lost: point,
-  format_falls: point,
-  replies_grow: point,
-  updates_clip: point,
-  steps_long: point,
-  gradient_grows: point,
-  gradient_spikes: point,
-  success_falls: point,
+const weightsSchema = z.strictObject({
+  reward_std_falls: weight,
+  groups_fail: weight,
+  entropy_falls: weight,
+  entropy_rises: weight,
+  entropy_rebounds: weight,
+  template_share_rises: weight,
+  single_reasoning: weight,
+  reasoning_similar: weight,
+  reasoning_shortens: weight,
+  actions_ignore_state: weight,
+  actions_scatter: weight,
+  episodes_grow: weight,
+  levels_lost: weight,
+  format_falls: weight,
+  responses_grow: weight,
+  updates_clip: weight,
+  steps_long: weight,
+  gradient_grows: weight,
+  gradient_spikes: weight,
+  success_falls: weight,
 });
 
 /**
@@ -54,23 +54,23 @@ export const thresholdsSchema = z.strictObject({
   /** Share of episodes with the most common reasoning. */
   template_share: z.number().min(0.3).max(1),
   /** The same share for a single remaining reasoning text, and for how many iterations. */
-  one_thought: z.number().min(0.5).max(1),
-  one_thought_for: z.number().int().min(1).max(200),
+  single_reasoning: z.number().min(0.5).max(1),
+  single_reasoning_for: z.number().int().min(1).max(200),
   /** Share of distinct first reasoning texts. */
-  distinct_thoughts: z.number().min(0.01).max(0.9),
+  distinct_reasoning: z.number().min(0.01).max(0.9),
   /** Reasoning length: fraction of the baseline. */
-  thought_length: z.number().min(0.05).max(0.95),
+  reasoning_length: z.number().min(0.05).max(0.95),
   /** Turns per episode: multiple of the lowest value. */
   episode_growth: z.number().min(1.05).max(10),
   /** Share of levels that any episode solves: fraction of its peak. */
-  boards: z.number().min(0.05).max(0.95),
+  solved_levels: z.number().min(0.05).max(0.95),
   /** Clip fraction. */
   clipped: z.number().min(0.001).max(0.9),
   /** Step size (learning rate × epochs): steady and too large. Both depend on the model. */
   steady_steps: z.number().min(0).max(1),
   long_steps: z.number().min(0).max(1),
   /** Mutual information of first action and level: fraction of its peak. */
-  move_dependence: z.number().min(0.01).max(0.95),
+  action_dependence: z.number().min(0.01).max(0.95),
   /** Mutual information of reasoning and level: fraction of its ceiling. */
   mutual_information: z.number().min(0.01).max(0.9),
   /** Drop of the rate of well-formed responses below its peak. */
@@ -97,7 +97,7 @@ export const thresholdsSchema = z.strictObject({
   learning: z.number().min(0).max(0.9),
 
   /** Weights of the risk score. 1 or more triggers a warning. */
-  points: pointsSchema,
+  weights: weightsSchema,
   /** Calm iterations before the state moves down. */
   calm_for: z.number().int().min(1).max(200),
 });
@@ -117,16 +117,16 @@ export const shippedThresholds: Thresholds = {
   entropy_high: 1.6,
   entropy_rebound: 2,
   template_share: 0.85,
-  one_thought: 0.97,
-  one_thought_for: 20,
-  distinct_thoughts: 0.15,
-  thought_length: 0.25,
+  single_reasoning: 0.97,
+  single_reasoning_for: 20,
+  distinct_reasoning: 0.15,
+  reasoning_length: 0.25,
   episode_growth: 1.3,
-  boards: 0.7,
+  solved_levels: 0.7,
   clipped: 0.01,
   steady_steps: 1e-4,
   long_steps: 8e-4,
-  move_dependence: 0.5,
+  action_dependence: 0.5,
   mutual_information: 0.4,
   format_drop: 0.08,
   length_change: 1.8,
@@ -146,16 +146,16 @@ export const shippedThresholds: Thresholds = {
     entropy_falls: 0,
     entropy_rises: 0.081,
     entropy_rebounds: 0,
-    template_spreads: 0,
-    one_thought: 0,
-    thoughts_alike: 0,
-    thoughts_shorten: 0.016,
-    moves_lose_board: 0,
-    moves_scatter: 0.3,
+    template_share_rises: 0,
+    single_reasoning: 0,
+    reasoning_similar: 0,
+    reasoning_shortens: 0.016,
+    actions_ignore_state: 0,
+    actions_scatter: 0.3,
     episodes_grow: 0.24,
-    boards_lost: 0.23,
+    levels_lost: 0.23,
     format_falls: 0.22,
-    replies_grow: 0,
+    responses_grow: 0,
     updates_clip: 0,
     steps_long: 0.48,
     gradient_grows: 0,

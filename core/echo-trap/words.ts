@@ -31,8 +31,8 @@ const regimes: Record<TrapRegime, string> = {
  */
 export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): TrapSignal | null {
   const observed = signals.filter(({ stage }) => stage !== 'setting');
-  const [largest] = observed.toSorted((a, b) => b.counts - a.counts);
-  if ((state === 'watch' || state === 'warning') && largest && largest.counts > 0) return largest;
+  const [largest] = observed.toSorted((a, b) => b.contribution - a.contribution);
+  if ((state === 'watch' || state === 'warning') && largest && largest.contribution > 0) return largest;
   const order = ['confirming', 'late', 'early'];
   const active = signals.filter(({ on }) => on);
   active.sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || (a.since ?? 0) - (b.since ?? 0));

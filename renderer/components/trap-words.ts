@@ -1,4 +1,10 @@
-import type { TrapBrief, TrapLamp, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
+import type {
+  TrapBrief,
+  TrapIndicator,
+  TrapLevel,
+  TrapRegime,
+  TrapState,
+} from '../../core/contract/contract.ts';
 import { knownWord, type OpenWord } from '../../core/contract/open-words.ts';
 import type { IconName } from './icon.tsx';
 
@@ -64,14 +70,14 @@ export const regimeWords: Record<TrapRegime, RegimeWording> = {
 export const regimeWording = (regime: OpenWord<TrapRegime>): RegimeWording =>
   knownWord(regimeWords, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
-export const lampWords: Record<TrapLamp['name'], { name: string; sign: string }> = {
+export const indicatorWords: Record<TrapIndicator['name'], { name: string; sign: string }> = {
   reward_std: { name: 'Reward std in group', sign: 'Rewards within a group become equal' },
   entropy: { name: 'Entropy', sign: 'Responses lose variety or become random' },
   gradient: { name: 'Gradient norm', sign: 'Gradient spikes' },
   diversity: { name: 'Diversity', sign: 'Reasoning becomes the same on every level' },
 };
 
-export const lightWords: Record<TrapLamp['light'], string> = {
+export const indicatorStateWords: Record<TrapIndicator['state'], string> = {
   on: 'raised',
   off: 'OK',
   unknown: 'no data',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
-import { evaluateAll, fitPoints, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
+import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
@@ -425,7 +425,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     // With blunt thresholds, the state shows which thresholds were applied.
     const { about } = readCalibration(world.home);
     const blunt = structuredClone(shippedThresholds);
-    for (const name in blunt.points) blunt.points[name as keyof typeof blunt.points] = 0;
+    for (const name in blunt.weights) blunt.weights[name as keyof typeof blunt.weights] = 0;
     writeCalibration(world.home, { about, thresholds: blunt });
     await running.supervisor.rebuild();
     expect(running.runs.get('fell').trap).toEqual(first);
@@ -441,14 +441,14 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     put('tuning/a', 'template');
     put('tuning/b', 'healthy', { seed: 2 });
     put('tuning/c', 'locked', { seed: 3 });
-    const blunt = Object.fromEntries(Object.keys(shippedThresholds.points).map((name) => [name, 0]));
+    const blunt = Object.fromEntries(Object.keys(shippedThresholds.weights).map((name) => [name, 0]));
     writeFileSync(
       fittedFile(world.home),
       JSON.stringify({
         version: 1,
         calibration: { source: 'fitted', models: [], runs: 0, note: '' },
         // Too blunt to detect anything.
-        thresholds: { ...shippedThresholds, points: blunt },
+        thresholds: { ...shippedThresholds, weights: blunt },
       }),
     );
     const before = JSON.parse((await run(folder, '--json')).output).tuning.ours;
@@ -475,8 +475,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       expect(fits.at(-1)!.steady_steps).toBeCloseTo(1e-4 * unit, 12);
       expect(fits.at(-1)!.long_steps).toBeCloseTo(6e-4 * unit, 12);
     }
-    expect(fits[1]!.points).toEqual(fits[0]!.points);
-    expect(fits[0]!.points.steps_long).toBeGreaterThan(0);
+    expect(fits[1]!.weights).toEqual(fits[0]!.weights);
+    expect(fits[0]!.weights.steps_long).toBeGreaterThan(0);
     // If healthy runs have steps as long as collapsed runs, the step size is not fitted.
     put('tuning/fell', 'template', { seed: 3, rate: 1e-4 });
     put('tuning/fell-too', 'chaos', { seed: 4, rate: 1e-4 });
@@ -501,7 +501,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const judgedApart = runs.flatMap((run) => {
       const others = runs.filter(({ settings }) => settings !== run.settings);
       return evaluateAll([run], () =>
-        ourAlarms(run, fitPoints(others, withStepSizes(others, shippedThresholds))),
+        ourAlarms(run, fitWeights(others, withStepSizes(others, shippedThresholds))),
       );
     });
     const { status, output } = await run(folder, '--json', '--cross-validate');

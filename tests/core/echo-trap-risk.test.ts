@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { type Reading, strengthOf } from '../../core/echo-trap/detector.ts';
-import { fitPoints, ourAlarms } from '../../core/echo-trap/fit.ts';
+import { fitWeights, ourAlarms } from '../../core/echo-trap/fit.ts';
 import type { LabelledRun } from '../../core/echo-trap/labelled-runs.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { type Example, fitRidge } from '../../core/echo-trap/ridge.ts';
@@ -50,7 +50,7 @@ describe('risk score', () => {
     const views = all('template', 140);
     for (const { risk, signals } of views)
       expect(risk).toBeCloseTo(
-        signals.reduce((sum, { counts }) => sum + counts, 0),
+        signals.reduce((sum, { contribution }) => sum + contribution, 0),
         10,
       );
     const warned = views.findIndex(({ state }) => state === 'warning');
@@ -59,7 +59,7 @@ describe('risk score', () => {
     for (const { risk } of views.slice(0, warned)) expect(risk ?? 0).toBeLessThan(1);
     // The warning names the signal with the largest contribution.
     const [heaviest] = views[warned]!.signals.filter(({ stage }) => stage !== 'setting').toSorted(
-      (a, b) => b.counts - a.counts,
+      (a, b) => b.contribution - a.contribution,
     );
     expect(views[warned]!.summary).toContain(heaviest!.title);
     expect(views[warned]!.lastHealthy).toBeLessThan(views[warned]!.iteration);
@@ -74,13 +74,13 @@ describe('risk score', () => {
     monitor.addAll(bare);
     expect(monitor.view()).toMatchObject({ risk: null });
     const [, first] = seriesOf('healthy');
-    const points = { ...shippedThresholds.points, updates_clip: 0.3 };
-    const thresholds = { ...shippedThresholds, points };
+    const weights = { ...shippedThresholds.weights, updates_clip: 0.3 };
+    const thresholds = { ...shippedThresholds, weights };
     const still = new Monitor(baseConfig, { ...shippedCalibration, thresholds });
     for (let iteration = 1; iteration <= 60; iteration += 1) still.add({ ...first!, iteration });
     const share = first!.metrics['actor/clip_fraction_high']!;
     expect(share).toBeGreaterThan(0);
-    expect(still.view()!.risk).toBeCloseTo((points.updates_clip * share) / thresholds.clipped, 10);
+    expect(still.view()!.risk).toBeCloseTo((weights.updates_clip * share) / thresholds.clipped, 10);
     // A signal that is no longer measured contributes nothing.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
     for (let iteration = 61; iteration <= 120; iteration += 1) still.add({ iteration, metrics: rest });
@@ -88,7 +88,7 @@ describe('risk score', () => {
   });
 
   test('grows with the step size, which alone raises no alert and is in no list of signals', () => {
-    const { points, steady_steps, long_steps } = shippedThresholds;
+    const { weights, steady_steps, long_steps } = shippedThresholds;
     const [, first] = seriesOf('healthy');
     const { 'actor/clip_fraction_high': _, ...calm } = first!.metrics;
     const at = (rate: number, epochs = 1, given = rate) => {
@@ -101,23 +101,23 @@ describe('risk score', () => {
         monitor.add({ iteration, metrics: { ...calm, 'actor/learning_rate': rate } });
       return monitor;
     };
-    expect(points.steps_long).toBeGreaterThan(0);
+    expect(weights.steps_long).toBeGreaterThan(0);
     expect(at(steady_steps).view()!.risk).toBeCloseTo(0, 10);
     // The end of a schedule doesn't change the model. A language model's rate does, and no long step is known for it.
     expect(at(1.1e-5).view()!.risk).toBeCloseTo(0, 10);
     expect(at(1e-6, 1, steady_steps).view()!.risk).toBeCloseTo(0, 10);
-    for (const rate of [1e-6, 4e-6]) expect(at(rate).view()!.risk).toBeCloseTo(points.steps_long / 2, 10);
-    expect(at(long_steps).view()!.risk).toBeCloseTo(points.steps_long, 10);
-    expect(at(long_steps / 2, 2).view()!.risk).toBeCloseTo(points.steps_long, 10);
+    for (const rate of [1e-6, 4e-6]) expect(at(rate).view()!.risk).toBeCloseTo(weights.steps_long / 2, 10);
+    expect(at(long_steps).view()!.risk).toBeCloseTo(weights.steps_long, 10);
+    expect(at(long_steps / 2, 2).view()!.risk).toBeCloseTo(weights.steps_long, 10);
     const longest = at(1, 4);
-    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
+    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * weights.steps_long, 10) });
     expect(longest.alarms).toEqual([]);
     expect(longest.states.filter(({ state }) => state !== 'healthy')).toEqual([]);
     // An iteration without training has no rate.
     const { 'actor/learning_rate': rate, ...untrained } = calm;
     expect(rate).toBeGreaterThan(0);
     longest.add({ iteration: 61, metrics: untrained });
-    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * points.steps_long, 10) });
+    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * weights.steps_long, 10) });
     const sign = longest.view()!.signals.find(({ name }) => name === 'steps_long')!;
     expect(sign).toMatchObject({ on: false, stage: 'setting', value: 4, baseline: steady_steps });
   });
@@ -127,10 +127,13 @@ describe('risk score', () => {
     const spread = (iteration: number) => (iteration < 30 ? 0.4 : 0.05);
     for (const { iteration, metrics } of seriesOf('healthy', { iterations: 80 }))
       monitor.add({ iteration, metrics: { ...metrics, 'rollout/reward_std_in_group': spread(iteration) } });
-    expect(shippedThresholds.points.reward_std_falls).toBe(0);
-    const { state, signals, lamps } = monitor.view()!;
-    expect(signals.find(({ name }) => name === 'reward_std_falls')).toMatchObject({ on: true, counts: 0 });
-    expect(lamps.find(({ name }) => name === 'reward_std')).toMatchObject({ light: 'on' });
+    expect(shippedThresholds.weights.reward_std_falls).toBe(0);
+    const { state, signals, indicators } = monitor.view()!;
+    expect(signals.find(({ name }) => name === 'reward_std_falls')).toMatchObject({
+      on: true,
+      contribution: 0,
+    });
+    expect(indicators.find(({ name }) => name === 'reward_std')).toMatchObject({ state: 'on' });
     expect(state).toBe('healthy');
     expect(monitor.alerts).toEqual([]);
   });
@@ -235,16 +238,16 @@ describe('weights fitted to labelled runs', () => {
       return { ...run, points, collapsed, kind: collapsed === null ? 'healthy' : 'chaos' };
     };
     const runs = [1, 2].flatMap((seed) => [given(1e-4, null, seed), given(6e-4, 100, seed)]);
-    expect(fitPoints(runs, shippedThresholds).points.steps_long).toBe(0.49);
+    expect(fitWeights(runs, shippedThresholds).weights.steps_long).toBe(0.49);
   });
 
   test('predict runs outside the fitted set', () => {
     const fates: Fate[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
-    const thresholds = fitPoints(
+    const thresholds = fitWeights(
       [1, 2].flatMap((seed) => fates.map((fate) => labelled(fate, seed))),
       shippedThresholds,
     );
-    expect(Object.values(thresholds.points).every((point) => point >= 0)).toBe(true);
+    expect(Object.values(thresholds.weights).every((point) => point >= 0)).toBe(true);
     for (const seed of [7, 8, 9])
       for (const fate of fates) {
         const alarms = ourAlarms(labelled(fate, seed), thresholds);
@@ -258,7 +261,7 @@ describe('weights fitted to labelled runs', () => {
 
   test('need both healthy and collapsed runs', () => {
     for (const runs of [[labelled('healthy', 1)], [labelled('template', 1)], []])
-      expect(() => fitPoints(runs, shippedThresholds)).toThrow(
+      expect(() => fitWeights(runs, shippedThresholds)).toThrow(
         expect.objectContaining({ code: 'labelled_runs_missing' }),
       );
   });

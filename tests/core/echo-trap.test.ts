@@ -124,22 +124,22 @@ describe('the Echo Trap monitor', () => {
   });
 
   test('all four indicators are on in the paper’s collapse, and none in a healthy run', () => {
-    const lights = (points: Point[]) =>
+    const states = (points: Point[]) =>
       monitorOf(points)
         .view()!
-        .lamps.map(({ name, light }) => [name, light]);
-    expect(lights(seriesOf('template', { fall: 140, iterations: 141 }))).toEqual([
+        .indicators.map(({ name, state }) => [name, state]);
+    expect(states(seriesOf('template', { fall: 140, iterations: 141 }))).toEqual([
       ['reward_std', 'on'],
       ['entropy', 'on'],
       ['gradient', 'on'],
       ['diversity', 'on'],
     ]);
-    expect(lights(seriesOf('healthy')).map(([, light]) => light)).toEqual(['off', 'off', 'off', 'off']);
+    expect(states(seriesOf('healthy')).map(([, light]) => light)).toEqual(['off', 'off', 'off', 'off']);
     const bare = seriesOf('healthy').map(({ iteration, metrics }) => ({
       iteration,
       metrics: { 'rollout/success_rate': metrics['rollout/success_rate']! },
     }));
-    expect(lights(bare).map(([, light]) => light)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+    expect(states(bare).map(([, light]) => light)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
   });
 
   test("the map shows the run's position and path", () => {
@@ -579,8 +579,8 @@ describe('thresholds', () => {
 
   test('the defaults are in range, and other thresholds change verdicts', () => {
     expect(parseThresholds(shippedThresholds)).toEqual(shippedThresholds);
-    const points = Object.fromEntries(Object.keys(shippedThresholds.points).map((name) => [name, 0]));
-    const blunt = { ...shippedThresholds, points: points as typeof shippedThresholds.points };
+    const points = Object.fromEntries(Object.keys(shippedThresholds.weights).map((name) => [name, 0]));
+    const blunt = { ...shippedThresholds, weights: points as typeof shippedThresholds.weights };
     const monitor = new Monitor(baseConfig, { ...shippedCalibration, thresholds: blunt });
     monitor.addAll(seriesOf('chaos', { iterations: 145 }));
     expect(monitor.alarms).toEqual([]);

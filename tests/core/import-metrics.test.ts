@@ -170,7 +170,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     const text = falling({ success: 'critic/score/mean', entropy, gradient: 'actor/grad_norm' });
     const { names, trap, alerts, remarks } = await judged(from, text);
     expect(names['rollout/entropy']).toBe(entropy);
-    expect(trap!.lamps.find(({ name }) => name === 'entropy')).toMatchObject({ light: 'on' });
+    expect(trap!.indicators.find(({ name }) => name === 'entropy')).toMatchObject({ state: 'on' });
     expect(alerts[0]).toMatchObject({ level: 'watch', series: 'rollout/entropy' });
     const substitutions = remarks.filter((remark) => remark.includes('No column matches'));
     expect(substitutions.filter((remark) => remark.includes('rollout/entropy'))).toEqual(
@@ -454,7 +454,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       regime: 'template',
       series: { dependence: 'diagnostics/mutual_information' },
     });
-    expect(trap!.signals.find(({ name }) => name === 'thoughts_lose_board')).toMatchObject({ on: true });
+    expect(trap!.signals.find(({ name }) => name === 'reasoning_ignores_state')).toMatchObject({ on: true });
     expect(alerts[0]).toMatchObject({ level: 'watch', series: 'diagnostics/mutual_information' });
 
     // Points were fitted to other runs: with thoughts that are well, the signs of the paper still serve.

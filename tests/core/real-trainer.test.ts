@@ -130,8 +130,8 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
     // A learning rate that nothing survives, and thresholds that wait for nothing.
     const { thresholds } = shippedCalibration;
     const about: TrapCalibration = { source: 'fitted', models: ['this test'], runs: 1, note: 'hasty' };
-    const points = { ...thresholds.points, reward_std_falls: 1, format_falls: 1 };
-    const hasty = { ...thresholds, window: 2, baseline: 3, on_after: 1, points };
+    const weights = { ...thresholds.weights, reward_std_falls: 1, format_falls: 1 };
+    const hasty = { ...thresholds, window: 2, baseline: 3, on_after: 1, weights };
     writeCalibration(world.home, { about, thresholds: hasty });
     const core = await createCore({
       home: world.home,

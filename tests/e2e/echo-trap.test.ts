@@ -86,18 +86,18 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   }, `/run/${run}`);
 
   const panel = page.locator('[data-echo-trap]');
-  const lamps = page.getByRole('list', { name: 'Echo Trap indicators' });
+  const indicators = page.getByRole('list', { name: 'Echo Trap indicators' });
   await panel.getByText('Healthy').waitFor();
   await panel.getByRole('button', { expanded: false }).first().click();
   await page.getByRole('button', { name: /^Notify me/ }).click();
   await page.getByRole('button', { name: /^Notifications on/ }).waitFor();
-  expect(await lamps.locator('[data-light="on"]').count()).toBe(0);
+  expect(await indicators.locator('[data-state="on"]').count()).toBe(0);
   expect(await notifications(page)).toEqual([]);
 
   await studio.call('runs.command', { runId: run, command: 'checkpoint' });
   await page.getByRole('alert').filter({ hasText: 'Echo Trap: warning' }).waitFor();
-  await panel.locator('li[data-light="on"]').first().waitFor();
-  expect(await lamps.getByRole('listitem').count()).toBe(4);
+  await panel.locator('li[data-state="on"]').first().waitFor();
+  expect(await indicators.getByRole('listitem').count()).toBe(4);
   await expect.poll(() => notifications(page)).toHaveLength(1);
   const [note] = await notifications(page);
   expect(note!.title).toBe('Echo Trap: warning');

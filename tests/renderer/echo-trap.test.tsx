@@ -40,7 +40,8 @@ async function fated(fate: Fate, at: number | TrapLevel, next?: TrapLevel): Prom
 }
 
 const head = () => page.find<HTMLButtonElement>('[data-echo-trap] button[aria-expanded]');
-const lamps = () => page.all('[aria-label="Echo Trap indicators"] li').map(({ textContent }) => textContent);
+const indicators = () =>
+  page.all('[aria-label="Echo Trap indicators"] li').map(({ textContent }) => textContent);
 const button = (label: RegExp) => () =>
   page.all('button').find((each) => label.test(each.getAttribute('aria-label') ?? each.textContent ?? ''));
 
@@ -50,16 +51,16 @@ test('a healthy run shows one line, which expands', async () => {
   expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
   expect(line.textContent).toContain('Reward std in group OK, Entropy OK, Gradient norm OK, Diversity OK');
   expect(line.getAttribute('aria-expanded')).toBe('false');
-  expect(lamps()).toEqual([]);
+  expect(indicators()).toEqual([]);
   line.click();
-  await page.shown(() => lamps().length === 4);
-  for (const lamp of lamps()) expect(lamp).toMatch(/OK.*baseline \d/);
+  await page.shown(() => indicators().length === 4);
+  for (const indicator of indicators()) expect(indicator).toMatch(/OK.*baseline \d/);
   expect(page.find('figure[aria-label="Regime map"] figcaption')!.textContent).toMatch(
     /^Healthy.*Iteration \d+: entropy \d+ %/,
   );
   expect(page.find('[data-echo-trap]')!.textContent).toMatch(/Thresholds calibrated on .*FrozenLake/);
   line.click();
-  await page.shown(() => lamps().length === 0);
+  await page.shown(() => indicators().length === 0);
 });
 
 test('a collapsing run shows a banner, evidence and marks on every chart', async () => {
@@ -68,7 +69,7 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
   const banner = await page.shown(page.saying('[role="alert"]', /Echo Trap: collaps/));
   expect(banner.textContent).not.toMatch(/\w+\/\w+_/);
   expect(head()!.getAttribute('aria-expanded')).toBe('true');
-  const lit = page.all('[aria-label="Echo Trap indicators"] li[data-light="on"]');
+  const lit = page.all('[aria-label="Echo Trap indicators"] li[data-state="on"]');
   expect(lit.length).toBeGreaterThanOrEqual(3);
   for (const { textContent } of lit) expect(textContent).toMatch(/baseline \d.*since \d/);
   const alerts = page.core.annotations.alerts(runId).filter(({ state }) => state === 'raised');
@@ -165,8 +166,8 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   await page.shown(
     page.saying('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
   );
-  for (const lamp of ['Reward std in group', 'Entropy', 'Diversity'])
-    expect(lamps().find((text) => text?.startsWith(lamp))).toMatch(/no data.*not measured/);
+  for (const indicator of ['Reward std in group', 'Entropy', 'Diversity'])
+    expect(indicators().find((text) => text?.startsWith(indicator))).toMatch(/no data.*not measured/);
 });
 
 describe('a notification', () => {

@@ -149,7 +149,7 @@ export const notFinite: Detector = {
   stage: 'late',
   regime: null,
   family: 'gradient',
-  uncounted: true,
+  unweighted: true,
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index }: View, memory: Memory) {
@@ -174,7 +174,7 @@ export const formatFalls: Detector = {
   meaning: 'A growing share of responses has no valid reasoning and answer.',
   stage: 'early',
   regime: 'chaos',
-  family: 'form',
+  family: 'format',
   read(view, memory) {
     const series = 'rollout/format_valid_rate';
     const value = smooth(view, series);
@@ -184,12 +184,12 @@ export const formatFalls: Detector = {
   },
 };
 
-export const repliesGrow: Detector = {
-  name: 'replies_grow',
+export const responsesGrow: Detector = {
+  name: 'responses_grow',
   title: 'Responses grow longer',
   meaning: 'Responses are much longer than at the start and often hit the token limit.',
   stage: 'early',
   regime: 'chaos',
-  family: 'form',
+  family: 'format',
   read: againstStart('rollout/response_tokens', ({ length_change }) => length_change),
 };

@@ -47,8 +47,8 @@ export const groupsFail: Detector = {
 };
 
 /** Share of levels that at least one episode solves, compared with its peak. */
-export const boardsLost: Detector = {
-  name: 'boards_lost',
+export const levelsLost: Detector = {
+  name: 'levels_lost',
   title: 'Fewer levels solved',
   meaning: 'On more levels, no episode succeeds at all.',
   stage: 'early',
@@ -61,7 +61,7 @@ export const boardsLost: Detector = {
     const value = Math.min(1, smoothAdjusted(view, memory, series, 2 * view.thresholds.window));
     const peak = peakOf(memory, 'peak', value);
     if (Number.isNaN(value) || !(peak > 0)) return null;
-    return low(view, series, value, peak, view.thresholds.boards * peak);
+    return low(view, series, value, peak, view.thresholds.solved_levels * peak);
   },
 };
 
@@ -96,6 +96,6 @@ export const successLost: Detector = {
   stage: 'confirming',
   regime: null,
   family: 'success',
-  uncounted: true,
+  unweighted: true,
   read: belowPeak(({ success_lost }) => success_lost),
 };

@@ -9,7 +9,7 @@ import {
   readCalibration,
   writeCalibration,
 } from '../../echo-trap/calibration.ts';
-import { crossValidate, evaluateAll, fitPoints, ourAlarms, withStepSizes } from '../../echo-trap/fit.ts';
+import { crossValidate, evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../echo-trap/fit.ts';
 import {
   foldersIn,
   isRunFolder,
@@ -137,7 +137,7 @@ function unread(parts: Parts) {
 
 /** Fits from the shipped thresholds, so that an earlier fit has no influence. */
 function fitted(runs: readonly LabelledRun[]): Calibration {
-  const thresholds = fitPoints(runs, withStepSizes(runs, shippedThresholds));
+  const thresholds = fitWeights(runs, withStepSizes(runs, shippedThresholds));
   const models = modelsOf(runs);
   return {
     thresholds,

@@ -9,7 +9,7 @@ import { ActionLine } from './action-line.tsx';
 import { AdviceList } from './advice.tsx';
 import { Alerts, isOpen, newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './echo-trap-panel.module.css';
-import { LampRow, Lamps } from './lamps.tsx';
+import { IndicatorRow, Indicators } from './indicators.tsx';
 import { RegimeMap } from './regime-map.tsx';
 import { Risk, Signals } from './signals.tsx';
 
@@ -52,7 +52,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
               {waiting} alert{waiting === 1 ? '' : 's'}
             </span>
           )}
-          <LampRow lamps={trap.lamps} />
+          <IndicatorRow indicators={trap.indicators} />
         </button>
       </h2>
       <div id={body} hidden={!open}>
@@ -71,7 +71,7 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
         <p className={styles.summary}>{trap.summary}</p>
         <Course history={trap.history} />
       </div>
-      <Lamps lamps={trap.lamps} />
+      <Indicators indicators={trap.indicators} />
       {run.lastAction && <ActionLine action={run.lastAction} />}
       <AdviceList run={run} advice={trap.advice} alertId={newestOpen(alerts)?.id} />
       <Alerts runId={run.id} alerts={alerts} signals={trap.signals} />

@@ -19,27 +19,27 @@ const stageWords: Record<TrapSignal['stage'], string> = {
 /** Shows the risk score and the signals that contribute to it, largest first. */
 export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSignal[] }) {
   const parts = signals
-    .filter(({ counts }) => points(counts) !== '0')
-    .toSorted((a, b) => b.counts - a.counts);
+    .filter(({ contribution }) => shortScore(contribution) !== '0')
+    .toSorted((a, b) => b.contribution - a.contribution);
   const whole = Math.max(1, risk);
   return (
     <div className={styles.risk}>
       <p>
-        <strong>Risk {points(risk)}</strong> (warning at 1.0){parts.length > 0 && '. '}
-        {inOrder(parts.slice(0, 3), ({ title, counts }, index) => (
+        <strong>Risk score {shortScore(risk)}</strong> (warning at 1.0){parts.length > 0 && '. '}
+        {inOrder(parts.slice(0, 3), ({ title, contribution }, index) => (
           <span>
             {index > 0 && ', '}
-            {index === 0 ? title : title.toLowerCase()} +{points(counts)}
+            {index === 0 ? title : title.toLowerCase()} +{shortScore(contribution)}
           </span>
         ))}
         {parts.length > 3 && ` and ${parts.length - 3} more`}
       </p>
       <div className={styles.bar} aria-hidden="true">
-        {parts.map(({ name, title, counts }) => (
+        {parts.map(({ name, title, contribution }) => (
           <span
             key={name}
-            title={`${title}: ${points(counts)}`}
-            style={{ width: `${(100 * counts) / whole}%` }}
+            title={`${title}: ${shortScore(contribution)}`}
+            style={{ width: `${(100 * contribution) / whole}%` }}
           />
         ))}
         <i style={{ left: `${100 / whole}%` }} />
@@ -49,13 +49,13 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
 }
 
 /** Rounds down, so that a score just below the warning level isn't shown as 1. */
-const points = (counts: number) => String(Math.floor(100 * counts) / 100);
+const shortScore = (score: number) => String(Math.floor(100 * score) / 100);
 
 /** Lists the signals that are on or contribute to the risk, each with its series and threshold. The rest is folded. */
 export function Signals({ signals, series }: { signals: readonly TrapSignal[]; series: RunSeries }) {
   const [all, setAll] = useState(false);
-  const ordered = signals.toSorted((a, b) => b.counts - a.counts || Number(b.on) - Number(a.on));
-  const leading = ordered.filter(({ on, counts }) => on || points(counts) !== '0');
+  const ordered = signals.toSorted((a, b) => b.contribution - a.contribution || Number(b.on) - Number(a.on));
+  const leading = ordered.filter(({ on, contribution }) => on || shortScore(contribution) !== '0');
   const shown = all ? ordered : leading;
   const more = ordered.length - leading.length;
   return (
@@ -75,7 +75,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
 }
 
 function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
-  const { title, meaning, on, since, value, threshold, stage, counts } = signal;
+  const { title, meaning, on, since, value, threshold, stage, contribution } = signal;
   return (
     <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageWords[stage]})`}>
       <p className={styles.title}>
@@ -94,7 +94,7 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
             {threshold !== null && stage !== 'setting' && <span>threshold {number(threshold)}</span>}
           </>
         )}
-        {points(counts) !== '0' && <span>adds {points(counts)}</span>}
+        {shortScore(contribution) !== '0' && <span>adds {shortScore(contribution)}</span>}
         <Means signal={signal} series={series} />
         <span className={styles.since}>
           {stage === 'setting' ? 'setting' : on ? `on since ${since}` : 'OK'}

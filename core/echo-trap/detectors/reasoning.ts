@@ -12,13 +12,13 @@ import {
 /** Detectors on how reasoning and first actions depend on the level. */
 
 /** The same reasoning on every level: RAGEN's Echo Trap and RAGEN-2's template collapse. */
-export const templateSpreads: Detector = {
-  name: 'template_spreads',
+export const templateShareRises: Detector = {
+  name: 'template_share_rises',
   title: 'Template reasoning spreads',
   meaning: 'Nearly all episodes start with the same reasoning, whatever the level.',
   stage: 'early',
   regime: 'template',
-  family: 'thoughts',
+  family: 'reasoning',
   read(view, memory) {
     const series = 'rollout/template_share';
     const value = smooth(view, series);
@@ -31,50 +31,50 @@ export const templateSpreads: Detector = {
 };
 
 /** The final stage: no known setting restores variety from here. */
-export const oneThought: Detector = {
-  name: 'one_thought',
+export const singleReasoning: Detector = {
+  name: 'single_reasoning',
   title: 'Only one reasoning text left',
   meaning: 'All episodes have started with the same reasoning for many iterations. Variety rarely returns.',
   stage: 'early',
   regime: 'template',
-  family: 'thoughts',
+  family: 'reasoning',
   allOrNothing: true,
-  onAfter: ({ one_thought_for }) => one_thought_for,
+  onAfter: ({ single_reasoning_for }) => single_reasoning_for,
   read(view, memory) {
     const series = 'rollout/template_share';
     const value = smooth(view, series);
     const baseline = baselineOf(view, memory, series);
     if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
-    return high(view, series, value, Math.min(baseline, 0.9), view.thresholds.one_thought);
+    return high(view, series, value, Math.min(baseline, 0.9), view.thresholds.single_reasoning);
   },
 };
 
 /** For runs without episodes: the share of distinct reasoning texts within a group. */
-export const thoughtsAlike: Detector = {
-  name: 'thoughts_alike',
+export const reasoningSimilar: Detector = {
+  name: 'reasoning_similar',
   title: 'Reasoning becomes uniform',
   meaning: 'Episodes of a group start with the same few reasoning texts, which leaves little to learn from.',
   stage: 'early',
   regime: 'template',
-  family: 'thoughts',
+  family: 'reasoning',
   read(view, memory) {
     const series = 'rollout/distinct_first_thoughts';
     const value = smooth(view, series);
     const baseline = baselineOf(view, memory, series);
     if (Number.isNaN(value) || Number.isNaN(baseline)) return null;
-    return low(view, series, value, baseline, Math.min(view.thresholds.distinct_thoughts, 0.8 * baseline));
+    return low(view, series, value, baseline, Math.min(view.thresholds.distinct_reasoning, 0.8 * baseline));
   },
 };
 
 /** RAGEN-2: the mutual information I(X;Z) falls, while the entropy H(Z|X) may look healthy. */
-export const thoughtsLoseBoard: Detector = {
-  name: 'thoughts_lose_board',
+export const reasoningIgnoresState: Detector = {
+  name: 'reasoning_ignores_state',
   title: 'Reasoning ignores the level',
   meaning: 'Reasoning no longer depends on the level, however varied it reads.',
   stage: 'early',
   regime: 'template',
-  family: 'thoughts',
-  uncounted: true,
+  family: 'reasoning',
+  unweighted: true,
   onAfter: () => 1,
   read(view, memory) {
     const series = 'diagnostics/mutual_information';
@@ -87,42 +87,42 @@ export const thoughtsLoseBoard: Detector = {
 };
 
 /** Mutual information of the first action and the level, in nats. */
-export const movesLoseBoard: Detector = {
-  name: 'moves_lose_board',
+export const actionsIgnoreState: Detector = {
+  name: 'actions_ignore_state',
   title: 'Actions ignore the level',
   meaning: 'The first action depends less and less on the level: the policy follows one plan everywhere.',
   stage: 'early',
   regime: 'template',
-  family: 'moves',
+  family: 'actions',
   read(view, memory) {
     const series = 'rollout/first_action_dependence';
     const value = smooth(view, series, 2 * view.thresholds.window);
     const baseline = peakOf(memory, 'peak', value);
     // Below 0.1 nats the first action never depended on the level.
     if (Number.isNaN(value) || !(baseline > 0.1)) return null;
-    return low(view, series, value, baseline, view.thresholds.move_dependence * baseline);
+    return low(view, series, value, baseline, view.thresholds.action_dependence * baseline);
   },
 };
 
-export const thoughtsShorten: Detector = {
-  name: 'thoughts_shorten',
+export const reasoningShortens: Detector = {
+  name: 'reasoning_shortens',
   title: 'Reasoning shortens',
   meaning: 'Reasoning is much shorter than at the start and leaves out details of the level.',
   stage: 'early',
   regime: 'template',
-  family: 'form',
+  family: 'format',
   later: true,
-  read: againstStart('rollout/think_tokens', ({ thought_length }) => thought_length),
+  read: againstStart('rollout/think_tokens', ({ reasoning_length }) => reasoning_length),
 };
 
 /** Entropy of the answer tokens. If it rises while reasoning entropy falls, reasoning no longer determines the action. */
-export const movesScatter: Detector = {
-  name: 'moves_scatter',
+export const actionsScatter: Detector = {
+  name: 'actions_scatter',
   title: 'Actions become random',
   meaning: 'Reasoning repeats while actions become random.',
   stage: 'early',
   regime: null,
-  family: 'moves',
+  family: 'actions',
   later: true,
   read: againstStart('rollout/answer_entropy', ({ entropy_high }) => entropy_high),
 };
@@ -134,7 +134,7 @@ export const episodesGrow: Detector = {
   meaning: 'Episodes need more turns than before: the policy wanders before it succeeds.',
   stage: 'early',
   regime: null,
-  family: 'moves',
+  family: 'actions',
   later: true,
   read(view, memory) {
     const series = 'rollout/turns';

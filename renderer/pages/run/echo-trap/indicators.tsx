@@ -1,0 +1,82 @@
+import type { TrapIndicator } from '../../../../core/contract/contract.ts';
+import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { number } from '../../../components/format.ts';
+import { indicatorStateWords, indicatorWords } from '../../../components/trap-words.ts';
+import styles from './indicators.module.css';
+
+/** The four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
+export function Indicators({ indicators }: { indicators: readonly TrapIndicator[] }) {
+  return (
+    <ul className={styles.indicators} aria-label="Echo Trap indicators">
+      {indicators.map((indicator) => (
+        <Indicator key={indicator.name} indicator={indicator} />
+      ))}
+    </ul>
+  );
+}
+
+function Indicator({ indicator }: { indicator: TrapIndicator }) {
+  const { name, state, series, value, baseline, since } = indicator;
+  const words = indicatorWords[name];
+  return (
+    <li className={styles.indicator} data-state={state} title={words.sign}>
+      <Dot state={state} />
+      <div>
+        <p className={styles.name}>
+          {words.name} <strong>{indicatorStateWords[state]}</strong>
+        </p>
+        <p className={styles.figures}>
+          {value === null ? (
+            'not measured'
+          ) : (
+            <>
+              <span>{number(value)}</span>
+              {baseline !== null && <span>baseline {number(baseline)}</span>}
+            </>
+          )}
+          {since !== null && <span>since {since}</span>}
+        </p>
+        {series !== '' && metricTitle(series) !== words.name && (
+          <p className={styles.series}>{metricTitle(series)}</p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** The indicators in one line, as shapes with a text alternative. */
+export function IndicatorRow({ indicators }: { indicators: readonly TrapIndicator[] }) {
+  const text = indicators
+    .map(({ name, state }) => `${indicatorWords[name].name} ${indicatorStateWords[state]}`)
+    .join(', ');
+  return (
+    <span className={styles.row} title={text}>
+      <span className="visually-hidden">{text}</span>
+      {indicators.map(({ name, state }) => (
+        <span key={name} data-state={state} aria-hidden="true">
+          <Dot state={state} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** On: filled, with an exclamation mark. Off: an empty ring. No data: a dashed ring. */
+function Dot({ state }: Pick<TrapIndicator, 'state'>) {
+  return (
+    <svg className={styles.dot} width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+      <circle
+        cx="8"
+        cy="8"
+        r={state === 'on' ? 7.5 : 6}
+        fill={state === 'on' ? 'currentColor' : 'none'}
+        stroke="currentColor"
+        strokeWidth={state === 'on' ? 0 : 1.6}
+        strokeDasharray={state === 'unknown' ? '2.6 2.2' : undefined}
+      />
+      {state === 'on' && (
+        <path d="M8 3.8v5M8 11.2v1" stroke="var(--panel)" strokeWidth="2" strokeLinecap="round" />
+      )}
+    </svg>
+  );
+}
