@@ -140,7 +140,7 @@ export const shippedThresholds: Thresholds = {
   solved: 0.9,
   stalled_for: 40,
   learning: 0.08,
-  points: {
+  weights: {
     reward_std_falls: 0,
     groups_fail: 0,
     entropy_falls: 0,
