@@ -60,8 +60,8 @@ export function fileOf(episodeId: string | null, evaluation: string | null): Fil
 }
 
 /**
- * Returns the file that an address refers to, by its episode or evaluation. An evaluation that equals the
- * run's own of that checkpoint is not listed and refers to that one.
+ * Returns the file that an address refers to by its episode or evaluation, or null. An evaluation that equals
+ * the run's own of that checkpoint is not listed and refers to that one.
  */
 export function findFile(
   files: readonly EpisodeFile[],
@@ -70,6 +70,7 @@ export function findFile(
   evaluation: string | null,
 ): EpisodeFile | null {
   const name = fileOf(episodeId, evaluation);
+  if (!name && !evaluation) return null;
   const found = files.find((file) => (name ? sameFile(file, name) : file.evaluation === evaluation));
   if (found || !evaluation) return found ?? null;
   const asked = evaluations.find((each) => each.name === evaluation);

@@ -1,10 +1,21 @@
 import { useEffect, useState } from 'react';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
+import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useReplay, useReplayStore } from '../player/replay-view.tsx';
 import { useApp } from '../stores/app-store.ts';
 import type { FileName } from './episode-files.ts';
+
+/** Requests the summaries of an episode file. */
+export const fetchEpisodes = (
+  api: Api,
+  runId: string,
+  { iteration, split, evaluation }: FileName,
+): Promise<EpisodeSummary[]> =>
+  evaluation
+    ? api.call('evaluations.episodes', { runId, name: evaluation })
+    : api.call('rollouts.episodes', { runId, iteration, split });
 
 /** Returns the summaries of an episode file; null until loaded. */
 export function useEpisodes(runId: string, file: FileName | null): EpisodeSummary[] | null {
@@ -20,10 +31,7 @@ export function useEpisodes(runId: string, file: FileName | null): EpisodeSummar
   useEffect(() => {
     if (iteration === undefined || split === undefined || connection !== 'open') return;
     let active = true;
-    const answer = evaluation
-      ? api.call('evaluations.episodes', { runId, name: evaluation })
-      : api.call('rollouts.episodes', { runId, iteration, split });
-    answer
+    fetchEpisodes(api, runId, { iteration, split, evaluation: evaluation ?? null })
       .then((episodes) => active && setLoaded({ key, episodes }))
       .catch((cause) => active && report(cause));
     return () => {
@@ -47,10 +55,10 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
   useEffect(() => {
     if (!episodeId || connection !== 'open' || shown) return;
     let active = true;
-    const answer = evaluation
+    const request = evaluation
       ? api.call('evaluations.replay', { runId, name: evaluation, episodeId })
       : api.call('rollouts.replay', { runId, episodeId });
-    answer
+    request
       .then((replay) => active && show(replay, evaluation))
       .catch((cause) => active && !isUnknown(cause) && report(cause));
     return () => {

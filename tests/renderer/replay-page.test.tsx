@@ -184,15 +184,18 @@ test('a level can be compared across checkpoints', async () => {
 });
 
 test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
-  'an address of an episode %s that is not there shows another and says so',
+  'an address of the missing episode %s shows another one with a note',
   async (episodeId) => {
     page = await Page.on(template);
     page.open(`#/run/${lake}/replay/${episodeId}`);
     await page.shown(page.saying('[role="status"]', `Episode ${episodeId} was not found`));
-    await page.shown(() => location.hash === `#/run/${lake}/replay/000004-train-0000`);
+    await page.shown(() =>
+      page.find('a.episode[aria-current="true"]')?.textContent?.includes('Group 1, member 1'),
+    );
     await page.shown(board);
     expect(page.find('.errors')?.textContent).toBe('');
     await page.click('.episode-table tbody tr:nth-child(2) a');
+    expect(location.hash).toBe(`#/run/${lake}/replay/000004-train-0001`);
     await page.shown(() => !page.saying('[role="status"]', 'was not found')());
   },
 );

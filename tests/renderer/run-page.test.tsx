@@ -185,7 +185,8 @@ test('an evaluation starts, completes and can be replayed', async () => {
   const [evaluation] = await page.core.evaluations.list(trained);
   await page.click(`a[aria-label="Replay ${evaluation!.name}"]`);
   // It matches the run's own evaluation of that checkpoint, which is listed instead.
-  await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0000'));
+  await page.shown(page.saying('.file-choice option:checked', /^Evaluation: FrozenLake$/));
+  await page.shown(page.saying('.stage-head h2', 'Level 1'));
   await page.shown(() => page.find('.stage-board svg'));
 });
 

@@ -6,6 +6,7 @@ import { useApi } from '../../api/context.ts';
 import { paintingOfBoards } from '../../player/paintings.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { EpisodeFile } from '../episode-files.ts';
+import { fetchEpisodes } from '../use-episodes.ts';
 import { type Clip, type Stage, stageFiles, tellingLevel } from './clip.ts';
 
 /** A clip, or the reason why there is none; null while loading. */
@@ -53,7 +54,7 @@ async function makeClip(
 ): Promise<ClipAnswer> {
   if (files.length < 2)
     return { missing: 'No clip: it needs the episodes of two checkpoints on the same levels.' };
-  const episodes = await Promise.all(files.map((file) => episodesOf(api, runId, file)));
+  const episodes = await Promise.all(files.map((file) => fetchEpisodes(api, runId, file)));
   const group = level === null ? tellingLevel(episodes) : level - 1;
   if (group === null) return { missing: 'No clip: no level went from failed to solved.' };
   const boards = await Promise.all(
@@ -64,11 +65,6 @@ async function makeClip(
   const stages = files.flatMap((file, at) => stageOf(file, episodes[at]!, boards[at]!) ?? []);
   return { clip: { level: group + 1, stages } };
 }
-
-const episodesOf = (api: Api, runId: string, { iteration, split, evaluation }: EpisodeFile) =>
-  evaluation
-    ? api.call('evaluations.episodes', { runId, name: evaluation })
-    : api.call('rollouts.episodes', { runId, iteration, split });
 
 /** Null if the checkpoint didn't play the level. */
 function stageOf(

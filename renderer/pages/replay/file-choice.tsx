@@ -5,14 +5,14 @@ interface FileChoiceProps {
   /** Newest first. */
   files: readonly EpisodeFile[];
   file: EpisodeFile | null;
-  followed: boolean;
+  following: boolean;
   /** Null if no new files will appear. */
-  onFollow: ((followed: boolean) => void) | null;
+  onFollow: ((following: boolean) => void) | null;
   onChoose: (file: EpisodeFile) => void;
 }
 
 /** Selects an episode file: first the set, then the iteration. */
-export function FileChoice({ files, file, followed, onFollow, onChoose }: FileChoiceProps) {
+export function FileChoice({ files, file, following, onFollow, onChoose }: FileChoiceProps) {
   const sets = [...new Map(files.map((each) => [each.set, each])).values()].sort(
     (a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title),
   );
@@ -69,7 +69,12 @@ export function FileChoice({ files, file, followed, onFollow, onChoose }: FileCh
         onClick={() => choose(ofSet[at - 1])}
       />
       {onFollow && (
-        <button type="button" className="toggle" aria-pressed={followed} onClick={() => onFollow(!followed)}>
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={following}
+          onClick={() => onFollow(!following)}
+        >
           Follow newest
         </button>
       )}
