@@ -12,7 +12,7 @@ type Preview = Output<'configs.preview'>;
 interface PromptPreviewProps {
   preview: Answer<Preview>;
   /** Whether the configuration is valid. */
-  sound: boolean;
+  valid: boolean;
   /** Editable prompt fields, by environment index. */
   fieldsOf: (environment: number) => PlacedField[];
   row: (field: PlacedField) => ReactNode;
@@ -25,7 +25,7 @@ const roleWords: Record<string, string> = {
 };
 
 /** The first prompts for a few levels, exactly as the model reads them, with their editable fields. */
-export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewProps) {
+export function PromptPreview({ preview, valid, fieldsOf, row }: PromptPreviewProps) {
   const [chosen, choose] = useState(0);
   const [level, chooseLevel] = useState(0);
   const shown = preview.value;
@@ -51,8 +51,8 @@ export function PromptPreview({ preview, sound, fieldsOf, row }: PromptPreviewPr
           />
         )}
       </header>
-      <div className={styles.conversation} aria-busy={sound && !preview.fresh}>
-        {!sound && !shown && <p className="muted">Fix the configuration to see the prompts.</p>}
+      <div className={styles.conversation} aria-busy={valid && !preview.fresh}>
+        {!valid && !shown && <p className="muted">Fix the configuration to see the prompts.</p>}
         {shown?.problem && <p className="muted">Available once the model can be loaded.</p>}
         {environment?.problem && <ErrorNote error={environment.problem} kind="warning" />}
         {shown && environment && <Sample preview={shown} environment={environment} level={level} />}

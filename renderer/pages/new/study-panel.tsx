@@ -9,29 +9,27 @@ import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { PlacedField } from '../../stores/draft.ts';
 import styles from './study-panel.module.css';
+import type { ConfigEdits } from './use-config-edits.ts';
 import { pointsOf, readSeeds, readValues, runCount, type Variation } from './variation.ts';
 
 interface StudyPanelProps {
-  source: RunSource;
-  edits: Settings;
-  fields: readonly PlacedField[];
+  config: ConfigEdits;
   variation: Variation;
-  setVariation: (variation: Variation) => void;
+  fields: readonly PlacedField[];
   /** Title of the base configuration. */
   title: string;
   /** Labels of the environments; the sweep compares success in one of them. */
   environments: readonly string[];
   /** Whether the base configuration is valid. */
   ready: boolean;
-  onClose: () => void;
 }
 
 /** Maximum number of combinations to validate before creation. Each takes one request to the trainer. */
 const maxValidated = 40;
 
 /** The settings and seeds of a sweep, and the number of runs. */
-export function StudyPanel(props: StudyPanelProps) {
-  const { source, edits, fields, variation, setVariation, title, environments, ready, onClose } = props;
+export function StudyPanel({ config, variation, fields, title, environments, ready }: StudyPanelProps) {
+  const { source, set, setVariation, toggleVariation } = config;
   const api = useApi();
   const id = useId();
   const [name, setName] = useState<string | null>(null);
@@ -45,18 +43,18 @@ export function StudyPanel(props: StudyPanelProps) {
   const points = pointsOf(variation, fields);
   const seeds = readSeeds(seedText);
   const runs = runCount(points, seeds);
-  const validation = useValidation(source, edits, points, ready);
-  const usual = varied.length === 0 ? title : varied.map((field) => field.title).join(' and ');
-  const trimmedName = (name ?? usual).trim().slice(0, 80);
-  const possible =
+  const validation = useValidation(source, set, points, ready);
+  const defaultName = varied.length === 0 ? title : varied.map((field) => field.title).join(' and ');
+  const trimmedName = (name ?? defaultName).trim().slice(0, 80);
+  const canCreate =
     ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
 
-  async function make(start: boolean): Promise<void> {
+  async function create(start: boolean): Promise<void> {
     setBusy(true);
     setProblem(null);
     try {
       const study = await api.call('studies.create', {
-        ...{ name: trimmedName, base: source, set: edits, points, seeds: seeds!, environment, start },
+        ...{ name: trimmedName, base: source, set, points, seeds: seeds!, environment, start },
       });
       navigate({ page: 'study', studyId: study.id });
     } catch (cause) {
@@ -64,22 +62,21 @@ export function StudyPanel(props: StudyPanelProps) {
       setBusy(false);
     }
   }
-  const remove = (path: string) => {
-    const { [path]: _, ...others } = variation;
-    setVariation(others);
-  };
-
   return (
     <section className={`panel ${styles.study}`} aria-labelledby="study">
       <header className={styles.head}>
         <h2 id="study">Sweep</h2>
         <p className="muted">Trains every combination of values with every seed, one run at a time.</p>
-        <IconButton icon="close" label="Create a single run instead" onClick={onClose} />
+        <IconButton icon="close" label="Create a single run instead" onClick={() => setVariation(null)} />
       </header>
       <div className={styles.fields}>
         <label>
           <span>Name</span>
-          <input value={name ?? usual} maxLength={80} onChange={({ target }) => setName(target.value)} />
+          <input
+            value={name ?? defaultName}
+            maxLength={80}
+            onChange={({ target }) => setName(target.value)}
+          />
         </label>
         <label>
           <span>Seeds</span>
@@ -112,7 +109,7 @@ export function StudyPanel(props: StudyPanelProps) {
           field={field}
           values={variation[field.at]!}
           onChange={(values) => setVariation({ ...variation, [field.at]: values })}
-          onRemove={() => remove(field.at)}
+          onRemove={() => toggleVariation(field.at)}
         />
       ))}
       <AddField
@@ -132,10 +129,10 @@ export function StudyPanel(props: StudyPanelProps) {
           {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
         <span className="spacer" />
-        <Button disabled={!possible} onClick={() => void make(false)}>
+        <Button disabled={!canCreate} onClick={() => void create(false)}>
           Create
         </Button>
-        <Button kind="primary" icon="play" disabled={!possible} onClick={() => void make(true)}>
+        <Button kind="primary" icon="play" disabled={!canCreate} onClick={() => void create(true)}>
           Create and start
         </Button>
       </footer>
@@ -245,45 +242,49 @@ interface Validation {
 /** Validates the combinations: the first error and the total time. */
 function useValidation(
   source: RunSource,
-  edits: Settings,
+  set: Settings,
   points: readonly StudyPoint[],
   ready: boolean,
 ): Validation {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
-  const question = JSON.stringify({ source, edits, points });
-  const [result, setResult] = useState<Validation & { question: string }>({
-    question: '',
+  const key = JSON.stringify({ source, set, points });
+  const [result, setResult] = useState<Validation & { key: string }>({
+    key: '',
     seconds: null,
     problem: null,
   });
   useEffect(() => {
-    const asked = JSON.parse(question) as { source: RunSource; edits: Settings; points: StudyPoint[] };
-    if (!ready || !open || asked.points.length === 0 || asked.points.length > maxValidated) return;
+    const { source, set, points } = JSON.parse(key) as {
+      source: RunSource;
+      set: Settings;
+      points: StudyPoint[];
+    };
+    if (!ready || !open || points.length === 0 || points.length > maxValidated) return;
     let active = true;
-    async function ask(): Promise<void> {
+    async function validate(): Promise<void> {
       let seconds: number | null = 0;
-      for (const { name, set } of asked.points) {
+      for (const point of points) {
         if (!active) return;
         const { problems, time } = await api.call('configs.check', {
-          ...asked.source,
-          set: { ...asked.edits, ...set },
+          ...source,
+          set: { ...set, ...point.set },
           titles: true,
         });
         const [first] = problems;
         if (first) {
-          if (active) setResult({ question, seconds: null, problem: `${name}: ${first.message}` });
+          if (active) setResult({ key, seconds: null, problem: `${point.name}: ${first.message}` });
           return;
         }
         seconds = seconds === null || !time ? null : seconds + time.seconds;
       }
-      if (active) setResult({ question, seconds, problem: null });
+      if (active) setResult({ key, seconds, problem: null });
     }
-    const timer = setTimeout(() => ask().catch(() => {}), 400);
+    const timer = setTimeout(() => validate().catch(() => {}), 400);
     return () => {
       active = false;
       clearTimeout(timer);
     };
-  }, [api, open, ready, question]);
-  return result.question === question ? result : { seconds: null, problem: null };
+  }, [api, open, ready, key]);
+  return result.key === key ? result : { seconds: null, problem: null };
 }

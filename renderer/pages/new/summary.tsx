@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Output, Settings, SettingValue } from '../../../core/contract/contract.ts';
+import type { Output } from '../../../core/contract/contract.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';
@@ -7,33 +7,29 @@ import { Icon } from '../../components/icon.tsx';
 import { isDeviceTaken } from '../../components/run-facts.ts';
 import type { RunRequest, StartRun } from '../../components/start-run.tsx';
 import { buildingText } from '../../components/trainer-notice.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { inWords, type PlacedField } from '../../stores/draft.ts';
 import type { Answer } from '../../stores/use-answer.ts';
 import styles from './summary.module.css';
+import type { ConfigEdits } from './use-config-edits.ts';
 
 interface SummaryProps {
   check: Answer<Output<'configs.check'>>;
   preview: Answer<Output<'configs.preview'>>;
   fields: readonly PlacedField[];
-  values: ReadonlyMap<string, SettingValue>;
-  edits: Settings;
-  reset: (path: string) => void;
-  resetAll: () => void;
-  /** The environments, if they differ from the base configuration. */
-  environments: { words: string; reset: () => void } | null;
+  config: ConfigEdits;
   run: StartRun;
   request: RunRequest;
   /** Whether starting is disabled. */
   blocked: boolean;
-  /** Whether the form creates a sweep, which starts its own runs. */
-  study: boolean;
-  onStudy: () => void;
 }
 
 /** The column beside the form: start buttons, estimates, problems and changes. */
 export function Summary(props: SummaryProps) {
-  const { check, preview, run, request, blocked, study, onStudy } = props;
+  const { check, preview, config, run, request, blocked } = props;
+  /** True if the form creates a sweep, which starts its own runs. */
+  const study = config.variation !== null;
   const taken = useApp(({ runs }) => isDeviceTaken(runs, request.device));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
@@ -77,7 +73,7 @@ export function Summary(props: SummaryProps) {
           <p className="muted">Another run is using this device. You'll be asked whether to queue.</p>
         )}
         {!study && (
-          <Button kind="quiet" icon="vary" onClick={onStudy}>
+          <Button kind="quiet" icon="vary" onClick={() => config.setVariation({})}>
             Turn into a sweep
           </Button>
         )}
@@ -160,7 +156,8 @@ function Problems({ check, preview }: SummaryProps) {
   );
 }
 
-function Changes({ fields, values, edits, reset, resetAll, environments }: SummaryProps) {
+function Changes({ fields, config }: SummaryProps) {
+  const { values, edits, environments } = config;
   const changed = Object.entries(edits);
   const count = changed.length + (environments ? 1 : 0);
   return (
@@ -168,7 +165,7 @@ function Changes({ fields, values, edits, reset, resetAll, environments }: Summa
       <div className={styles.head}>
         <h2 id="changes">{count === 0 ? 'No changes from preset' : `${count} changed`}</h2>
         {count > 1 && (
-          <Button kind="quiet" onClick={resetAll}>
+          <Button kind="quiet" onClick={config.resetAll}>
             Reset all
           </Button>
         )}
@@ -180,10 +177,10 @@ function Changes({ fields, values, edits, reset, resetAll, environments }: Summa
               <span>
                 Environments
                 <span className={styles.change}>
-                  <ins>{environments.words}</ins>
+                  <ins>{environments.map(({ label }) => environmentTitle(label)).join(' and ')}</ins>
                 </span>
               </span>
-              <IconButton icon="reset" label="Reset Environments" onClick={environments.reset} />
+              <IconButton icon="reset" label="Reset Environments" onClick={config.resetEnvironments} />
             </li>
           )}
           {changed.map(([path, value]) => {
@@ -200,7 +197,7 @@ function Changes({ fields, values, edits, reset, resetAll, environments }: Summa
                     </span>
                   )}
                 </span>
-                <IconButton icon="reset" label={`Reset ${title}`} onClick={() => reset(path)} />
+                <IconButton icon="reset" label={`Reset ${title}`} onClick={() => config.reset(path)} />
               </li>
             );
           })}

@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import type { FormField, Output, SettingValue, SystemInfo } from '../../../core/contract/contract.ts';
+import type { NewFrom } from '../../base/router.ts';
+import { useApp } from '../../stores/app-store.ts';
+import type { PlacedField } from '../../stores/draft.ts';
+import { FieldRow } from './field-row.tsx';
+import { anotherFolder, ModelNote, ModelPath } from './model-choice.tsx';
+import type { ConfigEdits } from './use-config-edits.ts';
+
+interface SettingRowProps {
+  field: PlacedField;
+  config: ConfigEdits;
+  /** The server's check of the configuration; null while loading. */
+  check: Output<'configs.check'> | null;
+  from: NewFrom;
+  models: FormField['choices'];
+}
+
+/** One setting of the form. */
+export function SettingRow({ field, config, check, from, models }: SettingRowProps) {
+  const devices = useApp((state) => state.system?.devices);
+  /** The value at which the user chose to enter the model folder as text. */
+  const [folder, setFolder] = useState<SettingValue | null>(null);
+  const { at } = field;
+  const base = config.values.get(at);
+  const value = config.edits[at] ?? base;
+  if (value === undefined || base === undefined) return null;
+  const problem = check?.problems.find(({ path }) => path === at)?.message ?? null;
+  const canVary = at !== 'seed' && field.type !== 'text';
+  const isModel = at === 'start.model';
+  const asFolder = isModel && (folder === value || !models.some((model) => model.value === value));
+  const choices = isModel ? models : at === 'device' ? deviceChoices(value, devices) : field.choices;
+  const choose = (chosen: SettingValue) => {
+    setFolder(chosen === anotherFolder ? value : null);
+    if (chosen !== anotherFolder) config.change(at, chosen);
+  };
+  return (
+    <FieldRow
+      field={field}
+      value={asFolder ? anotherFolder : value}
+      base={base}
+      changed={at in config.edits}
+      problem={problem}
+      idle={check?.idle.find(({ path }) => path === at)?.reason ?? null}
+      choices={choices}
+      onChange={choose}
+      onReset={() => {
+        setFolder(null);
+        config.reset(at);
+      }}
+      varied={canVary ? at in (config.variation ?? {}) : null}
+      onVary={() => config.toggleVariation(at)}
+    >
+      {asFolder && (
+        <ModelPath
+          value={String(value)}
+          wrong={problem !== null}
+          onChange={(text) => {
+            setFolder(text);
+            config.change(at, text);
+          }}
+        />
+      )}
+      {isModel && <ModelNote value={value} from={from} base={base} />}
+    </FieldRow>
+  );
+}
+
+/** Returns the choices for `device`, including its present value. */
+function deviceChoices(value: SettingValue, devices: SystemInfo['devices'] = []): FormField['choices'] {
+  const choices = [
+    { value: 'cpu', title: 'CPU' },
+    { value: 'auto', title: 'GPU if available, else CPU' },
+    { value: 'cuda', title: 'First available GPU' },
+    ...devices
+      .filter(({ id }) => id.startsWith('cuda'))
+      .map(({ id, name }) => ({ value: id, title: `${id}: ${name}` })),
+  ];
+  return choices.some((choice) => choice.value === value)
+    ? choices
+    : [...choices, { value: String(value), title: String(value) }];
+}
