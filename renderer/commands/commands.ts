@@ -1,7 +1,8 @@
 import type { Commander } from '../../core/contract/bridge.ts';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { Api } from '../api/api.ts';
-import { navigate, type Route } from '../base/router.ts';
+import { navigate } from '../base/router.ts';
+import type { Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { partId, type RunPart, showPart } from '../components/show-part.ts';
 import { findRun, useApp } from '../stores/app-store.ts';
@@ -15,14 +16,14 @@ export function actionsAt(api: Api, route: Route): Actions {
   const run = findRun(useApp.getState(), runId);
   return {
     'go.start': () => navigate({ page: 'start' }),
-    'go.history': () => navigate({ page: 'history', part: 'runs' }),
+    'go.history': () => navigate({ page: 'history', tab: 'runs' }),
     'go.studies': () => navigate({ page: 'studies' }),
     'go.compare': () => navigate({ page: 'compare', runIds: [] }),
     'go.play': () => navigate({ page: 'play' }),
     'go.models': () => navigate({ page: 'models' }),
     'go.system': () => navigate({ page: 'system' }),
-    'go.episodes': () => navigate({ page: 'history', part: 'episodes' }),
-    'go.trash': () => navigate({ page: 'history', part: 'trash' }),
+    'go.episodes': () => navigate({ page: 'history', tab: 'episodes' }),
+    'go.trash': () => navigate({ page: 'history', tab: 'trash' }),
     ...(run && runActions(api, run)),
     ...(route.page === 'start' && beginning()),
     ...(route.page === 'run' && {

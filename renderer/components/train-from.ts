@@ -1,5 +1,5 @@
 import type { ModelEntry, PresetCard } from '../../core/contract/contract.ts';
-import type { Route } from '../base/router.ts';
+import type { Route } from '../base/routes.ts';
 
 /** Parameter count below which a CPU trains a model in minutes. */
 export const smallModel = 2e7;

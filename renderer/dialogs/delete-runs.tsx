@@ -3,7 +3,8 @@ import { bytes } from '../../core/contract/bytes.ts';
 import type { Output, RunSummary } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
-import { navigate, parseRoute } from '../base/router.ts';
+import { navigate } from '../base/router.ts';
+import { parseRoute } from '../base/routes.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import styles from '../components/dialog-content.module.css';
@@ -77,7 +78,7 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
 function leaveGone(runIds: readonly string[]): void {
   const route = parseRoute(location.hash);
   if ('runId' in route && route.runId && runIds.includes(route.runId))
-    navigate({ page: 'history', part: 'runs' }, true);
+    navigate({ page: 'history', tab: 'runs' }, true);
 }
 
 /** Deletes episodes and checkpoints of runs. Closing cancels the rest; deleted files stay deleted, and a message shows the freed size. */

@@ -1,4 +1,4 @@
-import type { Route } from '../base/router.ts';
+import type { Route } from '../base/routes.ts';
 import { KeysDialog } from '../commands/keys-dialog.tsx';
 import { Palette } from '../commands/palette.tsx';
 import { useDialogs } from '../stores/dialogs-store.ts';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
-import { formatRoute } from '../base/router.ts';
+import { formatRoute } from '../base/routes.ts';
 import { Button } from '../components/basics.tsx';
 import { useApp } from '../stores/app-store.ts';
 import styles from './recovery.module.css';

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { factsOf } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
-import { formatRoute, type Route } from '../base/router.ts';
+import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { keyWords } from '../commands/commands.ts';
 import { Keys } from '../commands/keys-dialog.tsx';
@@ -25,7 +25,7 @@ const connectionWords = {
 
 const places: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
   { page: 'start', title: 'Start', icon: 'start', route: { page: 'start' } },
-  { page: 'history', title: 'History', icon: 'history', route: { page: 'history', part: 'runs' } },
+  { page: 'history', title: 'History', icon: 'history', route: { page: 'history', tab: 'runs' } },
   { page: 'studies', title: 'Sweeps', icon: 'study', route: { page: 'studies' } },
   { page: 'compare', title: 'Compare', icon: 'compare', route: { page: 'compare', runIds: [] } },
   { page: 'play', title: 'Play', icon: 'game', route: { page: 'play' } },
@@ -101,7 +101,7 @@ export function Sidebar({ route }: { route: Route }) {
         ))}
         {runs && runs.length > listed.length && (
           <li>
-            <a className="nav-link" href={formatRoute({ page: 'history', part: 'runs' })}>
+            <a className="nav-link" href={formatRoute({ page: 'history', tab: 'runs' })}>
               <span className="wide">All {runs.length.toLocaleString('en')} runs</span>
             </a>
           </li>

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { RolloutBoards } from '../../core/contract/contract.ts';
-import { formatRoute, navigate } from '../base/router.ts';
+import { navigate } from '../base/router.ts';
+import { formatRoute } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { number, signed } from '../components/format.ts';
 import { type Group, groupsOf } from '../player/groups.ts';

@@ -1,7 +1,7 @@
 import { useId, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
-import { formatRoute } from '../base/router.ts';
+import { formatRoute } from '../base/routes.ts';
 import { Empty } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';

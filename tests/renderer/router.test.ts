@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { formatRoute, navigate, parseRoute, type Route } from '../../renderer/base/router.ts';
+import { navigate } from '../../renderer/base/router.ts';
+import { formatRoute, parseRoute, type Route } from '../../renderer/base/routes.ts';
 
 afterEach(() => history.replaceState(null, '', '#/start'));
 

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { saveFile } from '../../api/files.ts';
 import { frames } from '../../base/frame-scheduler.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { useTheme } from '../../base/theme.ts';
 import { useInView } from '../../charts/use-in-view.ts';
 import { Button, IconButton } from '../../components/basics.tsx';

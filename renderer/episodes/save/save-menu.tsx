@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Replay } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import menu from '../../components/menu.module.css';
 import { useReplayStore } from '../../player/replay-view.tsx';

@@ -1,6 +1,7 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { sampleRunId } from '../../../core/contract/contract.ts';
 import { navigate } from '../../base/router.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
 import { RunChoice } from '../../components/compare-with.tsx';
 import { findRun, useApp } from '../../stores/app-store.ts';
@@ -36,9 +37,7 @@ export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
   );
   const gone = known ? runIds.filter((id) => id !== sampleRunId && !known.some((run) => run.id === id)) : [];
   const title = `Compare ${compared.length} run${compared.length === 1 ? '' : 's'}`;
-  useEffect(() => {
-    document.title = `${title} · StarPO Studio`;
-  }, [title]);
+  useTitle(title);
 
   const remove = (id: string) =>
     navigate({ page: 'compare', runIds: runIds.filter((each) => each !== id) }, true);

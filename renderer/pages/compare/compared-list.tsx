@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { IconButton, statusWord } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { FoundEpisode, Input, Output } from '../../../core/contract/contract.ts';
 import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { signed } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';

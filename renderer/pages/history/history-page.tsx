@@ -1,27 +1,25 @@
-import { useEffect } from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
-import { formatRoute, type HistoryPart } from '../../base/router.ts';
+import { formatRoute, type HistoryTab } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Button } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { EpisodeSearch } from './episode-search.tsx';
 import styles from './history.module.css';
-import { RunsPart } from './runs-part.tsx';
-import { TrashPart } from './trash-part.tsx';
+import { RunsTab } from './runs-tab.tsx';
+import { TrashTab } from './trash-tab.tsx';
 import { type Sizes, useSizes } from './use-sizes.ts';
 
-const parts: { part: HistoryPart; title: string }[] = [
-  { part: 'runs', title: 'Runs' },
-  { part: 'episodes', title: 'Episodes' },
-  { part: 'trash', title: 'Trash' },
+const tabs: { tab: HistoryTab; title: string }[] = [
+  { tab: 'runs', title: 'Runs' },
+  { tab: 'episodes', title: 'Episodes' },
+  { tab: 'trash', title: 'Trash' },
 ];
 
 /** All runs in the data folder, episode search, and the trash. */
-export function HistoryPage({ part }: { part: HistoryPart }) {
+export function HistoryPage({ tab }: { tab: HistoryTab }) {
   const sizes = useSizes();
-  useEffect(() => {
-    document.title = 'History · StarPO Studio';
-  }, []);
+  useTitle('History');
   return (
     <div className={`page ${styles.page}`}>
       <header className="page-head">
@@ -37,19 +35,19 @@ export function HistoryPage({ part }: { part: HistoryPart }) {
         </div>
       </header>
       <nav className={styles.tabs} aria-label="History">
-        {parts.map(({ part: each, title }) => (
+        {tabs.map(({ tab: each, title }) => (
           <a
             key={each}
-            href={formatRoute({ page: 'history', part: each })}
-            aria-current={each === part ? 'page' : undefined}
+            href={formatRoute({ page: 'history', tab: each })}
+            aria-current={each === tab ? 'page' : undefined}
           >
             {title}
           </a>
         ))}
       </nav>
-      {part === 'runs' && <RunsPart sizes={sizes} />}
-      {part === 'episodes' && <EpisodeSearch />}
-      {part === 'trash' && <TrashPart />}
+      {tab === 'runs' && <RunsTab sizes={sizes} />}
+      {tab === 'episodes' && <EpisodeSearch />}
+      {tab === 'trash' && <TrashTab />}
     </div>
   );
 }

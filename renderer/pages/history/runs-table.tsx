@@ -11,7 +11,7 @@ import {
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration, percent } from '../../components/format.ts';

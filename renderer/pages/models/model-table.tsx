@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { ModelEntry } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes, number } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useTitle } from '../../base/title.ts';
 import { DownloadList } from './download-list.tsx';
 import { FindModel } from './find-model.tsx';
 import { HubForm } from './hub-form.tsx';
@@ -10,9 +10,7 @@ import { useModels } from './use-models.ts';
 /** Local models, models on the hub, and checkpoints. `repository` is a hub model to find at once. */
 export function ModelsPage({ repository }: { repository: string | null }) {
   const { list, tasks } = useModels();
-  useEffect(() => {
-    document.title = 'Models · StarPO Studio';
-  }, []);
+  useTitle('Models');
   return (
     <div className="page">
       <header className="page-head">

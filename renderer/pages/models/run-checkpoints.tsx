@@ -1,6 +1,6 @@
 import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { RunCheckpoints } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import styles from './models-page.module.css';

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useMemo } from 'react';
 import type { ConfigForm } from '../../../core/contract/contract.ts';
-import type { NewFrom } from '../../base/router.ts';
+import type { NewFrom } from '../../base/routes.ts';
 import { type RunRequest, useStartRun } from '../../components/start-run.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';

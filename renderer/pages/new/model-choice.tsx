@@ -1,5 +1,5 @@
 import type { FormField, SettingValue } from '../../../core/contract/contract.ts';
-import type { NewFrom } from '../../base/router.ts';
+import type { NewFrom } from '../../base/routes.ts';
 import { modelSources } from '../../components/train-from.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useAnswer } from '../../stores/use-answer.ts';

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { type RunSource, type Settings, usualPreset } from '../../../core/contract/contract.ts';
-import type { NewFrom } from '../../base/router.ts';
+import type { NewFrom } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { useAnswer } from '../../stores/use-answer.ts';
 import { Editor } from './editor.tsx';
@@ -23,9 +24,7 @@ export function NewPage({ from, set, study, importing }: NewPageProps) {
   const source = sourceOf(from);
   const loaded = useAnswer('configs.load', source, 0);
   const title = study ? 'New sweep' : 'New run';
-  useEffect(() => {
-    document.title = `${title} · StarPO Studio`;
-  }, [title]);
+  useTitle(title);
   const error = form.error ?? loaded.error;
   if (error)
     return (

@@ -1,6 +1,7 @@
 import { useId } from 'react';
 import { usualPreset } from '../../../core/contract/contract.ts';
-import { type NewFrom, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import type { NewFrom } from '../../base/routes.ts';
 import { groupByTask } from '../../components/preset-groups.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useAnswer } from '../../stores/use-answer.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { FormField, Output, SettingValue, SystemInfo } from '../../../core/contract/contract.ts';
-import type { NewFrom } from '../../base/router.ts';
+import type { NewFrom } from '../../base/routes.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { PlacedField } from '../../stores/draft.ts';
 import { FieldRow } from './field-row.tsx';

@@ -47,7 +47,7 @@ export function useConfigEdits(
   );
   const values = useMemo(() => flatten(base), [base]);
   const set = useMemo(() => joinEdits(environments, edits), [environments, edits]);
-  const isFork = 'checkpoint' in begin.source && begin.source.checkpoint !== undefined;
+  const { source } = begin;
 
   /** Drops the edits of single environments, which the new list already contains. */
   function changeEnvironments(list: readonly EnvironmentConfig[]): void {
@@ -61,7 +61,7 @@ export function useConfigEdits(
     values,
     edits,
     environments,
-    source: isFork ? { ...begin.source, keepOptimizer } : begin.source,
+    source: 'checkpoint' in source && source.checkpoint !== undefined ? { ...source, keepOptimizer } : source,
     set,
     keepOptimizer,
     setKeepOptimizer,

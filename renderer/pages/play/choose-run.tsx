@@ -1,6 +1,6 @@
-import { useEffect } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { percent } from '../../components/format.ts';
@@ -14,9 +14,7 @@ export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];
   const { shown, more } = useFirstRows(playable);
-  useEffect(() => {
-    document.title = 'Play · StarPO Studio';
-  }, []);
+  useTitle('Play');
   return (
     <div className="page">
       <header className="page-head">

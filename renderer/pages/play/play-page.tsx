@@ -1,6 +1,8 @@
-import { useEffect, useLayoutEffect, useState } from 'react';
+import { useLayoutEffect, useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
-import { formatRoute, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { hasOwnKeys } from '../../player/use-player.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
@@ -21,9 +23,7 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
   const temperature = chosenTemperature ?? choices?.temperature ?? 0;
   const run = useRunSummary(runId);
   const name = run?.name ?? runId;
-  useEffect(() => {
-    document.title = `Play · ${name} · StarPO Studio`;
-  }, [name]);
+  useTitle(`Play · ${name}`);
   const newest = choices?.checkpoints[0];
   const choose = (iteration: number) => navigate({ page: 'play', runId, checkpoint: iteration }, true);
   return (

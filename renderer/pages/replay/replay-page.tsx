@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote, StatusBadge } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { spansOf } from '../../episodes/learned.ts';
@@ -41,9 +42,7 @@ export function ReplayPage({ turn, ...address }: ReplayPageProps) {
   const loading = useEpisode(runId, selection.evaluation, selection.selected);
   usePlayer();
   useTurn(address.episodeId, turn);
-  useEffect(() => {
-    document.title = `Replay · ${name} · StarPO Studio`;
-  }, [name]);
+  useTitle(`Replay · ${name}`);
 
   if (problem) {
     return (

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { type EpisodeFile, episodeFiles, findFile, sameFile } from '../../episodes/episode-files.ts';
 import { fetchEpisodes, useEpisodes } from '../../episodes/use-episodes.ts';
 import { useReplay } from '../../player/replay-view.tsx';

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { ConfigForm, Settings, SettingValue } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Panel } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { SeriesSource } from '../../charts/series-source.ts';
 import { percent } from '../../components/format.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useApp } from '../../stores/app-store.ts';

@@ -1,6 +1,6 @@
 import { useId, useMemo, useSyncExternalStore } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { showPart } from '../../components/show-part.ts';

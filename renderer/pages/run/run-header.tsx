@@ -1,7 +1,7 @@
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { RunMenu, RunMenuItem } from '../../commands/run-menu.tsx';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration } from '../../components/format.ts';

@@ -1,8 +1,8 @@
-import { useEffect } from 'react';
 import { sampleRunId } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -27,9 +27,7 @@ export function RunPage() {
   const name = run?.name;
   const problem = useRun((state) => state.problem);
   const done = run && isLive(run.status) ? `${run.iteration}/${run.iterations} · ` : '';
-  useEffect(() => {
-    if (name) document.title = `${done}${name} · StarPO Studio`;
-  }, [name, done]);
+  useTitle(name ? `${done}${name}` : null);
 
   if (problem) {
     return (

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { dateWords } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { machineWords } from '../../components/run-facts.ts';

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import type { Learned } from './outcome.ts';
 
 /** A suggested next step and its reason. */

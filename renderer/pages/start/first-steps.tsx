@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Machine, PresetCard, SystemInfo } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { IconButton } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';

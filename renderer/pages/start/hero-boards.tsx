@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary, Sample } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { IconButton, StatusDot } from '../../components/basics.tsx';
 import { dateWords } from '../../components/format.ts';
 import { isLive } from '../../components/run-facts.ts';

@@ -1,6 +1,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { PresetCard, Settings } from '../../../core/contract/contract.ts';
-import { formatRoute, navigate, type Route } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute, type Route } from '../../base/routes.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';

@@ -1,5 +1,5 @@
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
 import { gigabytes } from '../../components/format.ts';

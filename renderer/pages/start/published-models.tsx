@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import type { PresetCard as Card, ModelCard, Settings, SystemInfo } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
 import foldHead from '../../components/fold-head.module.css';
 import { number } from '../../components/format.ts';

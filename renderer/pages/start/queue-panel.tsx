@@ -1,7 +1,7 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useState } from 'react';
 import type { ApiError, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { roughly } from '../../components/about-time.tsx';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';

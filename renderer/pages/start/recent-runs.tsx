@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';

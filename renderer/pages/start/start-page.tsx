@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import {
@@ -28,9 +29,7 @@ export function StartPage() {
   const presets = usePresets();
   const system = useApp((state) => state.system);
   const first = useFirstSteps();
-  useEffect(() => {
-    document.title = 'Start · StarPO Studio';
-  }, []);
+  useTitle('Start');
   return (
     <div className={`page ${styles.page}`}>
       <header className={styles.head}>

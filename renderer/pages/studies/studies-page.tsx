@@ -1,6 +1,6 @@
-import { useEffect } from 'react';
 import type { StudySummary } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty, Progress } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -13,9 +13,7 @@ const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true 
 
 export function StudiesPage() {
   const studies = useStudies();
-  useEffect(() => {
-    document.title = 'Sweeps · StarPO Studio';
-  }, []);
+  useTitle('Sweeps');
   return (
     <div className="page">
       <header className="page-head">

@@ -1,7 +1,9 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Study, StudySummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { type Reference, sharedReferences } from '../../charts/references.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -34,9 +36,7 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
   const { name, base, state, runs, environment } = summary;
   const words = useBaseWords(base);
   const references = useReferences(table);
-  useEffect(() => {
-    document.title = `${name} · StarPO Studio`;
-  }, [name]);
+  useTitle(name);
   return (
     <>
       <header className="page-head">

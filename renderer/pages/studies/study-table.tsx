@@ -1,6 +1,6 @@
 import { collapseInWords } from '../../../core/contract/collapse-words.ts';
 import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { statusWord } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';

@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { bytes } from '../../../core/contract/bytes.ts';
 import type { Finding, Machine, MachineSample } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { saveExport } from '../../api/files.ts';
 import { type ThemeChoice, useTheme } from '../../base/theme.ts';
+import { useTitle } from '../../base/title.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -24,9 +25,7 @@ const mostRoom = 360;
 export function SystemPage() {
   const [again, setAgain] = useState(0);
   const { machine, samples, interval, findings, problem } = useMachine(again);
-  useEffect(() => {
-    document.title = 'System · StarPO Studio';
-  }, []);
+  useTitle('System');
   return (
     <div className={`page ${styles.page}`}>
       <header className="section-head">

@@ -1,5 +1,5 @@
 import type { Replay } from '../../../core/contract/contract.ts';
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { Empty } from '../../components/basics.tsx';
 import type { EpisodeFile } from '../../episodes/episode-files.ts';
 import { useEpisode } from '../../episodes/use-episodes.ts';

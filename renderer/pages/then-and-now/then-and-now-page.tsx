@@ -1,6 +1,8 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
-import { formatRoute, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
@@ -40,9 +42,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const early = useEpisodes(runId, span?.early ?? null);
   const late = useEpisodes(runId, span?.late ?? null);
   const thoughts = useFirstThoughts(runId, span ? [span.early, span.late] : []);
-  useEffect(() => {
-    document.title = `Then and now · ${name} · StarPO Studio`;
-  }, [name]);
+  useTitle(`Then and now · ${name}`);
 
   return (
     <div className={`page ${styles.page}`}>

@@ -1,4 +1,4 @@
-import { formatRoute } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { percent } from '../../components/format.ts';
 import type { Branch } from '../../episodes/thought-tree.ts';
 import styles from './branches.module.css';

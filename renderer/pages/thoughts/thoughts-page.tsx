@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Thoughts } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
-import { formatRoute, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -41,9 +43,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   );
   const shown = iteration ?? iterations.at(-1) ?? null;
   const { thoughts, problem: failure, loading } = useThoughts(runId, loaded ? shown : null);
-  useEffect(() => {
-    document.title = `Thought tree · ${name} · StarPO Studio`;
-  }, [name]);
+  useTitle(`Thought tree · ${name}`);
   if (problem) {
     return (
       <div className="page">

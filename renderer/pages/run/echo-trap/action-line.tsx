@@ -1,6 +1,6 @@
 import type { AlertAction } from '../../../../core/contract/contract.ts';
 import { knownWord } from '../../../../core/contract/open-words.ts';
-import { formatRoute } from '../../../base/router.ts';
+import { formatRoute } from '../../../base/routes.ts';
 import { ago } from '../../../components/format.ts';
 import { Icon, type IconName } from '../../../components/icon.tsx';
 import { useApp } from '../../../stores/app-store.ts';

@@ -1,5 +1,5 @@
 import { isLive } from '../../../../core/contract/run-facts.ts';
-import { formatRoute } from '../../../base/router.ts';
+import { formatRoute } from '../../../base/routes.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { regimeWords, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';

@@ -1,6 +1,6 @@
 import type { Evaluation } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
-import { formatRoute } from '../../../base/router.ts';
+import { formatRoute } from '../../../base/routes.ts';
 import { Button, CodeDetails, Progress } from '../../../components/basics.tsx';
 import { duration, number, percent } from '../../../components/format.ts';
 import { Interval } from '../../../components/interval.tsx';

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
 import { type ExportSource, sampleRunId } from '../../../../core/contract/contract.ts';
 import { useApi } from '../../../api/context.ts';
-import { formatRoute } from '../../../base/router.ts';
+import { formatRoute } from '../../../base/routes.ts';
+import { useTitle } from '../../../base/title.ts';
 import { Empty } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import styles from '../../../exports/exports.module.css';
@@ -22,9 +23,7 @@ export function ExportPage() {
   const of = useMemo<ExportSource>(() => ({ runId }), [runId]);
   const ofCheckpoint = useMemo<ExportSource>(() => ({ runId, checkpoint }), [runId, checkpoint]);
   const name = run?.name;
-  useEffect(() => {
-    if (name) document.title = `Export · ${name} · StarPO Studio`;
-  }, [name]);
+  useTitle(name ? `Export · ${name}` : null);
   if (!run || runId === sampleRunId)
     return (
       <div className="page">

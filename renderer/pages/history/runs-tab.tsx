@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
-import { formatRoute, navigate } from '../../base/router.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { archiveRuns } from '../../commands/run-commands.ts';
 import { Button, Empty, statusWord } from '../../components/basics.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
@@ -14,7 +15,7 @@ import { SearchField } from './search-field.tsx';
 import type { Sizes } from './use-sizes.ts';
 
 /** The table of runs with filters and actions for selected runs. */
-export function RunsPart({ sizes }: { sizes: Sizes }) {
+export function RunsTab({ sizes }: { sizes: Sizes }) {
   const runs = useApp((state) => state.runs);
   const filter = useFilter();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());

@@ -13,7 +13,7 @@ import styles from './history.module.css';
 const day = 86_400_000;
 
 /** Deleted runs that can be restored. */
-export function TrashPart() {
+export function TrashTab() {
   const api = useApi();
   const { report, notify } = useApp.getState();
   const runs = useTrash();
