@@ -1,20 +1,18 @@
-import { doJob } from '../base/in-thread.ts';
+import { serveWorker, throttled } from '../base/worker-thread.ts';
 import { type PackJob, pack } from './pack.ts';
 import { type UnpackJob, unpack } from './unpack.ts';
 
-/** The thread that packs or unpacks one bundle, so that core keeps responding. */
+/** The thread that packs or unpacks one bundle. */
 
-export type BundleJob = ({ kind: 'pack' } & PackJob) | ({ kind: 'unpack' } & UnpackJob);
+interface Control {
+  progress(done: number, total: number): void;
+}
 
-/** Least time between two words of progress, in ms. */
-const interval = 100;
+const functions = {
+  pack: (job: PackJob, { progress }: Control) => pack(job, throttled(progress)),
+  unpack: (job: UnpackJob, { progress }: Control) => unpack(job, throttled(progress)),
+};
 
-void doJob<BundleJob>((job, progress) => {
-  let toldAt = 0;
-  const tell = (done: number, total: number) => {
-    if (Date.now() - toldAt < interval) return;
-    toldAt = Date.now();
-    progress(done, total);
-  };
-  return job.kind === 'pack' ? pack(job, tell) : unpack(job, tell);
-});
+export type BundleFunctions = typeof functions;
+
+serveWorker(() => functions);

@@ -11,7 +11,7 @@ import type { Exports } from '../exports/exports.ts';
 import { runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { Runs } from '../runs/runs.ts';
-import { inBundleThread } from './bundle-thread.ts';
+import { BundleThread } from './bundle-thread.ts';
 import { broughtFile, discard, exchangeFolder, expect } from './exchange.ts';
 import { bundleFormat, bundleVersion, type Manifest } from './format.ts';
 
@@ -47,7 +47,7 @@ export class Bundles {
       { kind: 'export_bundle', runId, title: `Packing ${name}`, cancellable: true },
       (control) =>
         exports.keep(`${runId}.starpo.zip`, async (target) => {
-          await inBundleThread({ kind: 'pack', folder, target, manifest }, control);
+          await new BundleThread().callOnce('pack', { folder, target, manifest }, control);
         }),
     );
   }
@@ -86,9 +86,9 @@ export class Bundles {
     const target = join(runsFolder(home), halfImported + randomBytes(8).toString('hex'));
     const task = { kind: 'import_bundle', runId: null, title: 'Importing a run', cancellable: true };
     try {
-      const { run } = (await tasks.run(task, (control) =>
-        inBundleThread({ kind: 'unpack', file: path, target }, control),
-      )) as Manifest;
+      const { run } = await tasks.run(task, (control) =>
+        new BundleThread().callOnce('unpack', { file: path, target }, control),
+      );
       const runId = freeId(home, run);
       await rename(target, runFolder(home, runId));
       await supervisor.add(runId);

@@ -1,14 +1,22 @@
-import { parentPort } from 'node:worker_threads';
-import { answerAll } from '../base/asked-thread.ts';
+import { serveWorker } from '../base/worker-thread.ts';
+import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import { readBoards } from './boards.ts';
-import type { EpisodesQuestion } from './reader.ts';
 import { readTokens } from './tokens.ts';
 
-/** The thread that reads whole rollout files and vocabularies: does what reader.ts asks for. */
+/** The thread that reads whole rollout files and vocabularies. */
 
-answerAll(parentPort!, async (ask: EpisodesQuestion) => {
-  const { folder, paths } = ask;
-  return ask.name === 'boards'
-    ? await readBoards(folder, paths, ask.group)
-    : await readTokens(folder, paths, ask.episodeId);
-});
+interface Rollout {
+  folder: string;
+  paths: RolloutPaths;
+}
+
+const functions = {
+  boards: ({ folder, paths, group }: Rollout & { group?: number | undefined }) =>
+    readBoards(folder, paths, group),
+  tokens: ({ folder, paths, episodeId }: Rollout & { episodeId: string }) =>
+    readTokens(folder, paths, episodeId),
+};
+
+export type EpisodeReaderFunctions = typeof functions;
+
+serveWorker(() => functions);

@@ -1,15 +1,12 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import type { ApiError } from '../contract/contract.ts';
-import { asFailure } from '../contract/failure.ts';
-import { type ExportJob, writeExport } from './write-export.ts';
+import { serveWorker } from '../base/worker-thread.ts';
+import { type ExportJob, type ExportProgress, writeExport } from './write-export.ts';
 
-/** The thread that makes one export and reports progress. */
-export type ExportAnswer = { done: number; total: number } | { files: string[] } | { error: ApiError };
+/** The thread that writes one export. */
 
-const port = parentPort!;
-const say = (answer: ExportAnswer) => port.postMessage(answer);
+const functions = {
+  write: (job: ExportJob, { progress }: { progress: ExportProgress }) => writeExport(job, progress),
+};
 
-writeExport(workerData as ExportJob, (done, total) => say({ done, total })).then(
-  (files) => say({ files }),
-  (error) => say({ error: asFailure(error).toApiError() }),
-);
+export type ExportFunctions = typeof functions;
+
+serveWorker(() => functions);

@@ -2,25 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
+import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Studies } from '../studies/studies.ts';
-import type { ExportAnswer } from './export-worker.ts';
+import type { ExportFunctions } from './export-worker.ts';
 import { latexTable, markdownTable, studyTable } from './tables.ts';
-import { type ExportJob, writeStudyText } from './write-export.ts';
+import { writeStudyText } from './write-export.ts';
 
 /** Folder of finished exports, used only by this server. */
 export const exportsFolder = (home: string) => join(home, 'exports');
 export const exportFolder = (home: string, exportId: string) => join(home, 'exports', exportId);
-
-/** Next to this file in a checkout, and next to the bundle in the app. */
-const script = join(
-  import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? 'export-worker.ts' : 'export-worker.cjs',
-);
 
 interface ExportsParts {
   home: string;
@@ -144,7 +138,11 @@ export class Exports {
       const config = await runs.config(runId);
       const starter = join(resources, 'starter');
       const job = { home, starter, folder: runs.folder(runId), summary: { id, name, trap } };
-      return runThread({ ...job, config, format, checkpoint, target, packed }, control);
+      const thread = new WorkerThread<ExportFunctions>({
+        script: workerScript(import.meta.filename, 'export-worker'),
+        ...{ code: 'export_interrupted', purpose: 'writes the export' },
+      });
+      return thread.callOnce('write', { ...job, config, format, checkpoint, target, packed }, control);
     };
     return { title: name, runId, write };
   }
@@ -160,36 +158,3 @@ function studyFormat(format: ExportFormat) {
     'Export it as Markdown or LaTeX, or export its runs separately.',
   );
 }
-
-/** Writes an export in a thread, which ends if the task is cancelled. */
-function runThread(job: ExportJob, { signal, progress }: TaskControl): Promise<string[]> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(script, { workerData: job });
-    const abort = () => void worker.terminate();
-    let settle = () => reject(signal.reason ?? interrupted());
-    worker.on('message', (answer: ExportAnswer) => {
-      if ('files' in answer) settle = () => resolve(answer.files);
-      else if ('error' in answer) {
-        const { code, message, hint } = answer.error;
-        settle = () => reject(new Failure(code, message, hint));
-      } else progress(answer.done, answer.total);
-    });
-    worker.once('error', (error) => {
-      settle = () => reject(error);
-    });
-    // Its files may be open until then.
-    worker.once('exit', () => {
-      signal.removeEventListener('abort', abort);
-      settle();
-    });
-    signal.addEventListener('abort', abort);
-  });
-}
-
-const interrupted = () =>
-  new Failure(
-    'export_interrupted',
-    'The export process ended unexpectedly.',
-    'Try again. If it happens again, report it with the log.',
-  );

@@ -36,16 +36,16 @@ export interface ExportJob {
   packed: boolean;
 }
 
-type Progress = (done: number, total: number) => void;
+export type ExportProgress = (done: number, total: number) => void;
 
 /** Writes a run's export into `target` and returns the file names. Throws as `exports.make` does. */
-export async function writeExport(job: ExportJob, progress: Progress): Promise<string[]> {
+export async function writeExport(job: ExportJob, progress: ExportProgress): Promise<string[]> {
   const record = await readRecord(job.folder);
   const files = await writers[job.format](job, record, progress);
   return job.packed && files.length > 1 ? [await pack(job, files)] : files;
 }
 
-type Writer = (job: ExportJob, record: RunRecord, progress: Progress) => Promise<string[]>;
+type Writer = (job: ExportJob, record: RunRecord, progress: ExportProgress) => Promise<string[]>;
 
 const writers: Record<ExportFormat, Writer> = {
   csv: async (job, record) => [

@@ -1,24 +1,31 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { answerAll } from '../base/asked-thread.ts';
+import { workerData } from 'node:worker_threads';
+import { serveWorker } from '../base/worker-thread.ts';
+import type { Input } from '../contract/contract.ts';
 import { openReader } from './database.ts';
 import { searchEpisodes } from './episode-text.ts';
-import type { HistoryQuestion } from './reader.ts';
 import { readRunLabel } from './run-label.ts';
-import { readIterationTimes, readSeriesAt } from './series.ts';
+import { readIterationTimes, readSeriesAt, type SeriesRange } from './series.ts';
 
-/** The thread that reads the history: does what reader.ts asks for. */
+/** The thread that does slow reads of the history. */
 
-const database = openReader((workerData as { home: string }).home);
+function createFunctions() {
+  const database = openReader((workerData as { home: string }).home);
+  return {
+    series: ({ runId, range }: { runId: string; range: SeriesRange }) => readSeriesAt(database, runId, range),
+    times: (runId: string) => readIterationTimes(database, runId),
+    label: ({
+      runId,
+      groups,
+      groupSize,
+    }: {
+      runId: string;
+      groups: number;
+      groupSize?: number | undefined;
+    }) => readRunLabel(database, runId, groups, groupSize),
+    search: (query: Input<'episodes.search'>) => searchEpisodes(database, query),
+  };
+}
 
-answerAll(parentPort!, (ask: HistoryQuestion) => {
-  switch (ask.name) {
-    case 'series':
-      return readSeriesAt(database, ask.runId, ask.range);
-    case 'times':
-      return readIterationTimes(database, ask.runId);
-    case 'label':
-      return readRunLabel(database, ask.runId, ask.groups, ask.groupSize);
-    case 'search':
-      return searchEpisodes(database, ask.wanted);
-  }
-});
+export type HistoryReaderFunctions = ReturnType<typeof createFunctions>;
+
+serveWorker(createFunctions);

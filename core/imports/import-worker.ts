@@ -1,12 +1,19 @@
-import { doJob } from '../base/in-thread.ts';
-import { type ImportOptions, importRun } from './import-run.ts';
+import { serveWorker } from '../base/worker-thread.ts';
+import { type ImportOptions, type ImportProgress, importRun } from './import-run.ts';
 
-/** The thread that creates a run from a table; the caller can cancel it. */
+/** The thread that creates a run from a table. */
 
-export interface ImportJob {
+interface ImportJob {
   home: string;
   path: string;
   options: ImportOptions;
 }
 
-void doJob<ImportJob>(({ home, path, options }, progress) => importRun(home, path, options, progress));
+const functions = {
+  import: ({ home, path, options }: ImportJob, { progress }: { progress: ImportProgress }) =>
+    importRun(home, path, options, progress),
+};
+
+export type ImportFunctions = typeof functions;
+
+serveWorker(() => functions);

@@ -17,7 +17,7 @@ export interface DownloadPlan {
   retryPause: number;
 }
 
-interface Control {
+export interface DownloadControl {
   signal: AbortSignal;
   /** Downloaded bytes. */
   progress: (done: number) => void;
@@ -36,7 +36,7 @@ export const incomplete = '.incomplete';
  * Downloads all files of a revision, resuming partial files, verifies digests and renames the folder when all are complete, so that a model
  * folder is never incomplete. Throws the signal's reason, `download_corrupt`, what `request` throws, or errors of the disk.
  */
-export async function download(plan: DownloadPlan, { signal, progress }: Control): Promise<void> {
+export async function download(plan: DownloadPlan, { signal, progress }: DownloadControl): Promise<void> {
   await mkdir(plan.partial, { recursive: true });
   let before = 0;
   for (const file of plan.revision.files) {
@@ -49,7 +49,11 @@ export async function download(plan: DownloadPlan, { signal, progress }: Control
 }
 
 /** Retries interruptions and busy hubs while data arrives; retries a wrong digest once, from the start. */
-async function fetchFile(plan: DownloadPlan, file: HubFile, { signal, progress }: Control): Promise<void> {
+async function fetchFile(
+  plan: DownloadPlan,
+  file: HubFile,
+  { signal, progress }: DownloadControl,
+): Promise<void> {
   const path = join(plan.partial, `${file.name}${incomplete}`);
   let fruitless = 0;
   let corrupt = false;
@@ -97,7 +101,7 @@ async function appendRest(
   { hub, revision }: DownloadPlan,
   file: HubFile,
   path: string,
-  { signal, progress }: Control,
+  { signal, progress }: DownloadControl,
 ): Promise<string> {
   const { hash, size: known } = await hashOf(path, file);
   let done = known;

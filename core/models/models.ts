@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Notices } from '../base/notices.ts';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
+import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { HubModel, ModelEntry, PartialDownload, RunCheckpoints } from '../contract/contract.ts';
 import { repository as repositoryName } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
@@ -13,7 +14,7 @@ import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import type { Runs } from '../runs/runs.ts';
 import { describeModel, folderName, type KnownModel } from './describe.ts';
-import { downloadInThread } from './download-thread.ts';
+import type { DownloadFunctions } from './download-worker.ts';
 import { type HubRevision, readRevision } from './hub.ts';
 import { HubSettingsStore, type SecretStore } from './hub-settings.ts';
 
@@ -181,7 +182,14 @@ export class Models {
     const before = new Set(tasks.list().map(({ id }) => id));
     const work = ({ signal, progress }: TaskControl) => {
       const pace = new Pace();
-      return downloadInThread(plan, signal, (done) => progress(done, total, pace.left(done, total)));
+      const thread = new WorkerThread<DownloadFunctions>({
+        script: workerScript(import.meta.filename, 'download-worker'),
+        ...{ code: 'download_failed', purpose: 'downloads the model' },
+      });
+      return thread.callOnce('download', plan, {
+        signal,
+        progress: (done) => progress(done, total, pace.left(done, total)),
+      });
     };
     const title = `Downloading ${repository}`;
     const done = tasks.run({ kind: 'download', runId: null, title, cancellable: true }, work);

@@ -39,8 +39,8 @@ export class EpisodeIndex {
     while (!this.closed && (await this.parts.history.indexEpisodes()));
   }
 
-  async search(wanted: Input<'episodes.search'>): Promise<Output<'episodes.search'>> {
-    return this.parts.history.reader.search(wanted);
+  async search(query: Input<'episodes.search'>): Promise<Output<'episodes.search'>> {
+    return this.parts.history.reader.call('search', query);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tasks } from '../base/tasks.ts';
-import { inBundleThread } from '../bundles/bundle-thread.ts';
+import { BundleThread } from '../bundles/bundle-thread.ts';
 import { type Sample as Shown, sampleRunId } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
@@ -94,7 +94,7 @@ export class Sample<Core extends Reader> {
     await mkdir(join(target, '..'), { recursive: true });
     const newTask = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancellable: false };
     await this.parts.tasks.run(newTask, (control) =>
-      inBundleThread({ kind: 'unpack', file: this.bundle, target: half }, control),
+      new BundleThread().callOnce('unpack', { file: this.bundle, target: half }, control),
     );
     await rename(half, target);
   }

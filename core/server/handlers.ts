@@ -86,11 +86,11 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => {
       runs.get(runId);
-      return core.history.reader.series(runId, range);
+      return core.history.reader.call('series', { runId, range });
     },
     'runs.times': ({ runId }) => {
       runs.get(runId);
-      return core.history.reader.times(runId);
+      return core.history.reader.call('times', runId);
     },
     'runs.log': ({ runId }) => {
       runs.get(runId);
@@ -184,12 +184,12 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       iteration,
       split,
       ...(await readingFile(core, runId, { iteration, split, evaluation }, (folder, paths) =>
-        core.episodes.boards(folder, paths, group),
+        core.episodes.call('boards', { folder, paths, group }),
       )),
     }),
     'rollouts.tokens': ({ runId, evaluation, episodeId }) =>
       readingEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
-        core.episodes.tokens(folder, paths, episodeId),
+        core.episodes.call('tokens', { folder, paths, episodeId }),
       ),
     'rollouts.episode': ({ runId, evaluation, episodeId }) =>
       readingEpisode(core, runId, evaluation, episodeId, (folder, paths) =>

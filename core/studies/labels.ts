@@ -6,10 +6,10 @@ import { applySettings } from '../run-config/settings.ts';
 
 /** What became of complete runs, by the collapse rule. A complete run changes no more, so each is read once, in the thread that reads what may take long. */
 export class RunLabels {
-  private readonly reader: Pick<HistoryReader, 'label'>;
+  private readonly reader: HistoryReader;
   private readonly known = new Map<string, { iteration: number; label: RunLabel | null }>();
 
-  constructor(reader: Pick<HistoryReader, 'label'>) {
+  constructor(reader: HistoryReader) {
     this.reader = reader;
   }
 
@@ -28,7 +28,8 @@ export class RunLabels {
   ): Promise<void> {
     if (this.known.get(runId)?.iteration === iteration) return;
     const { groups = 8, group_size: size } = rolloutOf(config, set);
-    this.known.set(runId, { iteration, label: await this.reader.label(runId, groups, size) });
+    const label = await this.reader.call('label', { runId, groups, groupSize: size });
+    this.known.set(runId, { iteration, label });
   }
 
   /** The run was extended, recreated or deleted. */

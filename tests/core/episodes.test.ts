@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 test('a file is read as boards, each board once', async () => {
-  const { boards, episodes } = await reader.boards(folder, paths);
+  const { boards, episodes } = await reader.call('boards', { folder, paths });
   expect(rolloutBoards.parse({ iteration: 12, split: 'train', boards, episodes })).toBeTruthy();
   expect(new Set(boards).size).toBe(boards.length);
   expect(episodes.map(({ summary }) => [summary.group, summary.member])).toEqual(
@@ -41,20 +41,20 @@ test('a file is read as boards, each board once', async () => {
   expect(solved.actions).toEqual([null, 'Down', 'Down', 'Right', 'Right', 'Down', 'Right']);
   expect(solved.slipped).toEqual([2]);
   expect(solved.thought).toBe('player 0 goal 3 3');
-  expect((await reader.boards(folder, paths, 1)).episodes.map(({ summary }) => summary.group)).toEqual([
-    1, 1, 1, 1,
-  ]);
+  expect(
+    (await reader.call('boards', { folder, paths, group: 1 })).episodes.map(({ summary }) => summary.group),
+  ).toEqual([1, 1, 1, 1]);
 });
 
 test('Bandit episodes have arms and no boards', async () => {
   const pulls = fakeRollout(folder, {}, 1, 'bandit', bandit.preset, 1, 2);
-  const { boards, episodes } = await reader.boards(folder, pulls);
+  const { boards, episodes } = await reader.call('boards', { folder, paths: pulls });
   expect(boards).toEqual([]);
   expect(episodes[1]).toMatchObject({ boards: [-1, -1], actions: [null, 'Dragon'], rewards: [0, 1] });
 });
 
 test('tokens have the recorded values, and texts if the checkpoint has a tokenizer', async () => {
-  const read = () => reader.tokens(folder, paths, '000012-train-0000');
+  const read = () => reader.call('tokens', { folder, paths, episodeId: '000012-train-0000' });
   const without = await read();
   expect(episodeTokens.parse(without)).toEqual(without);
   expect(without.turns[0]).toEqual({
@@ -81,12 +81,18 @@ test('a character of several tokens belongs to the last of them', () => {
 });
 
 test('missing and damaged episodes are reported, and the reader continues', async () => {
-  await expect(reader.tokens(folder, paths, 'nothing')).rejects.toMatchObject({ code: 'episode_unknown' });
-  await expect(reader.boards(folder, { ...paths, file: '../outside' })).rejects.toMatchObject({
+  await expect(reader.call('tokens', { folder, paths, episodeId: 'nothing' })).rejects.toMatchObject({
+    code: 'episode_unknown',
+  });
+  await expect(
+    reader.call('boards', { folder, paths: { ...paths, file: '../outside' } }),
+  ).rejects.toMatchObject({
     code: 'rollout_corrupt',
   });
   const gone = fakeRollout(folder, {}, 13, 'train', frozenLake.preset, 1, 2);
   rmSync(join(folder, gone.file));
-  await expect(reader.boards(folder, gone)).rejects.toMatchObject({ code: 'rollout_missing' });
-  expect((await reader.boards(folder, paths)).episodes).toHaveLength(8);
+  await expect(reader.call('boards', { folder, paths: gone })).rejects.toMatchObject({
+    code: 'rollout_missing',
+  });
+  expect((await reader.call('boards', { folder, paths })).episodes).toHaveLength(8);
 });

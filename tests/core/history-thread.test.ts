@@ -110,8 +110,8 @@ test('the threads of the history end by themselves, and none begins afterwards',
     world.run('one', [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
     const { reader } = core.history;
-    await reader.times('one');
-    const asked = [reader.times('one'), core.episodeIndex.search({ text: '' })];
+    await reader.call('times', 'one');
+    const asked = [reader.call('times', 'one'), core.episodeIndex.search({ text: '' })];
     const failed = asked.map((each) => expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }));
     await reader.close();
     await Promise.all(failed);

@@ -41,7 +41,7 @@ afterAll(() => world.close());
 const runId = 'long';
 
 test('series are as fine as is asked for, and lose no spike, no sum and neither end', async () => {
-  const all = await core.history.reader.series(runId, { resolution: 100 });
+  const all = await core.history.reader.call('series', { runId, range: { resolution: 100 } });
   expect(all.map(({ name }) => name)).toEqual([
     'evaluation/lake/success_rate',
     'loss',
@@ -62,20 +62,26 @@ test('series are as fine as is asked for, and lose no spike, no sum and neither 
 
 test('a stretch is given finer, down to its points', async () => {
   const names = ['rollout/reward_mean'];
-  const [finer] = await core.history.reader.series(runId, {
-    names,
-    after: 4000,
-    upTo: 5000,
-    resolution: 100,
+  const [finer] = await core.history.reader.call('series', {
+    runId,
+    range: {
+      names,
+      after: 4000,
+      upTo: 5000,
+      resolution: 100,
+    },
   });
   expect(finer!.iterations[0]).toBe(4001);
   expect(finer!.iterations.at(-1)).toBe(5000);
   expect(Math.max(...finer!.buckets!.counts)).toBe(16);
-  const [points] = await core.history.reader.series(runId, {
-    names,
-    after: 4310,
-    upTo: 4330,
-    resolution: 100,
+  const [points] = await core.history.reader.call('series', {
+    runId,
+    range: {
+      names,
+      after: 4310,
+      upTo: 4330,
+      resolution: 100,
+    },
   });
   expect(points).toEqual({
     name: names[0],
@@ -85,7 +91,7 @@ test('a stretch is given finer, down to its points', async () => {
 });
 
 test('iterations that were done again ended when they ended last', async () => {
-  const { iterations: told, times } = await core.history.reader.times(runId);
+  const { iterations: told, times } = await core.history.reader.call('times', runId);
   expect([told[0], times[0]]).toEqual([0, timeAt(0)]);
   expect([told.at(-1), times.at(-1)]).toEqual([iterations, timeAt(lines.length - 2)]);
   for (const column of [told, times]) expect(column.toSorted((a, b) => a - b)).toEqual(column);
@@ -96,6 +102,8 @@ test('iterations that were done again ended when they ended last', async () => {
 });
 
 test('what is asked of a run that is gone, or while core ends, is answered', async () => {
-  expect(await core.history.reader.series('never-there', { resolution: 100 })).toEqual([]);
-  expect(await core.history.reader.times('never-there')).toEqual({ iterations: [], times: [] });
+  expect(
+    await core.history.reader.call('series', { runId: 'never-there', range: { resolution: 100 } }),
+  ).toEqual([]);
+  expect(await core.history.reader.call('times', 'never-there')).toEqual({ iterations: [], times: [] });
 });
