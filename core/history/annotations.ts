@@ -11,13 +11,13 @@ import { eventsByType, prepared, preparedValue } from './statements.ts';
  * Reads a run's annotations into the history if their file has changed. All are replaced, so that a damaged or replaced file leaves nothing behind.
  * Returns whether anything changed.
  */
-export function takeAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {
-  const known = preparedValue<[string], number>(
+export function ingestAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {
+  const storedSize = preparedValue<[string], number>(
     database,
     'SELECT annotations_bytes FROM runs WHERE id = ?',
   ).get(runId);
   const size = statSync(join(folder, runFiles.annotations), { throwIfNoEntry: false })?.size ?? 0;
-  if (known === undefined || known === size) return false;
+  if (storedSize === undefined || storedSize === size) return false;
   database
     .transaction(() => {
       const { annotations, damaged, bytes, unreadable } = read(folder, size);
@@ -35,7 +35,7 @@ export function takeAnnotations(database: HistoryDatabase, runId: string, folder
   return true;
 }
 
-/** One run's file that can't be read keeps no other run from being shown. */
+/** Returns a problem instead of throwing, because one unreadable file must not hide other runs. */
 function read(folder: string, size: number): AnnotationsRead & { unreadable: string | null } {
   try {
     return { ...readAnnotations(folder), unreadable: null };
@@ -89,7 +89,7 @@ function apply(database: HistoryDatabase, runId: string, annotation: Annotation)
   }
 }
 
-/** Episodes that were written since, as by a resumed run, are there. */
+/** Marks the cleaned rollouts as removed, except those that a resumed run wrote later. */
 function applyCleaning(
   database: HistoryDatabase,
   runId: string,
@@ -135,10 +135,10 @@ const noEvidence: AlertEvidence = {
 
 /** Returns the alert's evidence as JSON, or null if its line has none. */
 function evidenceOf(annotation: object): string | null {
-  const said = Object.entries(annotation).filter(
+  const evidence = Object.entries(annotation).filter(
     ([key, part]) => Object.hasOwn(noEvidence, key) && part !== undefined && part !== null,
   );
-  return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
+  return evidence.length === 0 ? null : JSON.stringify(Object.fromEntries(evidence));
 }
 
 type ActionAnnotation = Extract<Annotation, { type: 'action' }>;
@@ -146,11 +146,11 @@ type ActionAnnotation = Extract<Annotation, { type: 'action' }>;
 /** The last line about an action counts. Its start is the time of the last `begun` line. */
 function applyAction(database: HistoryDatabase, runId: string, annotation: ActionAnnotation): void {
   const { type: _, action: id, time, ...body } = annotation;
-  const known = preparedValue<[string, string], number>(
+  const storedStart = preparedValue<[string, string], number>(
     database,
     'SELECT begun_at FROM actions WHERE run = ? AND id = ?',
   ).get(runId, id);
-  const begun = body.state === 'begun' ? time : (known ?? time);
+  const begun = body.state === 'begun' ? time : (storedStart ?? time);
   prepared(
     database,
     'INSERT OR REPLACE INTO actions (run, id, alert, begun_at, changed_at, body) VALUES (?, ?, ?, ?, ?, ?)',
@@ -206,8 +206,8 @@ export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
 }
 
 /**
- * Oldest first; those that were found in one go, as of a run that was taken in late, by their iterations. Where a trainer has begun again from before the iteration of an alert, since that was raised, the alert is of something that was taken back
- * with its metrics.
+ * Returns a run's alerts, oldest first, and by iteration if they were raised together. Excludes alerts for iterations that a trainer repeated after
+ * they were raised, because their metrics were replaced.
  */
 export function readAlerts(database: HistoryDatabase, runId: string): Alert[] {
   const actions = new Map(readActions(database, runId).map((each) => [each.alert, each]));

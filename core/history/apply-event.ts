@@ -4,7 +4,7 @@ import type { HistoryDatabase } from './database.ts';
 import type { RunRow } from './runs-table.ts';
 import { prepared } from './statements.ts';
 
-/** What a run's journal alone decides of its row. */
+/** The columns of a run's row that follow from its journal. */
 export type JournalState = Pick<
   RunRow,
   | 'status'
@@ -23,8 +23,8 @@ export type JournalState = Pick<
   | 'taken'
 >;
 
-/** Of a run whose journal hasn't been read. */
-export const unread: JournalState = {
+/** The state of a run before its journal is read. */
+export const initialState: JournalState = {
   status: 'created',
   iteration: 0,
   started_at: null,
@@ -41,12 +41,12 @@ export const unread: JournalState = {
   taken: 0,
 };
 
-/** Events whose longest silences are kept together. */
+/** Number of events per window of the longest gap. */
 const gapWindow = 1000;
 
 /**
- * Takes one event in: into the run's state, which the caller writes at the end of its batch, and into the tables. Called once for each event, in the
- * journal's order.
+ * Applies one event to the tables and to the run's state, which the caller writes at the end of its batch. Call it once per event, in the order of
+ * the journal.
  */
 export function applyEvent(
   database: HistoryDatabase,
@@ -55,7 +55,7 @@ export function applyEvent(
   event: JournalEvent,
 ): void {
   const meaning = meaningOf(event);
-  measureSilence(state, event, meaning);
+  measureGap(state, event, meaning);
   state.last_seq = event.seq;
   state.last_time = event.time;
   applyToState(state, event, meaning);
@@ -63,19 +63,19 @@ export function applyEvent(
 }
 
 /**
- * The time since the event before: part of what the run has taken, and perhaps the longest silence of the last events, in two windows of which the older one is let go.
- * Pauses and the time between two trainers aren't the run's own.
+ * Adds the time since the previous event to the run's training time and to the longest gap of the current window. The state has the newest window
+ * and the one before. Pauses and the time between two trainers don't count.
  */
-function measureSilence(state: JournalState, { seq, time }: JournalEvent, { begins }: Meaning): void {
+function measureGap(state: JournalState, { seq, time }: JournalEvent, { begins }: Meaning): void {
   const windows = Math.floor(seq / gapWindow) - Math.floor(Math.max(0, state.last_seq) / gapWindow);
   if (windows > 0) {
     state.gap_before = windows === 1 ? state.gap : 0;
     state.gap = 0;
   }
   if (begins || state.status === 'paused' || state.last_time === null) return;
-  const silence = time - state.last_time;
-  state.gap = Math.max(state.gap, silence);
-  if (state.taken !== null) state.taken += Math.max(0, silence);
+  const gap = time - state.last_time;
+  state.gap = Math.max(state.gap, gap);
+  if (state.taken !== null) state.taken += Math.max(0, gap);
 }
 
 function applyToState(state: JournalState, { time }: JournalEvent, meaning: Meaning): void {

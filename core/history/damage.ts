@@ -14,7 +14,9 @@ export function dropDamagedHistory(home: string): boolean {
   const lock = existsSync(file) ? lockUnlessHosted(home) : null;
   if (!lock) return false;
   try {
-    return isDamaged(file) && drop(file);
+    if (!isDamaged(file)) return false;
+    drop(file);
+    return true;
   } finally {
     lock.release();
   }
@@ -30,8 +32,8 @@ function lockUnlessHosted(home: string): { release(): void } | null {
   }
 }
 
-/** Gives true. */
-function drop(file: string): boolean {
+/** Throws `history_in_use`. */
+function drop(file: string): void {
   const users = usersOf(file);
   if (users.length > 0) {
     throw new Failure(
@@ -41,7 +43,6 @@ function drop(file: string): boolean {
     );
   }
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-  return true;
 }
 
 function isDamaged(file: string): boolean {

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { asDiskFull, Failure } from '../contract/failure.ts';
-import { historyVersion, migrate, versionOf } from './migrations.ts';
+import { migrate, versionOf } from './migrations.ts';
 
 export type HistoryDatabase = Database.Database;
 
 export const databaseFile = (home: string) => join(home, 'studio.db');
 const lockFile = (home: string) => join(home, 'studio.lock');
 
-/** Whether a folder is a data folder: a process that locked it left its lock file there. */
+/** Returns whether a folder is a data folder. A process that locks one leaves its lock file there. */
 export const isDataFolder = (folder: string) =>
   existsSync(lockFile(folder)) || existsSync(databaseFile(folder));
 
@@ -25,7 +25,7 @@ export function lockFolder(home: string): { release(): void } {
   });
 }
 
-/** An empty database in a transaction that never ends: SQLite locks files where Node can't. */
+/** Opens a transaction on an empty database and never ends it, because Node can't lock files and SQLite can. */
 function takeLock(file: string): HistoryDatabase {
   const lock = new Database(file, { timeout: 0 });
   try {
@@ -51,34 +51,31 @@ export function openDatabase(home: string): HistoryDatabase {
       database.pragma('locking_mode = EXCLUSIVE');
       database.pragma('journal_mode = WAL');
       database.exec('BEGIN EXCLUSIVE; COMMIT');
-      makeReady(database);
+      prepareWriter(database);
     });
   });
 }
 
-/** The one connection that writes, in a process that has locked the folder. Throws as {@link openDatabase} does. */
+/** Opens the only connection that writes. The process must have locked the folder. Throws as {@link openDatabase} does. */
 export function openWriter(home: string): HistoryDatabase {
   return opening(home, () =>
     openWith(home, { timeout: 0 }, (database) => {
       database.pragma('journal_mode = WAL');
-      makeReady(database);
+      prepareWriter(database);
     }),
   );
 }
 
-/** A connection that sees whole transactions of the writer's, waits for none, and changes nothing. Throws as {@link openDatabase} does. */
+/** Opens a read-only connection, which sees only committed transactions and never waits. Throws as {@link openDatabase} does. */
 export function openReader(home: string): HistoryDatabase {
   return opening(home, () =>
     openWith(home, { readonly: true, timeout: 0 }, (database) => void versionOf(database)),
   );
 }
 
-/** Whether a history is of a newer StarPO Studio. */
-export const isNewer = (database: HistoryDatabase) => versionOf(database) > historyVersion;
-
-function makeReady(database: HistoryDatabase): void {
+function prepareWriter(database: HistoryDatabase): void {
   database.pragma('synchronous = NORMAL');
-  // Taking in a folder of years writes all over the tables: less often to the disk, in larger pieces.
+  // Ingesting many runs writes to all parts of the tables. A larger cache makes disk writes fewer and larger.
   database.pragma('cache_size = -32000');
   database.pragma('wal_autocheckpoint = 4000');
   database.pragma('foreign_keys = ON');
@@ -133,7 +130,7 @@ function meansInUse(error: unknown): boolean {
   return typeof code === 'string' && /^SQLITE_(BUSY|LOCKED)/.test(code);
 }
 
-/** Whether SQLite reports a file as corrupt. Other errors (permissions, a full disk) are not damage. */
+/** Returns whether SQLite reports a file as corrupt. Other errors (permissions, a full disk) are not damage. */
 export function meansDamage(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^SQLITE_(NOTADB|CORRUPT)/.test(code);

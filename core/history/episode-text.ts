@@ -7,20 +7,18 @@ import { inside, unpack } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** What episodes say, for the search: migrations/0001-schema.ts has the tables. */
-
 const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
 const index = z.looseObject({ episodes: z.array(z.intersection(episodeSummary, place)) });
-const said = z.looseObject({
+const episodeSteps = z.looseObject({
   steps: z.array(
     z.looseObject({ response: z.string(), think: z.string().nullable(), answer: z.string().nullable() }),
   ),
 });
 
-/** Letters of one episode that can be found. */
-const longest = 20_000;
+/** Maximum indexed characters per episode. */
+const maxLength = 20_000;
 
-interface Waiting {
+interface PendingRollout {
   run: string;
   iteration: number;
   split: string;
@@ -28,15 +26,15 @@ interface Waiting {
   index_file: string;
 }
 
-const waiting = `FROM rollouts JOIN runs ON runs.id = rollouts.run
+const pendingRollouts = `FROM rollouts JOIN runs ON runs.id = rollouts.run
   LEFT JOIN indexed_rollouts AS indexed ON indexed.run = rollouts.run AND indexed.iteration = rollouts.iteration AND indexed.split = rollouts.split
   WHERE removed = 0 AND indexed.run IS NULL`;
 
 /** Indexes the oldest rollout file (by row number) that is not indexed yet, and returns whether one was found. An unreadable file is indexed as empty. */
 export function indexNextRollout(database: HistoryDatabase, home: string): boolean {
-  const next = prepared<[], Waiting>(
+  const next = prepared<[], PendingRollout>(
     database,
-    `SELECT rollouts.run, rollouts.iteration, rollouts.split, file, index_file ${waiting}
+    `SELECT rollouts.run, rollouts.iteration, rollouts.split, file, index_file ${pendingRollouts}
      ORDER BY runs.created_at, rollouts.run, rollouts.iteration, rollouts.split LIMIT 1`,
   ).get();
   if (!next) return false;
@@ -71,7 +69,7 @@ type Text = Pick<z.infer<typeof episodeSummary>, 'id' | 'environment' | 'success
   text: string;
 };
 
-function readTexts(folder: string, { file, index_file }: Waiting): Text[] {
+function readTexts(folder: string, { file, index_file }: PendingRollout): Text[] {
   try {
     const { episodes } = index.parse(JSON.parse(readFileSync(inside(folder, index_file), 'utf8')));
     const bytes = readFileSync(inside(folder, file));
@@ -84,14 +82,14 @@ function readTexts(folder: string, { file, index_file }: Waiting): Text[] {
   }
 }
 
-/** Null where the episode is damaged. */
+/** Returns null if the episode is damaged. */
 function textOf(frame: Buffer): string | null {
   try {
-    const { steps } = said.parse(JSON.parse(unpack(frame)));
+    const { steps } = episodeSteps.parse(JSON.parse(unpack(frame)));
     const turns = steps.map(({ response, think, answer }) =>
       think === null && answer === null ? response : [think, answer].filter(Boolean).join(' → '),
     );
-    return turns.join('\n').slice(0, longest);
+    return turns.join('\n').slice(0, maxLength);
   } catch {
     return null;
   }
@@ -99,7 +97,7 @@ function textOf(frame: Buffer): string | null {
 
 type Facets = Partial<{ runId: string; environment: string; success: boolean }>;
 
-/** Words that say exactly what they stand for, whatever a name consists of. */
+/** Returns search words for a filter. Names are hex-encoded, so that the tokenizer does not split them. */
 function facetsOf({ runId, environment, success }: Facets): string[] {
   const word = (kind: string, name: string) => `${kind}${Buffer.from(name).toString('hex')}`;
   return [
@@ -115,9 +113,9 @@ type Row = Omit<FoundEpisode, 'success'> & { success: 0 | 1 };
 /** Implements `episodes.search`, newest first. */
 export function searchEpisodes(
   database: HistoryDatabase,
-  { limit = 50, ...wanted }: Search,
+  { limit = 50, ...query }: Search,
 ): Output<'episodes.search'> {
-  const found = findEpisodes(database, { ...wanted, limit: limit + 1 });
+  const found = findEpisodes(database, { ...query, limit: limit + 1 });
   return { episodes: found.slice(0, limit), more: found.length > limit, ...indexState(database) };
 }
 
@@ -149,7 +147,7 @@ function findEpisodes(
   return rows.map(({ success, ...row }) => ({ ...row, success: success === 1 }));
 }
 
-/** Words and "phrases in quotes"; the last word may go on, since it may still be typed. Whatever else is meant by it elsewhere, here it is text. */
+/** Returns quoted FTS5 terms for words and "quoted phrases", so that FTS5 operators are plain text. The last word matches as a prefix while it is typed. */
 function wordsOf(text: string): string[] {
   const parts = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
   const searchable = parts.filter((part) => /[\p{L}\p{N}]/u.test(part));
@@ -159,13 +157,13 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** Episodes that can be found, and files that are still to be read. */
+/** Returns the number of indexed episodes and of pending files. */
 function indexState(database: HistoryDatabase): { indexed: number; pending: number } {
   const count = (sql: string) => preparedValue<[], number>(database, sql).get() ?? 0;
   return {
     indexed: count(
       'SELECT coalesce(sum(episodes), 0) FROM rollouts JOIN indexed_rollouts USING (run, iteration, split) WHERE removed = 0',
     ),
-    pending: count(`SELECT count(*) ${waiting}`),
+    pending: count(`SELECT count(*) ${pendingRollouts}`),
   };
 }

@@ -2,12 +2,12 @@ import type { EchoTrap, RebuildReport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { usableCalibration } from '../echo-trap/calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
-import { judgeAnew } from './echo-trap.ts';
+import { computeTrap } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
 import { HistoryReader } from './reader.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import type { Survey } from './survey.ts';
-import { createWriter, type HistoryWriter, type Ingested, nothingTaken } from './writer.ts';
+import { createWriter, type HistoryWriter, type Ingested, nothingIngested } from './writer.ts';
 import { startWriterThread } from './writer-thread.ts';
 
 export interface HistoryOptions {
@@ -24,24 +24,24 @@ export interface HistoryOptions {
 export class History implements HistoryWriter {
   readonly database: HistoryDatabase;
   readonly reader: HistoryReader;
-  /** Why nothing can be written, or null. */
+  /** Why writes fail, or null. */
   readonly readOnly: Failure | null;
   private readonly writer: HistoryWriter | null;
   private readonly lock: { release(): void };
 
-  private readonly judgeAnew: (runId: string) => EchoTrap | null;
+  private readonly computeTrap: (runId: string) => EchoTrap | null;
 
   private constructor(
     writer: HistoryWriter | null,
     database: HistoryDatabase,
     reader: HistoryReader,
     lock: { release(): void },
-    judgeAnew: (runId: string) => EchoTrap | null,
+    computeTrap: (runId: string) => EchoTrap | null,
   ) {
     this.writer = writer;
     this.database = database;
     this.reader = reader;
-    this.judgeAnew = judgeAnew;
+    this.computeTrap = computeTrap;
     this.readOnly = writer ? null : newerHistory();
     this.lock = lock;
   }
@@ -56,7 +56,7 @@ export class History implements HistoryWriter {
         thread ? startWriterThread(home, calibration) : createWriter(home, calibration),
       );
       const database = openReader(home);
-      const judge = (runId: string) => judgeAnew(database, home, runId, calibration);
+      const judge = (runId: string) => computeTrap(database, home, runId, calibration);
       return new History(writer, database, new HistoryReader(home), lock, judge);
     } catch (error) {
       await writer?.close();
@@ -70,15 +70,15 @@ export class History implements HistoryWriter {
   }
 
   async ingest(runId: string): Promise<Ingested> {
-    return this.writer ? this.writer.ingest(runId) : nothingTaken;
+    return this.writer ? this.writer.ingest(runId) : nothingIngested;
   }
 
-  async takeAnnotations(runId: string): Promise<boolean> {
-    return this.writer ? this.writer.takeAnnotations(runId) : false;
+  async ingestAnnotations(runId: string): Promise<boolean> {
+    return this.writer ? this.writer.ingestAnnotations(runId) : false;
   }
 
   async trap(runId: string): Promise<EchoTrap | null> {
-    return this.writer ? this.writer.trap(runId) : this.judgeAnew(runId);
+    return this.writer ? this.writer.trap(runId) : this.computeTrap(runId);
   }
 
   async forkBaseline(runId: string, iteration: number): Promise<string | null> {
@@ -102,7 +102,7 @@ export class History implements HistoryWriter {
   }
 }
 
-/** Null for a history of a newer version. */
+/** Returns null for a history of a newer version. */
 async function openUnlessNewer(
   open: () => HistoryWriter | Promise<HistoryWriter>,
 ): Promise<HistoryWriter | null> {

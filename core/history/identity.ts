@@ -3,16 +3,16 @@ import { parseEvent } from '../run-directory/events.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared } from './statements.ts';
 
-/** What changes when a directory is replaced by another of the same name. */
+/** Returns a text that changes when a directory is replaced by another of the same name. */
 export function folderIdentity(folder: string): string {
   const stat = statSync(folder, { throwIfNoEntry: false });
   return stat ? `${stat.ino} ${stat.birthtimeMs}` : '';
 }
 
-/** A first event is far shorter. */
+/** Maximum bytes to read; a first event is far shorter. */
 const firstLineLimit = 64 << 10;
 
-/** Whether a journal begins with the event that the history has of it; where either has none, nothing speaks against it. */
+/** Returns whether a journal starts with the run's first event in the history. True if either has no event. */
 export function isSameJournal(database: HistoryDatabase, runId: string, journal: string): boolean {
   const stored = prepared<[string], { seq: number; time: number; type: string }>(
     database,

@@ -1,14 +1,14 @@
 import { type JournalEvent, parseEvent } from '../run-directory/events.ts';
 import { readTail } from '../run-directory/journal-tail.ts';
-import { applyEvent, type JournalState, unread } from './apply-event.ts';
+import { applyEvent, initialState, type JournalState } from './apply-event.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-const columns = Object.keys(unread) as (keyof JournalState)[];
+const columns = Object.keys(initialState) as (keyof JournalState)[];
 
 /**
  * Ingests new events of a run: one batch in one transaction, together with the byte offset to continue from.
- * Skips a batch that was ingested in the meantime, for example by a rebuild. A crash at any point neither loses nor duplicates events.
+ * Skips a batch that was ingested, for example by a rebuild. A crash at any point neither loses nor duplicates events.
  * Returns whether there may be more.
  */
 export function ingestBatch(
@@ -23,24 +23,24 @@ export function ingestBatch(
   const tail = readTail(journal, offset, limit);
   if (!tail.replaced && tail.lines.length === 0) return false;
 
-  const take = database.transaction((events: (JournalEvent | null)[]) => {
+  const store = database.transaction((events: (JournalEvent | null)[]) => {
     if (position.get(runId) !== offset) return true;
     if (tail.replaced) {
-      forgetJournal(database, runId);
+      resetRun(database, runId);
       return true;
     }
     storeEvents(database, runId, events, tail.next);
     return tail.more;
   });
-  return take.immediate(tail.lines.map(parseEvent));
+  return store.immediate(tail.lines.map(parseEvent));
 }
 
-/** Takes in all that is there now. */
+/** Ingests all events. */
 export function ingestAll(database: HistoryDatabase, runId: string, journal: string, limit?: number): void {
   while (ingestBatch(database, runId, journal, limit));
 }
 
-/** Where a trainer is is only of use as long as it is there: `phase` events, nearly all that there are, leave no row. */
+/** Stores no rows for `phase` events: they are the most frequent ones, and only the newest phase matters. */
 function storeEvents(
   database: HistoryDatabase,
   runId: string,
@@ -57,7 +57,7 @@ function storeEvents(
   ).get(runId)!;
   for (const event of events) {
     if (!event) {
-      state.journal_problem ??= 'The journal has lines that are no events; they were skipped.';
+      state.journal_problem ??= 'The journal has invalid lines, which were skipped.';
     } else if (event.type === 'phase') {
       if (event.seq > state.last_seq) applyEvent(database, runId, state, event);
     } else {
@@ -69,11 +69,11 @@ function storeEvents(
   writeState(database, runId, state, next);
 }
 
-/** A journal that is shorter than what was read of it is another one: it is read from its start. */
-function forgetJournal(database: HistoryDatabase, runId: string): void {
+/** Prepares a run for ingestion from the start of its journal, because the journal was replaced. */
+function resetRun(database: HistoryDatabase, runId: string): void {
   for (const table of ['events', 'metrics', 'evaluations', 'rollouts', 'echo_trap'])
     prepared(database, `DELETE FROM ${table} WHERE run = ?`).run(runId);
-  writeState(database, runId, unread, 0);
+  writeState(database, runId, initialState, 0);
 }
 
 function writeState(database: HistoryDatabase, runId: string, state: JournalState, offset: number): void {

@@ -14,7 +14,7 @@ export interface StoredEvent {
   body: string;
 }
 
-/** Events after a `seq`, in order, at most `limit`; where the trainer is (`phase`) isn't among them. */
+/** Returns up to `limit` events after a `seq`, in order, without `phase` events. */
 export function eventsAfter(
   database: HistoryDatabase,
   runId: string,
@@ -27,12 +27,12 @@ export function eventsAfter(
   ).all(runId, seq, limit);
 }
 
-/** What a stored event means. */
+/** Returns the meaning of a stored event. */
 export function storedMeaning({ type, body }: Pick<StoredEvent, 'type' | 'body'>): Meaning {
   return meaningOf({ type, body: JSON.parse(body) });
 }
 
-/** Metric series by name, every point; `names` undefined: all. Only iterations above `after`, up to `upTo`. */
+/** Returns every point of metric series, sorted by name; all metrics without `names`. Includes iterations above `after`, up to `upTo`. */
 export function readSeries(
   database: HistoryDatabase,
   runId: string,
@@ -60,7 +60,7 @@ export function readSeries(
 
 const twice = <T>(value: T): [T, T] => [value, value];
 
-/** What a run's card shows besides its newest evaluations. */
+/** Metrics that a run's card shows besides its newest evaluations. */
 const cardMetrics = [
   'rollout/success_rate',
   'rollout/reward_mean',
@@ -72,7 +72,7 @@ const cardMetrics = [
   'warm_start/loss',
 ];
 
-/** Newest values of a few metrics, and of every evaluation set's, by their full names. */
+/** Returns the newest values of the card's metrics and of all evaluation metrics, by full name. */
 export function latestMetrics(database: HistoryDatabase, runId: string): Record<string, number> {
   const newest = preparedValue<[string, string], number>(
     database,
@@ -91,7 +91,7 @@ export function latestMetrics(database: HistoryDatabase, runId: string): Record<
   return latest;
 }
 
-/** Times (ms) of the last `count` iteration events since the trainer last started, oldest first. */
+/** Returns the times (ms) of the last `count` iteration events since the trainer's last start, oldest first. */
 export function recentIterationTimes(database: HistoryDatabase, runId: string, count: number): number[] {
   return preparedValue<[string, string, number], number>(
     database,
@@ -121,20 +121,20 @@ export function findRollout(
   ).get(runId, iteration, split);
 }
 
-/** What a person should read, in the journal's order; a problem with the files themselves comes first, with a `seq` below 0. */
+/** Returns a run's log lines in the order of the journal. Problems with the run's files come first, with a negative `seq`. */
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
-  const told = typesOf(database, runId).filter(isTold);
+  const types = typesOf(database, runId).filter(isTold);
   const lines = prepared<[string, string], StoredEvent>(
     database,
     `SELECT seq, time, type, body FROM ${eventsByType} WHERE run = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   )
-    .all(runId, JSON.stringify(told))
+    .all(runId, JSON.stringify(types))
     .flatMap((event) => toLogLine(event) ?? []);
   const run = getRun(database, runId);
   return run ? [...fileProblems(run), ...lines] : lines;
 }
 
-/** Types of a run's events: one look into their index for each, however many events there are. */
+/** Returns the types of a run's events with one index lookup per type. */
 function typesOf(database: HistoryDatabase, runId: string): string[] {
   const types = preparedValue<[string, string], string>(
     database,
@@ -147,7 +147,7 @@ function typesOf(database: HistoryDatabase, runId: string): string[] {
   return types.all(runId, runId);
 }
 
-/** What is wrong with a run's own files, so that something of them was skipped. */
+/** Returns a log line per file of the run with skipped lines. */
 function fileProblems(run: RunRow): LogLine[] {
   const { annotations_problem: message, last_time, created_at } = run;
   const problem = journalProblem(run);
@@ -157,13 +157,13 @@ function fileProblems(run: RunRow): LogLine[] {
   ];
 }
 
-/** What is wrong with a run's journal itself. */
+/** Returns a log line about invalid lines of the journal, or null. */
 export function journalProblem({ journal_problem, last_time, created_at }: RunRow): LogLine | null {
   if (journal_problem === null) return null;
   return { seq: -1, time: last_time ?? created_at, level: 'warning', message: journal_problem };
 }
 
-/** What a run's last trainer that planned its device's memory planned; null where none did. */
+/** Returns a run's newest memory plan, or null if there is none. */
 export function readMemoryPlan(database: HistoryDatabase, runId: string): MemoryPlan | null {
   const body = preparedValue<[string], string>(
     database,
@@ -172,13 +172,13 @@ export function readMemoryPlan(database: HistoryDatabase, runId: string): Memory
   return body === undefined ? null : JSON.parse(body);
 }
 
-/** Null for events that say nothing to people. */
+/** Returns null for events without a log line. */
 export function toLogLine(event: StoredEvent): LogLine | null {
   const { line } = storedMeaning(event);
   return line ? { seq: event.seq, time: event.time, ...line } : null;
 }
 
-/** Success rates of a run's own evaluations at an iteration, in [0, 1]. */
+/** Returns the success rates of a run's evaluations at an iteration, in [0, 1]. */
 export function successAt(
   database: HistoryDatabase,
   runId: string,
@@ -195,7 +195,7 @@ export function successAt(
     });
 }
 
-/** Every iteration that was evaluated, oldest first, with its mean success over the environments. */
+/** Returns every evaluated iteration, oldest first, with its mean success rate over the environments. */
 export function checkpointResults(
   database: HistoryDatabase,
   runId: string,
@@ -213,7 +213,7 @@ export function checkpointResults(
     });
 }
 
-/** What a run's last trainer ran on; null where there was none. */
+/** Returns the machine of a run's last trainer, or null if there was none. */
 export function lastMachine(database: HistoryDatabase, runId: string): RunSummary['machine'] {
   const body = preparedValue<[string], string>(
     database,
@@ -224,7 +224,7 @@ export function lastMachine(database: HistoryDatabase, runId: string): RunSummar
   return { host, device, name, threads };
 }
 
-/** Commit of the last trainer; null where there was none, or it didn't say. */
+/** Returns the commit of a run's last trainer, or null if there was none or it was not recorded. */
 export function trainerBuild(database: HistoryDatabase, runId: string): string | null {
   const build = preparedValue<[string], string | null>(
     database,
@@ -233,7 +233,7 @@ export function trainerBuild(database: HistoryDatabase, runId: string): string |
   return build.get(runId) ?? null;
 }
 
-/** Time (ms) of the last event that opened a process; null where none did. */
+/** Returns the time (ms) of the last `started` event, or null if there is none. */
 export function lastStart(database: HistoryDatabase, runId: string): number | null {
   const time = preparedValue<[string], number | null>(
     database,

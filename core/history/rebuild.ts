@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { RebuildReport } from '../contract/contract.ts';
 import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
-import { takeAnnotations } from './annotations.ts';
+import { ingestAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
 import type { Judge } from './echo-trap.ts';
 import { ingestAll } from './ingest.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 import { preparedValue } from './statements.ts';
 
-/** Names of the run directories that are there. */
+/** Returns the names of the existing run directories. */
 export function runsOnDisk(home: string): string[] {
   try {
     return readdirSync(runsFolder(home), { withFileTypes: true })
@@ -21,7 +21,7 @@ export function runsOnDisk(home: string): string[] {
   }
 }
 
-/** Whether a run directory holds what makes it one. */
+/** Returns whether a run directory has a run.json. */
 export const isRunFolder = (home: string, runId: string) =>
   existsSync(join(runFolder(home, runId), runFiles.config));
 
@@ -43,18 +43,18 @@ export async function rebuildHistory(
   { progress = () => {}, signal }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const present = runsOnDisk(home);
-  const known = listRunIds(database);
-  const forgotten = known.filter((runId) => !present.includes(runId));
+  const stored = listRunIds(database);
+  const forgotten = stored.filter((runId) => !present.includes(runId));
   for (const runId of forgotten) removeRun(database, runId);
   const replace = database.transaction((runId: string) => {
     const folder = runFolder(home, runId);
     removeRun(database, runId);
     if (!addRun(database, runId, folder)) {
-      if (known.includes(runId)) throw new RunUnreadable();
+      if (stored.includes(runId)) throw new RunUnreadable();
       return;
     }
     ingestAll(database, runId, join(folder, runFiles.journal));
-    takeAnnotations(database, runId, folder);
+    ingestAnnotations(database, runId, folder);
   });
   const unreadable: string[] = [];
   for (const [index, runId] of present.entries()) {
@@ -64,7 +64,7 @@ export async function rebuildHistory(
       judge.forget(runId);
       judge.judge(runId);
     } catch (error) {
-      if (!(error instanceof RunUnreadable || isOfFile(error))) throw error;
+      if (!(error instanceof RunUnreadable || isFileError(error))) throw error;
       unreadable.push(runId);
     }
     progress(index + 1, present.length);
@@ -73,11 +73,11 @@ export async function rebuildHistory(
   return { ...countHistory(database), skipped: foldersWithoutRun(database, home), forgotten, unreadable };
 }
 
-/** The run.json of a run that the history knows is damaged. */
+/** A run in the history has no readable run.json. */
 class RunUnreadable extends Error {}
 
-/** Whether a file can't be read, rather than the history not be written. */
-const isOfFile = (error: unknown) => error instanceof Error && 'syscall' in error && !asDiskFull(error);
+/** Returns whether an error comes from reading a run's files and not from writing the history. */
+const isFileError = (error: unknown) => error instanceof Error && 'syscall' in error && !asDiskFull(error);
 
 function countHistory(
   database: HistoryDatabase,
@@ -95,8 +95,8 @@ function countHistory(
   };
 }
 
-/** A name with a dot in front is a run that is just being made. */
+/** Excludes names with a leading dot, which are runs that are being created. */
 function foldersWithoutRun(database: HistoryDatabase, home: string): string[] {
-  const known = new Set(listRunIds(database));
-  return readdirSync(runsFolder(home)).filter((name) => !name.startsWith('.') && !known.has(name));
+  const stored = new Set(listRunIds(database));
+  return readdirSync(runsFolder(home)).filter((name) => !name.startsWith('.') && !stored.has(name));
 }

@@ -3,7 +3,7 @@ import { labelRun, type Point, ruleSeries } from '../echo-trap/collapse-rule.ts'
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** What became of a run by the collapse rule and its stored series; null where it is too short, or has no success. */
+/** Labels a run by the collapse rule and its stored series. Returns null if it is too short or has no success rate. */
 export function readRunLabel(
   database: HistoryDatabase,
   runId: string,
@@ -18,7 +18,7 @@ function readPoints(database: HistoryDatabase, runId: string): Point[] {
     database,
     'SELECT DISTINCT label FROM evaluations WHERE run = ?',
   ).all(runId);
-  // One name at a time: only so is nothing read but what is wanted.
+  // One query per name reads only the needed rows.
   const series = prepared<[string, string], { iteration: number; value: number }>(
     database,
     'SELECT iteration, value FROM metrics WHERE run = ? AND name = ?',

@@ -8,7 +8,7 @@ import { runFiles, runIdPattern } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** A run's row as stored: a function of its run directory alone. */
+/** A stored run. All columns follow from its run directory. */
 export interface RunRow {
   id: string;
   name: string;
@@ -38,19 +38,19 @@ export interface RunRow {
   note: string;
   starred: 0 | 1;
   archived: 0 | 1;
-  /** JSON: why the queue couldn't start it, with the time. */
+  /** JSON: why the queue couldn't start the run, and when. */
   start_problem: string | null;
-  /** JSON: as in a run's summary, or null; NULL where an earlier version took the run in. */
+  /** JSON as in the run's summary, or JSON null. SQL NULL if an earlier version added the run. */
   parent: string | null;
-  /** What a person calls it; empty: nothing else. */
+  /** Name given by the user, or empty. */
   given_name: string;
-  /** As in `StarPO-S (PPO)`; NULL where an earlier version took the run in. */
+  /** For example `StarPO-S (PPO)`. NULL if an earlier version added the run. */
   algorithm: string | null;
-  /** Milliseconds that trainers worked at it; NULL where an earlier version took its events in. */
+  /** Training time in ms, without pauses and interruptions. NULL if an earlier version ingested its events. */
   taken: number | null;
 }
 
-/** What the history needs of run.json; a newer version's other keys don't matter here. */
+/** The keys of run.json that the history uses. */
 const head = z.looseObject({
   preset: z.string(),
   task: z.string(),
@@ -64,14 +64,14 @@ const head = z.looseObject({
   start: z.looseObject({ run: z.string() }).optional().catch(undefined),
   filter: z.looseObject({ strategy: z.string() }).optional().catch(undefined),
   advantage: z.looseObject({ estimator: z.string() }).optional().catch(undefined),
-  /** Of a run that was made elsewhere: docs/formats/imported-run.md. */
+  /** Only imported runs have this key; see docs/formats/imported-run.md. */
   imported: z.looseObject({ name: z.string() }).optional(),
 });
 
-/** Takes a run directory into the history, unless it is there or holds no readable run.json (yet). Gives whether it is there now. */
+/** Adds a run to the history, unless it has no readable run.json. Returns whether the history contains the run. */
 export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
-  const known = getRun(database, runId);
-  if (known && known.parent !== null && known.algorithm !== null) return true;
+  const stored = getRun(database, runId);
+  if (stored && stored.parent !== null && stored.algorithm !== null) return true;
   const path = join(folder, runFiles.config);
   let config: z.infer<typeof head>;
   let created: number;
@@ -79,10 +79,10 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     config = head.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
     created = Math.round(statSync(path).mtimeMs);
   } catch {
-    return known !== undefined;
+    return stored !== undefined;
   }
   const parent = JSON.stringify(parentOf(config));
-  if (known) {
+  if (stored) {
     prepared(database, 'UPDATE runs SET parent = ?, algorithm = ? WHERE id = ?').run(
       parent,
       algorithmOf(config),
@@ -109,14 +109,14 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   return true;
 }
 
-/** A copy names no checkpoint of the run that it was made from; `parent.iteration` alone would make it a fork of the start. */
+/** Only a fork starts from a checkpoint of its parent. For a copy, the iteration is null, although run.json has one. */
 function parentOf({ parent, start }: z.infer<typeof head>): RunSummary['parent'] {
   return parent && { run: parent.run, iteration: start?.run === parent.run ? parent.iteration : null };
 }
 
 const estimators: Record<string, string> = { gae: 'PPO', grpo: 'GRPO', dr_grpo: 'Dr. GRPO', rloo: 'RLOO' };
 
-/** What a run is trained by, in a few words. */
+/** Returns the display name of the algorithm. */
 function algorithmOf({ task, filter, advantage }: z.infer<typeof head>): string {
   if (task === 'warm_start') return 'Warm start';
   if (!filter || !advantage) return 'Not known';
@@ -130,7 +130,7 @@ export const ownName = (
   { imported, preset }: { imported?: { name: string } | undefined; preset: string },
 ) => imported?.name ?? defaultName(runId, preset);
 
-/** What a run is called: its preset's title and the random end of its id. */
+/** Returns the preset's title and the random end of the id. */
 function defaultName(runId: string, preset: string): string {
   const found = presets.find((each) => each.id === preset);
   if (!found) return runId;

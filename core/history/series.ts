@@ -3,21 +3,19 @@ import type { HistoryDatabase } from './database.ts';
 import { readSeries } from './queries.ts';
 import { eventsByType, prepared, preparedValue } from './statements.ts';
 
-/** Series as fine as a chart can show them, and when iterations ended. */
-
 export interface SeriesRange {
   names?: readonly string[] | undefined;
-  /** Only iterations above it. */
+  /** Excludes iterations up to this one. */
   after?: number | undefined;
-  /** Only iterations up to it. */
+  /** Excludes iterations above this one. */
   upTo?: number | undefined;
-  /** Buckets that the range may be cut into; without it, every point is read. */
+  /** Number of buckets; without it, every point is returned. */
   resolution?: number | undefined;
 }
 
 /**
- * A run's series in a range of iterations. Where the longest of them spans more iterations than twice the resolution, stretches of equally many iterations (a power of
- * two, the same for all of them) are read as one: their mean, least and greatest value, and how many points they are. The first and the last point stay as they are.
+ * Returns a run's series in a range of iterations. If the longest spans more iterations than twice the resolution, points are combined into buckets
+ * of equally many iterations (a power of two), each with mean, minimum, maximum and count. The first and the last point remain.
  */
 export function readSeriesAt(
   database: HistoryDatabase,
@@ -49,7 +47,7 @@ interface Bucket {
   count: number;
 }
 
-/** One look-up for each stretch: all of its rows stand together, and none of them leaves SQLite. */
+/** Runs one query per bucket: its rows are adjacent, and SQLite aggregates them. */
 function bucketed(
   database: HistoryDatabase,
   runId: string,
@@ -82,7 +80,7 @@ function bucketed(
   return series;
 }
 
-/** One step from name to name, rather than over every point. */
+/** Jumps from name to name instead of scanning every point. */
 function metricNames(database: HistoryDatabase, runId: string): string[] {
   return preparedValue<[string, string], string>(
     database,
@@ -111,41 +109,41 @@ function spanOf(
   return first === undefined ? null : { first, last: end('DESC')! };
 }
 
-/** Maximum number of points. Times between two points are interpolated. */
-const mostTimes = 2048;
+/** Maximum number of points. The UI interpolates between them. */
+const maxTimes = 2048;
 
 /** Returns when iterations ended according to the journal; the last time counts for repeated ones. Long series are sampled evenly. */
 export function readIterationTimes(database: HistoryDatabase, runId: string): IterationTimes {
-  const bound = (of: 'min' | 'max') =>
+  const bound = (end: 'min' | 'max') =>
     preparedValue<[string], number | null>(
       database,
-      `SELECT ${of}(seq) FROM events WHERE run = ? AND type = 'iteration'`,
+      `SELECT ${end}(seq) FROM events WHERE run = ? AND type = 'iteration'`,
     ).get(runId) ?? null;
   const started = preparedValue<[string], number | null>(
     database,
     `SELECT min(time) FROM ${eventsByType} WHERE run = ? AND type = 'started'`,
   ).get(runId);
-  const told: { iteration: number; time: number }[] = [];
-  if (typeof started === 'number') told.push({ iteration: 0, time: started });
+  const points: { iteration: number; time: number }[] = [];
+  if (typeof started === 'number') points.push({ iteration: 0, time: started });
   const [first, last] = [bound('min'), bound('max')];
-  if (first === null || last === null) return columnsOf(told);
+  if (first === null || last === null) return columnsOf(points);
   const next = prepared<[string, number], { seq: number; time: number; iteration: number }>(
     database,
     `SELECT seq, time, json_extract(body, '$.iteration') AS iteration FROM ${eventsByType}
      WHERE run = ? AND type = 'iteration' AND seq >= ? ORDER BY seq LIMIT 1`,
   );
-  const stride = Math.max(1, Math.floor((last - first) / mostTimes));
+  const stride = Math.max(1, Math.floor((last - first) / maxTimes));
   for (let seq = first; seq <= last; ) {
     const event = next.get(runId, seq)!;
-    while (told.length > 0 && told.at(-1)!.iteration >= event.iteration) told.pop();
-    told.push({ iteration: event.iteration, time: event.time });
-    // The newest is among them, whatever the stride.
+    while (points.length > 0 && points.at(-1)!.iteration >= event.iteration) points.pop();
+    points.push({ iteration: event.iteration, time: event.time });
+    // Always include the newest event.
     seq = event.seq < last ? Math.min(last, event.seq + stride) : last + 1;
   }
-  return columnsOf(told);
+  return columnsOf(points);
 }
 
-const columnsOf = (told: readonly { iteration: number; time: number }[]): IterationTimes => ({
-  iterations: told.map(({ iteration }) => iteration),
-  times: told.map(({ time }) => time),
+const columnsOf = (points: readonly { iteration: number; time: number }[]): IterationTimes => ({
+  iterations: points.map(({ iteration }) => iteration),
+  times: points.map(({ time }) => time),
 });

@@ -6,7 +6,7 @@ type Cache = Map<string, Statement>;
 const whole = new WeakMap<HistoryDatabase, Cache>();
 const first = new WeakMap<HistoryDatabase, Cache>();
 
-/** A statement of a connection, prepared at its first use and kept: preparing costs more than most of them do. */
+/** Returns a cached statement of a connection, because preparing most statements costs more than running them. */
 export function prepared<Parameters extends unknown[], Row>(
   database: HistoryDatabase,
   sql: string,
@@ -14,7 +14,7 @@ export function prepared<Parameters extends unknown[], Row>(
   return lookUp(whole, database, sql, () => database.prepare(sql)) as Statement<Parameters, Row>;
 }
 
-/** The same for the first column alone. */
+/** Returns a cached statement for the first column. */
 export function preparedValue<Parameters extends unknown[], Value>(
   database: HistoryDatabase,
   sql: string,
@@ -36,7 +36,7 @@ function lookUp(
 }
 
 /**
- * Events of few of a run's types, in SQL: by their types' index. SQLite would rather go through all of a run's events, of which there may be a million, since they stand
- * in the wanted order.
+ * The events table with its type index, for queries of a few types. Without it, SQLite scans all events of the run, up to a million, because they
+ * are in the requested order.
  */
 export const eventsByType = 'events INDEXED BY events_by_type';

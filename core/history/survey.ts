@@ -7,23 +7,23 @@ import { isRunFolder, runsOnDisk } from './rebuild.ts';
 import { removeRun } from './runs-table.ts';
 import { prepared } from './statements.ts';
 
-/** How the run directories differ from the history, by run ids. */
+/** Differences between the run directories and the history, as run ids. */
 export interface Survey {
-  /** In the history no longer: the directory is gone, or another run's has come in its place. */
+  /** Removed from the history, because the directory was deleted or replaced by another run's. */
   removed: string[];
-  /** Not in the history; some may be no runs. */
+  /** Directories that are not in the history; some may not be runs. */
   added: string[];
-  /** Their journal or annotations differ from what was read, or what was read was not looked through. */
+  /** Runs with new events or annotations, or with events that the monitor has not processed. */
   changed: string[];
 }
 
-type Known = { id: string; journal_offset: number; annotations_bytes: number; pending: 0 | 1 };
+type StoredRun = { id: string; journal_offset: number; annotations_bytes: number; pending: 0 | 1 };
 
-/** Looks at every run directory, and again whenever it is asked. */
+/** Compares the run directories with the history. */
 export class Surveyor {
   private readonly database: HistoryDatabase;
   private readonly home: string;
-  /** Which directory each run was seen in. */
+  /** Identity of each run's directory at the last survey. */
   private readonly identities = new Map<string, string>();
 
   constructor(database: HistoryDatabase, home: string) {
@@ -32,28 +32,28 @@ export class Surveyor {
   }
 
   survey(): Survey {
-    const known = prepared<[], Known>(
+    const stored = prepared<[], StoredRun>(
       this.database,
       `SELECT id, journal_offset, annotations_bytes,
          parent IS NULL OR algorithm IS NULL OR (task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1)) AS pending
        FROM runs LEFT JOIN echo_trap ON echo_trap.run = runs.id ORDER BY created_at DESC, id DESC`,
     ).all();
-    const removed = known.filter(({ id }) => !this.isThere(id)).map(({ id }) => id);
+    const removed = stored.filter(({ id }) => !this.exists(id)).map(({ id }) => id);
     for (const id of removed) {
       removeRun(this.database, id);
       this.identities.delete(id);
     }
-    const kept = known.filter(({ id }) => !removed.includes(id));
-    const ids = new Set(kept.map(({ id }) => id));
+    const present = stored.filter(({ id }) => !removed.includes(id));
+    const ids = new Set(present.map(({ id }) => id));
     return {
       removed,
       added: runsOnDisk(this.home).filter((id) => !ids.has(id)),
-      changed: kept.filter((run) => this.hasChanged(run)).map(({ id }) => id),
+      changed: present.filter((run) => this.hasChanged(run)).map(({ id }) => id),
     };
   }
 
-  /** What lies under a run's name is that run: looked at where it is another directory than it was, and at first. */
-  private isThere(runId: string): boolean {
+  /** Returns whether the directory with a run's name contains that run. Reads its journal only if the directory was replaced, and at first. */
+  private exists(runId: string): boolean {
     if (!isRunFolder(this.home, runId)) return false;
     const folder = runFolder(this.home, runId);
     const identity = folderIdentity(folder);
@@ -62,7 +62,7 @@ export class Surveyor {
     return isSameJournal(this.database, runId, join(folder, runFiles.journal));
   }
 
-  private hasChanged({ id, journal_offset, annotations_bytes, pending }: Known): boolean {
+  private hasChanged({ id, journal_offset, annotations_bytes, pending }: StoredRun): boolean {
     if (pending) return true;
     const size = (name: string) =>
       statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false })?.size ?? 0;

@@ -28,7 +28,7 @@ export async function startWriterThread(home: string, calibration?: Calibration)
   return {
     survey: () => thread.call('survey'),
     ingest: (runId) => thread.call('ingest', runId),
-    takeAnnotations: (runId) => thread.call('takeAnnotations', runId),
+    ingestAnnotations: (runId) => thread.call('ingestAnnotations', runId),
     trap: (runId) => thread.call('trap', runId),
     forkBaseline: (runId, iteration) => thread.call('forkBaseline', { runId, iteration }),
     indexEpisodes: () => thread.call('indexEpisodes'),

@@ -116,7 +116,7 @@ export class FollowedRun {
 
   /** Ingests and publishes annotations. */
   async lookAtAnnotations(): Promise<void> {
-    if (await this.parts.history.takeAnnotations(this.id)) this.annotated();
+    if (await this.parts.history.ingestAnnotations(this.id)) this.annotated();
   }
 
   /** After a rebuild of the history: publishes the differences. */
