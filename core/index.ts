@@ -205,7 +205,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     await history.close();
   };
   const indexing = tasks.run(
-    { kind: 'take_in', runId: null, title: 'Indexing runs', cancellable: false },
+    { kind: 'ingest', runId: null, title: 'Indexing runs', cancellable: false },
     ({ progress }) => supervisor.start(progress),
   );
   const logError = (error: unknown) =>

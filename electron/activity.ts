@@ -2,7 +2,7 @@ import type { ClosableChannel } from '../core/contract/channel.ts';
 import { type Client, createClient } from '../core/contract/client.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
 import { asFailure, Failure } from '../core/contract/failure.ts';
-import { News, type NotificationText } from '../core/contract/notification.ts';
+import { NotificationFilter, type NotificationText } from '../core/contract/notification.ts';
 import { isLive } from '../core/contract/run-facts.ts';
 
 /** Reconnection delay in ms. */
@@ -15,7 +15,7 @@ export class Activity {
   private readonly open: () => Promise<ClosableChannel>;
   private readonly changed: (active: RunSummary[]) => void;
   private readonly notify: (text: NotificationText) => void;
-  private readonly news = new News();
+  private readonly filter = new NotificationFilter();
   private readonly runs = new Map<string, RunSummary>();
   private readonly waiting = new Set<() => void>();
   private client: Client | null = null;
@@ -89,7 +89,7 @@ export class Activity {
     this.client = client;
     channel.onClose(() => this.again());
     client.on('run', (run) => this.update(run));
-    client.on('alerts', ({ runId, alerts }) => this.pass(this.news.ofAlerts(this.runs.get(runId), alerts)));
+    client.on('alerts', ({ runId, alerts }) => this.pass(this.filter.ofAlerts(this.runs.get(runId), alerts)));
     client.on('removed', ({ runId }) => {
       this.runs.delete(runId);
       this.publish();
@@ -99,7 +99,7 @@ export class Activity {
       this.runs.clear();
       for (const run of runs) {
         this.runs.set(run.id, run);
-        this.pass(this.news.ofRun(run));
+        this.pass(this.filter.ofRun(run));
       }
       this.publish();
     };
@@ -119,7 +119,7 @@ export class Activity {
     this.runs.set(run.id, run);
     // Ignore updates of ended runs.
     if (isActive(run) || (before && isActive(before))) this.publish();
-    this.pass(this.news.ofRun(run));
+    this.pass(this.filter.ofRun(run));
   }
 
   private pass(text: NotificationText | null): void {

@@ -59,11 +59,11 @@ describe('on the System page', () => {
   });
 
   test('an empty folder becomes the data folder of the next start, until reset', async () => {
-    expect(await ask('look')).toEqual({ by: 'default', next: null, problem: null });
+    expect(await ask('get')).toEqual({ by: 'default', next: null, problem: null });
     expect(await pick(disk)).toEqual({ by: 'user', next: disk, problem: null });
     expect(new Preferences(join(folder, 'preferences.json')).dataFolder).toBe(disk);
     expect(isDataFolder(disk)).toBe(true);
-    expect(await ask('usual')).toEqual({ by: 'default', next: null, problem: null });
+    expect(await ask('default')).toEqual({ by: 'default', next: null, problem: null });
     expect(preferences.dataFolder).toBeNull();
   });
 
@@ -103,8 +103,8 @@ describe('on the System page', () => {
 
   test('STARPO_HOME disables the choice', async () => {
     vi.stubEnv('STARPO_HOME', usual);
-    for (const wish of ['look', 'choose', 'usual'])
-      expect(await ask(wish)).toEqual({ by: 'start', next: null, problem: null });
+    for (const request of ['get', 'choose', 'default'])
+      expect(await ask(request)).toEqual({ by: 'start', next: null, problem: null });
     expect(showOpenDialog).not.toHaveBeenCalled();
   });
 

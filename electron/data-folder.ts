@@ -11,9 +11,9 @@ import { isDataFolder, lockFolder } from '../core/history/database.ts';
 import type { Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
 
-const requests = z.enum(['look', 'choose', 'usual'] satisfies FolderRequest[]);
+const requests = z.enum(['get', 'choose', 'default'] satisfies FolderRequest[]);
 /** The answers of the startup dialog, by button. */
-const answers = ['again', 'usual', 'quit'] as const;
+const answers = ['again', 'default', 'quit'] as const;
 
 /** The folder set with `--home FOLDER` or STARPO_HOME. */
 function namedFolder(): string | undefined {
@@ -44,7 +44,7 @@ export async function openDataFolder<T>(
     } catch (error) {
       const { response } = await ask(question(asFailure(error)));
       const answer = answers[response] ?? 'quit';
-      if (answer === 'usual') return open(dataFolder());
+      if (answer === 'default') return open(dataFolder());
       if (answer === 'quit') return null;
     }
   }
@@ -86,8 +86,8 @@ export function chooseDataFolder(
     };
   };
   const apply = async (request: FolderRequest) => {
-    if (request === 'look' || namedFolder()) return;
-    if (request === 'usual') {
+    if (request === 'get' || namedFolder()) return;
+    if (request === 'default') {
       preferences.dataFolder = null;
       return;
     }

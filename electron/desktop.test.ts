@@ -12,9 +12,9 @@ import { serveChannel } from '../core/server/serve-channel.ts';
 import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
 import { World } from '../tests/core/fixtures/world.ts';
 import { Activity, overall } from './activity.ts';
-import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
 import { pageOfArguments, pageOfLink } from './links.ts';
+import { pickBundles } from './pick-bundle.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
 import { runLine, TrayMenu, trayTemplate } from './tray.ts';
@@ -321,7 +321,7 @@ test('a chosen bundle is copied to the server’s folder, only for the app’s o
   const own = { url: 'app://studio/', parent: null };
   const showOpenDialog = vi.fn();
   const handle = vi.fn();
-  bringBundles({ handle } as unknown as IpcMain, { showOpenDialog } as unknown as Dialog, folder);
+  pickBundles({ handle } as unknown as IpcMain, { showOpenDialog } as unknown as Dialog, folder);
   const ask = (wanted: unknown, senderFrame: object | null = own) =>
     handle.mock.calls[0]![1]({ senderFrame }, wanted);
   const file = 'b'.repeat(32);

@@ -20,13 +20,13 @@ import { Studio } from '../core/host/studio.ts';
 import { createWebApp } from '../core/server/web-app.ts';
 import { Activity, overall } from './activity.ts';
 import { bridgeToCore } from './bridge.ts';
-import { bringBundles } from './bring-bundle.ts';
 import { decideClosing } from './closing.ts';
 import { chooseDataFolder, openDataFolder } from './data-folder.ts';
 import { linkScheme, pageOfArguments, pageOfLink, withoutLinks } from './links.ts';
 import { installMenu } from './menu.ts';
 import { keepNotificationChoice, Notifications } from './notifications.ts';
 import { OutsideLinks } from './outside.ts';
+import { pickBundles } from './pick-bundle.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
 import { systemSecrets } from './secrets.ts';
@@ -183,7 +183,7 @@ async function start(): Promise<void> {
   guardPermissions(session.defaultSession);
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
   saveExports(ipcMain, dialog, joined.home);
-  bringBundles(ipcMain, dialog, joined.home);
+  pickBundles(ipcMain, dialog, joined.home);
   keepNotificationChoice(ipcMain, preferences);
   chooseDataFolder(ipcMain, dialog, {
     home: joined.home,

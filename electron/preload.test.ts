@@ -7,9 +7,9 @@ interface Bridge {
   onClose(callback: () => void): () => void;
   chooseNotifications(choice: string): void;
   onCommand(callback: (command: string) => void): () => void;
-  onGo(callback: (page: string) => void): () => void;
+  onOpenPage(callback: (page: string) => void): () => void;
   save(exportId: string): Promise<unknown>;
-  bring(file: string): Promise<unknown>;
+  pickBundle(file: string): Promise<unknown>;
   dataFolder(wish: string): Promise<unknown>;
   restart(): void;
 }
@@ -29,12 +29,12 @@ test('the page gets functions for strings and no Electron objects', async () => 
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
   expect(Object.keys(bridge).sort()).toEqual([
-    'bring',
+    'pickBundle',
     'chooseNotifications',
     'dataFolder',
     'onClose',
     'onCommand',
-    'onGo',
+    'onOpenPage',
     'receive',
     'restart',
     'save',
@@ -60,18 +60,18 @@ test('the page gets functions for strings and no Electron objects', async () => 
   ipc.emit('starpo-command', { sender: 'secret' }, 'go.history');
   expect(commands).toEqual([['go.history']]);
   const pages: unknown[][] = [];
-  bridge.onGo((...args) => pages.push(args));
+  bridge.onOpenPage((...args) => pages.push(args));
   ipc.emit('starpo-go', { sender: 'secret' }, '#/system');
   expect(pages).toEqual([['#/system']]);
 
   expect(await bridge.save('an-export')).toBe('saved');
   expect(ipc.invoke).toHaveBeenCalledWith('starpo-save', 'an-export');
 
-  await bridge.bring('a-file');
-  expect(ipc.invoke).toHaveBeenCalledWith('starpo-bring', 'a-file');
+  await bridge.pickBundle('a-file');
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-pick-bundle', 'a-file');
 
-  await bridge.dataFolder('look');
-  expect(ipc.invoke).toHaveBeenCalledWith('starpo-data-folder', 'look');
+  await bridge.dataFolder('get');
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-data-folder', 'get');
   bridge.restart();
   expect(ipc.send).toHaveBeenCalledWith('starpo-restart');
 

@@ -16,9 +16,9 @@ contextBridge.exposeInMainWorld('starpo', {
   onClose: (callback: () => void) => listen('starpo-closed', () => callback()),
   chooseNotifications: (choice: string) => ipcRenderer.send('starpo-notifications', choice),
   onCommand: (callback: (command: string) => void) => listen('starpo-command', callback),
-  onGo: (callback: (page: string) => void) => listen('starpo-go', callback),
+  onOpenPage: (callback: (page: string) => void) => listen('starpo-go', callback),
   save: (exportId: string) => ipcRenderer.invoke('starpo-save', exportId),
-  bring: (file: string) => ipcRenderer.invoke('starpo-bring', file),
-  dataFolder: (wish: string) => ipcRenderer.invoke('starpo-data-folder', wish),
+  pickBundle: (file: string) => ipcRenderer.invoke('starpo-pick-bundle', file),
+  dataFolder: (request: string) => ipcRenderer.invoke('starpo-data-folder', request),
   restart: () => ipcRenderer.send('starpo-restart'),
 });

@@ -1,78 +1,78 @@
 import type { Channel } from './channel.ts';
 import type { ApiError } from './contract.ts';
 
-/** What Electron's preload offers the page: text both ways, and word of the end of what is behind it. */
+/** The preload's message channel to the server. */
 export interface Bridge {
   send(text: string): void;
-  /** Calls back with every message; gives the function that ends it. */
+  /** Calls the handler with every message. Returns a function that unsubscribes. */
   receive(handler: (text: string) => void): () => void;
-  /** Calls back when core's side has closed; gives the function that ends it. */
+  /** Calls the handler when the server has closed the channel. Returns a function that unsubscribes. */
   onClose(handler: () => void): () => void;
 }
 
-/** One channel over the bridge. After core closes it, another can be opened: the next message reaches the current core. */
+/** Opens a channel over the bridge. After the server closes it, a new one can be opened: the next message reaches the current server. */
 export function bridgeChannel(bridge: Bridge): Channel {
   const closeHandlers: (() => void)[] = [];
-  const endings: (() => void)[] = [];
-  endings.push(
+  const unsubscribers: (() => void)[] = [];
+  unsubscribers.push(
     bridge.onClose(() => {
-      for (const end of endings.splice(0)) end();
+      for (const unsubscribe of unsubscribers.splice(0)) unsubscribe();
       for (const handler of closeHandlers.splice(0)) handler();
     }),
   );
   return {
     send: (text) => bridge.send(text),
-    onMessage: (handler) => void endings.push(bridge.receive(handler)),
+    onMessage: (handler) => void unsubscribers.push(bridge.receive(handler)),
     onClose: (handler) => void closeHandlers.push(handler),
   };
 }
 
-/** What the preload offers for exports. */
-export interface Saver {
-  /** Lets the person choose where an export's files go, and puts them there; `place`: null where they thought better of it. */
+/** The preload's API for exports. */
+export interface ExportSaver {
+  /** Lets the user choose a location and copies the files of an export there. `place` is null if the user cancels. */
   save(exportId: string): Promise<{ place: string | null; problem: string | null }>;
 }
 
-/** What the preload offers for bundles. */
-export interface Bringer {
-  /** Lets the person choose a file, and puts it where core expects the bundle; `name`: null where they thought better of it. */
-  bring(file: string): Promise<{ name: string | null; problem: string | null }>;
+/** The preload's API for bundles. */
+export interface BundlePicker {
+  /** Lets the user choose a bundle and copies it to the upload `file`. `name` is null if the user cancels. */
+  pickBundle(file: string): Promise<{ name: string | null; problem: string | null }>;
 }
 
-/** Which data folder counts from the next start of the desktop app. */
+/** The data folder from the next start of the desktop app. */
 export interface FolderChoice {
-  /** `start`: STARPO_HOME or `--home` names it, and nothing is chosen in the app. */
+  /** `start`: set by STARPO_HOME or `--home`, which the app can't change. */
   by: 'start' | 'user' | 'default';
-  /** Null: the one that is in use. */
+  /** Null if it is the current one. */
   next: string | null;
-  /** Why what was wished for wasn't done. */
+  /** Why the request failed. */
   problem: ApiError | null;
 }
 
-/** `look`: changes nothing; `choose`: lets the user choose a folder; `usual`: returns to the default. */
-export type FolderRequest = 'look' | 'choose' | 'usual';
+/** `get` changes nothing; `choose` lets the user choose a folder; `default` returns to the default folder. */
+export type FolderRequest = 'get' | 'choose' | 'default';
 
-/** What the preload offers for the data folder. */
+/** The preload's API for the data folder. */
 export interface FolderChooser {
-  dataFolder(wish: FolderRequest): Promise<FolderChoice>;
-  /** Restarts the app; the same questions as on closing apply. */
+  dataFolder(request: FolderRequest): Promise<FolderChoice>;
+  /** Restarts the app, after the same questions as on closing. */
   restart(): void;
 }
 
-/** What the preload offers for links into the app. */
-export interface Guide {
-  /** Calls back with the hash of the page that a link means; gives the function that ends it. */
-  onGo(handler: (page: string) => void): () => void;
+/** The preload's API for links into the app. */
+export interface LinkOpener {
+  /** Calls the handler with the hash of the page to open. Returns a function that unsubscribes. */
+  onOpenPage(handler: (page: string) => void): () => void;
 }
 
-/** What the preload offers for notifications. */
+/** The preload's API for notifications. */
 export interface Notifier {
-  /** The user's choice. The shell shows notifications, and keeps the choice for times without a page. */
+  /** Sets the user's choice. The main process shows notifications and stores the choice, because it also applies without a page. */
   chooseNotifications(choice: 'on' | 'off'): void;
 }
 
-/** What the preload offers for the menu bar. */
-export interface Commander {
-  /** Calls back with the command (commands.ts) that was chosen there; gives the function that ends it. */
+/** The preload's API for the menu bar. */
+export interface MenuBar {
+  /** Calls the handler with the id of the chosen command (commands.ts). Returns a function that unsubscribes. */
   onCommand(handler: (command: string) => void): () => void;
 }

@@ -1,20 +1,20 @@
-/** A two-way pipe of text messages between core and one client: a WebSocket, Electron's IPC, or a pair in memory. */
+/** A bidirectional channel of text messages between the server and one client: a WebSocket, Electron's IPC or a pair in memory. */
 export interface Channel {
   send(text: string): void;
   onMessage(handler: (text: string) => void): void;
   onClose(handler: () => void): void;
 }
 
-/** A channel that this side may end. */
+/** A channel that this side can close. */
 export interface ClosableChannel extends Channel {
-  /** Ends it for both sides; once is enough. */
+  /** Closes both ends. Idempotent. */
   close(): void;
 }
 
-/** Longest message that core takes from a client, in bytes: calls are small. */
+/** Maximum size of a message from a client, in bytes. */
 export const messageLimit = 1 << 20;
 
-/** Two ends of a pipe in memory. Messages arrive in order, never during `send`. Closing either end closes both. */
+/** Creates two connected channels in memory. Messages arrive in order, never during `send`. Closing either end closes both. */
 export function channelPair(): { left: ClosableChannel; right: ClosableChannel; close(): void } {
   let open = true;
   const closers: (() => void)[] = [];

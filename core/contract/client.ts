@@ -48,7 +48,7 @@ export function createClient(channel: Channel): Client {
   const subscribe = (change: 'add' | 'remove', topic: Topic) => {
     if (!closed) quietly('notices.subscribe', { add: [], remove: [], [change]: [topic] });
   };
-  const confirm = (beat: number) => quietly('notices.heard', { beat });
+  const confirm = (beat: number) => quietly('notices.acknowledge', { beat });
   const quietly = <P extends ProcedureName>(name: P, input: Input<P>) =>
     void remote.call(name, input).catch(() => {});
   const remote = createBirpc<ServerFunctions, ClientFunctions>(functions, {

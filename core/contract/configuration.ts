@@ -190,7 +190,7 @@ export const trainMoreProcedures = {
     changes: true,
     input: z.object({
       runId,
-      iterations: z.number().int().min(1).max(1_000_000).describe('more'),
+      iterations: z.number().int().min(1).max(1_000_000).describe('additional iterations'),
       start: z.boolean(),
       queue: z.boolean().optional(),
     }),

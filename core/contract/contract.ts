@@ -80,7 +80,7 @@ export const procedures = {
     output: empty,
   },
   /** Confirms a `beat`: all earlier messages have arrived. */
-  'notices.heard': { input: z.object({ beat: z.number().int() }), output: empty },
+  'notices.acknowledge': { input: z.object({ beat: z.number().int() }), output: empty },
   /** Lists running tasks, oldest first. */
   'tasks.list': { input: empty, output: z.array(task) },
   /** Cancels a task and returns when it has ended. Throws `task_unknown` or `task_not_cancellable`. */
@@ -339,7 +339,7 @@ export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Output<P> | 
  */
 export const notices = {
   ...libraryNotices,
-  /** The client confirms it with `notices.heard`, which measures how much is still in flight. */
+  /** The client confirms it with `notices.acknowledge`, which measures how much is still in flight. */
   beat: z.object({ beat: z.number().int() }),
   /** Notices were dropped because too much was in flight; the client must fetch its data again. */
   missed: empty,

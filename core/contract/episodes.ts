@@ -31,7 +31,7 @@ export const rolloutFile = z.object({
 export type RolloutFile = z.infer<typeof rolloutFile>;
 
 /**
- * One picture of the replay. `board` is the state as text, often a grid, or null where the environment has none to draw.
+ * One frame of a replay. `board` is the state as text, often a grid, or null if the environment has no board.
  * The first frame of an episode is its initial state (no action).
  */
 export const frame = z.object({
@@ -41,15 +41,15 @@ export const frame = z.object({
   action: z.string().nullable(),
   board: z.string().nullable(),
   reward: z.number(),
-  /** Reward summed up to and with this frame, penalties of finished turns included. */
+  /** Sum of rewards up to and including this frame, with the penalties of finished turns. */
   total: z.number(),
   effective: z.boolean(),
   slipped: z.boolean(),
   done: z.boolean(),
   success: z.boolean(),
-  /** Success can't be had any more. */
+  /** Success is no longer possible. */
   deadEnd: z.boolean(),
-  /** Further facts of the environment about the action, by name. */
+  /** Names of the other step flags that the environment set. */
   facts: z.array(z.string()),
 });
 export type Frame = z.infer<typeof frame>;
@@ -70,10 +70,10 @@ export const replayTurn = z.object({
 });
 export type ReplayTurn = z.infer<typeof replayTurn>;
 
-/** An episode made ready to draw: nothing needs to be run to show it. */
+/** An episode prepared for drawing. */
 export const replay = z.object({
   summary: episodeSummary,
-  /** Of the environment; one that this build doesn't know is drawn as text. */
+  /** Environment type. Unknown types are drawn as text. */
   type: z.string(),
   config: z.record(z.string(), z.unknown()),
   arms: z.array(z.string()).nullable(),
@@ -83,31 +83,31 @@ export const replay = z.object({
 });
 export type Replay = z.infer<typeof replay>;
 
-/** First thoughts of one iteration: the think block of each episode's first turn, or the whole reply where that has none. */
+/** First thoughts of one iteration: the reasoning of each episode's first turn, or the whole response if it has no reasoning. */
 export const thoughts = z.object({
   iteration: z.number().int(),
   split: z.string(),
   episodes: z.number().int(),
-  /** The commonest first. */
+  /** Most common first. */
   thoughts: z.array(
     z.object({
       text: z.string(),
       count: z.number().int(),
       successes: z.number().int(),
-      /** Episodes that began with it, by id. */
+      /** Ids of the episodes that start with it. */
       episodes: z.array(z.string()),
     }),
   ),
   /** Why the episodes are missing if only their index is left; null if all are available. */
   missing: z.string().nullable(),
-  /** Every iteration whose thoughts can be asked for in this split, in order. */
+  /** Iterations of this split that have thoughts, ascending. */
   iterations: z.array(z.number().int()),
 });
 export type Thoughts = z.infer<typeof thoughts>;
 
 /**
- * All episodes of a rollout file as boards alone, to be played at once. A board that several episodes saw is there once: `boards` of an episode are places in
- * `boards` of the file, frame by frame as in {@link replay}, -1 where the environment has none to draw.
+ * The boards of all episodes of a rollout file, for simultaneous replay. Each distinct board is stored once: an episode's `boards` are indices into the
+ * file's `boards`, one per frame as in {@link replay}, or -1 if the environment has no board.
  */
 export const rolloutBoards = z.object({
   iteration: z.number().int(),
@@ -117,43 +117,43 @@ export const rolloutBoards = z.object({
     z.object({
       summary: episodeSummary,
       type: z.string(),
-      /** Of the environment; the same object for all of its episodes. */
+      /** Configuration of the environment, shared by its episodes. */
       config: z.record(z.string(), z.unknown()),
       arms: z.array(z.string()).nullable(),
       boards: z.array(z.number().int()),
       actions: z.array(z.string().nullable()),
       rewards: z.array(z.number()),
-      /** Frames in which the action went another way than was meant. */
+      /** Frames whose action slipped. */
       slipped: z.array(z.number().int()),
-      /** The beginning of the first thought, or of the whole reply where that has none. */
+      /** Start of the first reasoning, or of the whole response if it has no reasoning. */
       thought: z.string(),
     }),
   ),
 });
 export type RolloutBoards = z.infer<typeof rolloutBoards>;
 
-/** A value for each sampled token of a turn; null where it isn't finite. */
+/** One value per sampled token of a turn; null if not finite. */
 const perToken = z.array(z.number().nullable());
 
 /** The sampled tokens of an episode, turn by turn. */
 export const episodeTokens = z.object({
   turns: z.array(
     z.object({
-      /** Their texts, which put together are what was sampled; null where the run's tokenizer isn't there. */
+      /** Token texts, whose concatenation is the response; null if the run's tokenizer is missing. */
       texts: z.array(z.string()).nullable(),
-      /** Nats. */
+      /** In nats. */
       logprobs: perToken,
       entropies: perToken,
-      /** As the update saw them; null where the group wasn't trained on, and in evaluations. */
+      /** Advantages used in the update; null for filtered groups and in evaluations. */
       advantages: perToken.nullable(),
-      /** The critic's; null without one, too. */
+      /** Values predicted by the critic; null without a critic, for filtered groups and in evaluations. */
       values: perToken.nullable(),
     }),
   ),
 });
 export type EpisodeTokens = z.infer<typeof episodeTokens>;
 
-/** What names a file of episodes within its run; `evaluation`: the one that was asked for, null for the run's own rollouts. */
+/** Identifies a file of episodes within its run. `evaluation` is the name of an evaluation on request; null for the run's own rollouts. */
 export const episodeFile = z.object({
   iteration: z.number().int(),
   split: z.string().max(64),

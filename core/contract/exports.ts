@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { apiError, runId, studyId } from './runs.ts';
 
-/** What can be made of a run; of a study, `markdown` and `latex` alone. */
+/** Export formats of runs. Sweeps support only `markdown` and `latex`. */
 export const exportFormat = z.enum([
   'csv',
   'jsonl',
@@ -16,14 +16,14 @@ export type ExportFormat = z.infer<typeof exportFormat>;
 
 export const exportId = z.string().regex(/^[0-9a-f]{32}$/);
 
-/** What is exported: a run, at one of its checkpoints where the format is about one (else the newest), or a study. */
+/** Source of an export: a run or a sweep. `checkpoint` is for formats that contain weights; default: the newest. */
 export const exportSource = z.union([
   z.object({ runId, checkpoint: z.number().int().min(0).max(1_000_000).optional() }),
   z.object({ studyId }),
 ]);
 export type ExportSource = z.infer<typeof exportSource>;
 
-/** Files that wait to be taken: in `folder` on core's machine, or from `/api/exports/ID/NAME`. They go when they are forgotten, and with core. */
+/** A finished export, in `folder` on the server's machine and at `/api/exports/ID/NAME`. It is deleted by `exports.forget` or when the server ends. */
 export const madeExport = z.object({
   exportId,
   folder: z.string(),
@@ -31,11 +31,12 @@ export const madeExport = z.object({
 });
 export type MadeExport = z.infer<typeof madeExport>;
 
-/** Whether metrics are written for TensorBoard while runs train, where, and why they can't be. */
+/** Live writing of metrics for TensorBoard. */
 export const tensorBoardState = z.object({
   on: z.boolean(),
-  /** On core's machine, with a folder for each run. */
+  /** Folder on the server's machine, with one folder per run. */
   folder: z.string(),
+  /** Why metrics can't be written; null if they can. */
   problem: apiError.nullable(),
 });
 export type TensorBoardState = z.infer<typeof tensorBoardState>;
@@ -50,19 +51,19 @@ export const exportProcedures = {
     input: z.object({ of: exportSource, format: exportFormat, packed: z.boolean().optional() }),
     output: madeExport,
   },
-  /** Texts to be shown and copied. Throws as `exports.make` does. */
+  /** Returns an export as text, for display and copying. Throws as `exports.make` does. */
   'exports.text': {
     input: z.object({ of: exportSource, format: z.enum(['markdown', 'latex', 'methods']) }),
     output: z.object({ text: z.string() }),
   },
-  /** Deletes what was made; nothing where it is gone already. */
+  /** Deletes an export. Does nothing if it is gone already. */
   'exports.forget': { input: z.object({ exportId }), output: z.object({}) },
   'tensorBoard.get': { input: z.object({}), output: tensorBoardState },
-  /** For the whole data folder, from now on. Throws `disk_full` or `tensorboard_unwritable` where it can't be switched on. */
+  /** Switches writing on or off for the whole data folder. Throws `disk_full` or `tensorboard_unwritable`. */
   'tensorBoard.set': { changes: true, input: z.object({ on: z.boolean() }), output: tensorBoardState },
 } as const;
 
 export const exportNotices = {
-  /** It was switched on or off, or writing has become possible or impossible. */
+  /** Writing was switched on or off, has failed or works again. */
   tensorBoard: tensorBoardState,
 } as const;

@@ -1,58 +1,58 @@
 /**
- * The handshake of a client and core: each proves, by an HMAC over both nonces, that it knows a key, and core goes first. The data on the wire is
+ * The handshake between client and server: each proves by an HMAC over both nonces that it knows a key, the server first. The data on the wire is
  * useless to an eavesdropper or to a program that took over the port. See docs/decisions/0031.
  */
 
-/** What a client proves to know: `key` belongs to `id` and to the port of the process that gave it. */
+/** A client's key. It is bound to `id` and to the port of the server that issued it. */
 export interface ClientKey {
-  /** 32 hexadecimal digits; no secret. */
+  /** 32 hexadecimal digits; not secret. */
   id: string;
   /** 64 hexadecimal digits. */
   key: string;
 }
 
-/** core's first message. */
+/** The server's first message. */
 export interface Challenge {
   nonce: string;
   proof: string;
 }
 
-/** core's second message, after the client's proof. */
+/** The server's second message, after the client's proof. */
 export interface Welcome {
-  /** Signs a page in as long as this process lives. */
+  /** Sign-in code for pages, valid until the server process ends. */
   code: string;
 }
 
 export const idPattern = /^[0-9a-f]{32}$/;
 
-/** 128 random bits, in hex: an id, a nonce or a sign-in code. */
+/** Returns 128 random bits in hex, for an id, a nonce or a sign-in code. */
 export function randomHex(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** The key of a client that has an id, of core's port; `token`: the data folder's. */
+/** Derives the key for a client id and the server's port from the data folder's token. */
 export const keyOf = (token: string, id: string, port: string) => hmac(token, `client ${id} of port ${port}`);
 
-/** A key for a program that may read the data folder's token. `origin`: where core should be. */
+/** Creates a key for a program that can read the data folder's token. `origin` is the expected address of the server. */
 export async function keyFromToken(token: string, origin: string): Promise<ClientKey> {
   const id = randomHex();
-  // An address leaves out the port that its protocol has anyway.
+  // URL omits the protocol's default port.
   return { id, key: await keyOf(token, id, new URL(origin).port || '80') };
 }
 
-/** What shows that `side` knows a key. `nonces`: the client's, then core's. */
+/** Returns the proof that `side` knows a key. `nonces` are the client's, then the server's. */
 export const proofOf = (key: string, side: 'core' | 'client', nonces: readonly [string, string]) =>
   hmac(key, `${side} ${nonces.join(' ')}`);
 
-/** How long a link may be followed, in ms. */
+/** Lifetime of a link in ms. */
 export const linkLifetime = 60_000;
 
-/** A link with which a browser downloads a file without sending a header; `until`: ms since the epoch. */
+/** Creates a link that lets a browser download a file without an authorization header. `until` is in ms since the epoch. */
 export async function linkTo(code: string, path: string, until = Date.now() + linkLifetime): Promise<string> {
   return `${path}?${new URLSearchParams({ until: String(until), proof: await linkProof(code, path, until) })}`;
 }
 
-/** The proof that the owner of the code made a link. */
+/** Returns the proof that a link was made with the code. */
 export const linkProof = (code: string, path: string, until: number) =>
   hmac(code, `link ${path} until ${until}`);
 

@@ -5,7 +5,7 @@ import { apiError, runId } from './runs.ts';
 /** Managing runs: disk use, cleaning, trash, checkpoints, bundles and episode search. */
 
 const empty = z.object({});
-/** Marks what writes to the data folder, as in contract.ts. */
+/** Marks procedures that write to the data folder, as in contract.ts. */
 const changes = true;
 const runIds = z.array(runId).min(1).max(1000);
 
@@ -70,7 +70,7 @@ export type BundleChoice = z.infer<typeof bundleChoice>;
 /** Name of a bundle upload. */
 export const fileId = z.string().regex(/^[0-9a-f]{32}$/);
 /** Size limit of a bundle: 1 TiB. */
-const mostBytes = 2 ** 40;
+const maxBundleBytes = 2 ** 40;
 
 /** A matching episode; matches in texts are between `\u0002` and `\u0003`. */
 export const foundEpisode = z.object({
@@ -95,7 +95,7 @@ export const libraryProcedures = {
     input: z.object({ runIds }),
     output: deletedRuns,
   },
-  /** Permanently deletes dispensable files, as a task; returns the freed bytes at its end or when cancelled. */
+  /** Permanently deletes files that are no longer needed, as a task; returns the freed bytes at its end or when cancelled. */
   'runs.clean': {
     changes,
     input: z.object({ runIds, ...cleaning.shape }),
@@ -128,7 +128,7 @@ export const libraryProcedures = {
    */
   'bundles.begin': {
     changes,
-    input: z.object({ bytes: z.number().int().min(1).max(mostBytes).optional() }),
+    input: z.object({ bytes: z.number().int().min(1).max(maxBundleBytes).optional() }),
     output: z.object({ file: fileId, path: z.string() }),
   },
   /** Imports the run of an uploaded bundle, as a task. Throws `file_incomplete`, `bundle_invalid`, `bundle_version_unsupported` or `disk_space_low`. */

@@ -2,22 +2,22 @@ import { z } from 'zod';
 import { madeExport } from './exports.ts';
 
 const gpuSample = z.object({
-  /** Share of the time in which it computed, 0 to 1; null where the driver doesn't say, as below. */
+  /** Utilization, 0 to 1. Like the others, null if the driver does not report it. */
   busy: z.number().nullable(),
   memoryBytes: z.number().nullable(),
   celsius: z.number().nullable(),
   watts: z.number().nullable(),
 });
 
-/** What the machine was doing at a time. */
+/** A sample of the machine's load. */
 export const machineSample = z.object({
   time: z.number().describe('ms since the epoch'),
-  /** Share of all cores that was busy since the sample before, 0 to 1. */
+  /** Utilization of all cores since the previous sample, 0 to 1. */
   cpu: z.number(),
-  /** In use by any program. */
+  /** Memory used by all programs. */
   memoryBytes: z.number(),
   diskFreeBytes: z.number(),
-  /** As in `machine.gpus`. */
+  /** In the order of `machine.gpus`. */
   gpus: z.array(gpuSample),
 });
 export type MachineSample = z.infer<typeof machineSample>;
@@ -26,34 +26,34 @@ export const machine = z.object({
   processor: z.string(),
   cores: z.number().int(),
   memoryBytes: z.number(),
-  /** Of the disk that holds the data folder. */
+  /** Size of the data folder's disk. */
   diskBytes: z.number(),
   gpus: z.array(z.object({ name: z.string(), memoryBytes: z.number().nullable() })),
   system: z.string().describe('operating system'),
-  node: z.string().describe("version of the program that runs the app's core"),
+  node: z.string().describe('Node.js version of the server'),
 });
 export type Machine = z.infer<typeof machine>;
 
-/** Something that the app needs, and whether it is there. */
+/** Result of checking one requirement of the app. */
 export const finding = z.object({
   name: z.string(),
   fine: z.boolean(),
-  /** What was found. */
+  /** Result in words. */
   detail: z.string(),
-  /** What to do about it; null where nothing is amiss. */
+  /** How to fix it; null if fine. */
   advice: z.string().nullable(),
 });
 export type Finding = z.infer<typeof finding>;
 
 export const machineProcedures = {
-  /** What the machine has and did in the last hour; samples come as `machine` notices from then on, every `interval` ms. */
+  /** Returns the hardware and the samples of the last hour. Further samples follow as `machine` notices, every `interval` ms. */
   'machine.gauges': {
     input: z.object({}),
     output: z.object({ machine, interval: z.number(), samples: z.array(machineSample) }),
   },
-  /** What training needs, as `starpo doctor` prints it. */
+  /** Checks the requirements, like `starpo doctor`. */
   'machine.findings': { input: z.object({}), output: z.array(finding) },
-  /** A zip for a report of a problem: versions, findings, states of runs, ends of logs; no token, no weights, no episodes. As `exports.make`. */
+  /** Exports a zip for bug reports: versions, findings, run states and ends of logs, without tokens, weights and episodes. See `exports.make`. */
   'machine.diagnostics': { input: z.object({}), output: madeExport },
 } as const;
 

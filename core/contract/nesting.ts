@@ -1,11 +1,11 @@
-/** A configuration has half a dozen levels. */
-const deepest = 32;
+/** Maximum depth; a configuration has about six levels. */
+const maxDepth = 32;
 
-/** Whether a value is nested too deeply for a configuration, so that walking through it could exhaust the stack. */
+/** Returns whether a value is nested so deeply that recursion could exhaust the stack. */
 export function isNestedTooDeeply(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) return true;
+    if (depth > maxDepth) return true;
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
   }
   return false;

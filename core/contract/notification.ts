@@ -31,8 +31,8 @@ const endTitles: Partial<Record<KnownRunStatus, string>> = {
 const longest = 500;
 
 /** Finds notifications in the notices: alarms and ends of running runs, each once. */
-export class News {
-  private readonly told = new Set<string>();
+export class NotificationFilter {
+  private readonly sent = new Set<string>();
   /** Running runs; runs that ended earlier cause no notification. */
   private readonly live = new Set<string>();
 
@@ -51,8 +51,8 @@ export class News {
     if (!alarm || !run || !isLive(run.status)) return null;
     // Alert ids repeat across runs, and a withdrawn alert may be raised again.
     const key = `${run.id} ${alarm.id} ${alarm.raisedAt}`;
-    if (this.told.has(key)) return null;
-    this.told.add(key);
+    if (this.sent.has(key)) return null;
+    this.sent.add(key);
     const body = `${run.name}, iteration ${alarm.iteration}. ${alarm.message}`.slice(0, longest);
     return { runId: run.id, tag: `${run.id} ${alarm.id}`, title: titleOf(alarm), body };
   }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** One of the words that this version knows, or one of a newer version's, which is let through as it is. */
+/** A known value, or an unknown one written by a newer version. */
 export type OpenWord<Known extends string> = Known | (string & {});
 
-/** A field that core reads and doesn't write: a newer version may have written another word there, and nothing else is hidden for that. */
+/** Schema of a field that a newer version may have written with an unknown value. It accepts any string, so that the rest of the object stays readable. */
 export const openWord = <Known extends string>(
   _known: z.ZodType<Known>,
 ): z.ZodType<OpenWord<Known>, OpenWord<Known>> => z.string();
 
-/** What this version has for a word; undefined for a word that it doesn't know. */
+/** Looks a value up in a table; undefined if the value is unknown. */
 export const knownWord = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { frame } from './episodes.ts';
 import { apiError, runId } from './runs.ts';
 
-/** Of a game that is open: it ends with the client that opened it. */
+/** Id of an open game. A game ends when its client disconnects. */
 export const gameId = z.string().max(64);
 
 const checkpoint = z.number().int().min(0).max(1_000_000);
-/** From 1 on: level n is the run's n-th validation level, which no policy of it was trained on. */
+/** From 1. Level n is the run's n-th validation level, on which none of its policies was trained. */
 const level = z.number().int().min(1).max(1_000_000);
-/** 0 takes the likeliest token. */
+/** Sampling temperature; 0 is greedy. */
 const temperature = z.number().min(0).max(10);
 
-/** A turn of the agent's that is over. */
+/** A finished turn of the agent. */
 export const playTurn = z.object({
   response: z.string(),
   think: z.string().nullable(),
@@ -19,25 +19,25 @@ export const playTurn = z.object({
   actions: z.array(z.string()),
   formatValid: z.boolean(),
   tokens: z.number().int(),
-  /** The limit of tokens cut it. */
+  /** Whether the token limit truncated the response. */
   cut: z.boolean(),
 });
 export type PlayTurn = z.infer<typeof playTurn>;
 
-/** One player's go at the level. */
+/** One player's attempt at the level. */
 export const playSide = z.object({
-  /** `ready`: nothing was done yet, or the next move is awaited. */
+  /** `ready`: not started, or waiting for the next action. */
   state: z.enum(['ready', 'thinking', 'over']),
-  /** The level as it was, then one after each move. */
+  /** The initial state, then one frame per action. */
   frames: z.array(frame),
   movesLeft: z.number().int(),
   success: z.boolean(),
-  /** Once it is over: `done`, `max_turns`, `max_actions`, `context`, `given_up`. */
+  /** Reason of the end; null until then: `done`, `max_turns`, `max_actions`, `context`, `given_up`. */
   ended: z.string().nullable(),
 });
 export type PlaySide = z.infer<typeof playSide>;
 
-/** What became of a level; of you the first go alone counts. */
+/** Results on a level. For the user, only the first attempt counts. */
 export const playResult = z.object({
   level,
   agent: z.object({ success: z.boolean(), moves: z.number().int() }).nullable(),
@@ -45,7 +45,7 @@ export const playResult = z.object({
 });
 export type PlayResult = z.infer<typeof playResult>;
 
-/** A person's rate of success on levels of an environment, kept with the run from the tenth level on. */
+/** The user's success on levels of an environment, stored in the run from the tenth level. */
 export const humanSuccess = z.object({
   /** Label of the run's environment. */
   environment: z.string(),
@@ -54,7 +54,7 @@ export const humanSuccess = z.object({
 });
 export type HumanSuccess = z.infer<typeof humanSuccess>;
 
-/** A policy and a person on the same level. */
+/** An agent and the user on the same level. */
 export const game = z.object({
   id: gameId,
   runId,
@@ -63,9 +63,9 @@ export const game = z.object({
   environment: z.string(),
   type: z.string(),
   config: z.record(z.string(), z.unknown()),
-  /** Names of the moves; empty: an answer is free text. */
+  /** Action names; empty if actions are free text. */
   actions: z.array(z.string()),
-  /** Names of a choice between arms, in the order shown. */
+  /** Names of the arms in display order; null if the environment has none. */
   arms: z.array(z.string()).nullable(),
   level,
   seed: z.number().int(),
@@ -74,7 +74,7 @@ export const game = z.object({
   maxTurns: z.number().int(),
   agent: playSide.extend({
     turns: z.array(playTurn),
-    /** The reply in the making. */
+    /** The response so far; null if none is being sampled. */
     text: z.string().nullable(),
     failure: apiError.nullable(),
   }),
@@ -84,24 +84,24 @@ export const game = z.object({
 });
 export type Game = z.infer<typeof game>;
 
-/** What can be played: checkpoints that hold weights, newest first, and the run's environments. */
+/** Options for a game: checkpoints with weights, newest first, and the run's environments. */
 export const playChoices = z.object({
   checkpoints: z.array(z.number().int()),
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
-  /** Of the run's evaluations. */
+  /** Temperature of the run's evaluations. */
   temperature: z.number(),
-  /** A person's rates so far, by environment. */
+  /** The user's success so far, by environment. */
   humanSuccess: z.array(humanSuccess),
 });
 export type PlayChoices = z.infer<typeof playChoices>;
 
-/** Of the API: contract.ts takes them in. */
+/** Procedures of the contract about playing. */
 export const playProcedures = {
   /** Throws `run_unknown`, `config_unreadable` or `config_invalid`. */
   'play.choices': { input: z.object({ runId }), output: playChoices },
   /**
-   * Opens a game in place of the one that this client has: loads the checkpoint's policy. Throws `checkpoint_missing`, `environment_unknown`, `memory_low`, what is
-   * wrong with the checkpoint, or `trainer_missing`.
+   * Opens a game with a checkpoint's policy and closes this client's previous game. Throws `checkpoint_missing`, `environment_unknown`, `memory_low`,
+   * `trainer_missing`, or the checkpoint's error.
    */
   'play.open': {
     input: z.object({
@@ -113,11 +113,11 @@ export const playProcedures = {
     output: game,
   },
   'play.get': { input: z.object({ gameId }), output: game },
-  /** Starts the agent at the beginning of the level and answers when it has started. Notices `play` report its progress. */
+  /** Starts the agent at the beginning of the level; returns when it has started. Notices `play` report its progress. */
   'play.agent': { input: z.object({ gameId, temperature }), output: game },
-  /** The agent gives the level up. */
+  /** Stops the agent, which gives up the level. */
   'play.stop': { input: z.object({ gameId }), output: game },
-  /** Makes the user's move. With a temperature, this also starts the agent if needed. Throws `move_invalid` if the name is unknown or the level is over. */
+  /** Executes the user's action. With a temperature, this also starts the agent if needed. Throws `move_invalid` if the action is unknown or the level is over. */
   'play.move': {
     input: z.object({
       gameId,
@@ -126,11 +126,11 @@ export const playProcedures = {
     }),
     output: game,
   },
-  /** Your side of the level from its start. */
+  /** Restarts the level for the user. */
   'play.restart': { input: z.object({ gameId }), output: game },
-  /** Another level for both. */
+  /** Switches both players to another level. */
   'play.level': { input: z.object({ gameId, level }), output: game },
-  /** Another policy of the run, on the same level; its results so far were another's and go. */
+  /** Switches to another checkpoint on the same level and clears the agent's results. */
   'play.checkpoint': { input: z.object({ gameId, checkpoint }), output: game },
   'play.close': { input: z.object({ gameId }), output: z.object({}) },
 } as const;
@@ -138,6 +138,6 @@ export const playProcedures = {
 export const playNotices = {
   /** A user's success rate on the levels of a run was saved. */
   humanSuccess: z.object({ runId, humanSuccess: z.array(humanSuccess) }),
-  /** A game has changed: a move, or more of the agent's reply (some twenty times a second at most). */
+  /** A game changed: an action, or more of the agent's response (at most twenty times per second). */
   play: z.object({ runId, game }),
 } as const;

@@ -1,9 +1,9 @@
 import type { RunStatus } from './runs.ts';
 
-/** Whether the run has a running or paused trainer. */
+/** Returns whether the run is running or paused. */
 export const isLive = (status: RunStatus) => status === 'running' || status === 'paused';
 
-/** Whether two device settings may select the same device: `auto` can be any, `cuda` any GPU. */
+/** Returns whether two device settings may select the same device: `auto` can be any, `cuda` any GPU. */
 export function mayShareDevice(a: string, b: string): boolean {
   if (a === b || a === 'auto' || b === 'auto') return true;
   return (a === 'cuda' && b.startsWith('cuda')) || (b === 'cuda' && a.startsWith('cuda'));

@@ -54,7 +54,7 @@ export const runMarks = z.object({
   note: z.string(),
   starred: z.boolean(),
   archived: z.boolean(),
-  name: z.string().describe('empty: it goes by its own'),
+  name: z.string().describe('empty for the default name'),
 });
 export type RunMarks = z.infer<typeof runMarks>;
 
@@ -226,7 +226,7 @@ export type MemoryPart = z.infer<typeof memoryPart>;
 export const memoryPlan = z.object({
   device: z.string(),
   device_bytes: z.number(),
-  free_bytes: z.number().describe('before the run took any'),
+  free_bytes: z.number().describe('free before the run allocated memory'),
   total_bytes: z.number(),
   parts: z.array(memoryPart),
 });
@@ -236,7 +236,7 @@ export type MemoryPlan = z.infer<typeof memoryPlan>;
 export const modelCard = z.object({
   name: z.string(),
   title: z.string(),
-  repository: z.string().describe('at Hugging Face'),
+  repository: z.string().describe('on Hugging Face'),
   licence: z.string(),
 });
 export type ModelCard = z.infer<typeof modelCard>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { runSummary } from './runs.ts';
 
-/** The id of the sample run: no run of one's own has it, and procedures that read a run take it like any other. */
+/** Id of the sample run. Procedures that read a run accept it like any other id; no other run has it. */
 export const sampleRunId = 'sample-run';
 
-/** A finished run that ships with the app, so that a new user has something to watch. It is in no list and is read-only. */
+/** A completed run shipped with the app, so that new users can replay one. It is not listed and is read-only. */
 export const sample = z.object({
   summary: runSummary,
   /** Commit of the trainer that made it. */
@@ -13,6 +13,6 @@ export const sample = z.object({
 export type Sample = z.infer<typeof sample>;
 
 export const sampleProcedures = {
-  /** Null where none ships, or it can't be opened. */
+  /** Returns null if it is missing or can't be opened. */
   'sample.get': { input: z.object({}), output: sample.nullable() },
 } as const;

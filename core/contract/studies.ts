@@ -4,14 +4,14 @@ import { runKind, runLabel } from './echo-trap.ts';
 import { openWord } from './open-words.ts';
 import { runId, runStatus, studyId, studyName } from './runs.ts';
 
-/** What is varied: a name, and what it changes in run.json. */
+/** One setting of a sweep: a name and its changes to run.json. */
 export const studyPoint = z.object({ name: z.string().min(1).max(64), set: settings });
 export type StudyPoint = z.infer<typeof studyPoint>;
 
 export const studyPoints = z.array(studyPoint).min(1).max(200);
 export const studySeeds = z.array(z.number().int().min(0).max(0xffffffff)).min(1).max(100);
 
-/** `created`: no run has begun; `active`: some run is queued or trained; `incomplete`: none is, and not all are complete. */
+/** `created`: no run has started; `active`: a run is queued or running; `incomplete`: none is, and not all have completed. */
 export const studyState = z.enum(['created', 'active', 'incomplete', 'completed']);
 export type StudyState = z.infer<typeof studyState>;
 
@@ -20,14 +20,14 @@ export const studySummary = z.object({
   name: studyName,
   /** ms since the epoch. */
   created: z.number(),
-  /** What its runs are made from, in words: a preset, a run, `run@iteration`, or `configuration`. */
+  /** Source of its runs, for display: a preset, a run, `run@iteration`, or `configuration`. */
   base: z.string(),
-  /** Label of the environment whose success is judged. */
+  /** Label of the environment whose success is compared. */
   environment: z.string(),
   points: z.array(z.string()),
   seeds: studySeeds,
   state: studyState,
-  /** Runs, of points times seeds, by what became of them. */
+  /** Number of runs (points times seeds) by outcome. */
   runs: z.object({
     total: z.number().int(),
     completed: z.number().int(),
@@ -48,11 +48,11 @@ export type Estimate = z.infer<typeof estimate>;
 
 /** Success rates; null if not available (yet). */
 const outcome = <T extends z.ZodType>(value: T) => ({
-  /** Of the evaluation before training. */
+  /** Success in the evaluation before training. */
   before: value.nullable(),
-  /** Of the newest evaluation. */
+  /** Success in the newest evaluation. */
   after: value.nullable(),
-  /** Of the training episodes of the last ten iterations. */
+  /** Success of the training episodes of the last ten iterations. */
   training: value.nullable(),
 });
 
@@ -60,45 +60,45 @@ const outcome = <T extends z.ZodType>(value: T) => ({
 export const studyCell = z.object({
   runId,
   seed: z.number().int(),
-  /** `missing`: not made yet, or deleted. */
+  /** `missing`: not created yet, or deleted. */
   status: openWord(z.enum([...runStatus.options, 'missing'])),
   iteration: z.number().int(),
   iterations: z.number().int(),
   ...outcome(z.number()),
-  /** Of a complete run that is long enough for one; else null. */
+  /** Outcome of a completed run; null if it is not completed or too short. */
   label: runLabel.nullable(),
 });
 export type StudyCell = z.infer<typeof studyCell>;
 
-/** How many of a point's runs collapsed, of those that have a label, with Wilson's 95 % interval of that share. */
+/** Number of collapsed runs among a point's labelled runs, with Wilson's 95 % interval of the share. */
 export const studyCollapse = z.object({
   n: z.number().int().min(1),
   collapsed: z.number().int(),
   low: z.number(),
   high: z.number(),
-  /** Iterations from which on they fell, the least first. */
+  /** Iterations at which they collapsed, ascending. */
   onsets: z.array(z.number().int()),
-  /** Runs by what became of them; a kind that none is of is left out. */
+  /** Number of runs by outcome; outcomes without runs are omitted. */
   kinds: z.partialRecord(runKind, z.number().int()),
 });
 export type StudyCollapse = z.infer<typeof studyCollapse>;
 
-/** A point: its runs, and estimates over those that are complete (`before`: over all that were evaluated). */
+/** One setting with its runs, and estimates over completed runs (`before`: over all evaluated runs). */
 export const studyRow = z.object({
   ...studyPoint.shape,
   cells: z.array(studyCell),
   ...outcome(estimate),
-  /** Null where no run has a label. */
+  /** Null if no run has a label. */
   collapse: studyCollapse.nullable(),
 });
 export type StudyRow = z.infer<typeof studyRow>;
 
-/** A deleted study that can still be taken back. */
+/** A deleted sweep that can still be restored. */
 export const trashedStudy = z.object({
   studyId,
   name: z.string(),
   deletedAt: z.number().describe('ms since the epoch'),
-  /** When it is deleted for good. */
+  /** Time of permanent deletion. */
   until: z.number().describe('ms since the epoch'),
 });
 export type TrashedStudy = z.infer<typeof trashedStudy>;

@@ -6,8 +6,8 @@ export const device = z.object({
   name: z.string(),
   available: z.boolean(),
   reason: z.string().nullable(),
-  hint: z.string().nullish().describe('what to do where it is not available'),
-  /** All that it has. */
+  hint: z.string().nullish().describe('how to make it available'),
+  /** Total memory. */
   memory_bytes: z.number().nullish(),
 });
 
@@ -30,26 +30,24 @@ export const systemInfo = z.object({
     building: z
       .object({ done: z.number().int(), total: z.number().int() })
       .nullable()
-      .describe('how many files are compiled where the set-up is still building it'),
+      .describe('number of compiled files while set-up builds the trainer'),
   }),
   devices: z.array(device),
-  cuda: cudaState.nullable().describe('null where the trainer can not be asked'),
+  cuda: cudaState.nullable().describe('null if the trainer is unusable'),
   cores: z.number().int(),
-  readOnly: apiError.nullable().describe('why nothing in the data folder can be changed; null where it can'),
+  readOnly: apiError.nullable().describe('why the data folder is read-only; null if it is writable'),
 });
 export type SystemInfo = z.infer<typeof systemInfo>;
 
-/** What a rebuild of the history found in the data folder. */
+/** Result of rebuilding the run history. */
 export const rebuildReport = z.object({
   runs: z.number().int(),
   events: z.number().int(),
-  rollouts: z.number().int().describe('files of episodes'),
-  skipped: z.array(z.string()).describe('folders under runs/ that hold no run'),
-  forgotten: z.array(z.string()).describe('runs that the history had and whose folder is gone'),
-  damaged: z.array(z.string()).describe('runs with lines in their journal that are no events'),
-  unreadable: z.array(z.string()).describe("runs whose files couldn't be read; they stay as they were"),
-  damagedAnnotations: z
-    .array(z.string())
-    .describe('runs with lines in annotations.jsonl that are no annotations'),
+  rollouts: z.number().int().describe('number of rollout files'),
+  skipped: z.array(z.string()).describe('folders under runs/ that are not run folders'),
+  forgotten: z.array(z.string()).describe('indexed runs whose folder was deleted'),
+  damaged: z.array(z.string()).describe('runs with invalid lines in journal.jsonl'),
+  unreadable: z.array(z.string()).describe('runs with unreadable files, which were not changed'),
+  damagedAnnotations: z.array(z.string()).describe('runs with invalid lines in annotations.jsonl'),
 });
 export type RebuildReport = z.infer<typeof rebuildReport>;

@@ -7,7 +7,7 @@ import { loadConfig } from '../runs/load-config.ts';
 import { previewConfig } from '../runs/preview-config.ts';
 import { moreOf } from '../runs/train-more.ts';
 
-/** What a run is made from: presets, the form of its configuration, and a complete run that is to go on. */
+/** Handlers for creating runs: presets, the configuration form, and extending a completed run. */
 export function configurationHandlers(
   core: Core,
 ): Pick<

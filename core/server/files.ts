@@ -15,8 +15,8 @@ export const exportsPath = '/api/exports/';
 
 export const bundlesPath = '/api/bundles/';
 
-/** A connection that brings nothing for so long (ms) is cut. */
-const silence = 60_000;
+/** Time in ms without data after which an upload is aborted. */
+const uploadTimeout = 60_000;
 
 interface Endpoint {
   home: string;
@@ -41,19 +41,19 @@ export async function passFile(
   const refused = refuseForeign(request);
   if (refused) return refuse(refused.status, refused.reason);
   const [path = '', query = ''] = request.url!.split('?');
-  const brings = path.startsWith(bundlesPath);
-  if (request.method !== (brings ? 'PUT' : 'GET')) return refuse(405, brings ? 'Only PUT.' : 'Only GET.');
-  const linked = !brings && (await isLink(path, query, endpoint.code));
+  const isUpload = path.startsWith(bundlesPath);
+  if (request.method !== (isUpload ? 'PUT' : 'GET')) return refuse(405, isUpload ? 'Use PUT.' : 'Use GET.');
+  const linked = !isUpload && (await isLink(path, query, endpoint.code));
   if (!linked && !isSame(request.headers.authorization ?? '', `Bearer ${endpoint.code}`))
     return refuse(401, 'not signed in');
-  if (brings) return takeBundle(request, response, path.slice(bundlesPath.length), endpoint, refuse);
+  if (isUpload) return receiveBundle(request, response, path.slice(bundlesPath.length), endpoint, refuse);
   const isSent = await sendFile(response, path, endpoint, refuse);
-  // A link is followed once: what was made for it goes with it.
+  // A link works once, so its export is deleted.
   if (isSent && linked && path.startsWith(exportsPath))
     await rm(exportFolder(endpoint.home, path.split('/')[3]!), { recursive: true, force: true });
 }
 
-/** Whether an address is one that a page has made for a browser to follow (`linkTo`). */
+/** Returns whether an address is a valid, unexpired link made by the renderer (`linkTo`). */
 async function isLink(path: string, query: string, code: string): Promise<boolean> {
   const link = new URLSearchParams(query);
   const until = Number(link.get('until'));
@@ -63,7 +63,7 @@ async function isLink(path: string, query: string, code: string): Promise<boolea
   );
 }
 
-/** Sends a file as a download; a browser never renders what a run wrote. Returns false if the file was not found. */
+/** Sends a file as a download, so that a browser never renders files of a run. Returns false if the file was not found. */
 async function sendFile(
   response: ServerResponse,
   path: string,
@@ -95,8 +95,8 @@ async function sendFile(
   }
 }
 
-/** Takes a bundle that core expects (`bundles.begin`), of just the length that was said. */
-async function takeBundle(
+/** Receives a bundle announced by `bundles.begin`. Its length must match the announced one. */
+async function receiveBundle(
   request: IncomingMessage,
   response: ServerResponse,
   file: string,
@@ -105,12 +105,12 @@ async function takeBundle(
 ): Promise<void> {
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   if (!fileId.safeParse(file).success) return refuse(404, 'no such file');
-  if (!Number.isSafeInteger(length)) return refuse(411, 'The length must be said.');
-  request.setTimeout(silence, () => request.destroy());
+  if (!Number.isSafeInteger(length)) return refuse(411, 'Content-Length is missing.');
+  request.setTimeout(uploadTimeout, () => request.destroy());
   try {
     const problem = await receive(home, file, length, request);
     if (problem === 'unknown') return refuse(404, 'no such file');
-    if (problem === 'length') return refuse(413, 'another length was said');
+    if (problem === 'length') return refuse(413, 'Content-Length differs from the announced length');
     response.writeHead(204).end();
   } catch (error) {
     const full = (error as NodeJS.ErrnoException).code === 'ENOSPC';
@@ -118,14 +118,14 @@ async function takeBundle(
   }
 }
 
-/** Null for what would lead out of the run's or the export's folder, by its name or by a link. */
+/** Returns the path of a file, or null if it is outside the folder of the run or export, also through a symbolic link. */
 async function locate(home: string, address: string): Promise<string | null> {
   try {
     const exported = address.startsWith(exportsPath);
     const inner = address.slice((exported ? exportsPath : filesPath).length);
     const [id = '', ...parts] = decodeURIComponent(inner).split('/');
-    const known = exported ? exportId.safeParse(id).success : runIdPattern.test(id);
-    if (!known || parts.some((part) => part === '' || part.includes('\0'))) return null;
+    const isValidId = exported ? exportId.safeParse(id).success : runIdPattern.test(id);
+    if (!isValidId || parts.some((part) => part === '' || part.includes('\0'))) return null;
     const folder = await realpath(exported ? exportFolder(home, id) : runFolder(home, id));
     const path = resolve(join(folder, ...parts));
     return path.startsWith(folder + sep) && (await realpath(path)) === path ? path : null;

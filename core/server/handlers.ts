@@ -23,12 +23,12 @@ import { configurationHandlers } from './configuration-handlers.ts';
 import { libraryHandlers } from './library-handlers.ts';
 import type { Session } from './session.ts';
 
-/** What is known of the client that calls. */
-type ClientState = Pick<Session, 'subscribe' | 'answered'>;
-const nobody: ClientState = { subscribe: () => {}, answered: () => {} };
+/** The state of the calling client. */
+type ClientState = Pick<Session, 'subscribe' | 'acknowledge'>;
+const noClient: ClientState = { subscribe: () => {}, acknowledge: () => {} };
 
-/** What each procedure does; input has been checked. */
-export function createHandlers(core: Core, session: ClientState = nobody): Handlers {
+/** Returns the handlers of all procedures. Their input has been validated. */
+export function createHandlers(core: Core, session: ClientState = noClient): Handlers {
   const { database, evaluations, runs, studies, tasks } = core;
   return {
     ...libraryHandlers(core),
@@ -36,8 +36,8 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       session.subscribe(topics);
       return {};
     },
-    'notices.heard': (answer) => {
-      session.answered(answer);
+    'notices.acknowledge': (answer) => {
+      session.acknowledge(answer);
       return {};
     },
     'tasks.list': () => tasks.list(),
@@ -196,7 +196,7 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
         readRawEpisode(folder, paths, episodeId),
       ),
     'evaluations.choices': ({ runId }) => evaluations.choices(runId),
-    'evaluations.start': ({ runId, ...wanted }) => evaluations.start(runId, wanted),
+    'evaluations.start': ({ runId, ...options }) => evaluations.start(runId, options),
     'evaluations.list': ({ runId }) => evaluations.list(runId),
     'evaluations.get': ({ runId, name }) => evaluations.get(runId, name),
     'evaluations.cancel': async ({ runId, name }) => {
@@ -219,8 +219,8 @@ export function createHandlers(core: Core, session: ClientState = nobody): Handl
       const texts = await diagnosticTexts({ ...facts, log: recentLog.text() });
       return core.exports.keep('starpo-diagnostics.zip', (path) => writeZip(path, texts));
     },
-    'exports.make': (wanted) => core.exports.make(wanted),
-    'exports.text': async (wanted) => ({ text: await core.exports.text(wanted) }),
+    'exports.make': (request) => core.exports.make(request),
+    'exports.text': async (request) => ({ text: await core.exports.text(request) }),
     'exports.forget': async ({ exportId }) => {
       await core.exports.forget(exportId);
       return {};
@@ -255,7 +255,7 @@ async function reading<T>(
   }
 }
 
-/** The same of an evaluation that was asked for, too. */
+/** Reads episodes of an iteration or of an evaluation on request. */
 async function readingFile<T>(
   core: Core,
   runId: string,
@@ -297,7 +297,7 @@ function rolloutPaths(core: Core, runId: string, iteration: number, split: strin
   return paths;
 }
 
-/** What this machine has; a trainer that can't be used is a fact, not a failure. */
+/** Describes this machine. An unusable trainer is reported in the result, not thrown. */
 export async function systemInfo({
   version,
   home,

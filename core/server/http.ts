@@ -18,19 +18,19 @@ import { within } from './within.ts';
 export const defaultPort = 7717;
 const loopback = '127.0.0.1';
 const filePaths = [filesPath, exportsPath, bundlesPath];
-/** How long a client may take to say goodbye. */
-const farewell = 1000;
-/** Time limit for the program on our port to identify itself. */
-const namePatience = 5000;
+/** Time in ms for clients to close their connections. */
+const closeTimeout = 1000;
+/** Time in ms for the program on our port to identify itself. */
+const identifyTimeout = 5000;
 
 export interface EndpointOptions {
-  /** 0 for any free one. */
+  /** 0 selects any free port. */
   port: number;
   /** The renderer's built files; without it only the API is served. */
   webFolder?: string | undefined;
 }
 
-/** The data folder that an endpoint is for, and its token. */
+/** The data folder of an endpoint, and its token. */
 export interface EndpointFolder {
   home: string;
   token: string;
@@ -39,11 +39,11 @@ export interface EndpointFolder {
 export interface Endpoint {
   /** `http://127.0.0.1:7717` */
   origin: string;
-  /** The origin with this process's sign-in code in its fragment, which browsers don't send: what a person opens. */
+  /** The origin with this process's sign-in code in its fragment, which browsers don't send. Users open this address. */
   address: string;
-  /** The data folder's. */
+  /** Token of the data folder. */
   token: string;
-  /** Takes no more clients; ends those it has once `drained` has settled. */
+  /** Rejects new clients, and closes current connections once `drained` has settled. */
   close(drained?: Promise<unknown>): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function openEndpoint(
 ): Promise<Endpoint> {
   const listener = webFolder === undefined ? onlyApi : getRequestListener(createWebApp(webFolder).fetch);
   const code = randomHex();
-  // Known once it listens, and kept: a server that is closing has no address, but may have requests left.
+  // Stored, because a closing server has no address but may have pending requests.
   let ownPort = '';
   const server = createServer((request, response) => {
     if (!isOwnHost(request.headers.host))
@@ -81,7 +81,7 @@ export async function openEndpoint(
   let closing = false;
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    if (closing) return refuse(socket, { status: 503, reason: 'ending' });
+    if (closing) return refuse(socket, { status: 503, reason: 'shutting down' });
     const caller = request.url?.split('?')[0] === '/api' ? callerOf(request) : notFound;
     if ('status' in caller) return refuse(socket, caller);
     sockets.handleUpgrade(request, socket, head, async (webSocket) => {
@@ -109,7 +109,7 @@ export async function openEndpoint(
       const clients = [...sockets.clients];
       const gone = clients.map((webSocket) => new Promise((ended) => webSocket.once('close', ended)));
       for (const webSocket of clients) webSocket.close(1001);
-      await within(farewell, Promise.all(gone));
+      await within(closeTimeout, Promise.all(gone));
       for (const webSocket of clients) webSocket.terminate();
       server.closeAllConnections();
       await closed;
@@ -137,9 +137,9 @@ function channelOf(webSocket: WebSocket): ClosableChannel {
   };
 }
 
-const notFound = { status: 404, reason: 'no such page' };
+const notFound = { status: 404, reason: 'page not found' };
 
-/** Ends the connection for both sides: one that its client keeps half open would keep the server from closing. */
+/** Rejects a connection and closes both directions: a half-open one would keep the server from closing. */
 function refuse(socket: Duplex, { status, reason }: { status: number; reason: string }): void {
   socket.end(
     `HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${reason}\n`,
@@ -184,10 +184,10 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
   return error;
 }
 
-/** Whether what answers at an address calls itself a StarPO Studio. Good for a hint alone: anybody may say so. */
+/** Returns whether the page at an address names StarPO Studio. Unauthenticated, so use it only in hints. */
 async function isStudio(origin: string): Promise<boolean> {
   try {
-    const answer = await fetch(origin, { signal: AbortSignal.timeout(namePatience), redirect: 'error' });
+    const answer = await fetch(origin, { signal: AbortSignal.timeout(identifyTimeout), redirect: 'error' });
     const { done, value } = await answer.body!.getReader().read();
     return !done && new TextDecoder().decode(value).includes('StarPO Studio');
   } catch {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What is wrong with a procedure's input, in words that go on after the name of what is wrong: `must be 1 or more`. */
+/** Describes a validation issue as a phrase that follows the field name: `must be 1 or more`. */
 export function issueInWords(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'too_small':
@@ -12,9 +12,9 @@ export function issueInWords(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':
-      return `takes no ${issue.keys.join(', ')}`;
+      return `has unknown fields: ${issue.keys.join(', ')}`;
     default:
-      return /^must /.test(issue.message) ? issue.message : `can't be taken: ${issue.message}`;
+      return /^must /.test(issue.message) ? issue.message : `is invalid: ${issue.message}`;
   }
 }
 
@@ -34,7 +34,7 @@ const kinds: Record<string, string> = {
   record: 'an object',
 };
 
-/** Names of what an input may hold: of an object, and of several that are one or an alternative. */
+/** Returns the field names of an input schema, including those of unions and intersections. */
 export function fieldsOf(input: unknown): string[] {
   if (input instanceof z.ZodObject) return Object.keys(input.shape);
   if (input instanceof z.ZodIntersection)

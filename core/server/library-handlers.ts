@@ -2,7 +2,7 @@ import type { Handlers } from '../contract/contract.ts';
 import type { libraryProcedures } from '../contract/library.ts';
 import type { Core } from '../index.ts';
 
-/** What becomes of runs beside their training. */
+/** Handlers for sizes, deletion, trash, checkpoints, bundles and episode search. */
 export function libraryHandlers(core: Core): Pick<Handlers, keyof typeof libraryProcedures> {
   const { bundles, checkpoints, cleaner, episodeIndex, sizes, trash } = core;
   return {
@@ -25,6 +25,6 @@ export function libraryHandlers(core: Core): Pick<Handlers, keyof typeof library
       await bundles.drop(file);
       return {};
     },
-    'episodes.search': (wanted) => episodeIndex.search(wanted),
+    'episodes.search': (query) => episodeIndex.search(query),
   };
 }

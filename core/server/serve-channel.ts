@@ -17,7 +17,7 @@ import { Session } from './session.ts';
 
 type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
 
-/** A request of birpc's, the only kind of message that core takes from a client. */
+/** A birpc request, the only kind of message accepted from a client. */
 const request = z.object({
   t: z.literal('q'),
   i: z.string().max(64),
@@ -26,7 +26,7 @@ const request = z.object({
 });
 
 export interface ServedChannel {
-  /** Settles when every call that has come in so far is answered. */
+  /** Resolves when every call received so far is answered. */
   idle(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
   return {
     idle: async () => {
       await Promise.all(open);
-      // What answers a call sends it a few microtasks later.
+      // birpc sends an answer a few microtasks after its call settles.
       await new Promise((sent) => setImmediate(sent));
     },
   };
@@ -105,11 +105,11 @@ async function answer(core: Core, handlers: Handlers, name: unknown, input: unkn
 
 async function perform(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<unknown> {
   if (typeof name !== 'string' || !Object.hasOwn(procedures, name)) {
-    const known = Object.keys(procedures).join(', ');
+    const names = Object.keys(procedures).join(', ');
     throw new Failure(
       'procedure_unknown',
-      `There is no procedure ${JSON.stringify(name)}.`,
-      `Procedures: ${known}.`,
+      `Unknown procedure ${JSON.stringify(name)}.`,
+      `Procedures: ${names}.`,
     );
   }
   const procedure = procedures[name as ProcedureName];
@@ -132,13 +132,13 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
   return procedure.output.parse(await handler(parsed.data));
 }
 
-/** The sample run is read by a core of its own, and that is all. */
+/** The sample run has a core of its own and is read-only. */
 async function readerOfSample(core: Core, procedure: object): Promise<{ core: Core; handlers: Handlers }> {
   if ('changes' in procedure)
     throw new Failure(
       'sample_read_only',
-      'The sample run can be watched, but not changed.',
-      'Start a run of your own from its preset.',
+      'The sample run is read-only.',
+      'Start your own run from its preset.',
     );
   const own = await core.sample.core();
   return { core: own, handlers: createHandlers(own) };

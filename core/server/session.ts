@@ -1,18 +1,18 @@
 import type { Input, Notice, NoticeName } from '../contract/contract.ts';
 import { runOf, topicKey } from '../contract/topics.ts';
 
-/** Bytes of notices that may be under way to a client before some are left out. */
-const mostUnderWay = 1 << 20;
-/** Bytes of notices after which a client is asked how far it is, and the longest time (ms) without asking. */
-const askAfter = mostUnderWay / 4;
+/** Bytes of notices that may be in flight to a client before some are dropped. */
+const maxInFlight = 1 << 20;
+/** A beat is sent after this many bytes of notices, or after this time in ms. */
+const beatBytes = maxInFlight / 4;
 const beatInterval = 5000;
-/** A client that hasn't answered a beat for so long (ms) is gone. */
-const patience = 30_000;
+/** Time in ms without an answer to a beat after which a client is disconnected. */
+const beatTimeout = 30_000;
 
 type Topics = Input<'notices.subscribe'>;
 
 export interface SessionParts {
-  /** Sends a notice and gives how long it is. */
+  /** Sends a notice and returns its length in bytes. */
   send(name: NoticeName, payload: unknown): number;
   /** Ends the connection. */
   close(): void;
@@ -27,15 +27,15 @@ export class Session {
   private readonly topics = new Set<string>();
   private readonly timer: NodeJS.Timeout;
   private sent = 0;
-  private heard = 0;
+  private acknowledged = 0;
   private beat = 0;
-  /** Unanswered beats, oldest first: when each was sent (by a clock that stops while the machine sleeps), and after how many bytes. */
+  /** Unanswered beats, oldest first: the time of sending (by a clock that stops while the machine sleeps), and the bytes sent before it. */
   private beats: { beat: number; time: number; sent: number }[] = [];
   private behind = false;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
-    this.timer = setInterval(() => this.look(), beatInterval);
+    this.timer = setInterval(() => this.checkBeats(), beatInterval);
     this.timer.unref();
   }
 
@@ -48,19 +48,19 @@ export class Session {
   deliver<N extends NoticeName>(name: N, payload: Notice<N>): void {
     const runId = runOf(name, payload);
     if (!this.topics.has(name) && !this.topics.has(topicKey({ name, runId }))) return;
-    if (this.behind || this.sent - this.heard > mostUnderWay) {
+    if (this.behind || this.sent - this.acknowledged > maxInFlight) {
       this.behind = true;
       return;
     }
     this.sent += this.parts.send(name, payload);
-    if (this.sent - (this.beats.at(-1)?.sent ?? this.heard) > askAfter) this.ask();
+    if (this.sent - (this.beats.at(-1)?.sent ?? this.acknowledged) > beatBytes) this.sendBeat();
   }
 
-  /** Implements `notices.heard`. */
-  answered({ beat }: Input<'notices.heard'>): void {
+  /** Implements `notices.acknowledge`. */
+  acknowledge({ beat }: Input<'notices.acknowledge'>): void {
     const index = this.beats.findIndex((each) => each.beat === beat);
     if (index < 0) return;
-    this.heard = this.beats[index]!.sent;
+    this.acknowledged = this.beats[index]!.sent;
     this.beats = this.beats.slice(index + 1);
     if (!this.behind || this.beats.length > 0) return;
     this.behind = false;
@@ -72,14 +72,14 @@ export class Session {
     this.topics.clear();
   }
 
-  private ask(): void {
+  private sendBeat(): void {
     this.beats.push({ beat: ++this.beat, time: performance.now(), sent: this.sent });
     this.parts.send('beat', { beat: this.beat });
   }
 
-  private look(): void {
+  private checkBeats(): void {
     const [oldest] = this.beats;
-    if (!oldest) this.ask();
-    else if (performance.now() - oldest.time > patience) this.parts.close();
+    if (!oldest) this.sendBeat();
+    else if (performance.now() - oldest.time > beatTimeout) this.parts.close();
   }
 }

@@ -3,12 +3,12 @@ import { isSame, keyOf, randomHex } from '../contract/handshake.ts';
 import { refuseForeign } from '../data-folder/access.ts';
 
 export const signInPath = '/api/sign-in';
-/** A request is far shorter. */
+/** Limit in bytes; real requests are far shorter. */
 const bodyLimit = 1024;
 
 /**
- * Gives a page that has this process's sign-in code a key of its own, as `{id, key}`, which a later process of the data folder on the same port takes too.
- * The page keeps it in its memory alone.
+ * Exchanges this process's sign-in code for a key of the page, `{id, key}`. Later processes of the data folder on the same port accept it too.
+ * The page stores it only in memory.
  */
 export async function signIn(
   request: IncomingMessage,
@@ -23,13 +23,13 @@ export async function signIn(
   if (refused) return answer(refused.status, { error: refused.reason });
   // A foreign page can't send this type without a preflight request, which the server does not answer.
   if (request.method !== 'POST' || request.headers['content-type'] !== 'application/json')
-    return answer(405, { error: 'POST with JSON' });
+    return answer(405, { error: 'use POST with JSON' });
   if (!isSame(await codeIn(request), code)) return answer(401, { error: 'wrong code' });
   const id = randomHex();
   answer(200, { id, key: await keyOf(token, id, port) });
 }
 
-/** Empty if missing. */
+/** Returns the code in the body, or an empty string. */
 async function codeIn(request: IncomingMessage): Promise<string> {
   let body = '';
   for await (const piece of request) {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, resolve, sep } from 'node:path';
 import { Hono } from 'hono';
 
-/** The renderer's built files, in a checkout. */
+/** Folder of the built renderer in a checkout. */
 export const webFolder = join(import.meta.dirname, '../../out/renderer');
 
-/** False in a checkout that was never set up. */
+/** Returns false in a checkout that was never built. */
 export const hasWebFolder = () => existsSync(join(webFolder, 'index.html'));
 
 const types: Record<string, string> = {
@@ -20,7 +20,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Scripts and styles from the app's own files alone; a worker only from what such a script has in memory. */
+/** Allows scripts and styles only from the app's own files, and workers only from blobs that these scripts create. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,7 +44,7 @@ const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** The renderer's built files with the security headers: one handler for the HTTP host and for Electron's `app://`. */
+/** Serves the built renderer with security headers, over HTTP and over Electron's `app://`. */
 export function createWebApp(folder: string): Hono {
   const root = resolve(folder);
   const app = new Hono();
@@ -62,11 +62,11 @@ export function createWebApp(folder: string): Hono {
     const type = types[extname(file)] ?? 'application/octet-stream';
     return context.body(new Uint8Array(bytes), 200, { 'Content-Type': type, 'Cache-Control': cache });
   });
-  app.all('*', (context) => context.text('Only GET.', 405));
+  app.all('*', (context) => context.text('Use GET.', 405));
   return app;
 }
 
-/** The file that a path of an address means, or null where it would lead out of the folder. */
+/** Returns the file for a URL path, or null if it is outside the folder. */
 function locate(root: string, path: string): string | null {
   let decoded: string;
   try {
@@ -82,4 +82,4 @@ function locate(root: string, path: string): string | null {
 const missing = (path: string) =>
   path === '/'
     ? 'StarPO Studio is not built. Run `npm run setup`, then load this page again.\n'
-    : 'There is no such page.\n';
+    : 'Page not found.\n';

@@ -1,4 +1,4 @@
-/** Settles when some work has, however it went, or after a number of milliseconds. */
+/** Resolves when the work has settled, also if it failed, or after `limit` ms. */
 export async function within(limit: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import type { Bringer, Saver } from '../../core/contract/bridge.ts';
+import type { BundlePicker, ExportSaver } from '../../core/contract/bridge.ts';
 import type { MadeExport } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import { linkTo } from '../../core/contract/handshake.ts';
@@ -7,7 +7,7 @@ import { signInCode } from './transport.ts';
 
 /** Saves and opens files: with system dialogs in the desktop app, else as browser downloads and uploads. Large files don't go through the page's memory. */
 
-const desktop = () => (window as { starpo?: Saver & Bringer }).starpo;
+const desktop = () => (window as { starpo?: ExportSaver & BundlePicker }).starpo;
 
 /** Whether the app runs on the desktop, with system file dialogs. */
 export const inDesktop = () => desktop() !== undefined;
@@ -66,7 +66,7 @@ export async function uploadBundle(
 
 /** Opens the desktop app's file dialog. Returns whether the user chose a file. */
 async function choose(file: string): Promise<boolean> {
-  const { name, problem } = await desktop()!.bring(file);
+  const { name, problem } = await desktop()!.pickBundle(file);
   if (problem !== null) throw readFailure(problem);
   return name !== null;
 }

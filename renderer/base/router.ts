@@ -1,5 +1,5 @@
 import { useMemo, useSyncExternalStore } from 'react';
-import type { Guide } from '../../core/contract/bridge.ts';
+import type { LinkOpener } from '../../core/contract/bridge.ts';
 import { formatRoute, parseRoute, type Route } from './routes.ts';
 
 /** `replace` adds no history entry, for navigation without a click. */
@@ -25,6 +25,6 @@ function subscribe(onChange: () => void): () => void {
 
 /** Follows links that open the desktop app, until the returned function is called. */
 export function followLinks(): () => void {
-  const guide = (window as { starpo?: Partial<Guide> }).starpo;
-  return guide?.onGo?.((page) => navigate(parseRoute(page))) ?? (() => {});
+  const desktop = (window as { starpo?: Partial<LinkOpener> }).starpo;
+  return desktop?.onOpenPage?.((page) => navigate(parseRoute(page))) ?? (() => {});
 }

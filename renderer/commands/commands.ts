@@ -1,4 +1,4 @@
-import type { Commander } from '../../core/contract/bridge.ts';
+import type { MenuBar } from '../../core/contract/bridge.ts';
 import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
 import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
@@ -98,7 +98,7 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
     if (perform(id)) event.preventDefault();
   };
   addEventListener('keydown', onKey);
-  const stopMenu = (window as { starpo?: Partial<Commander> }).starpo?.onCommand?.((id) => {
+  const stopMenu = (window as { starpo?: Partial<MenuBar> }).starpo?.onCommand?.((id) => {
     if ((commandIds as string[]).includes(id)) perform(id as CommandId);
   });
   return () => {

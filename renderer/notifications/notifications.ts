@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import type { Notifier } from '../../core/contract/bridge.ts';
-import { News, type NotificationText } from '../../core/contract/notification.ts';
+import { NotificationFilter, type NotificationText } from '../../core/contract/notification.ts';
 import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
 import { useApp } from '../stores/app-store.ts';
@@ -46,11 +46,11 @@ export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
     bridge.chooseNotifications(permission === 'off' ? 'off' : 'on');
     return () => {};
   }
-  const news = new News();
+  const filter = new NotificationFilter();
   const runOf = (runId: string) => useApp.getState().runs?.find(({ id }) => id === runId);
   const stops = [
-    api.on('run', (run) => notify(news.ofRun(run))),
-    api.on('alerts', ({ runId, alerts }) => notify(news.ofAlerts(runOf(runId), alerts))),
+    api.on('run', (run) => notify(filter.ofRun(run))),
+    api.on('alerts', ({ runId, alerts }) => notify(filter.ofAlerts(runOf(runId), alerts))),
   ];
   return () => {
     for (const stop of stops) stop();

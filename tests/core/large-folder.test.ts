@@ -34,13 +34,13 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
     client.on('run', ({ id }) => told.add(id));
     // The start doesn't wait for what is to be taken in, and one run can be had before the others.
     const early = await client.call('tasks.list', {});
-    expect(early).toMatchObject([{ kind: 'take_in', state: 'running', cancellable: false }]);
+    expect(early).toMatchObject([{ kind: 'ingest', state: 'running', cancellable: false }]);
     expect((await client.call('runs.list', {})).length).toBeLessThan(1001);
     const { summary } = await client.call('runs.get', { runId: 'ten-hours' });
     expect(summary).toMatchObject({ status: 'completed', iteration: tenHours.iterations });
 
     await client.call('history.ready', {});
-    expect(await ended).toMatchObject({ kind: 'take_in', done: 1001, total: 1001 });
+    expect(await ended).toMatchObject({ kind: 'ingest', done: 1001, total: 1001 });
     const runs = await client.call('runs.list', {});
     expect(runs).toHaveLength(1001);
     expect(runs.filter(({ status }) => status !== 'completed')).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Alert, RunSummary } from '../../core/contract/contract.ts';
-import { News } from '../../core/contract/notification.ts';
+import { NotificationFilter } from '../../core/contract/notification.ts';
 
 const run = { id: 'a-run', name: 'FrozenLake a-ru', status: 'running' } as RunSummary;
 const alert = (level: Alert['level'], raisedAt: number, more: Partial<Alert> = {}) =>
@@ -14,7 +14,8 @@ const alert = (level: Alert['level'], raisedAt: number, more: Partial<Alert> = {
     changedAt: raisedAt,
     ...more,
   }) as Alert;
-const told = (alerts: readonly Alert[], news = new News()) => news.ofAlerts(run, alerts)?.title ?? null;
+const told = (alerts: readonly Alert[], filter = new NotificationFilter()) =>
+  filter.ofAlerts(run, alerts)?.title ?? null;
 
 test('an alarm is told of whatever else was found with it, in whatever order', () => {
   const [watch, warning, collapsing] = [
@@ -32,13 +33,13 @@ test('an alarm is told of whatever else was found with it, in whatever order', (
 });
 
 test('once, and not when something else changes later', () => {
-  const news = new News();
+  const filter = new NotificationFilter();
   const warning = alert('warning', 5000);
-  expect(told([warning], news)).toBe('Echo Trap: warning');
-  expect(told([warning], news)).toBeNull();
+  expect(told([warning], filter)).toBe('Echo Trap: warning');
+  expect(told([warning], filter)).toBeNull();
   expect(told([warning, alert('watch', 90_000)])).toBeNull();
   expect(told([alert('warning', 5000, { state: 'acknowledged', changedAt: 5400 })])).toBeNull();
   expect(told([alert('watch', 5000)])).toBeNull();
   expect(told([])).toBeNull();
-  expect(news.ofAlerts({ ...run, status: 'completed' }, [alert('collapsed', 6000)])).toBeNull();
+  expect(filter.ofAlerts({ ...run, status: 'completed' }, [alert('collapsed', 6000)])).toBeNull();
 });

@@ -23,7 +23,7 @@ class SlowClient {
   catchUp(): NoticeName[] {
     const taken = this.inbox.splice(0);
     for (const { name, payload } of taken)
-      if (name === 'beat') this.session.answered(payload as { beat: number });
+      if (name === 'beat') this.session.acknowledge(payload as { beat: number });
     return taken.map(({ name }) => name);
   }
 }

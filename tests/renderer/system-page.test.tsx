@@ -21,7 +21,7 @@ async function openInDesktop(first: FolderChoice) {
   const restart = vi.fn();
   const silent = () => () => {};
   vi.stubGlobal('starpo', {
-    ...{ chooseNotifications: () => {}, onCommand: silent, onGo: silent },
+    ...{ chooseNotifications: () => {}, onCommand: silent, onOpenPage: silent },
     dataFolder,
     restart,
   });
@@ -53,7 +53,7 @@ test('another data folder is chosen for the next start, and reset', async () => 
   dataFolder.mockResolvedValueOnce({ by: 'default', next: null, problem: null });
   await page.click(button('Use the default folder'));
   await page.shown(() => !button('Restart now')());
-  expect(dataFolder.mock.calls.flat()).toEqual(['look', 'choose', 'choose', 'usual']);
+  expect(dataFolder.mock.calls.flat()).toEqual(['get', 'choose', 'choose', 'default']);
 });
 
 test('a data folder set at startup can’t be changed on the page', async () => {

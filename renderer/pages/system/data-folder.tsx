@@ -35,7 +35,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
     (what: FolderRequest) => perform(async () => setChoice(await chooser.dataFolder(what))),
     [chooser, perform],
   );
-  useEffect(() => request('look'), [request]);
+  useEffect(() => request('get'), [request]);
   if (!choice) return null;
   if (choice.by === 'start')
     return (
@@ -55,7 +55,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
           Choose another folder…
         </Button>
         {choice.by === 'user' && (
-          <Button kind="quiet" icon="reset" onClick={() => request('usual')} disabled={busy}>
+          <Button kind="quiet" icon="reset" onClick={() => request('default')} disabled={busy}>
             Use the default folder
           </Button>
         )}

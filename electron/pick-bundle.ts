@@ -7,14 +7,14 @@ import { asFailure } from '../core/contract/failure.ts';
 import { fileId } from '../core/contract/library.ts';
 import { isOwnFrame } from './security.ts';
 
-interface Brought {
+interface Picked {
   name: string | null;
   problem: string | null;
 }
 
 /** Opens a file dialog for a run bundle and copies the file to where the server expects it. The page learns neither path. */
-export function bringBundles(ipc: IpcMain, dialog: Dialog, home: string): void {
-  ipc.handle('starpo-bring', async (event, input: unknown): Promise<Brought> => {
+export function pickBundles(ipc: IpcMain, dialog: Dialog, home: string): void {
+  ipc.handle('starpo-pick-bundle', async (event, input: unknown): Promise<Picked> => {
     const file = fileId.safeParse(input);
     if (!isOwnFrame(event.senderFrame) || !file.success) return { name: null, problem: 'Request rejected.' };
     try {
