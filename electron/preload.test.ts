@@ -29,12 +29,12 @@ test('the page gets functions for strings and no Electron objects', async () => 
   expect([...exposed.keys()]).toEqual(['starpo']);
   const bridge = exposed.get('starpo') as Bridge;
   expect(Object.keys(bridge).sort()).toEqual([
-    'pickBundle',
     'chooseNotifications',
     'dataFolder',
     'onClose',
     'onCommand',
     'onOpenPage',
+    'pickBundle',
     'receive',
     'restart',
     'save',
@@ -44,12 +44,12 @@ test('the page gets functions for strings and no Electron objects', async () => 
   bridge.send('out');
   expect(ipc.send).toHaveBeenCalledWith('starpo', 'out');
 
-  const heard: unknown[][] = [];
-  const end = bridge.receive((...args) => heard.push(args));
+  const received: unknown[][] = [];
+  const end = bridge.receive((...args) => received.push(args));
   ipc.emit('starpo', { sender: 'secret' }, 'in');
   end();
   ipc.emit('starpo', {}, 'late');
-  expect(heard).toEqual([['in']]);
+  expect(received).toEqual([['in']]);
 
   bridge.chooseNotifications('off');
   expect(ipc.send).toHaveBeenCalledWith('starpo-notifications', 'off');

@@ -1,7 +1,7 @@
 import type { TrapIndicator } from '../contract/echo-trap.ts';
 import { detectors, type Latch } from './signals.ts';
 
-/** The four signs of the paper, each with its detectors. Figures come from the detector that is on, else from the first with a reading; while on, the worst value is shown. */
+/** The paper's four signals, each with its detectors. Figures come from the detector that is on, else from the first with a reading; while on, the worst value is shown. */
 const indicators: readonly { name: TrapIndicator['name']; by: readonly string[] }[] = [
   { name: 'reward_std', by: ['reward_std_falls', 'groups_fail'] },
   { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },

@@ -91,7 +91,7 @@ export function targetOf(
   return isNotable ? 'watch' : 'healthy';
 }
 
-/** All four signs of the paper are on: that is the Echo Trap, whatever the risk score. */
+/** All four signals of the paper are on: that is the Echo Trap, whatever the risk score. */
 const isConfirmed = (latches: readonly Latch[]) => indicatorsOf(latches).every(({ state }) => state === 'on');
 
 interface ActiveSignal {

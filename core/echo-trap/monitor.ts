@@ -41,7 +41,7 @@ interface Verdict {
   position: Position | null;
   /** Whether the iteration had episodes. */
   played: boolean;
-  /** Whether there was no sign of collapse: no alarm, low risk, no chaos and no late signal. */
+  /** Whether there was no evidence of collapse: no alarm, low risk, no chaos and no late signal. */
   clear: boolean;
   alert: TrapAlert | null;
 }
@@ -88,7 +88,7 @@ export class Monitor {
   }
 
   /**
-   * Returns the baseline for a fork at an iteration: the series up to it, including those of its parents. Empty if there were signs of collapse: such a
+   * Returns the baseline for a fork at an iteration: the series up to it, including those of its parents. Empty if there was evidence of collapse: such a
    * fork has to recover, and compared with the earlier peak it would raise an alarm at once.
    */
   forkBaseline(iteration: number): TrackPoint[] {
@@ -276,7 +276,7 @@ export class Monitor {
     };
   }
 
-  /** The latest iteration to roll back to: without an alarm or signs of collapse. */
+  /** The latest iteration to roll back to: without an alarm or other evidence of collapse. */
   private lastHealthy(): number | null {
     return this.own.findLast(({ clear }) => clear)?.iteration ?? this.start;
   }

@@ -24,7 +24,7 @@ import {
 } from './detectors/reasoning.ts';
 import { groupsFail, levelsLost, rewardStdFalls, successFalls, successLost } from './detectors/rewards.ts';
 
-/** All detectors, in the order in which the paper observed their signs. */
+/** All detectors, in the order in which the paper observed the signals. */
 export const detectors: readonly Detector[] = [
   rewardStdFalls,
   groupsFail,

@@ -4,11 +4,11 @@ import { metricInSentence } from '../contract/metric-titles.ts';
 /** Texts of alerts and state summaries. */
 
 const states: Record<TrapState, string> = {
-  healthy: 'No sign of collapse.',
+  healthy: 'No evidence of collapse.',
   solved:
     'Success is at its peak and little is left to learn. Lower reward std and entropy are expected here.',
   locked: 'Learning has stopped: reasoning is the same on every level, and success neither rises nor falls.',
-  watch: 'Early warning signs. They may clear up.',
+  watch: 'Early signals of collapse. They may clear.',
   warning: 'High risk of collapse unless something changes.',
   collapsing: 'Collapse in progress.',
   collapsed: 'The run has collapsed and lost most of what it learned.',

@@ -8,7 +8,7 @@ import type { Finding, Machine, RunSummary, SystemInfo } from '../contract/contr
 import { folderToken } from '../data-folder/host-file.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 
-/** Newest runs whose trainer's log is taken along, and how much of its end. */
+/** Number of newest runs whose trainer log is included, and the size of the included tail. */
 const runsWithLog = 10;
 const logBytes = 64 << 10;
 
@@ -20,11 +20,11 @@ export interface DiagnosticFacts {
   findings: readonly Finding[];
   /** Newest first. */
   runs: readonly RunSummary[];
-  /** What core had to say about problems. */
+  /** The app's recent log messages. */
   log: string;
 }
 
-/** Everything that a report of a problem needs, as texts by file name. Names of people and secrets are taken out; notes and tags of runs aren't among it. */
+/** Returns the files of a bug report, as texts by file name. User names and secrets are removed; notes and tags are not included. */
 export async function diagnosticTexts(facts: DiagnosticFacts): Promise<Map<string, string>> {
   const { home, version, info, machine, findings, runs, log } = facts;
   const clean = cleaner(home);
@@ -63,7 +63,7 @@ const stateOf = ({
   ...{ id, preset, task, status, iteration, iterations, failure, stalled, phase },
 });
 
-/** Takes the person's name, home folder and the data folder's token out of a text. */
+/** Returns a function that removes the user's name, home folder and the data folder's token from a text. */
 function cleaner(home: string): (text: string) => string {
   const secrets: [string, string][] = [
     [folderToken(home), '[token]'],
@@ -81,7 +81,7 @@ function cleaner(home: string): (text: string) => string {
   };
 }
 
-/** Returns null if the file was not found. */
+/** Returns the last `logBytes` of a file, or null if it was not found. */
 async function readEnd(path: string): Promise<string | null> {
   const file = await open(path, 'r').catch(() => null);
   if (!file) return null;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { bytes } from '../contract/bytes.ts';
 import type { Finding, SystemInfo } from '../contract/contract.ts';
 
-/** Free space below which a run may not end well. */
-const leastFreeBytes = 1e9;
+/** Free space in bytes below which a run may fail. */
+const minFreeBytes = 1e9;
 
-/** What the app needs to train, one thing after the other. */
+/** Checks the requirements for training. */
 export function findingsOf(info: SystemInfo, resources: string): Finding[] {
   const { trainer, devices, cuda, dataFolder } = info;
   const starter = join(resources, 'starter');
@@ -48,22 +48,22 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
     },
     {
       name: 'free space',
-      fine: free > leastFreeBytes,
+      fine: free > minFreeBytes,
       detail: bytes(free),
-      advice: free > leastFreeBytes ? null : 'Free disk space, for example by deleting runs or episodes.',
+      advice: free > minFreeBytes ? null : 'Free disk space, for example by deleting runs or episodes.',
     },
   ];
 }
 
 /** Codes that a machine without a GPU also reports; they are not problems. */
-const ordinary = ['built_without_cuda', 'driver_missing', 'no_gpu'];
+const expectedWithoutGpu = ['built_without_cuda', 'driver_missing', 'no_gpu'];
 
 /** Returns one line per GPU, or one with the reason why none is usable. A pure function, so that every case can be tested. */
 export function gpuFindings(devices: SystemInfo['devices'], cuda: SystemInfo['cuda']): Finding[] {
   const name = 'GPU';
   if (cuda?.problem) {
     const { code, message, hint } = cuda.problem;
-    return [{ name, fine: ordinary.includes(code), detail: `none: ${message}`, advice: hint }];
+    return [{ name, fine: expectedWithoutGpu.includes(code), detail: `none: ${message}`, advice: hint }];
   }
   return devices
     .filter(({ id }) => id !== 'cpu')

@@ -4,11 +4,12 @@ import type { Notices } from '../base/notices.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
 import { GpuMonitor } from './gpu-monitor.ts';
 
-/** Milliseconds between two samples, and how many are kept: an hour's. */
+/** Sampling interval in ms. */
 const interval = 5000;
-const kept = 720;
+/** Number of stored samples: one hour. */
+const maxSamples = 720;
 
-/** What the machine does, sample by sample, in a core that stays. */
+/** Samples the machine's load periodically. */
 export class Gauges {
   private readonly home: string;
   private readonly notices: Notices;
@@ -22,7 +23,7 @@ export class Gauges {
     this.notices = notices;
   }
 
-  /** Takes a sample every few seconds from now on. */
+  /** Starts sampling. */
   start(): void {
     if (this.timer) return;
     this.gpus = new GpuMonitor(interval / 1000);
@@ -67,12 +68,12 @@ export class Gauges {
       gpus: this.gpus?.list().map((gpu) => gpu.now) ?? [],
     };
     this.samples.push(sample);
-    if (this.samples.length > kept) this.samples.shift();
+    if (this.samples.length > maxSamples) this.samples.shift();
     this.notices.emit('machine', sample);
   }
 }
 
-/** Milliseconds that all cores together were busy, and were there, since the system's start. */
+/** Returns the busy and the total CPU time in ms, summed over cores, since the system started. */
 function busyTime(): { busy: number; all: number } {
   let busy = 0;
   let all = 0;
@@ -84,7 +85,7 @@ function busyTime(): { busy: number; all: number } {
   return { busy, all };
 }
 
-/** Bytes of the disk that holds a folder; zeros where it can't be asked, as one that was just taken away. */
+/** Returns the free and total bytes of a folder's disk; zeros if unavailable, for example after it was unmounted. */
 function disk(folder: string): { free: number; total: number } {
   try {
     const { bavail, blocks, bsize } = statfsSync(folder);

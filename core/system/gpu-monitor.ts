@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { endChild } from '../base/end-child.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
 
-/** One GPU: what it is, and what it does now. */
+/** A GPU and its current load. */
 export interface Gpu {
   card: Machine['gpus'][number];
   now: MachineSample['gpus'][number];
@@ -44,12 +44,12 @@ export class GpuMonitor {
       const gpu = parseGpuLine(line);
       if (gpu) this.gpus.set(gpu.index, gpu);
     });
-    // It is watched, not waited for.
+    // The tool must not keep this process alive.
     this.child.unref();
     (this.child.stdout as unknown as { unref?: () => void }).unref?.();
   }
 
-  /** By their numbers. */
+  /** Returns the GPUs in the order of their indices. */
   list(): Gpu[] {
     return [...this.gpus].sort(([a], [b]) => a - b).map(([, gpu]) => gpu);
   }

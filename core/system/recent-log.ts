@@ -1,20 +1,20 @@
-/** Lines that are kept, and the longest of one. */
-const kept = 500;
-const longest = 4000;
+/** Number of stored lines, and their maximum length. */
+const maxLines = 500;
+const maxLength = 4000;
 
 /** The most recent log messages about problems, with their times. */
 export class RecentLog {
   private readonly lines: string[] = [];
   private readonly pass: (message: string) => void;
 
-  /** `pass`: where everything goes at once. */
+  /** `pass` is called with every message. */
   constructor(pass: (message: string) => void) {
     this.pass = pass;
   }
 
   log = (message: string): void => {
-    this.lines.push(`${new Date().toISOString()}  ${message.slice(0, longest)}`);
-    if (this.lines.length > kept) this.lines.shift();
+    this.lines.push(`${new Date().toISOString()}  ${message.slice(0, maxLength)}`);
+    if (this.lines.length > maxLines) this.lines.shift();
     this.pass(message);
   };
 

@@ -70,11 +70,11 @@ export const regimeWords: Record<TrapRegime, RegimeWording> = {
 export const regimeWording = (regime: OpenWord<TrapRegime>): RegimeWording =>
   knownWord(regimeWords, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
-export const indicatorWords: Record<TrapIndicator['name'], { name: string; sign: string }> = {
-  reward_std: { name: 'Reward std in group', sign: 'Rewards within a group become equal' },
-  entropy: { name: 'Entropy', sign: 'Responses lose variety or become random' },
-  gradient: { name: 'Gradient norm', sign: 'Gradient spikes' },
-  diversity: { name: 'Diversity', sign: 'Reasoning becomes the same on every level' },
+export const indicatorWords: Record<TrapIndicator['name'], { name: string; meaning: string }> = {
+  reward_std: { name: 'Reward std in group', meaning: 'Rewards within a group become equal' },
+  entropy: { name: 'Entropy', meaning: 'Responses lose variety or become random' },
+  gradient: { name: 'Gradient norm', meaning: 'Gradient spikes' },
+  diversity: { name: 'Diversity', meaning: 'Reasoning becomes the same on every level' },
 };
 
 export const indicatorStateWords: Record<TrapIndicator['state'], string> = {

@@ -36,7 +36,7 @@ export const entropyRises: Detector = {
   read: againstStart(entropy, ({ entropy_high }) => entropy_high),
 };
 
-/** A fast rise after a fall, compared with the run's lowest entropy. A sign in the RAGEN paper. */
+/** A fast rise after a fall, compared with the run's lowest entropy. A signal in the RAGEN paper. */
 export const entropyRebounds: Detector = {
   name: 'entropy_rebounds',
   title: 'Entropy rebounds',

@@ -4,7 +4,7 @@ import { baselineOf, type Detector, high, low, peakOf, smooth, smoothAdjusted } 
 
 const rewardStd = 'rollout/reward_std_in_group';
 
-/** The paper's first sign: the in-group reward std U(s0) = Std[R] falls, and the learning signal with it. */
+/** The paper's first signal: the in-group reward std U(s0) = Std[R] falls, and the learning signal with it. */
 export const rewardStdFalls: Detector = {
   name: 'reward_std_falls',
   title: 'Reward std falls',
@@ -25,7 +25,7 @@ export const rewardStdFalls: Detector = {
   },
 };
 
-/** Of the zero-variance groups only the failed ones are a sign; the others are solved levels. */
+/** Among zero-variance groups, only failed ones are evidence of collapse; the others are solved levels. */
 export const groupsFail: Detector = {
   name: 'groups_fail',
   title: 'All-fail groups increase',

@@ -19,7 +19,7 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
   const { name, state, series, value, baseline, since } = indicator;
   const words = indicatorWords[name];
   return (
-    <li className={styles.indicator} data-state={state} title={words.sign}>
+    <li className={styles.indicator} data-state={state} title={words.meaning}>
       <Dot state={state} />
       <div>
         <p className={styles.name}>
