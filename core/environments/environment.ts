@@ -1,7 +1,7 @@
 import type { Frame } from '../contract/contract.ts';
 import type { SectionWords } from '../run-config/form-words.ts';
 import type { EnvironmentConfig } from '../run-config/schema.ts';
-import type { Episode } from '../run-directory/episode.ts';
+import type { EpisodeActions } from '../run-directory/episode.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Seconds per episode of the preset with the starter policy on one core (Xeon, AVX-512), measured in benchmarks/. */
@@ -32,5 +32,5 @@ export interface Environment {
   /** Size of a level, in a unit that depends on the environment. */
   levelSize?: (config: Record<string, unknown>) => number;
   /** Frames of an episode: the initial state, then the result of each action. */
-  frames: (episode: Episode) => Frame[];
+  frames: (episode: EpisodeActions) => Frame[];
 }

@@ -1,11 +1,11 @@
 import type { Frame } from '../contract/contract.ts';
-import { type Episode, ownFacts } from '../run-directory/episode.ts';
+import { type EpisodeActions, ownFacts } from '../run-directory/episode.ts';
 
 /**
  * Returns the initial state, then one frame per executed action. A turn without executed actions gets one frame with the same board. The
  * trainer recorded each outcome, so the environment is not run again.
  */
-export function actionFrames(episode: Episode): Frame[] {
+export function actionFrames(episode: EpisodeActions): Frame[] {
   let total = 0;
   let board = episode.initial;
   let deadEnd = false;

@@ -1,6 +1,6 @@
 import type { Frame, Replay, ReplayTurn } from '../contract/contract.ts';
 import { episodeSummary } from '../contract/episodes.ts';
-import type { Episode, EpisodeStep } from '../run-directory/episode.ts';
+import type { Episode, EpisodeActions, EpisodeStep } from '../run-directory/episode.ts';
 import { float16Array, float32Array, mean } from '../run-directory/token-arrays.ts';
 import { actionFrames } from './frames.ts';
 import { findEnvironment } from './registry.ts';
@@ -19,7 +19,7 @@ export function toReplay(episode: Episode): Replay {
 }
 
 /** Returns an episode's frames. Unknown environments show the recorded states. */
-export function toFrames(episode: Episode): Frame[] {
+export function toFrames(episode: EpisodeActions): Frame[] {
   return (findEnvironment(episode.type)?.frames ?? actionFrames)(episode);
 }
 

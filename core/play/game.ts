@@ -1,27 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiError, Game as GameState, PlayResult, PlaySide, PlayTurn } from '../contract/contract.ts';
+import type { ApiError, Game as GameState, PlayResult, PlayTurn } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import type { RunConfig } from '../run-config/schema.ts';
-import type { EnvironmentProcess } from '../trainer/environment.ts';
-import { type EpisodeRules, playEpisode } from './agent.ts';
+import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
+import type { EnvironmentProcess, EnvironmentStart } from '../trainer/environment.ts';
+import type { EpisodeProcess } from '../trainer/episode.ts';
+import { playEpisode } from './agent.ts';
+import { Attempt } from './attempt.ts';
 import type { PolicyThread } from './policy-thread.ts';
-import { Seat } from './seat.ts';
 
 export interface GameParts {
   runId: string;
   config: RunConfig;
-  rules: EpisodeRules;
-  /** Environments of the agent and the user. */
-  environments: { agent: EnvironmentProcess; you: EnvironmentProcess };
-  /** Called on every change. */
-  changed: (game: GameState) => void;
+  environment: EnvironmentConfig;
+  /** Plays the agent's side. */
+  episode: EpisodeProcess;
+  /** Plays the user's side. */
+  level: EnvironmentProcess;
+  /** Called after every change. */
+  onChange: (game: GameState) => void;
   /** Called when the user's first attempt at a level ends. */
-  played: (results: readonly PlayResult[]) => void;
+  onUserResult: (results: readonly PlayResult[]) => void;
 }
 
 interface Opening {
   checkpoint: number;
   level: number;
+}
+
+interface Agent {
+  attempt: Attempt;
+  turns: PlayTurn[];
+  /** Response in progress. */
+  text: string | null;
+  failure: ApiError | null;
+  abort: AbortController;
 }
 
 /** A policy and a user play the same level, each in its own environment. */
@@ -33,8 +45,9 @@ export class Game {
   private checkpoint: number;
   private level: number;
   private temperature: number;
-  private seats!: { agent: Seat; you: Seat };
-  private agent: { turns: PlayTurn[]; text: string | null; failure: ApiError | null; attempt: number };
+  private start!: EnvironmentStart;
+  private user!: Attempt;
+  private agent!: Agent;
   private playing: Promise<void> = Promise.resolve();
   private results = new Map<number, PlayResult>();
   private closed = false;
@@ -48,20 +61,18 @@ export class Game {
     this.checkpoint = checkpoint;
     this.level = level;
     this.temperature = parts.config.evaluation.temperature;
-    this.agent = { turns: [], text: null, failure: null, attempt: 0 };
   }
 
-  /** Takes ownership of policy and environments. Throws `level_not_found`. */
+  /** Takes ownership of policy and processes. Throws `level_not_found`. */
   static async begin(parts: GameParts, policy: PolicyThread, opening: Opening): Promise<Game> {
     const game = new Game(parts, policy, opening);
-    await game.sitDown(opening.level);
+    await game.enterLevel(opening.level);
     return game;
   }
 
   get state(): GameState {
-    const { environment } = this.parts.rules;
-    const { agent, you } = this.seats;
-    const { turns, text, failure } = this.agent;
+    const { environment } = this.parts;
+    const { attempt, turns, text, failure } = this.agent;
     return {
       id: this.id,
       runId: this.runId,
@@ -69,77 +80,78 @@ export class Game {
       environment: environment.label,
       type: environment.type,
       config: environment.config,
-      actions: you.actions,
-      arms: you.arms,
+      actions: this.start.actions,
+      arms: this.start.arms,
       level: this.level,
       seed: this.seedOf(this.level),
       temperature: this.temperature,
       maxMoves: environment.max_actions,
       maxTurns: environment.max_turns,
-      agent: { ...copyOf(agent.side), turns: [...turns], text, failure },
-      you: copyOf(you.side),
+      agent: { ...attempt.side, turns: [...turns], text, failure },
+      you: { ...this.user.side },
       results: [...this.results.values()].sort((a, b) => a.level - b.level),
     };
   }
 
   /** Starts the agent on the level, in the background. */
-  letAgentPlay(temperature: number): Promise<GameState> {
-    return this.inTurn(() => this.beginAgent(temperature));
+  startAgent(temperature: number): Promise<GameState> {
+    return this.serialize(() => this.beginAgent(temperature));
   }
 
-  /** Stops the agent. */
   stopAgent(): Promise<GameState> {
-    return this.inTurn(async () => {
-      if (this.seats.agent.side.state !== 'thinking') return;
-      await this.giveUp();
-      this.seats.agent.end('given_up');
+    return this.serialize(async () => {
+      if (!this.isPlaying) return;
+      await this.abortAgent();
+      this.agent.attempt.end('given_up');
       this.agent.text = null;
     });
   }
 
-  /** The user's move. With a temperature, also starts an idle agent. Throws `move_invalid`. */
-  move(action: string, temperature?: number): Promise<GameState> {
-    return this.inTurn(async () => {
-      const { agent, you } = this.seats;
-      const move = you.moveOf(action);
-      if (move === undefined) throw invalidMove(`"${action}" is no move here`, you.actions);
-      if (you.over) throw invalidMove('The level has ended', you.actions);
-      await you.step(move, you.side.frames.length - 1, 0);
-      if (you.over) this.count('you', you.side);
-      if (temperature !== undefined && agent.side.state === 'ready') await this.beginAgent(temperature);
+  /** Executes the user's move. With a temperature, also starts an idle agent. Throws `move_invalid`. */
+  move(name: string, temperature?: number): Promise<GameState> {
+    return this.serialize(async () => {
+      const { user, agent } = this;
+      const { actions } = this.start;
+      const action =
+        actions.length === 0 ? name : actions.find((each) => each.toLowerCase() === name.toLowerCase());
+      if (action === undefined) throw invalidMove(`"${name}" is not a valid move`, actions);
+      if (user.over) throw invalidMove('The level has ended', actions);
+      const outcome = await this.parts.level.step(action);
+      const outOfMoves = user.side.movesLeft <= 1 ? 'max_actions' : null;
+      user.add({ executed: [outcome], penalty: 0 }, outcome.done ? 'done' : outOfMoves);
+      if (user.over) this.countUser();
+      if (temperature !== undefined && agent.attempt.side.state === 'ready')
+        await this.beginAgent(temperature);
     });
   }
 
   /** Restarts the user's side of the level. */
   restart(): Promise<GameState> {
-    return this.inTurn(async () => {
-      const { you } = this.seats;
-      // Started attempts count, so that levels cannot be practiced.
-      if (!you.over && you.side.frames.length > 1) this.count('you', you.side);
-      this.seats.you = await this.seat('you', this.level);
+    return this.serialize(async () => {
+      this.countStartedAttempt();
+      await this.resetUser(this.level);
     });
   }
 
   /** Switches both to another level. Throws `level_not_found` and keeps the current level. */
-  goTo(level: number): Promise<GameState> {
-    return this.inTurn(async () => {
-      await this.giveUp();
-      const { you } = this.seats;
-      if (!you.over && you.side.frames.length > 1) this.count('you', you.side);
+  setLevel(level: number): Promise<GameState> {
+    return this.serialize(async () => {
+      await this.abortAgent();
+      this.countStartedAttempt();
       const before = this.level;
       try {
-        await this.sitDown(level);
+        await this.enterLevel(level);
       } catch (error) {
-        await this.sitDown(before);
+        await this.enterLevel(before);
         throw error;
       }
     });
   }
 
-  /** Switches to another policy, takes ownership and clears earlier results. */
+  /** Switches to another policy, takes ownership of it and clears the agent's results. */
   replacePolicy(policy: PolicyThread, checkpoint: number): Promise<GameState> {
-    return this.inTurn(async () => {
-      await this.giveUp();
+    return this.serialize(async () => {
+      await this.abortAgent();
       await this.policy.close();
       if (this.closed) {
         await policy.close();
@@ -148,108 +160,124 @@ export class Game {
       this.policy = policy;
       this.checkpoint = checkpoint;
       for (const [level, result] of this.results) this.results.set(level, { ...result, agent: null });
-      this.seats.agent = await this.seat('agent', this.level);
-      this.agent = { turns: [], text: null, failure: null, attempt: this.agent.attempt + 1 };
+      this.resetAgent();
     });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    this.agent.attempt += 1;
-    const { agent, you } = this.parts.environments;
-    agent.close();
-    you.close();
+    this.agent.abort.abort();
+    this.parts.episode.close();
+    this.parts.level.close();
     await this.policy.close();
     await this.playing;
   }
 
-  private async beginAgent(temperature: number): Promise<void> {
-    await this.giveUp();
-    this.temperature = temperature;
-    this.seats.agent = await this.seat('agent', this.level);
-    this.seats.agent.side.state = 'thinking';
-    this.agent = { turns: [], text: null, failure: null, attempt: this.agent.attempt + 1 };
-    this.playing = this.play(this.agent.attempt);
+  private get isPlaying(): boolean {
+    return this.agent.attempt.side.state === 'thinking';
   }
 
-  private async play(attempt: number): Promise<void> {
-    const { agent } = this.seats;
-    const living = () => this.agent.attempt === attempt;
-    const told = {
-      text: (text: string) => {
-        if (!living()) return;
-        this.agent.text = text;
-        this.tell();
-      },
-      turn: (turn: PlayTurn) => {
-        if (!living()) return;
-        this.agent.turns.push(turn);
-        this.agent.text = null;
-        // The last turn is published after it is counted.
-        if (!agent.over) this.tell();
-      },
-    };
+  private async beginAgent(temperature: number): Promise<void> {
+    await this.abortAgent();
+    this.temperature = temperature;
+    this.resetAgent();
+    this.agent.attempt.side.state = 'thinking';
+    this.playing = this.play(this.agent);
+  }
+
+  private async play(agent: Agent): Promise<void> {
+    const { attempt } = agent;
+    const { episode, config } = this.parts;
+    const { max_response_tokens: maxTokens, top_k: topK, top_p: topP, min_p: minP } = config.rollout;
+    const { signal } = agent.abort;
     try {
-      await playEpisode(this.policy, agent, this.parts.rules, this.temperature, told, living);
-      if (living()) this.count('agent', agent.side);
+      await playEpisode(this.policy, episode, {
+        ...{ level: this.level, maxTokens, signal },
+        sampling: { temperature: this.temperature, topK, topP, minP },
+        onText: (text) => {
+          agent.text = text;
+          this.publish();
+        },
+        onTurn: (turn, result) => {
+          agent.turns.push(turn);
+          agent.text = null;
+          attempt.add(result.turn, result.ended);
+          // The last turn is published after it is counted.
+          if (!attempt.over) this.publish();
+        },
+      });
+      this.count('agent', attempt);
     } catch (error) {
-      if (!living()) return;
-      agent.end('failed');
-      this.agent.failure = asFailure(error).toApiError();
+      if (signal.aborted) return;
+      attempt.end('failed');
+      agent.failure = asFailure(error).toApiError();
     }
-    if (living()) this.tell();
+    this.publish();
   }
 
   /** Stops the agent and waits. */
-  private async giveUp(): Promise<void> {
-    if (this.seats.agent.side.state !== 'thinking') return;
-    this.agent.attempt += 1;
-    this.policy.abort();
+  private async abortAgent(): Promise<void> {
+    this.agent.abort.abort();
     await this.playing;
   }
 
-  private async sitDown(level: number): Promise<void> {
-    const [agent, you] = await Promise.all([this.seat('agent', level), this.seat('you', level)]);
+  private async enterLevel(level: number): Promise<void> {
+    await this.resetUser(level);
     this.level = level;
-    this.seats = { agent, you };
-    this.agent = { turns: [], text: null, failure: null, attempt: this.agent.attempt + 1 };
+    this.resetAgent();
   }
 
-  private seat(who: 'agent' | 'you', level: number): Promise<Seat> {
-    const { environments, rules } = this.parts;
-    return Seat.take(environments[who], this.seedOf(level), rules.environment.max_actions);
+  private async resetUser(level: number): Promise<void> {
+    this.start = await this.parts.level.reset(this.seedOf(level));
+    this.user = this.newAttempt();
+  }
+
+  private resetAgent(): void {
+    const abort = new AbortController();
+    this.agent = { attempt: this.newAttempt(), turns: [], text: null, failure: null, abort };
+  }
+
+  private newAttempt(): Attempt {
+    const { type, max_actions: maxMoves } = this.parts.environment;
+    return new Attempt(type, this.start.initial, maxMoves);
   }
 
   private seedOf(level: number): number {
     return this.parts.config.levels.validation_seed + level - 1;
   }
 
-  /** Only the first attempt counts. */
-  private count(who: 'agent' | 'you', { success, frames }: PlaySide): void {
-    const known = this.results.get(this.level) ?? { level: this.level, agent: null, you: null };
-    if (known[who]) return;
-    const moves = frames.filter(({ action }) => action !== null).length;
-    this.results.set(this.level, { ...known, [who]: { success, moves } });
-    if (who === 'you') this.parts.played([...this.results.values()]);
+  /** Counts an unfinished attempt too, so that levels cannot be practiced. */
+  private countStartedAttempt(): void {
+    if (this.user.moves > 0) this.countUser();
   }
 
-  private async inTurn(act: () => Promise<void>): Promise<GameState> {
+  private countUser(): void {
+    if (this.count('you', this.user)) this.parts.onUserResult([...this.results.values()]);
+  }
+
+  /** Only the first attempt counts. Returns whether this is the first one. */
+  private count(player: 'agent' | 'you', { side, moves }: Attempt): boolean {
+    const result = this.results.get(this.level) ?? { level: this.level, agent: null, you: null };
+    if (result[player]) return false;
+    this.results.set(this.level, { ...result, [player]: { success: side.success, moves } });
+    return true;
+  }
+
+  private async serialize(act: () => Promise<void>): Promise<GameState> {
     const done = this.last.then(act);
     this.last = done.catch(() => {});
     await done;
-    this.tell();
+    this.publish();
     return this.state;
   }
 
-  private tell(): void {
-    this.parts.changed(this.state);
+  private publish(): void {
+    this.parts.onChange(this.state);
   }
 }
 
 export const gameUnknown = () =>
   new Failure('game_unknown', 'That game has ended.', 'Open it again from the Play page.');
 
-const copyOf = (side: PlaySide): PlaySide => ({ ...side, frames: [...side.frames] });
-
-const invalidMove = (what: string, actions: readonly string[]) =>
-  new Failure('move_invalid', `${what}.`, `Moves: ${actions.join(', ')}.`);
+const invalidMove = (reason: string, actions: readonly string[]) =>
+  new Failure('move_invalid', `${reason}.`, `Moves: ${actions.join(', ')}.`);

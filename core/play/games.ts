@@ -10,9 +10,8 @@ import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import type { Annotations } from '../runs/annotations.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { EnvironmentProcess } from '../trainer/environment.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { Game, gameUnknown } from './game.ts';
+import { Game, type GameParts, gameUnknown } from './game.ts';
 import { enoughLevels, readHumanSuccess } from './human-success.ts';
 import { PolicyThread } from './policy-thread.ts';
 
@@ -24,7 +23,7 @@ export interface GamesParts {
   log: (message: string) => void;
 }
 
-export interface GameWish {
+export interface GameRequest {
   runId: string;
   checkpoint: number;
   environment?: string | undefined;
@@ -63,7 +62,7 @@ export class Games {
   /** See `play.open` of the API. */
   async open(
     client: object,
-    { runId, checkpoint, environment: label, level = 1 }: GameWish,
+    { runId, checkpoint, environment: label, level = 1 }: GameRequest,
   ): Promise<GameState> {
     const config = await this.config(runId);
     const environment = label
@@ -80,30 +79,24 @@ export class Games {
     await this.release(client, false);
     const policy = await this.loadPolicy(runId, checkpoint);
     const noise = environment.noise === 'reference' ? undefined : config.levels.validation_seed;
-    const processes: EnvironmentProcess[] = [];
-    const process = () => {
-      const started = trainer.environment(environment.type, environment.config, noise);
-      processes.push(started);
-      return started;
+    const parts: GameParts = {
+      ...{ runId, config, environment },
+      // All checkpoints of a run have the same tokenizer, so the process also serves those chosen later.
+      episode: trainer.play(this.parts.runs.folder(runId), checkpoint, environment.label),
+      level: trainer.environment(environment.type, environment.config, noise),
+      onChange: (state) => notices.emit('play', { runId, game: state }),
+      onUserResult: (results) => void this.saveRate(runId, environment.label, results),
     };
     try {
-      const game = await Game.begin(
-        {
-          ...{ runId, config, environments: { agent: process(), you: process() } },
-          rules: { environment, rollout: config.rollout, penalty: config.reward.format_penalty },
-          changed: (state) => notices.emit('play', { runId, game: state }),
-          played: (results) => void this.keep(runId, environment.label, results),
-        },
-        policy,
-        { checkpoint, level },
-      );
+      const game = await Game.begin(parts, policy, { checkpoint, level });
       await this.release(client, false);
       if (this.closed || this.gone.has(client)) throw gameUnknown();
       this.games.set(game.id, game);
       this.owned.set(client, game);
       return game.state;
     } catch (error) {
-      for (const started of processes) started.close();
+      parts.episode.close();
+      parts.level.close();
       await policy.close();
       throw error;
     }
@@ -174,7 +167,7 @@ export class Games {
   }
 
   /** Saves the user's success rate after enough levels. Write errors are ignored. */
-  private async keep(runId: string, environment: string, results: readonly PlayResult[]): Promise<void> {
+  private async saveRate(runId: string, environment: string, results: readonly PlayResult[]): Promise<void> {
     const own = results.flatMap(({ you }) => you ?? []);
     if (own.length < enoughLevels) return;
     const successes = own.filter(({ success }) => success).length;
@@ -184,7 +177,7 @@ export class Games {
       const humanSuccess = readHumanSuccess(this.parts.runs.folder(runId));
       this.parts.notices.emit('humanSuccess', { runId, humanSuccess });
     } catch (error) {
-      this.parts.log(`A person's rate on ${runId} can't be kept: ${asFailure(error).message}`);
+      this.parts.log(`Cannot save the user's success rate for run ${runId}: ${asFailure(error).message}`);
     }
   }
 

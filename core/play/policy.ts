@@ -10,19 +10,19 @@ const threads = Math.max(1, Math.floor(availableParallelism() / 2));
 
 /** A policy in ONNX Runtime with its KV cache. Runs synchronously; use it in a thread. */
 export class Policy {
-  readonly config: ModelConfig;
+  private readonly config: ModelConfig;
   private readonly session: InferenceSession;
   private cache: Record<string, Tensor> = {};
-  /** Tokens read so far. */
+  /** Length of the sequence in tokens. */
   length = 0;
 
   private constructor(config: ModelConfig, session: InferenceSession) {
     this.config = config;
     this.session = session;
-    this.forget();
+    this.clear();
   }
 
-  /** Throws as `exportOnnx` does, or `policy_unusable` where the runtime can't be loaded or doesn't take the model. */
+  /** Throws as `exportOnnx` does, or `policy_unusable` if ONNX Runtime cannot load the model. */
   static async load(folder: string): Promise<Policy> {
     const { config, model } = await exportOnnx(folder);
     try {
@@ -49,7 +49,7 @@ export class Policy {
   }
 
   /** Clears the KV cache. */
-  forget(): void {
+  clear(): void {
     const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim } = this.config;
     this.length = 0;
     this.cache = {};
@@ -64,8 +64,8 @@ export class Policy {
   }
 
   /**
-   * Reads more tokens and gives the logits after the last `keep` of them (0: of all), vocabulary by vocabulary. Throws `sequence_too_long`, `token_out_of_vocabulary` or
-   * `policy_failed` where they aren't numbers.
+   * Appends tokens to the sequence and returns the logits after each of the last `keep` tokens (0: all), as rows of the vocabulary's size. Throws
+   * `sequence_too_long`, `token_out_of_vocabulary`, or `policy_failed` if a logit is not finite.
    */
   async read(ids: readonly number[], keep = 1): Promise<Float32Array> {
     this.check(ids);
@@ -93,30 +93,18 @@ export class Policy {
 
   private check(ids: readonly number[]): void {
     const { vocab_size: vocabulary, max_position_embeddings: longest } = this.config;
-    const unknown = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabulary);
-    if (unknown !== undefined)
+    const invalid = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabulary);
+    if (invalid !== undefined)
       throw new Failure(
         'token_out_of_vocabulary',
-        `The policy has no token ${unknown}.`,
-        `Its tokens are 0 to ${vocabulary - 1}.`,
+        `Token id ${invalid} is outside the policy's vocabulary.`,
+        `Valid ids are 0 to ${vocabulary - 1}.`,
       );
     if (this.length + ids.length > longest)
       throw new Failure(
         'sequence_too_long',
-        `The conversation is longer than the ${longest} tokens that the policy can read.`,
-        'Start the level again.',
+        `The conversation exceeds the policy's maximum of ${longest} tokens.`,
+        'Restart the level.',
       );
   }
-}
-
-/** Log-probability of each id but the first after those before it, in nats, at temperature 1; `logits` as `read` gives them for all ids. */
-export function logProbabilities(logits: Float32Array, ids: readonly number[], vocabulary: number): number[] {
-  return ids.slice(1).map((id, place) => {
-    const row = logits.subarray(place * vocabulary, (place + 1) * vocabulary);
-    let largest = Number.NEGATIVE_INFINITY;
-    for (const logit of row) if (logit > largest) largest = logit;
-    let sum = 0;
-    for (const logit of row) sum += Math.exp(logit - largest);
-    return row[id]! - largest - Math.log(sum);
-  });
 }

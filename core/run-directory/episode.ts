@@ -27,7 +27,8 @@ const tokens = z.object({
   trained: z.string(),
 });
 
-const step = z.object({
+/** A turn without its tokens. */
+export const episodeTurn = z.object({
   state: z.string(),
   response: z.string(),
   think: z.string().nullable(),
@@ -37,7 +38,6 @@ const step = z.object({
   reward: z.number(),
   penalty: z.number(),
   executed: z.array(executed),
-  tokens,
 });
 
 export const episode = episodeSummary.extend({
@@ -46,13 +46,17 @@ export const episode = episodeSummary.extend({
   arms: z.array(z.string()).nullish(),
   initial: z.string(),
   prompt_text: z.string(),
-  steps: z.array(step),
+  steps: z.array(episodeTurn.extend({ tokens })),
 });
 
 export type Episode = z.infer<typeof episode>;
 export type EpisodeStep = Episode['steps'][number];
-type Executed = EpisodeStep['executed'][number];
+export type ExecutedAction = z.infer<typeof executed>;
+/** The keys of an episode that its frames depend on. */
+export type EpisodeActions = Pick<Episode, 'type' | 'initial'> & {
+  steps: readonly Pick<EpisodeStep, 'executed' | 'penalty'>[];
+};
 
 /** Returns the names of the environment's own facts that are true for an action. */
-export const ownFacts = (outcome: Executed): string[] =>
+export const ownFacts = (outcome: ExecutedAction): string[] =>
   Object.keys(outcome).filter((name) => !(name in executed.shape) && outcome[name] === true);

@@ -12,6 +12,7 @@ import type { ModelShape } from '../presets/published.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
 import { EnvironmentProcess } from './environment.ts';
+import { EpisodeProcess } from './episode.ts';
 import { type EvaluationProcess, type EvaluationProgress, launchEvaluation } from './evaluate.ts';
 import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
@@ -134,6 +135,11 @@ export class Trainer {
   /** Starts an environment; see {@link EnvironmentProcess}. */
   environment(type: string, config: object, noise: number | undefined): EnvironmentProcess {
     return new EnvironmentProcess(this.find(), type, config, noise);
+  }
+
+  /** Starts a process that plays episodes of a run; see {@link EpisodeProcess}. */
+  play(runFolder: string, checkpoint: number, label: string): EpisodeProcess {
+    return new EpisodeProcess(this.find(), runFolder, checkpoint, label);
   }
 
   evaluate(

@@ -136,6 +136,16 @@ int main(int argc, char** argv) {
   env->add_option("--noise", noise_seed,
                   "seed for slips and payouts; default: the noise of the reference implementation");
 
+  int checkpoint = 0;
+  std::string environment;
+  auto* play = add("play", "Play episodes with tokens sampled by another process: read and print JSON lines",
+                   [&] { return starpo::play_command(path, checkpoint, environment); });
+  play->add_option("RUN_DIR", path)->required();
+  play->add_option("--checkpoint", checkpoint, "iteration of the checkpoint whose tokenizer to use")
+      ->required()
+      ->check(CLI::Range(0, 1000000));
+  play->add_option("--on", environment, "label of an environment of the run")->required();
+
   try {
     app.parse(argc, argv);
     starpo::select_isa_from_environment();

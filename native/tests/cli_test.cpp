@@ -91,6 +91,8 @@ TEST_CASE("bad calls end with status 2, a code and a hint") {
       {{"env", "chess", "--config", "{}"}, "config_invalid"},
       {{"env", "frozen-lake", "--config", "{"}, "config_invalid"},
       {{"env", "frozen-lake"}, "usage"},
+      {{"play", folder.path().string(), "--checkpoint", "0"}, "usage"},
+      {{"play", folder.path().string(), "--checkpoint", "0", "--on", "lake"}, "config_missing"},
       {{"tokenize"}, "usage"},
       {{"tokenize", folder.path().string()}, "tokenizer_missing"},
       {{"score"}, "usage"},
@@ -224,6 +226,7 @@ TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at 
   CHECK(code(0) == "no_episode");
   for (const int i : {1, 2, 3, 4, 5, 6, 8, 12}) CHECK(code(i) == "malformed_line");
   CHECK(answers[7] == json{{"observation", "__GP\nOO__\n_OO_\nO___"},
+                           {"board", "__GP\nOO__\n_OO_\nO___"},
                            {"actions", {"Left", "Down", "Right", "Up"}},
                            {"info", json::object()}});
   CHECK(answers[9].at("info") == json{{"effective", false}, {"valid", false}, {"success", false}, {"slipped", false}});
@@ -272,6 +275,67 @@ TEST_CASE("the example of the environment protocol is what env answers") {
                    R"({"size":4,"p":0.8,"is_slippery":true,"success_rate":0.8,"observation_format":"grid"})"},
                   requests);
   CHECK(result.out == answers);
+}
+
+TEST_CASE("play renders prompts, parses responses and applies the limits of a run's episodes") {
+  TemporaryFolder run;
+  const auto checkpoint = run.path() / "checkpoints/000000";
+  test::make_tiny_model_folder(checkpoint);
+  auto config = json::parse(read_text(example_path));
+  config["start"]["model"] = checkpoint.string();
+  config["environments"][0]["max_turns"] = 2;
+  write_text(run.path() / "run.json", config.dump());
+  const std::string label = config["environments"][0]["label"];
+  const auto play = [&](const std::vector<json>& requests) {
+    std::string input;
+    for (const auto& request : requests) input += request.dump() + "\n";
+    const auto result = run_trainer({"play", run.path().string(), "--checkpoint", "0", "--on", label}, input);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    std::vector<json> answers;
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+    REQUIRE(answers.size() == requests.size());
+    return answers;
+  };
+  const auto tokenizer = Tokenizer::load(checkpoint);
+  const auto response = [&](const std::string& text) {
+    auto ids = tokenizer.encode(text);
+    ids.push_back(tokenizer.token_id("<|im_end|>"));
+    return ids;
+  };
+
+  const auto right = response("right it is</think><answer>Right || fly</answer>");
+  const auto answers = play({json{{"level", 1}}, json{{"text", tokenizer.encode("right")}}, json{{"response", right}},
+                             json{{"response", response("no answer")}}, json{{"level", 1}}});
+  CHECK(answers[0].at("initial").get<std::string>().find('P') != std::string::npos);
+  CHECK(answers[0].at("actions").size() == 4);
+  const auto prompt = tokenizer.decode(answers[0].at("prompt").get<std::vector<std::int32_t>>());
+  CHECK(prompt.ends_with("<|im_start|>assistant\n<think>"));
+  CHECK(answers[1] == json{{"text", "<think>right"}});
+  const json& turn = answers[2].at("turn");
+  CHECK(turn.at("think") == "right it is");
+  CHECK(turn.at("actions") == json{"Right", "fly"});
+  CHECK(turn.at("executed").size() == 1);
+  CHECK(turn.at("penalty") == config["reward"]["format_penalty"]);
+  CHECK(answers[2].at("ended") == nullptr);
+  CHECK_FALSE(answers[2].at("context").empty());
+  CHECK(answers[3].at("turn").at("format_valid") == false);
+  CHECK(answers[3].at("ended") == "max_turns");
+  CHECK(answers[3].at("context").empty());
+  CHECK(answers[4] == answers[0]);
+
+  auto overlong = right;
+  overlong.push_back(0);
+  const auto errors = play({json{{"response", right}}, json{{"level", 0}}, json{{"level", 1}, {"text", right}},
+                            json{{"level", 1}}, json{{"response", json::array()}}, json{{"response", overlong}},
+                            json{{"response", json::array({1000000})}}, json{{"response", json::array({1.5})}}});
+  const auto code = [&](int i) { return errors[i].at("error").at("code").get<std::string>(); };
+  CHECK(code(0) == "no_episode");
+  for (const int i : {1, 2, 4, 5, 7}) CHECK(code(i) == "malformed_line");
+  CHECK(code(6) == "token_out_of_vocabulary");
+  const auto unknown = run_trainer({"play", run.path().string(), "--checkpoint", "0", "--on", "chess"});
+  CHECK(unknown.err.find("code: environment_unknown") != std::string::npos);
 }
 
 TEST_CASE("inspect tells a model's shape without reading its weights, and refuses what no run can begin from") {

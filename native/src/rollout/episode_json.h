@@ -20,7 +20,8 @@ struct EpisodeRecord {
   std::span<const float> values;       // critic values, as above
 };
 
-// Serialize an episode and its summary (docs/formats/rollouts.md).
+// Serialize an episode, its summary and a turn without its tokens (docs/formats/rollouts.md).
+nlohmann::json turn_json(const Turn&);
 nlohmann::json episode_summary(const Episode&, const EpisodeRecord&, const EnvironmentConfig&);
 std::string episode_json(const Episode&, const EpisodeRecord&, const EnvironmentConfig&, const Tokenizer&);
 

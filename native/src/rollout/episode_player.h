@@ -47,6 +47,7 @@ class EpisodePlayer {
   int response_tokens_left() const { return response_limit_ - static_cast<int>(episode_.turns.back().ids.size()); }
   int length() const { return length_; }  // tokens in the conversation
   const Environment& environment() const { return *environment_; }
+  const Episode& episode() const { return episode_; }  // so far
   Episode take() { return std::move(episode_); }
 
  private:

@@ -26,15 +26,6 @@ std::optional<NoiseStream> training_noise(const RunConfig& config, Noise noise, 
   return std::nullopt;
 }
 
-// Returns an episode on fixed level `index` of an environment, with the level's own noise.
-EpisodeSpec fixed_episode(const RunConfig& config, int environment, int index, int group) {
-  const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + index;
-  EpisodeSpec episode{environment, group, 0, seed, std::nullopt};
-  if (config.environments[environment].noise != Noise::reference)
-    episode.noise = level_noise(config.levels.validation_seed, seed);
-  return episode;
-}
-
 }  // namespace
 
 std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteration) {
@@ -55,9 +46,17 @@ std::vector<EpisodeSpec> training_episodes(const RunConfig& config, int iteratio
   return episodes;
 }
 
+EpisodeSpec evaluation_episode(const RunConfig& config, int environment, int index) {
+  const std::uint64_t seed = static_cast<std::uint64_t>(config.levels.validation_seed) + index;
+  EpisodeSpec episode{environment, index, 0, seed, std::nullopt};
+  if (config.environments[environment].noise != Noise::reference)
+    episode.noise = level_noise(config.levels.validation_seed, seed);
+  return episode;
+}
+
 std::vector<EpisodeSpec> evaluation_episodes(const RunConfig& config, int environment) {
   std::vector<EpisodeSpec> episodes;
-  for (int i = 0; i < config.evaluation.levels; ++i) episodes.push_back(fixed_episode(config, environment, i, i));
+  for (int i = 0; i < config.evaluation.levels; ++i) episodes.push_back(evaluation_episode(config, environment, i));
   return episodes;
 }
 
@@ -67,7 +66,8 @@ std::vector<EpisodeSpec> probe_episodes(const RunConfig& config, int levels, int
   int group = 0;
   for (std::size_t e = 0; e < groups.size(); ++e) {
     for (int i = 0; i < groups[e]; ++i, ++group) {
-      EpisodeSpec episode = fixed_episode(config, static_cast<int>(e), i, group);
+      EpisodeSpec episode = evaluation_episode(config, static_cast<int>(e), i);
+      episode.group = group;
       for (episode.index_in_group = 0; episode.index_in_group < group_size; ++episode.index_in_group)
         episodes.push_back(episode);
     }

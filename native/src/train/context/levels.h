@@ -14,8 +14,11 @@ namespace starpo {
 // episode, if independent), so a repeated level gets new slips and payouts.
 std::vector<EpisodeSpec> training_episodes(const RunConfig&, int iteration);
 
-// Returns one episode on each of an environment's fixed levels. Noise belongs to the level, so evaluations can be
+// Returns the episode on validation level `index` of an environment. Noise belongs to the level, so evaluations can be
 // compared in pairs.
+EpisodeSpec evaluation_episode(const RunConfig&, int environment, int index);
+
+// Returns one episode on each of an environment's first evaluation.levels validation levels.
 std::vector<EpisodeSpec> evaluation_episodes(const RunConfig&, int environment);
 
 // Returns group_size episodes on each of the first `levels` evaluation levels, distributed over environments like

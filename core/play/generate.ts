@@ -1,0 +1,38 @@
+import type { Policy } from './policy.ts';
+import { type Sampling, sampleToken } from './sampler.ts';
+
+export interface GenerateRequest {
+  /** Ids since the previous response, whose last id is included: the policy has not read it yet. */
+  ids: number[];
+  /** Clear the KV cache first. */
+  restart: boolean;
+  stopIds: readonly number[];
+  maxTokens: number;
+  sampling: Sampling;
+}
+
+/** Interval in ms between updates of a response in progress. */
+const interval = 50;
+
+/** Samples a response up to its first stop id, which is included, or to the limit. `onIds` receives the ids so far. Throws the signal's reason. */
+export async function generate(
+  policy: Policy,
+  { ids, restart, stopIds, maxTokens, sampling }: GenerateRequest,
+  onIds: (ids: readonly number[]) => void,
+  signal: AbortSignal,
+): Promise<number[]> {
+  if (restart) policy.clear();
+  const response: number[] = [];
+  let unread = ids;
+  let updatedAt = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const id = sampleToken(await policy.read(unread), sampling, Math.random());
+    response.push(id);
+    if (stopIds.includes(id) || response.length === maxTokens) return response;
+    unread = [id];
+    if (performance.now() - updatedAt < interval) continue;
+    updatedAt = performance.now();
+    onIds(response);
+  }
+}
