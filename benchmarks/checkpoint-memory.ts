@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { commandArguments, machine } from './machine.ts';
+import { commandArguments, compactJson, machine } from './machine.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
@@ -159,5 +159,5 @@ const report = {
   unit: 'MiB of resident memory',
   results,
 };
-console.log(JSON.stringify(report, null, 2));
-if (values.out) writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`);
+console.log(compactJson(report));
+if (values.out) writeFileSync(values.out, `${compactJson(report)}\n`);

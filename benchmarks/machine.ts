@@ -27,7 +27,29 @@ export function commandArguments(): string {
 
 /** Writes the result to the file, or to stdout without one. */
 export function writeResult(result: object, file: string | undefined): void {
-  const text = `${JSON.stringify(result, null, 2)}\n`;
+  const text = `${compactJson(result)}\n`;
   if (file) writeFileSync(resolve(file), text);
   else console.log(text);
+}
+
+const lineWidth = 120;
+
+/** Formats JSON with each array and object on one line if it fits, else with one entry per line. */
+export function compactJson(value: unknown, indent = '', before = 0): string {
+  const spaced = JSON.stringify(value, null, 1);
+  const line = spaced
+    .replaceAll(/\[\n */g, '[')
+    .replaceAll(/\n *\]/g, ']')
+    .replaceAll(/\n */g, ' ');
+  if (typeof value !== 'object' || value === null || indent.length + before + line.length <= lineWidth)
+    return line;
+  const inner = `${indent}  `;
+  const entries = Array.isArray(value)
+    ? value.map((each) => compactJson(each, inner))
+    : Object.entries(value).map(([key, each]) => {
+        const name = `${JSON.stringify(key)}: `;
+        return name + compactJson(each, inner, name.length);
+      });
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  return `${open}\n${entries.map((entry) => inner + entry).join(',\n')}\n${indent}${close}`;
 }

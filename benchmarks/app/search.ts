@@ -13,7 +13,7 @@ import { databaseFile } from '../../core/history/database.ts';
 import { createCore } from '../../core/index.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { randomNumbers } from '../bootstrap.ts';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, compactJson, machine } from '../machine.ts';
 
 const { values } = parseArgs({
   options: { episodes: { type: 'string', default: '100000' }, out: { type: 'string' } },
@@ -52,8 +52,8 @@ try {
       .sort((a, b) => b.p95 - a.p95)
       .slice(0, 5),
   };
-  console.log(JSON.stringify(report, null, 2));
-  if (values.out) writeFileSync(resolve(values.out), `${JSON.stringify(report, null, 2)}\n`);
+  console.log(compactJson(report));
+  if (values.out) writeFileSync(resolve(values.out), `${compactJson(report)}\n`);
 } finally {
   rmSync(home, { recursive: true, force: true });
 }

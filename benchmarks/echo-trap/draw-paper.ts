@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomNumbers } from '../bootstrap.ts';
+import { compactJson } from '../machine.ts';
 
 type Shape = readonly (readonly [iteration: number, value: number])[];
 
@@ -219,7 +220,7 @@ for (const [
     rollout: { groups: 8, group_size: 16 },
     advantage: { estimator },
   };
-  writeFileSync(join(folder, 'run.json'), `${JSON.stringify(config, null, 2)}\n`);
+  writeFileSync(join(folder, 'run.json'), `${compactJson(config)}\n`);
   writeFileSync(join(folder, 'events.jsonl'), `${lines.join('\n')}\n`);
   writeFileSync(join(folder, 'label.json'), `${JSON.stringify({ collapsed: onset, kind: 'template' })}\n`);
 }

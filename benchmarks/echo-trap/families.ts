@@ -9,7 +9,7 @@ import { evaluatedSuccess } from '../../core/contract/run-facts.ts';
 import { type LabelledRun, readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
 import { wilson } from '../../core/echo-trap/score.ts';
 import { mean, median } from '../../core/echo-trap/track.ts';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, compactJson, machine } from '../machine.ts';
 import list from './run-list.json' with { type: 'json' };
 
 const { values } = parseArgs({
@@ -78,8 +78,5 @@ console.table(
 );
 if (values.out) {
   const command = `npm run benchmark:echo-trap-families${commandArguments()}`;
-  writeFileSync(
-    resolve(values.out),
-    `${JSON.stringify({ command, machine: machine(), families }, null, 2)}\n`,
-  );
+  writeFileSync(resolve(values.out), `${compactJson({ command, machine: machine(), families })}\n`);
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
-import { commandArguments, machine } from '../machine.ts';
+import { commandArguments, compactJson, machine } from '../machine.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
@@ -136,7 +136,7 @@ function keep(): void {
   console.log(JSON.stringify(summary));
   const command = `npm run benchmark:rescue${commandArguments()}`;
   const result = { command, machine: machine(), summary, seeds };
-  if (values.out) writeFileSync(resolve(values.out), `${JSON.stringify(result, null, 2)}\n`);
+  if (values.out) writeFileSync(resolve(values.out), `${compactJson(result)}\n`);
 }
 
 const waiting = [...jobs];
