@@ -4,6 +4,7 @@ import { AlertActions } from './alert-actions/alert-actions.ts';
 import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
+import { messageOf } from './contract/failure.ts';
 import { forgetHost } from './data-folder/host-file.ts';
 import { EpisodeReader } from './episodes/reader.ts';
 import { TimeEstimates } from './estimates/time.ts';
@@ -54,7 +55,7 @@ export interface CoreOptions {
   /** Whether to start queued runs; for long-running processes. */
   worksQueue?: boolean | undefined;
   /** Whether to run automatic actions; for long-running processes. */
-  reacts?: boolean | undefined;
+  backgroundWork?: boolean | undefined;
   /** Whether to index runs in the background; `ready` resolves when done. */
   inBackground?: boolean | undefined;
   /** Whether a worker thread writes the history; otherwise writes block this process. */
@@ -84,19 +85,19 @@ export interface Core {
   readonly queue: Queue;
   readonly studies: Studies;
   readonly annotations: Annotations;
-  /** Runs automatic actions if `reacts`. */
+  /** Runs automatic actions if `backgroundWork`. */
   readonly alertActions: AlertActions;
   readonly exports: Exports;
-  /** Writes if `reacts`. */
+  /** Writes if `backgroundWork`. */
   readonly tensorBoard: TensorBoardWriting;
   readonly storage: Storage;
   readonly sizes: Sizes;
   readonly checkpoints: Checkpoints;
   readonly cleaner: Cleaner;
-  /** Deletes expired items if `reacts`. */
+  /** Deletes expired items if `backgroundWork`. */
   readonly trash: Trash;
   readonly bundles: Bundles;
-  /** Indexes new episodes if `reacts`. */
+  /** Indexes new episodes if `backgroundWork`. */
   readonly episodeIndex: EpisodeIndex;
   /** Opened on first use. */
   readonly sample: Sample<Core>;
@@ -113,156 +114,124 @@ export interface Core {
   dispose(): Promise<void>;
 }
 
+type Services = Omit<Core, 'ready' | 'dispose'>;
+
+/** Services in the order in which they are closed. */
+const closeOrder = [
+  'sample',
+  'tensorBoard',
+  'episodeIndex',
+  'trash',
+  'alertActions',
+  'studies',
+  'queue',
+  'storage',
+  'evaluations',
+  'episodes',
+  'games',
+  'supervisor',
+  'tasks',
+  'bundles',
+  'exports',
+  'gauges',
+  'history',
+] as const satisfies readonly (keyof Services)[];
+
 /**
  * Creates the services of a data folder and locks the folder until `dispose`. Other processes connect through Studio (host/studio.ts).
  * Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
-  const { home, trainerPath } = options;
-  const recentLog = new RecentLog(options.log ?? console.error);
-  const { log } = recentLog;
-  const resources = options.resources ?? defaultResources;
-  const history = await History.open(home, { thread: options.thread ?? true, log });
-  const { database } = history;
-  forgetHost(home);
-  const notices = new Notices((error) =>
-    log(`A notice handler failed: ${error instanceof Error ? error.message : error}`),
-  );
-  const tasks = new Tasks(notices);
-  const times = new TimeEstimates({ home, database });
-  const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
-  const file = new QueueFile(home);
-  const watchdog = new Watchdog(options.clock);
-  const liveness = new Liveness(trainer, home);
-  const files = new StudyFiles(home);
-  const supervisor = new Supervisor({
-    ...{ history, home, notices, queue: file, studies: files, watchdog, liveness, log },
-  });
-  const annotations = new Annotations({ history, home, supervisor });
-  const runs = new Runs({ database, history, home, resources, trainer, supervisor, notices });
-  const evaluations = new Evaluations({ runs, trainer, notices, tasks });
-  const episodes = new EpisodeReader();
-  const models = new Models({ home, resources, runs, tasks, notices, secrets: options.secrets });
-  const games = new Games({ runs, trainer, annotations, notices, log });
-  const storage = new Storage({ runs, supervisor, notices, log });
-  const queue = new Queue({ database, file, runs, supervisor, trainer, annotations, notices, log });
-  const checkpoints = new Checkpoints({ database, runs, notices });
-  const busy = { runs, queue, evaluations, trainer, notices };
-  const trash = new Trash({ ...busy, home, supervisor, studies: files, tasks, log });
-  const studies = new Studies({
-    ...{
-      home,
-      resources,
-      trainer,
-      database,
-      reader: history.reader,
-      files,
-      runs,
-      queue,
-      supervisor,
-      trash,
-      notices,
-    },
-  });
-  const sizes = new Sizes({ database, home, trash });
-  const cleaner = new Cleaner({ ...busy, database, annotations, storage, sizes, tasks });
-  const episodeIndex = new EpisodeIndex({ history, supervisor, log });
-  const alertActions = new AlertActions({
-    history,
-    runs,
-    supervisor,
-    annotations,
-    queue,
-    trainer,
-    notices,
-    log,
-  });
-  const gauges = new Gauges(home, notices);
-  if (options.inBackground) gauges.start();
-  const exports = new Exports({ home, resources, runs, studies, tasks });
-  const tensorBoard = new TensorBoardWriting({ home, database, supervisor, notices });
-  const bundles = new Bundles({ home, runs, supervisor, tasks, exports });
-  const openSample = (folder: string) =>
-    createCore({ home: folder, resources, trainerPath, log, thread: false });
-  const sample = new Sample({ home, resources, tasks, open: openSample, log });
+  const services = createServices(await openFolder(options), options);
   const dispose = async () => {
-    await sample.close();
-    await tensorBoard.close();
-    await episodeIndex.close();
-    trash.close();
-    alertActions.close();
-    await studies.close();
-    queue.close();
-    storage.close();
-    await evaluations.close();
-    await episodes.close();
-    await games.close();
-    await supervisor.close();
-    await tasks.close();
-    await bundles.close();
-    exports.close();
-    gauges.close();
-    await history.close();
+    for (const name of closeOrder) await services[name].close();
   };
-  const indexing = tasks.run(
+  const logError = (error: unknown) => services.log(`Indexing runs: ${messageOf(error)}`);
+  const indexing = services.tasks.run(
     { kind: 'ingest', runId: null, title: 'Indexing runs', cancellable: false },
-    ({ progress }) => supervisor.start(progress),
+    ({ progress }) => services.supervisor.start(progress),
   );
-  const logError = (error: unknown) =>
-    log(`Indexing runs: ${error instanceof Error ? error.message : error}`);
   // In the background, failed ingestion is retried every second.
   const ready = options.inBackground ? indexing.catch(logError) : indexing;
-  // Queued runs must be indexed first. Unfinished roll-backs get their device before queued runs.
-  const working = ready.then(() => {
-    if (options.reacts) alertActions.work();
-    if (options.worksQueue && !history.readOnly) queue.work();
-    if (options.reacts && !history.readOnly) {
-      trash.work();
-      episodeIndex.work();
-      tensorBoard.work();
-    }
-  });
-  try {
-    if (options.inBackground) working.catch(logError);
-    else await working;
-  } catch (error) {
-    await dispose();
-    throw error;
+  const working = ready.then(() => startWork(services, options));
+  if (options.inBackground) {
+    services.gauges.start();
+    working.catch(logError);
+  } else {
+    await working.catch(async (error) => {
+      await dispose();
+      throw error;
+    });
   }
+  return { ...services, ready, dispose };
+}
+
+type Folder = Awaited<ReturnType<typeof openFolder>>;
+
+/** Locks the folder and creates the services that follow its runs. */
+async function openFolder(options: CoreOptions) {
+  const { home, trainerPath, resources = defaultResources } = options;
+  const recentLog = new RecentLog(options.log ?? console.error);
+  const { log } = recentLog;
+  const history = await History.open(home, { thread: options.thread ?? true, log });
+  forgetHost(home);
+  const notices = new Notices((error) => log(`A notice handler failed: ${messageOf(error)}`));
+  const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
+  const watchdog = new Watchdog(options.clock);
+  const liveness = new Liveness(trainer, home);
+  const queueFile = new QueueFile(home);
+  const studyFiles = new StudyFiles(home);
+  const supervisor = new Supervisor({
+    ...{ history, home, notices, queueFile, studyFiles, watchdog, liveness, log },
+  });
   return {
-    version: product.version,
-    home,
-    resources,
-    ready,
-    history,
-    database,
-    trainer,
-    runs,
-    evaluations,
-    episodes,
-    games,
-    models,
-    queue,
-    studies,
-    annotations,
-    alertActions,
-    exports,
-    tensorBoard,
-    storage,
-    sizes,
-    checkpoints,
-    cleaner,
-    trash,
-    bundles,
-    episodeIndex,
-    sample,
-    supervisor,
-    tasks,
-    times,
-    notices,
-    gauges,
-    recentLog,
-    log,
-    dispose,
+    ...{ version: product.version, home, resources, recentLog, log },
+    ...{ history, database: history.database, reader: history.reader },
+    ...{ notices, tasks: new Tasks(notices), trainer, queueFile, studyFiles, supervisor },
   };
+}
+
+function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): Services {
+  const { home, resources, notices, log } = folder;
+  const annotations = new Annotations(folder);
+  const runs = new Runs(folder);
+  const base = { ...folder, annotations, runs };
+  const evaluations = new Evaluations(base);
+  const queue = new Queue(base);
+  const storage = new Storage(base);
+  const trash = new Trash({ ...base, queue, evaluations });
+  const studies = new Studies({ ...base, queue, trash });
+  const sizes = new Sizes({ ...base, trash });
+  const exports = new Exports({ ...base, studies });
+  const openSample = (sampleHome: string) =>
+    createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
+  return {
+    ...base,
+    ...{ evaluations, queue, storage, trash, studies, sizes, exports },
+    episodes: new EpisodeReader(),
+    models: new Models({ ...base, secrets }),
+    games: new Games(base),
+    checkpoints: new Checkpoints(base),
+    cleaner: new Cleaner({ ...base, queue, evaluations, storage, sizes }),
+    episodeIndex: new EpisodeIndex(base),
+    alertActions: new AlertActions({ ...base, queue }),
+    gauges: new Gauges(home, notices),
+    tensorBoard: new TensorBoardWriting(base),
+    bundles: new Bundles({ ...base, exports }),
+    sample: new Sample({ ...base, open: openSample }),
+    times: new TimeEstimates(base),
+  };
+}
+
+/** Starts background work when the runs are indexed. */
+function startWork(services: Services, { backgroundWork, worksQueue }: CoreOptions): void {
+  const { alertActions, queue, trash, episodeIndex, tensorBoard, history } = services;
+  // Unfinished roll-backs get their device before queued runs.
+  if (backgroundWork) alertActions.work();
+  if (worksQueue && !history.readOnly) queue.work();
+  if (backgroundWork && !history.readOnly) {
+    trash.work();
+    episodeIndex.work();
+    tensorBoard.work();
+  }
 }

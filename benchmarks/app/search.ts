@@ -30,7 +30,7 @@ try {
     writeRun(run, Math.min(filesPerRun, Math.ceil(episodeCount / perFile) - run * filesPerRun));
   const core = await createCore({ home, log: () => {} });
   const before = performance.now();
-  await core.episodeIndex.readAll();
+  await core.episodeIndex.indexAll();
   const reading = (performance.now() - before) / 1000;
   // The reader thread starts with the first query.
   const { indexed } = await core.episodeIndex.search({ text: '' });

@@ -8,7 +8,7 @@ import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { measureRun } from '../run-directory/measure.ts';
 import { newRunId } from '../run-directory/names.ts';
 
-/** What is to be done about an alarm. `message` is said when it begins. */
+/** A planned response to an alarm. `message` is recorded when it starts. */
 export type Plan = Pick<KnownAction, 'kind' | 'checkpoint' | 'fork' | 'changes' | 'message'>;
 
 type RollBack = Extract<Advice['action'], { kind: 'rollback' }>;
@@ -37,13 +37,13 @@ export async function rollBackPlan(
       `No healthy checkpoint exists at or before iteration ${notAfter}.`,
       'Pause or stop the run, and start a new one with a lower learning rate.',
     );
-  await requireRoom(folder, config.checkpoint.keep);
-  const message = `Rolling back to ${planWords({ checkpoint, changes })}.`;
+  await requireSpace(folder, config.checkpoint.keep);
+  const message = `Rolling back to ${describeRollBack({ checkpoint, changes })}.`;
   return { kind: 'rollback', checkpoint, fork: newRunId(config.preset), changes, message };
 }
 
-/** A fork has at least the checkpoints that keep their optimiser state, its first, and one that is being written: each as large as its parent's. */
-async function requireRoom(folder: string, keep: number): Promise<void> {
+/** A fork needs space for the checkpoints that keep their optimizer state, its first one, and one being written, each as large as its parent's. */
+async function requireSpace(folder: string, keep: number): Promise<void> {
   const [{ largestCheckpoint }, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
   const needed = (keep + 2) * largestCheckpoint;
   const free = disk.bavail * disk.bsize;
@@ -55,8 +55,8 @@ async function requireRoom(folder: string, keep: number): Promise<void> {
   );
 }
 
-/** `iteration 40, with “Learning rate” at 0.00017` */
-export function planWords({ checkpoint, changes }: Pick<Plan, 'checkpoint' | 'changes'>): string {
+/** Returns a text such as `iteration 40, with “Learning rate” at 0.00017`. */
+export function describeRollBack({ checkpoint, changes }: Pick<Plan, 'checkpoint' | 'changes'>): string {
   const changed = changes
     .map(({ path, value }) => `“${titleOf(path)}” at ${valueTitle(path, value)}`)
     .join(', ');

@@ -30,15 +30,16 @@ export function asDiskFull(error: unknown): Failure | null {
   );
 }
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Converts any thrown value to a {@link Failure}. Anything else is an internal error. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const diskFull = asDiskFull(error);
   if (diskFull) return diskFull;
-  const message = error instanceof Error ? error.message : String(error);
   return new Failure(
     'internal',
-    `Something went wrong: ${message}`,
+    `Something went wrong: ${messageOf(error)}`,
     'This is a bug. Please report it with the log.',
   );
 }

@@ -17,14 +17,14 @@ import type { Runs } from '../runs/runs.ts';
 import type { EvaluationProcess } from '../trainer/evaluate.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import {
+  type EvaluationOptions,
   type EvaluationTarget,
-  type EvaluationWish,
   evaluationChanges,
   evaluationTarget,
   otherEnvironments,
 } from './target.ts';
 
-export interface NewEvaluation extends EvaluationWish {
+export interface NewEvaluation extends EvaluationOptions {
   checkpoint: number;
   name?: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface NewEvaluation extends EvaluationWish {
 interface Job {
   evaluation: Evaluation;
   process: EvaluationProcess;
-  /** Called after clients were notified of the end. */
+  /** Resolves after clients were notified of the end. */
   settled: Promise<void>;
 }
 
@@ -85,17 +85,20 @@ export class Evaluations {
   }
 
   /**
-   * Starts an evaluation and answers when it plays. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` if one is
+   * Starts an evaluation and returns it when its first episodes are played. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` if one is
    * running for this run, or an error of the trainer: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
    */
-  async start(runId: string, { checkpoint, name: wanted, ...wish }: NewEvaluation): Promise<Evaluation> {
+  async start(
+    runId: string,
+    { checkpoint, name: requestedName, ...options }: NewEvaluation,
+  ): Promise<Evaluation> {
     const config = await this.config(runId);
-    const target = evaluationTarget(config, wish);
-    if (this.starting.has(runId) || this.running(runId)) throw active(runId);
+    const target = evaluationTarget(config, options);
+    if (this.starting.has(runId) || this.isRunning(runId)) throw alreadyActive(runId);
     this.starting.add(runId);
     try {
-      const name = wanted ?? (await this.freeName(runId, checkpoint, target));
-      const evaluation = underWay(name, checkpoint, target, evaluationChanges(config, target));
+      const name = requestedName ?? (await this.freeName(runId, checkpoint, target));
+      const evaluation = runningEvaluation(name, checkpoint, target, evaluationChanges(config, target));
       await this.launch(runId, config, evaluation, target);
       return { ...evaluation };
     } finally {
@@ -103,36 +106,36 @@ export class Evaluations {
     }
   }
 
-  /** Newest first. */
+  /** Returns all evaluations, newest first. */
   async list(runId: string): Promise<Evaluation[]> {
-    const config = await this.knownConfig(runId);
+    const config = await this.readableConfig(runId);
     const results = await listEvaluationResults(this.parts.runs.folder(runId));
-    const known = [...this.jobs, ...this.failed].flatMap(([key, job]) =>
+    const unfinished = [...this.jobs, ...this.failed].flatMap(([key, job]) =>
       key.startsWith(`${runId}/`) ? ['evaluation' in job ? job.evaluation : job] : [],
     );
-    const done = results.map((result) => finished(config, result));
-    return [...known.filter(({ name }) => !done.some((each) => each.name === name)), ...done].sort(
+    const done = results.map((result) => finishedEvaluation(config, result));
+    return [...unfinished.filter(({ name }) => !done.some((each) => each.name === name)), ...done].sort(
       (a, b) => b.time - a.time,
     );
   }
 
   /** Throws `evaluation_unknown` or `evaluation_corrupt`. */
   async get(runId: string, name: string): Promise<Evaluation> {
-    const config = await this.knownConfig(runId);
+    const config = await this.readableConfig(runId);
     const key = `${runId}/${name}`;
-    const known = this.jobs.get(key)?.evaluation ?? this.failed.get(key);
-    return known ?? finished(config, await readResult(this.parts.runs.folder(runId), name));
+    const unfinished = this.jobs.get(key)?.evaluation ?? this.failed.get(key);
+    return unfinished ?? finishedEvaluation(config, await readResult(this.parts.runs.folder(runId), name));
   }
 
   /** Returns the episode file of a finished evaluation. */
   async paths(runId: string, name: string): Promise<RolloutPaths> {
-    this.parts.runs.get(runId);
+    this.parts.runs.require(runId);
     return readResult(this.parts.runs.folder(runId), name);
   }
 
   /** Throws `evaluation_not_active`. */
   async cancel(runId: string, name: string): Promise<void> {
-    this.parts.runs.get(runId);
+    this.parts.runs.require(runId);
     const job = this.jobs.get(`${runId}/${name}`);
     if (!job)
       throw new Failure(
@@ -178,12 +181,11 @@ export class Evaluations {
     const process = trainer.evaluate(runs.folder(runId), options, ({ done, total, eta_seconds }) => {
       Object.assign(evaluation, { done, etaSeconds: eta_seconds });
       report(done, total, eta_seconds);
-      this.tell(runId, evaluation);
+      this.publish(runId, evaluation);
     });
     const job: Job = { evaluation, process, settled: Promise.resolve() };
     this.jobs.set(key, job);
     const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
-    // A large model takes long to load.
     const played = tasks.run(
       { kind: 'evaluation', runId, title, cancellable: true },
       ({ signal, progress }) => {
@@ -200,7 +202,7 @@ export class Evaluations {
       throw error;
     }
     job.settled = played
-      .then((result) => finished(config, evaluationResult.parse(result)))
+      .then((result) => finishedEvaluation(config, evaluationResult.parse(result)))
       .catch((error) => {
         const failure = asFailure(error);
         const state = failure.code === 'evaluation_cancelled' ? 'cancelled' : 'failed';
@@ -214,14 +216,14 @@ export class Evaluations {
     this.jobs.delete(key);
     if (evaluation.state === 'failed') this.failed.set(key, evaluation);
     else this.failed.delete(key);
-    this.tell(runId, evaluation);
+    this.publish(runId, evaluation);
   }
 
-  private tell(runId: string, evaluation: Evaluation): void {
+  private publish(runId: string, evaluation: Evaluation): void {
     this.parts.notices.emit('evaluation', { runId, evaluation: { ...evaluation } });
   }
 
-  private running(runId: string): boolean {
+  private isRunning(runId: string): boolean {
     return [...this.jobs.keys()].some((key) => key.startsWith(`${runId}/`));
   }
 
@@ -240,8 +242,8 @@ export class Evaluations {
   }
 
   /** Returns null if run.json is unreadable or newer; results are shown anyway. */
-  private async knownConfig(runId: string): Promise<RunConfig | null> {
-    this.parts.runs.get(runId);
+  private async readableConfig(runId: string): Promise<RunConfig | null> {
+    this.parts.runs.require(runId);
     return this.config(runId).catch(() => null);
   }
 
@@ -252,14 +254,14 @@ export class Evaluations {
   }
 }
 
-const active = (runId: string) =>
+const alreadyActive = (runId: string) =>
   new Failure(
     'evaluation_active',
     `An evaluation of ${runId} is running.`,
     'Wait until it finishes, or cancel it.',
   );
 
-function underWay(
+function runningEvaluation(
   name: string,
   checkpoint: number,
   { environment: { label, type }, levels, temperature, seed }: EvaluationTarget,
@@ -283,7 +285,7 @@ function underWay(
   };
 }
 
-function finished(config: RunConfig | null, result: EvaluationResult): Evaluation {
+function finishedEvaluation(config: RunConfig | null, result: EvaluationResult): Evaluation {
   const { name, time, checkpoint, levels, temperature, seed, environment, episodes } = result;
   const prefix = `evaluation/${environment.label}/`;
   const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);

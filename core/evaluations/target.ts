@@ -4,8 +4,8 @@ import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
 
-/** Options of a requested evaluation. Missing ones are those of the run's own evaluation. */
-export interface EvaluationWish {
+/** Options of a requested evaluation. Defaults are those of the run's own evaluation. */
+export interface EvaluationOptions {
   on?: string | undefined;
   set?: Record<string, Setting> | undefined;
   levels?: number | undefined;
@@ -20,7 +20,7 @@ export interface EvaluationTarget {
   seed: number;
 }
 
-/** Preset environments of the types that a run did not train on. */
+/** Returns preset environments of types that a run did not train on. */
 export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
   const types = new Set<string>(config.environments.map(({ type }) => type));
   // The starter model gets the bare state; published models need the rules.
@@ -32,10 +32,10 @@ export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
 }
 
 /** Resolves options into a request for the trainer. Throws `environment_unknown` or `config_invalid`. */
-export function evaluationTarget(config: RunConfig, wish: EvaluationWish): EvaluationTarget {
-  const environment = chooseEnvironment(config, wish.on);
-  const changed = { ...applied(environment, wish.set ?? {}), share: 1 };
-  const { levels, temperature, seed } = { ...ownTarget(config), ...given(wish) };
+export function evaluationTarget(config: RunConfig, options: EvaluationOptions): EvaluationTarget {
+  const environment = chooseEnvironment(config, options.on);
+  const changed = { ...withSettings(environment, options.set ?? {}), share: 1 };
+  const { levels, temperature, seed } = { ...ownTarget(config), ...overridesIn(options) };
   const whole = validateConfig({
     ...config,
     environments: [changed],
@@ -51,7 +51,7 @@ const ownTarget = ({ evaluation, levels }: RunConfig) => ({
   seed: levels.validation_seed,
 });
 
-function given({ levels, temperature, seed }: EvaluationWish) {
+function overridesIn({ levels, temperature, seed }: EvaluationOptions) {
   return {
     ...(levels === undefined ? {} : { levels }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -74,12 +74,12 @@ function chooseEnvironment(config: RunConfig, on: string | undefined): Environme
   throw new Failure(
     'environment_unknown',
     `Unknown environment "${on}".`,
-    `Environments: ${[...new Set(names)].join(', ')}. A preset name stands for its environment.`,
+    `Environments: ${[...new Set(names)].join(', ')}. You can also name a preset.`,
   );
 }
 
-/** Suggestions use the short form of a key. */
-function applied(environment: EnvironmentConfig, set: Record<string, Setting>): EnvironmentConfig {
+/** Applies settings. Suggestions in errors use the short form of a key. */
+function withSettings(environment: EnvironmentConfig, set: Record<string, Setting>): EnvironmentConfig {
   try {
     return applySettings(environment, fullPaths(environment, set));
   } catch (error) {
@@ -88,7 +88,7 @@ function applied(environment: EnvironmentConfig, set: Record<string, Setting>): 
   }
 }
 
-/** `size` means `config.size` where the environment itself has no such key. */
+/** Expands short keys: `size` means `config.size` if the environment itself has no such key. */
 function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>): Record<string, Setting> {
   const path = (key: string) =>
     !Object.hasOwn(environment, key.split('.')[0]!) && Object.hasOwn(environment.config, key.split('.')[0]!)
@@ -128,7 +128,7 @@ function differences(base: Record<string, unknown>, own: Record<string, unknown>
     .map(([key, value]) => (typeof value === 'object' ? `${key} changed` : `${key}=${value}`));
 }
 
-/** Compares independent of key order. */
+/** Compares values independently of their key order. */
 function sameValue(a: unknown, b: unknown): boolean {
   const sorted = (value: unknown) =>
     JSON.stringify(value, (_, part) =>

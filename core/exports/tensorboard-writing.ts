@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Notices } from '../base/notices.ts';
-import type { ApiError, Notice, TensorBoardState } from '../contract/contract.ts';
+import type { ApiError, TensorBoardState } from '../contract/contract.ts';
 import { asDiskFull, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { eventsAfter, storedMeaning } from '../history/queries.ts';
@@ -49,10 +49,8 @@ export class TensorBoardWriting {
     this.folder = tensorBoardFolder(parts.home);
     this.on = existsSync(this.setting);
     this.stops = [
-      parts.supervisor.onEvents((runId) => this.plan(runId)),
-      parts.notices.on((name, payload) => {
-        if (name === 'removed') this.forget((payload as Notice<'removed'>).runId);
-      }),
+      parts.supervisor.events.on('journal', ({ runId }) => this.plan(runId)),
+      parts.supervisor.events.on('removed', ({ runId }) => this.forget(runId)),
     ];
   }
 

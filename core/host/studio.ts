@@ -98,7 +98,7 @@ export class Studio {
   /** If this process is the host: stops starting queued runs until `work` is called. Resolves after a start in progress has finished or timed out. */
   async rest(): Promise<void> {
     const core = await this.hosting?.catch(() => null);
-    if (core) await within(defaultPatience, core.queue.rest());
+    if (core) await within(defaultPatience, core.queue.pause());
   }
 
   /** Starts queued runs again. */
@@ -140,7 +140,7 @@ export class Studio {
   private async becomeHost(): Promise<Core | null> {
     // Brief commands without an endpoint need no threads and no automatic actions.
     const thread = this.options.endpoint !== undefined;
-    const core = await createCore({ thread, reacts: thread, ...this.options }).catch((error) => {
+    const core = await createCore({ thread, backgroundWork: thread, ...this.options }).catch((error) => {
       if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
       throw error;
     });

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { asDiskFull } from '../contract/failure.ts';
 import { importedTask } from '../run-directory/imported.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
-import { halfMadeFolder } from '../runs/half-made.ts';
+import { partialFolder } from '../runs/partial-folders.ts';
 import type { ImportSource } from './metric-names.ts';
 import { type ImportedMetrics, readMetrics } from './read-metrics.ts';
 import { readTable } from './read-table.ts';
@@ -17,7 +17,7 @@ export interface ImportOptions {
   run?: string | undefined;
   /** Else a new one, as {@link importedRunId} gives it. */
   runId?: string | undefined;
-  /** Temporary folder from {@link halfMadeFolder}; the caller names it, because it may have to delete it. */
+  /** Temporary folder from {@link partialFolder}; the caller names it, because it may have to delete it. */
   partial?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function importRun(
     name,
     run,
     runId = importedRunId(path, name),
-    partial = halfMadeFolder(home, runId, 'importing'),
+    partial = partialFolder(home, runId, 'importing'),
   }: ImportOptions,
   progress: ImportProgress = () => {},
 ): Imported {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { TaskControl } from '../base/tasks.ts';
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import { runFolder } from '../run-directory/names.ts';
-import { halfMadeFolder } from '../runs/half-made.ts';
+import { partialFolder } from '../runs/partial-folders.ts';
 import { type Imported, type ImportOptions, importedRunId } from './import-run.ts';
 import type { ImportFunctions } from './import-worker.ts';
 
@@ -14,7 +14,7 @@ export async function importInThread(
   control: TaskControl,
 ): Promise<Imported> {
   const runId = importedRunId(path, options.name);
-  const partial = halfMadeFolder(home, runId, 'importing');
+  const partial = partialFolder(home, runId, 'importing');
   const thread = new WorkerThread<ImportFunctions>({
     script: workerScript(import.meta.filename, 'import-worker'),
     ...{ code: 'import_interrupted', purpose: 'imports a run' },

@@ -1,5 +1,6 @@
+import { Coalescer } from '../base/coalescer.ts';
 import type { Notices } from '../base/notices.ts';
-import type { ApiError, RunSummary } from '../contract/contract.ts';
+import type { ApiError } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { isLive, mayShareDevice } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
@@ -19,7 +20,7 @@ const machineCodes = ['trainer_missing', 'trainer_unusable', 'disk_full'];
 
 export interface QueueParts {
   database: HistoryDatabase;
-  file: QueueFile;
+  queueFile: QueueFile;
   runs: Runs;
   supervisor: Supervisor;
   trainer: Trainer;
@@ -31,27 +32,26 @@ export interface QueueParts {
 /** Queued runs. After `work`, they are started one at a time per device. */
 export class Queue {
   private readonly parts: QueueParts;
+  private readonly passes = new Coalescer(() => this.startReadyRuns());
+  private readonly stopEvents: () => void;
   private timer: NodeJS.Timeout | null = null;
-  private stopNotices = () => {};
-  private readonly stopHearing: () => void;
-  private advancing: Promise<void> | null = null;
-  private again = false;
   private notBefore = 0;
-  private trouble: ApiError | null = null;
-  /** Reservations during which no queued run is started. */
-  private held = 0;
+  private blockedBy: ApiError | null = null;
+  /** Number of callers in `whileHeld`; no queued run is started meanwhile. */
+  private holders = 0;
   private closed = false;
 
   constructor(parts: QueueParts) {
     this.parts = parts;
-    this.stopHearing = parts.notices.on((name, payload) => {
-      if (name === 'run' && isLive((payload as RunSummary).status)) this.leave((payload as RunSummary).id);
+    this.stopEvents = parts.supervisor.events.on('summary', ({ id, status }) => {
+      if (isLive(status)) this.removeStarted(id);
+      if (status !== 'running') this.advance();
     });
   }
 
-  /** Ids of queued runs, next first. */
+  /** Returns the ids of queued runs, next first. */
   list(): string[] {
-    return this.parts.file.read().map((entry) => entry.run);
+    return this.parts.queueFile.read().map((entry) => entry.run);
   }
 
   /** Whether queued runs are started. */
@@ -59,12 +59,12 @@ export class Queue {
     return this.timer !== null;
   }
 
-  /** What blocks the queue; null if nothing does. */
+  /** Returns what blocks the queue; null if nothing does. */
   problem(): ApiError | null {
-    return this.list().length === 0 ? null : this.trouble;
+    return this.list().length === 0 ? null : this.blockedBy;
   }
 
-  /** Adds a run and returns its position. Throws `run_unknown`, `run_completed`, `run_active`, or `config_version_unsupported` for a run of a newer version. */
+  /** Adds a run and returns its position. Throws `run_unknown`, `run_completed`, `run_active` or `config_version_unsupported`. */
   add(runId: string): number {
     const { status } = this.parts.runs.get(runId);
     if (status === 'completed')
@@ -80,25 +80,25 @@ export class Queue {
       const added = Date.now();
       const entry = entries.find((each) => each.run === runId);
       if (!entry) entries.push({ run: runId, added });
-      // It was started by hand since it was added, and has ended: asked for again, it is to be started again.
-      else if (!this.waits(entry)) entry.added = added;
+      // The entry is outdated: the run was started manually since and has ended.
+      else if (!this.isPending(entry)) entry.added = added;
       return entries.findIndex((each) => each.run === runId) + 1;
     });
-    if (this.working) this.advance();
+    this.advance();
     return position;
   }
 
   /** Throws `run_unknown` or `run_not_queued`. */
   remove(runId: string): void {
-    this.parts.runs.get(runId);
-    this.change((entries) => entries.splice(placeOf(entries, runId), 1));
+    this.parts.runs.require(runId);
+    this.change((entries) => entries.splice(indexOf(entries, runId), 1));
   }
 
   /** Moves a run and returns its position, from 1. Throws `run_unknown` or `run_not_queued`. */
   move(runId: string, position: number): number {
-    this.parts.runs.get(runId);
+    this.parts.runs.require(runId);
     return this.change((entries) => {
-      const [entry] = entries.splice(placeOf(entries, runId), 1);
+      const [entry] = entries.splice(indexOf(entries, runId), 1);
       entries.splice(Math.min(position - 1, entries.length), 0, entry!);
       return entries.indexOf(entry!) + 1;
     });
@@ -108,115 +108,105 @@ export class Queue {
   work(): void {
     if (this.working || this.closed) return;
     this.timer = setInterval(() => this.advance(), interval);
-    this.stopNotices = this.parts.notices.on((name, payload) => {
-      if (name === 'run' && (payload as RunSummary).status !== 'running') this.advance();
-    });
     this.advance();
   }
 
-  /** Settles when no run is just being started: what has left the queue by now has begun, or never will. */
+  /** Resolves when no run is being started. */
   async settled(): Promise<void> {
-    await this.advancing;
+    await this.passes.settled();
   }
 
-  /** Does some work that needs a device from one run to the next: what waits isn't started on it in between. */
+  /** Runs work during which no queued run is started, such as moving a device from one run to another. */
   async whileHeld<T>(work: () => Promise<T>): Promise<T> {
-    this.held += 1;
+    this.holders += 1;
     try {
-      await this.advancing;
+      await this.settled();
       return await work();
     } finally {
-      this.held -= 1;
-      if (this.working) this.advance();
+      this.holders -= 1;
+      this.advance();
     }
   }
 
-  /** Starts nothing more until it is asked to `work` again; settles when what it was just starting has begun. */
-  async rest(): Promise<void> {
-    this.pause();
-    await this.advancing;
+  /** Stops starting runs until the next `work`. Resolves when a start in progress has finished. */
+  async pause(): Promise<void> {
+    this.stopTimer();
+    await this.settled();
   }
 
-  /** Stops; a start in progress is left to its trainer. */
+  /** A start in progress continues in its trainer. */
   close(): void {
-    if (this.closed) return;
     this.closed = true;
-    this.stopHearing();
-    this.pause();
+    this.stopEvents();
+    this.stopTimer();
   }
 
-  private pause(): void {
-    this.stopNotices();
+  private stopTimer(): void {
     if (this.timer) clearInterval(this.timer);
     this.timer = null;
   }
 
   private change<T>(change: (entries: QueueEntry[]) => T): T {
-    const result = this.parts.file.update(change);
-    this.parts.supervisor.lookAtQueue();
+    const result = this.parts.queueFile.update(change);
+    this.parts.supervisor.publishQueue();
     return result;
   }
 
   private advance(): void {
-    if (this.closed || this.held > 0 || Date.now() < this.notBefore) return;
-    if (this.advancing) {
-      this.again = true;
-      return;
+    if (this.mayStart) void this.passes.request();
+  }
+
+  private get mayStart(): boolean {
+    return this.working && !this.closed && this.holders === 0 && Date.now() >= this.notBefore;
+  }
+
+  /** Starts queued runs until none has a free device. */
+  private async startReadyRuns(): Promise<void> {
+    try {
+      while (this.mayStart && this.list().length > 0) {
+        const runId = this.next();
+        if (runId === null) return;
+        await this.start(runId);
+      }
+    } catch (error) {
+      this.postpone(error);
     }
-    // Deferred, because the first change is published to clients, including this queue, which would otherwise start a second pass.
-    this.advancing = Promise.resolve()
-      .then(() => this.startWhatCan())
-      .catch((error: unknown) => this.hold(error))
-      .finally(() => {
-        const { again } = this;
-        this.advancing = null;
-        this.again = false;
-        if (again && this.working) this.advance();
-      });
   }
 
   /** Reports a problem of the machine and retries later. */
-  private hold(error: unknown): void {
+  private postpone(error: unknown): void {
     if (this.closed) return;
-    const trouble = asFailure(error).toApiError();
+    const problem = asFailure(error).toApiError();
     this.notBefore = Date.now() + retryAfter;
-    this.parts.log(`The queue waits: ${trouble.message}`);
-    this.setTrouble(trouble);
+    this.parts.log(`The queue waits: ${problem.message}`);
+    this.setBlockedBy(problem);
   }
 
-  private setTrouble(trouble: ApiError | null): void {
-    if (trouble?.message === this.trouble?.message) return;
-    this.trouble = trouble;
-    this.parts.notices.emit('queue', { problem: trouble });
-  }
-
-  private async startWhatCan(): Promise<void> {
-    if (this.list().length === 0) return;
-    for (let next = this.next(); next !== null && !this.closed; next = this.next()) {
-      await this.start(next);
-      if (!this.working || this.held > 0 || Date.now() < this.notBefore) return;
-    }
+  private setBlockedBy(problem: ApiError | null): void {
+    if (problem?.message === this.blockedBy?.message) return;
+    this.blockedBy = problem;
+    this.parts.notices.emit('queue', { problem });
   }
 
   /** Returns the first run whose device is free; drops started and deleted runs. */
   private next(): string | null {
     const { database, runs, supervisor } = this.parts;
     return this.change((entries) => {
-      const waiting = entries.filter((entry) => this.waits(entry));
-      entries.splice(0, entries.length, ...waiting);
-      const busy = listRuns(database)
+      const pending = entries.filter((entry) => this.isPending(entry));
+      entries.splice(0, entries.length, ...pending);
+      const busyDevices = listRuns(database)
         .filter(
           (row) =>
             (supervisor.isActive(row) && (row.host === null || isLocal(row))) || runs.isLoading(row.id),
         )
         .map(({ id, device }) => lastMachine(database, id)?.device ?? device);
-      const isFree = (device: string) => !busy.some((taken) => mayShareDevice(device, taken));
+      const isFree = (device: string) => !busyDevices.some((busy) => mayShareDevice(device, busy));
       return entries.find(({ run }) => isFree(getRun(database, run)!.device))?.run ?? null;
     });
   }
 
-  /** Whether an entry still has to be started. */
-  private waits({ run, added }: QueueEntry): boolean {
+  /** Returns whether an entry still has to be started. */
+  private isPending({ run, added }: QueueEntry): boolean {
     const { database } = this.parts;
     const row = getRun(database, run);
     return row !== undefined && row.status !== 'completed' && (lastStart(database, run) ?? 0) < added;
@@ -226,48 +216,44 @@ export class Queue {
     const { database, runs, annotations } = this.parts;
     try {
       const before = lastStart(database, runId);
-      const own = await runs.start(runId).then(
+      const startedHere = await runs.start(runId).then(
         () => true,
         (error) => {
-          // A core that is gone may have started its trainer already, or the one before is just ending.
+          // An earlier process may have started the trainer, or the run's previous trainer is just ending.
           if (asFailure(error).code !== 'run_active') throw error;
           return false;
         },
       );
-      const begun = await this.untilBegun(runId, before);
-      this.setTrouble(null);
-      // Where it was one that ended, the run is still to be started.
-      if (own || begun) this.drop(runId);
+      const started = await this.untilStarted(runId, before);
+      this.setBlockedBy(null);
+      // Otherwise the previous trainer ended, and the run must still be started.
+      if (startedHere || started) this.drop(runId);
     } catch (error) {
       if (this.closed) return;
       const failure = asFailure(error).toApiError();
-      try {
-        if (machineCodes.includes(failure.code)) throw error;
-        // In this order: a core that dies in between tries once more rather than losing the run without a word.
-        if (failure.code !== 'run_completed')
-          await annotations.add(runId, { type: 'start_failed', ...failure });
-        this.drop(runId);
-      } catch (problem) {
-        this.hold(problem);
-      }
+      if (machineCodes.includes(failure.code)) throw error;
+      // The annotation comes first: if this process ends in between, the run is started again instead of silently lost.
+      if (failure.code !== 'run_completed')
+        await annotations.add(runId, { type: 'start_failed', ...failure });
+      this.drop(runId);
     }
   }
 
   /** Waits for a model that loads longer than `start` waits, because its device is still busy. Returns whether the trainer started or the queue was closed. */
-  private async untilBegun(runId: string, before: number | null): Promise<boolean> {
+  private async untilStarted(runId: string, before: number | null): Promise<boolean> {
     const { database, runs, supervisor, trainer } = this.parts;
-    const begun = () => this.closed || lastStart(database, runId) !== before;
-    while (!begun() && (await trainer.status(runs.folder(runId))).running) {
+    const started = () => this.closed || lastStart(database, runId) !== before;
+    while (!started() && (await trainer.status(runs.folder(runId))).running) {
       await new Promise((resolve) => setTimeout(resolve, interval));
       await supervisor.refresh(runId);
     }
-    return begun();
+    return started();
   }
 
-  /** Removes runs that were started since they were added, even if no host works on the queue. */
-  private leave(runId: string): void {
-    const entry = this.parts.file.read().find(({ run }) => run === runId);
-    if (entry && !this.waits(entry)) this.drop(runId);
+  /** Removes a run that was started since it was added, even if no host works on the queue. */
+  private removeStarted(runId: string): void {
+    const entry = this.parts.queueFile.read().find(({ run }) => run === runId);
+    if (entry && !this.isPending(entry)) this.drop(runId);
   }
 
   private drop(runId: string): void {
@@ -279,7 +265,7 @@ export class Queue {
   }
 }
 
-function placeOf(entries: readonly QueueEntry[], runId: string): number {
+function indexOf(entries: readonly QueueEntry[], runId: string): number {
   const index = entries.findIndex((entry) => entry.run === runId);
   if (index >= 0) return index;
   throw new Failure(

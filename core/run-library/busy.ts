@@ -14,8 +14,8 @@ export interface BusyParts {
 }
 
 /**
- * Makes sure that nothing is at work in a run's folder before files of it go; one that waits in the queue leaves it, unless something speaks against it: `refuse` throws what else
- * may. Throws `run_unknown`, `run_active` or `evaluation_active`.
+ * Makes sure that no process uses a run's folder before files are deleted, and removes the run from the queue. `refuse` throws any further
+ * objection before that. Throws `run_unknown`, `run_active` or `evaluation_active`.
  */
 export async function makeIdle(
   parts: BusyParts,
@@ -28,14 +28,14 @@ export async function makeIdle(
   await refuse();
   if (runs.get(runId).queuePosition === null) return;
   queue.remove(runId);
-  // The queue may have started it since.
+  // The queue may have started the run before it was removed.
   await queue.settled();
   await refuseBusy(parts, runId);
 }
 
 async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: string): Promise<void> {
   const { name, status } = runs.get(runId);
-  // A trainer that has just begun may have said nothing yet, but holds its lock.
+  // A trainer that has just started may not have written an event yet, but holds its lock.
   const locked = await trainer.status(runs.folder(runId)).then(
     ({ running }) => running,
     () => false,

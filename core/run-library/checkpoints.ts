@@ -17,7 +17,7 @@ interface CheckpointsParts {
   notices: Notices;
 }
 
-/** The checkpoints of runs, as people look at them. */
+/** Lists and pins the checkpoints of runs. */
 export class Checkpoints {
   private readonly parts: CheckpointsParts;
 
@@ -25,10 +25,10 @@ export class Checkpoints {
     this.parts = parts;
   }
 
-  /** Newest first. Throws `run_unknown`. */
+  /** Returns a run's checkpoints, newest first. Throws `run_unknown`. */
   async list(runId: string): Promise<Checkpoint[]> {
     const { database, runs } = this.parts;
-    runs.get(runId);
+    runs.require(runId);
     const folder = runs.folder(runId);
     return Promise.all(
       checkpointsOf(folder)
@@ -43,7 +43,7 @@ export class Checkpoints {
     );
   }
 
-  /** A living trainer pins itself, because it also removes optimizer state. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
+  /** Pins or unpins a checkpoint. A living trainer does it itself, because it also deletes optimizer state. Throws `run_unknown`, `checkpoint_missing` or `command_refused`. */
   async pin(runId: string, iteration: number, pinned: boolean): Promise<void> {
     const { runs, notices } = this.parts;
     const { status } = runs.get(runId);

@@ -11,7 +11,7 @@ import { folderBytes } from '../run-directory/measure.ts';
 import { checkpointPath, trainSplit } from '../run-directory/names.ts';
 import { inside } from '../run-directory/rollouts.ts';
 import type { Annotations } from '../runs/annotations.ts';
-import { neededCheckpoints } from '../runs/needs.ts';
+import { neededCheckpoints } from '../runs/needed-checkpoints.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 import type { Sizes } from './sizes.ts';
 import type { Storage } from './storage.ts';
@@ -25,13 +25,14 @@ export interface CleanerParts extends BusyParts {
   tasks: Tasks;
 }
 
+/** What can be deleted from a run. */
 interface Dispensable {
-  /** Iterations whose episodes can go, with their files. */
+  /** Training episodes with their files, by iteration. */
   episodes: { iteration: number; files: string[] }[];
   checkpoints: number[];
 }
 
-/** Frees disk space of runs that have ended, and leaves what they can be judged, replayed and gone on from by. */
+/** Frees disk space of runs that are not active: training episodes, and checkpoints that are neither the first, last, best, pinned nor needed by another run. */
 export class Cleaner {
   private readonly parts: CleanerParts;
 
@@ -39,28 +40,28 @@ export class Cleaner {
     this.parts = parts;
   }
 
-  /** Bytes that a cleaning would free; where a run can't be cleaned, why. */
-  async look(
+  /** Returns the bytes that a cleaning would free, and why runs can't be cleaned. */
+  async estimate(
     runIds: readonly string[],
   ): Promise<{ episodes: number; checkpoints: number; refused: Refusal[] }> {
     const { runs } = this.parts;
-    const found = { episodes: 0, checkpoints: 0 };
+    const freeable = { episodes: 0, checkpoints: 0 };
     const refused = await eachRun(runIds, async (runId) => {
       const folder = runs.folder(runId);
       const { episodes, checkpoints } = await this.dispensable(runId);
-      for (const { files } of episodes) found.episodes += await bytesOf(files);
+      for (const { files } of episodes) freeable.episodes += await bytesOf(files);
       for (const iteration of checkpoints)
-        found.checkpoints += await folderBytes(join(folder, checkpointPath(iteration)));
+        freeable.checkpoints += await folderBytes(join(folder, checkpointPath(iteration)));
     });
-    return { ...found, refused };
+    return { ...freeable, refused };
   }
 
-  /** As a task; gives the bytes that were freed. Where it is given up, what is freed stays so; the episodes of a run go all or none. */
+  /** Cleans runs as a task and returns the freed bytes. A cancelled task keeps the freed space; a run's episodes are deleted all or none. */
   clean(runIds: readonly string[], cleaning: Cleaning): Promise<{ bytes: number; refused: Refusal[] }> {
     const { runs, tasks } = this.parts;
-    const one = runIds.length === 1 ? runs.list().find(({ id }) => id === runIds[0]) : undefined;
-    const title = `Freeing disk space in ${one ? one.name : `${runIds.length} runs`}`;
-    return tasks.run({ kind: 'clean', runId: one?.id ?? null, title, cancellable: true }, (control) =>
+    const single = runIds.length === 1 ? runs.list().find(({ id }) => id === runIds[0]) : undefined;
+    const title = `Freeing disk space in ${single ? single.name : `${runIds.length} runs`}`;
+    return tasks.run({ kind: 'clean', runId: single?.id ?? null, title, cancellable: true }, (control) =>
       this.cleanAll([...new Set(runIds)], cleaning, control),
     );
   }
@@ -71,22 +72,22 @@ export class Cleaner {
     { signal, progress }: TaskControl,
   ): Promise<{ bytes: number; refused: Refusal[] }> {
     let bytes = 0;
-    let before = 0;
+    let started = 0;
     const refused = await eachRun(runIds, async (runId) => {
       if (signal.aborted) return;
-      const run = before++;
+      const run = started++;
       await makeIdle(this.parts, runId);
       const dispensable = await this.dispensable(runId);
-      const going = {
+      const selected = {
         episodes: episodes ? dispensable.episodes : [],
         checkpoints: checkpoints ? dispensable.checkpoints : [],
       };
-      const steps = going.episodes.length + going.checkpoints.length;
-      let taken = 0;
-      // In hundredths of a run.
-      const step = () => progress(100 * run + Math.floor((100 * taken++) / steps), 100 * runIds.length);
-      bytes += await this.removeEpisodes(runId, going.episodes, step);
-      bytes += await this.removeCheckpoints(runId, going.checkpoints, step, signal);
+      const steps = selected.episodes.length + selected.checkpoints.length;
+      let done = 0;
+      // Progress in hundredths of a run.
+      const step = () => progress(100 * run + Math.floor((100 * done++) / steps), 100 * runIds.length);
+      bytes += await this.removeEpisodes(runId, selected.episodes, step);
+      bytes += await this.removeCheckpoints(runId, selected.checkpoints, step, signal);
       this.parts.sizes.forget(runId);
       this.parts.notices.emit('storage', { runId, storage: await this.parts.storage.of(runId) });
     });
@@ -107,17 +108,17 @@ export class Cleaner {
     const best = checkpointResults(database, runId)
       .filter(({ iteration }) => all.includes(iteration))
       .reduce<{ iteration: number; rate: number } | null>(
-        (top, each) => (!top || each.rate >= top.rate ? each : top),
+        (highest, each) => (!highest || each.rate >= highest.rate ? each : highest),
         null,
       );
-    const stays = (iteration: number) =>
+    const isKept = (iteration: number) =>
       [all[0], all.at(-1), best?.iteration].includes(iteration) ||
       needed.has(iteration) ||
       isPinned(folder, iteration);
-    return { episodes, checkpoints: all.filter((iteration) => !stays(iteration)) };
+    return { episodes, checkpoints: all.filter((iteration) => !isKept(iteration)) };
   }
 
-  /** Records the deletion before deleting, as a trainer does, so that concurrent readers get the right reason. */
+  /** Records the deletion first, as a trainer does, so that concurrent readers report it instead of a missing file. */
   private async removeEpisodes(
     runId: string,
     episodes: Dispensable['episodes'],

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { RunSizes } from '../run-directory/measure.ts';
 
-/** What a sampled token takes in a rollout file, packed, and what an episode takes besides: measured on runs of the starter policy. */
+/** Compressed bytes in a rollout file per sampled token, and per episode besides its tokens. Measured on runs of the starter policy. */
 const bytesPerToken = 16;
 const bytesPerEpisode = 800;
 
 /**
- * Estimates the final bytes of a run directory: checkpoints that keep their weights, those with optimizer state, one that is being written, and the
- * episodes that stay. Uses the sizes of existing files. It serves to check whether the disk is large enough.
+ * Estimates the final bytes of a run directory, to check whether the disk is large enough: all checkpoints, optimizer states, one checkpoint being
+ * written, and the kept episodes. Uses the sizes of existing files.
  */
 export async function estimateRun(config: RunConfig, sizes: RunSizes): Promise<number> {
   const weights = await weightBytes(config.start.model);
   const { every, keep } = config.checkpoint;
   const checkpoints = 2 + (every > 0 ? Math.floor(config.iterations / every) : 0);
-  // Adam's two moments, in the precision of the weights, and a whole critic's weights with its own.
+  // Adam's two moments in the precision of the weights. A full critic adds its own weights and moments.
   const trainerState = (config.critic.model === 'full' ? 5 : 2) * weights;
   const withOptimizer = Math.min(keep + 1, checkpoints + 1);
   const checkpointBytes = (checkpoints + 1) * weights + withOptimizer * trainerState;
@@ -28,7 +28,7 @@ export async function estimateRun(config: RunConfig, sizes: RunSizes): Promise<n
   );
 }
 
-/** How many files of episodes will stay. */
+/** Returns how many rollout files will be kept. */
 function rolloutFiles({ task, iterations, rollout_files, evaluation, environments }: RunConfig) {
   const { keep_last, keep_every } = rollout_files;
   const newest = keep_last === 0 ? iterations : Math.min(keep_last, iterations);
@@ -40,7 +40,7 @@ function rolloutFiles({ task, iterations, rollout_files, evaluation, environment
   };
 }
 
-/** Replies take half of what they may, in half of the turns: most end earlier. */
+/** Assumes half of the maximum turns, with responses of half the maximum length, because most end earlier. */
 function episodesBytes({ environments, rollout }: RunConfig, episodes: number): number {
   const turns = Math.max(...environments.map((each) => each.max_turns));
   const tokens = Math.min(rollout.context, (turns * rollout.max_response_tokens) / 4);

@@ -6,10 +6,10 @@ import { measureRun } from '../run-directory/measure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Trash } from './trash.ts';
 
-/** Folders that are looked through at once. */
-const atOnce = 4;
-/** How long (ms) a measurement is valid if no change of the run is reported. */
-const lasting = 300_000;
+/** Maximum number of folders measured at a time. */
+const concurrentFolders = 4;
+/** Time (ms) that a measurement is valid if the run's journal and annotations don't change. */
+const validity = 300_000;
 
 type Size = DiskUse['runs'][number];
 
@@ -19,10 +19,10 @@ interface SizesParts {
   trash: Trash;
 }
 
-/** What every run takes on disk. A run whose journal and marks are as they were isn't looked through again for a while. */
+/** Disk use of all runs. Measurements of unchanged runs are cached. */
 export class Sizes {
   private readonly parts: SizesParts;
-  private readonly known = new Map<string, { key: string; time: number; size: Size }>();
+  private readonly cache = new Map<string, { key: string; time: number; size: Size }>();
 
   constructor(parts: SizesParts) {
     this.parts = parts;
@@ -32,13 +32,13 @@ export class Sizes {
     const { database, home, trash } = this.parts;
     const rows = listRuns(database);
     const ids = new Set(rows.map(({ id }) => id));
-    for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id);
+    for (const id of this.cache.keys()) if (!ids.has(id)) this.cache.delete(id);
     const runs: Size[] = [];
-    const left = rows.values();
+    const remaining = rows.values();
     const measure = async () => {
-      for (const row of left) runs.push(await this.of(row));
+      for (const row of remaining) runs.push(await this.of(row));
     };
-    await Promise.all(Array.from({ length: atOnce }, measure));
+    await Promise.all(Array.from({ length: concurrentFolders }, measure));
     const [deleted, disk] = await Promise.all([trash.list(), statfs(home)]);
     return {
       runs,
@@ -47,18 +47,18 @@ export class Sizes {
     };
   }
 
-  /** What was found of a run holds no longer. */
+  /** Discards the measurement of a run. */
   forget(runId: string): void {
-    this.known.delete(runId);
+    this.cache.delete(runId);
   }
 
   private async of({ id, last_seq, annotations_bytes }: RunRow): Promise<Size> {
     const key = `${last_seq} ${annotations_bytes}`;
-    const known = this.known.get(id);
-    if (known?.key === key && Date.now() - known.time < lasting) return known.size;
+    const cached = this.cache.get(id);
+    if (cached?.key === key && Date.now() - cached.time < validity) return cached.size;
     const { rollouts, checkpoints, total } = await measureRun(runFolder(this.parts.home, id));
     const size = { runId: id, rollouts, checkpoints, total };
-    this.known.set(id, { key, time: Date.now(), size });
+    this.cache.set(id, { key, time: Date.now(), size });
     return size;
   }
 }

@@ -13,9 +13,10 @@ import { estimateRun } from './estimate.ts';
 
 /** Minimum time between two automatic measurements of a run. */
 const interval = 5000;
-/** Share of the budget from which on a person is warned. */
-const near = 0.9;
-const tellingTypes = ['rollout', 'rollout_removed', 'checkpoint', 'stopped', 'failed'];
+/** Share of the budget that raises a warning. */
+const warningShare = 0.9;
+/** Event types after which the size is measured again. */
+const measuredTypes = ['rollout', 'rollout_removed', 'checkpoint', 'stopped', 'failed'];
 
 interface StorageParts {
   runs: Runs;
@@ -24,7 +25,7 @@ interface StorageParts {
   log: (message: string) => void;
 }
 
-/** What runs take on disk, against their budget and what the disk has left. */
+/** Measures the disk use of runs, and warns if it approaches their budget or the free disk space. */
 export class Storage {
   private readonly parts: StorageParts;
   private readonly timers = new Map<string, NodeJS.Timeout>();
@@ -34,8 +35,8 @@ export class Storage {
 
   constructor(parts: StorageParts) {
     this.parts = parts;
-    this.stopEvents = parts.supervisor.onEvents((runId, events) => {
-      if (events.some((event) => tellingTypes.includes(event.type))) this.plan(runId);
+    this.stopEvents = parts.supervisor.events.on('journal', ({ runId, events }) => {
+      if (events.some(({ type }) => measuredTypes.includes(type))) this.plan(runId);
     });
   }
 
@@ -49,8 +50,8 @@ export class Storage {
       .then(validateConfig)
       .catch(() => undefined);
     const [measured, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
-    const ends = status === 'completed' || config === undefined;
-    const expected = ends ? null : await estimateRun(config, measured);
+    const isFinal = status === 'completed' || config === undefined;
+    const expected = isFinal ? null : await estimateRun(config, measured);
     const { rollouts, checkpoints, journal, other, total } = measured;
     const storage = {
       rollouts,
@@ -76,18 +77,18 @@ export class Storage {
     const wait = Math.max(0, (this.measuredAt.get(runId) ?? 0) + interval - Date.now());
     this.timers.set(
       runId,
-      setTimeout(() => void this.tell(runId), wait),
+      setTimeout(() => void this.publish(runId), wait),
     );
   }
 
-  private async tell(runId: string): Promise<void> {
+  private async publish(runId: string): Promise<void> {
     this.measuredAt.set(runId, Date.now());
     this.timers.delete(runId);
     try {
       const storage = await this.of(runId);
       if (!this.closed) this.parts.notices.emit('storage', { runId, storage });
     } catch (error) {
-      // Ignores a run that was deleted in the meantime.
+      // The run may have been deleted since.
       const failure = asFailure(error);
       if (!this.closed && failure.code !== 'run_unknown')
         this.parts.log(`Measuring ${runId}: ${failure.message}`);
@@ -113,7 +114,7 @@ function warningsOf(
     });
   } else if (
     budget !== null &&
-    (total > near * budget || (expected !== null && total + nextCheckpoint > budget))
+    (total > warningShare * budget || (expected !== null && total + nextCheckpoint > budget))
   ) {
     warnings.push({
       code: 'storage_budget_near',

@@ -11,18 +11,18 @@ import { measureRun } from '../run-directory/measure.ts';
 import { runFiles, runFolder, tensorBoardFolder, trashFolder } from '../run-directory/names.ts';
 import { nameInStudy, type StudyFiles } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
-import { neededCheckpoints } from '../runs/needs.ts';
+import { neededCheckpoints } from '../runs/needed-checkpoints.ts';
 import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 
-/** How long (ms) a deleted run can be taken back. */
-export const keptFor = 7 * 86_400_000;
-/** How often (ms) it is looked whether one's time is over. */
-const sweeping = 3_600_000;
+/** How long (ms) a deleted run can be restored. */
+export const retention = 7 * 86_400_000;
+/** Interval (ms) between deletions of expired items. */
+const sweepInterval = 3_600_000;
 
 export interface TrashParts extends BusyParts {
   home: string;
   supervisor: Supervisor;
-  studies: StudyFiles;
+  studyFiles: StudyFiles;
   tasks: Tasks;
   notices: Notices;
   log: (message: string) => void;
@@ -36,20 +36,20 @@ type Entry = Pick<TrashedRun, 'id' | 'runId' | 'deletedAt'>;
  */
 export class Trash {
   private readonly parts: TrashParts;
-  /** By id: what lies here doesn't change. */
-  private readonly known = new Map<string, TrashedRun>();
+  /** Deleted runs by id; they don't change. */
+  private readonly cache = new Map<string, TrashedRun>();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(parts: TrashParts) {
     this.parts = parts;
   }
 
-  /** From now on, what has been here long enough goes for good. */
+  /** Starts to delete expired items. */
   work(): void {
     const sweep = () =>
       void this.sweep(Date.now()).catch((error) => this.parts.log(`Emptying the trash: ${error}`));
     sweep();
-    this.timer ??= setInterval(sweep, sweeping);
+    this.timer ??= setInterval(sweep, sweepInterval);
     this.timer.unref();
   }
 
@@ -57,7 +57,7 @@ export class Trash {
     if (this.timer) clearInterval(this.timer);
   }
 
-  /** Moves runs here. One that something works on stays where it is. */
+  /** Moves runs to the trash. Refuses runs that are in use or needed by others. */
   async delete(runIds: readonly string[]): Promise<{ deleted: TrashedRun[]; refused: Refusal[] }> {
     const { home, supervisor } = this.parts;
     mkdirSync(trashFolder(home), { recursive: true });
@@ -69,26 +69,26 @@ export class Trash {
       moved.push(id);
     });
     if (moved.length > 0) {
-      await supervisor.lookNow();
+      await supervisor.scanNow();
       await this.removeTensorBoard(moved.map((id) => id.split('.')[0]!));
-      this.changed();
+      this.publish();
     }
     const all = await this.list();
     return { deleted: all.filter(({ id }) => moved.includes(id)), refused };
   }
 
-  /** Newest first. */
+  /** Returns the deleted runs, newest first. */
   async list(): Promise<TrashedRun[]> {
     const entries = await this.entries();
-    for (const id of this.known.keys()) if (!entries.some((entry) => entry.id === id)) this.known.delete(id);
-    return Promise.all(entries.map((entry) => this.look(entry)));
+    for (const id of this.cache.keys()) if (!entries.some((entry) => entry.id === id)) this.cache.delete(id);
+    return Promise.all(entries.map((entry) => this.describe(entry)));
   }
 
-  /** Gives the runs that are back. Throws `trash_unknown` or `run_exists`, with nothing changed. */
+  /** Restores runs and returns their ids. Throws `trash_unknown` or `run_exists` without restoring any. */
   async restore(ids: readonly string[]): Promise<string[]> {
-    const { home, supervisor, studies } = this.parts;
+    const { home, supervisor, studyFiles } = this.parts;
     const entries = await this.entries();
-    const wanted = ids.map((id) => {
+    const restored = ids.map((id) => {
       const entry = entries.find((each) => each.id === id);
       if (!entry)
         throw new Failure(
@@ -104,16 +104,16 @@ export class Trash {
         );
       return entry;
     });
-    for (const { id, runId } of wanted) {
-      studies.restoreOf(runId);
+    for (const { id, runId } of restored) {
+      studyFiles.restoreForRun(runId);
       await rename(this.path(id), runFolder(home, runId));
       await supervisor.add(runId);
     }
-    this.changed();
-    return wanted.map(({ runId }) => runId);
+    this.publish();
+    return restored.map(({ runId }) => runId);
   }
 
-  /** Deletes all that is here for good, as a task; gives the bytes that were freed. */
+  /** Permanently deletes everything in the trash, as a task. Returns the freed bytes. */
   async empty(): Promise<number> {
     const until = Date.now();
     const all = await this.list();
@@ -128,18 +128,18 @@ export class Trash {
           freed += bytes;
         }
         if (!signal.aborted) await this.removeStudies(until);
-        this.changed();
+        this.publish();
         return freed;
       },
     );
   }
 
-  /** Deletes for good what was deleted too long before `now` (ms since the epoch). */
+  /** Permanently deletes items that have expired at `now` (ms since the epoch). */
   async sweep(now: number): Promise<void> {
-    const old = (await this.entries()).filter(({ deletedAt }) => now - deletedAt > keptFor);
-    for (const { id } of old) await this.remove(id);
-    await this.removeStudies(now - keptFor - 1);
-    if (old.length > 0) this.changed();
+    const expired = (await this.entries()).filter(({ deletedAt }) => now - deletedAt > retention);
+    for (const { id } of expired) await this.remove(id);
+    await this.removeStudies(now - retention - 1);
+    if (expired.length > 0) this.publish();
   }
 
   private async refuseNeeded(runId: string): Promise<void> {
@@ -165,7 +165,7 @@ export class Trash {
     return rm(this.path(id), { recursive: true, force: true });
   }
 
-  /** Those that were deleted until a time. */
+  /** Permanently deletes sweep files that were deleted until a time. */
   private async removeStudies(until: number): Promise<void> {
     for (const name of await this.names()) {
       const time = /^[a-z0-9-]{1,40}\.(\d{1,15})\.json$/.exec(name)?.[1];
@@ -173,7 +173,7 @@ export class Trash {
     }
   }
 
-  private changed(): void {
+  private publish(): void {
     this.parts.notices.emit('trash', {});
   }
 
@@ -195,28 +195,28 @@ export class Trash {
       .sort((a, b) => b.deletedAt - a.deletedAt || (a.id < b.id ? -1 : 1));
   }
 
-  private async look(entry: Entry): Promise<TrashedRun> {
-    const known = this.known.get(entry.id);
-    if (known) return known;
+  private async describe(entry: Entry): Promise<TrashedRun> {
+    const cached = this.cache.get(entry.id);
+    if (cached) return cached;
     const folder = this.path(entry.id);
     const { total: bytes } = await measureRun(folder);
     const run = {
       ...entry,
-      name: this.calledIn(folder, entry.runId),
-      until: entry.deletedAt + keptFor,
+      name: this.nameIn(folder, entry.runId),
+      until: entry.deletedAt + retention,
       bytes,
     };
-    this.known.set(entry.id, run);
+    this.cache.set(entry.id, run);
     return run;
   }
 
-  /** What a run that no history has is called, as far as its folder and its study can be read. */
-  private calledIn(folder: string, runId: string): string {
+  /** Returns the display name of a deleted run; its id if its files are unreadable. */
+  private nameIn(folder: string, runId: string): string {
     try {
       const { annotations } = readAnnotations(folder);
-      const given = annotations.findLast((each) => each.type === 'name');
-      if (given?.name) return given.name;
-      const study = this.parts.studies.everOf(runId);
+      const annotation = annotations.findLast((each) => each.type === 'name');
+      if (annotation?.name) return annotation.name;
+      const study = this.parts.studyFiles.ofTrashed(runId);
       if (study) return nameInStudy(study);
       return ownName(runId, JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
     } catch {

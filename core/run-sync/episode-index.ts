@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Coalescer } from '../base/coalescer.ts';
 import type { Input, Output } from '../contract/contract.ts';
+import { messageOf } from '../contract/failure.ts';
 import type { History } from '../history/history.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** Of the time that reading a file has taken, so much passes before the next: the machine is there for training. */
-const rest = 3;
-/** Files that come together are read together (ms). */
-const gathering = 1000;
+/** Pause after each batch, as a multiple of its duration, to leave the machine to training. */
+const pauseFactor = 3;
+/** Delay (ms) after a new rollout file, so that files written together are indexed together. */
+const delay = 1000;
 
 interface EpisodeIndexParts {
   history: History;
@@ -17,10 +19,9 @@ interface EpisodeIndexParts {
 /** The index for episode search. After `work` it indexes the rollout files of all runs slowly in the background. */
 export class EpisodeIndex {
   private readonly parts: EpisodeIndexParts;
+  private readonly indexing = new Coalescer(() => this.indexSlowly());
   private stopEvents = () => {};
   private timer: NodeJS.Timeout | null = null;
-  private reading: Promise<void> | null = null;
-  private again = false;
   private closed = false;
 
   constructor(parts: EpisodeIndexParts) {
@@ -28,14 +29,14 @@ export class EpisodeIndex {
   }
 
   work(): void {
-    this.stopEvents = this.parts.supervisor.onEvents((_, events) => {
+    this.stopEvents = this.parts.supervisor.events.on('journal', ({ events }) => {
       if (events.some(({ type }) => type === 'rollout')) this.plan();
     });
     this.plan();
   }
 
-  /** Reads all files that are there; gives when it is done. */
-  async readAll(): Promise<void> {
+  /** Indexes all existing files. */
+  async indexAll(): Promise<void> {
     while (!this.closed && (await this.parts.history.indexEpisodes()));
   }
 
@@ -47,36 +48,27 @@ export class EpisodeIndex {
     this.closed = true;
     this.stopEvents();
     if (this.timer) clearTimeout(this.timer);
-    await this.reading;
+    await this.indexing.settled();
   }
 
   private plan(): void {
-    if (this.closed) return;
-    if (this.reading) {
-      this.again = true;
-      return;
-    }
-    this.again = false;
     this.timer ??= setTimeout(() => {
       this.timer = null;
-      this.reading = this.readSlowly()
-        .catch((error) =>
-          this.parts.log(`Reading episodes: ${error instanceof Error ? error.message : error}`),
-        )
-        .finally(() => {
-          this.reading = null;
-          if (this.again) this.plan();
-        });
-    }, gathering);
+      void this.indexing.request();
+    }, delay);
     this.timer.unref();
   }
 
-  private async readSlowly(): Promise<void> {
-    for (let more = true; more && !this.closed; ) {
-      const start = performance.now();
-      more = await this.parts.history.indexEpisodes();
-      // The pause does not keep an otherwise idle process alive.
-      if (more) await pause(rest * (performance.now() - start), undefined, { ref: false });
+  private async indexSlowly(): Promise<void> {
+    try {
+      for (let more = true; more && !this.closed; ) {
+        const start = performance.now();
+        more = await this.parts.history.indexEpisodes();
+        // The pause does not keep an otherwise idle process alive.
+        if (more) await pause(pauseFactor * (performance.now() - start), undefined, { ref: false });
+      }
+    } catch (error) {
+      this.parts.log(`Indexing episodes: ${messageOf(error)}`);
     }
   }
 }

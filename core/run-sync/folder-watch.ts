@@ -1,23 +1,23 @@
 import { type FSWatcher, watch } from 'node:fs';
 
-/** Changes that come together are taken together. */
-const gathering = 50;
+/** Delay (ms) after a change, so that changes in quick succession cause one call. */
+const delay = 50;
 
 /**
- * Calls back soon after a change in a folder. Where the system can't watch (network disks, too many watches) it never calls:
+ * Calls `onChange` soon after a change in a folder. It never does if the system can't watch (network disks, too many watches):
  * callers must also poll.
  */
 export class FolderWatch {
   private watcher: FSWatcher | null = null;
   private timer: NodeJS.Timeout | null = null;
 
-  constructor(folder: string, changed: () => void) {
+  constructor(folder: string, onChange: () => void) {
     try {
       this.watcher = watch(folder, { persistent: false }, () => {
         this.timer ??= setTimeout(() => {
           this.timer = null;
-          changed();
-        }, gathering);
+          onChange();
+        }, delay);
       });
       this.watcher.on('error', () => this.close());
     } catch {

@@ -4,7 +4,7 @@ import type { RunRow } from '../history/runs-table.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 
-/** Whether a process of this machine exists and hasn't ended; one that belongs to somebody else counts. */
+/** Returns whether a process of this machine is running, including processes of other users. */
 export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -14,7 +14,7 @@ export function processExists(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** A process that exited but was not waited for keeps its number. */
+/** Returns whether a process has exited, but keeps its pid because its parent has not waited for it. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -24,18 +24,18 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Whether a run's trainer can be watched by its process number: it runs on this machine. */
+/** Returns whether a run's trainer runs on this machine, so that its pid is meaningful. */
 export const isLocal = (row: Pick<RunRow, 'host'>) => row.host === hostname();
 
-/** Processes that are asked at once. */
-const atOnce = 2;
+/** Maximum number of status processes at a time. */
+const concurrentChecks = 2;
 
 /** Checks whether runs have a living trainer, a few at a time, so that sixty interrupted runs do not start sixty processes. */
 export class Liveness {
   private readonly trainer: Trainer;
   private readonly home: string;
   private readonly waiting: (() => void)[] = [];
-  private asking = 0;
+  private checking = 0;
 
   constructor(trainer: Trainer, home: string) {
     this.trainer = trainer;
@@ -43,19 +43,19 @@ export class Liveness {
   }
 
   async isRunning(row: Pick<RunRow, 'id' | 'pid' | 'host'>): Promise<boolean> {
-    const ownProcess = row.pid !== null && isLocal(row) && processExists(row.pid);
-    // The lock of a process of this machine that is gone went with it.
-    if (row.pid !== null && isLocal(row) && !ownProcess) return false;
-    if (this.asking === atOnce) await new Promise<void>((free) => this.waiting.push(free));
-    else this.asking += 1;
+    const hasProcess = row.pid !== null && isLocal(row) && processExists(row.pid);
+    // The lock of a local process is released when it ends.
+    if (row.pid !== null && isLocal(row) && !hasProcess) return false;
+    if (this.checking === concurrentChecks) await new Promise<void>((free) => this.waiting.push(free));
+    else this.checking += 1;
     try {
       return (await this.trainer.status(runFolder(this.home, row.id))).running;
     } catch {
-      return ownProcess;
+      return hasProcess;
     } finally {
       const next = this.waiting.shift();
       if (next) next();
-      else this.asking -= 1;
+      else this.checking -= 1;
     }
   }
 }

@@ -1,15 +1,17 @@
 import type { Notices } from '../base/notices.ts';
 import type { Notice } from '../contract/contract.ts';
-import { readAlerts } from '../history/annotations.ts';
-import type { HistoryDatabase } from '../history/database.ts';
 import { type StoredEvent, storedMeaning, toLogLine } from '../history/queries.ts';
 
 type Point = Notice<'metrics'>['points'][number];
 
+interface PublishParts {
+  notices: Notices;
+  alerts: { publish(): void };
+}
+
 /** Publishes the notices that a batch of events causes: series, log, rollouts and alerts. */
 export function publishEvents(
-  database: HistoryDatabase,
-  notices: Notices,
+  { notices, alerts }: PublishParts,
   runId: string,
   events: readonly StoredEvent[],
 ): void {
@@ -39,38 +41,8 @@ export function publishEvents(
       flush();
       // Immediately, since it drops the rollouts published before it, but none after.
       notices.emit('metrics', { runId, truncateAfter: begins.after, points: [] });
-      notices.emit('alerts', { runId, alerts: readAlerts(database, runId) });
+      alerts.publish();
     }
   }
   flush();
-}
-
-/** Minimum time in ms between two phase notices, or two monitor notices, of a run. */
-const interval = 250;
-
-/** Throttles frequent notices: publishes immediately, or at most once per {@link interval}. */
-export class Throttle {
-  private readonly action: () => void;
-  private publishedAt = 0;
-  private timer: NodeJS.Timeout | null = null;
-
-  constructor(action: () => void) {
-    this.action = action;
-  }
-
-  publish({ immediate }: { immediate: boolean }): void {
-    if (immediate) this.emit();
-    else this.timer ??= setTimeout(() => this.emit(), Math.max(0, this.publishedAt + interval - Date.now()));
-  }
-
-  close(): void {
-    if (this.timer) clearTimeout(this.timer);
-    this.timer = null;
-  }
-
-  private emit(): void {
-    this.close();
-    this.publishedAt = Date.now();
-    this.action();
-  }
 }

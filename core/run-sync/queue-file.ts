@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runId } from '../contract/contract.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
-/** A run that waits. */
+/** A queued run. */
 const entry = z.object({
   run: runId,
   added: z.number(),
@@ -25,30 +25,24 @@ export class QueueFile {
     this.path = join(home, 'queue.json');
   }
 
-  /** Changes whenever the file does. */
-  version(): string {
-    const stat = statSync(this.path, { throwIfNoEntry: false });
-    return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : '';
-  }
-
   read(): readonly QueueEntry[] {
     const key = this.version();
     if (key !== this.cached.key) this.cached = { key, entries: this.parse() };
     return this.cached.entries;
   }
 
-  /** 1 for the next; null where the run isn't queued. */
+  /** Returns a run's position, from 1; null if it is not queued. */
   position(run: string): number | null {
     const index = this.read().findIndex((each) => each.run === run);
     return index < 0 ? null : index + 1;
   }
 
-  /** Of every run that is queued, 1 for the next. */
+  /** Returns the positions of all queued runs, from 1. */
   positions(): Map<string, number> {
     return new Map(this.read().map(({ run }, index) => [run, index + 1]));
   }
 
-  /** `change` gets a copy that it may alter; gives what it gives. */
+  /** Applies `change` to a copy of the entries, saves it if it differs, and returns the result of `change`. */
   update<T>(change: (entries: QueueEntry[]) => T): T {
     const entries = structuredClone([...this.read()]);
     const before = JSON.stringify(entries);
@@ -57,7 +51,13 @@ export class QueueFile {
     return result;
   }
 
-  /** A file that can't be read is kept aside when the next one is written. */
+  /** Differs after every change of the file. */
+  private version(): string {
+    const stat = statSync(this.path, { throwIfNoEntry: false });
+    return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : '';
+  }
+
+  /** Returns no entries if the file is invalid; the next write keeps a copy of that file. */
   private parse(): QueueEntry[] {
     try {
       return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).runs;

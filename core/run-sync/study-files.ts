@@ -8,8 +8,8 @@ import { writeWhole } from '../run-directory/write-whole.ts';
 
 export const studiesFolder = (home: string) => join(home, 'studies');
 
-/** studies/<id>.json, as docs/formats/studies.md describes it. */
-export const studyFile = z.looseObject({
+/** The content of studies/ID.json (docs/formats/studies.md). */
+const studyFile = z.looseObject({
   version: z.literal(1),
   name: studyName,
   created: z.number(),
@@ -25,7 +25,7 @@ export type StudyFile = z.infer<typeof studyFile>;
 export const studyRunId = (studyId: string, point: number, seed: number) =>
   `${studyId}-p${point + 1}-s${seed}`;
 
-const partsOf = (runId: string) =>
+const parseRunId = (runId: string) =>
   /^(?<id>.+)-p(?<point>\d{1,3})-s(?<seed>\d{1,10})$/.exec(runId)?.groups ?? {};
 
 /** Returns the default name of a sweep's run. */
@@ -33,33 +33,33 @@ export const nameInStudy = ({ name, point, seed }: NonNullable<RunSummary['study
   `${name}: ${point} s${seed}`;
 
 /**
- * The studies of a data folder. Only the folder's host changes them, and each change appears by one rename; what is copied into the folder is found by the next
- * look at it.
+ * The sweep files of a data folder. Only the folder's host changes them, each time by one rename. Files copied into the folder are found by the next
+ * scan.
  */
 export class StudyFiles {
   private readonly folder: string;
   private readonly trash: string;
-  private readonly known = new Map<string, { key: string; study: StudyFile | null }>();
+  private readonly cache = new Map<string, { key: string; study: StudyFile | null }>();
 
   constructor(home: string) {
     this.folder = studiesFolder(home);
     this.trash = trashFolder(home);
-    this.look();
+    this.scan();
   }
 
-  /** Ids of the studies that can be read, after another look at the folder. */
-  look(): string[] {
+  /** Scans the folder and returns the ids of valid sweep files. */
+  scan(): string[] {
     const ids = this.names().map((name) => name.slice(0, -'.json'.length));
-    for (const id of [...this.known.keys()]) if (!ids.includes(id)) this.known.delete(id);
+    for (const id of [...this.cache.keys()]) if (!ids.includes(id)) this.cache.delete(id);
     for (const id of ids) this.read(id);
-    return ids.filter((id) => this.known.get(id)?.study);
+    return ids.filter((id) => this.cache.get(id)?.study);
   }
 
   /** Throws `study_unknown`, or `study_unreadable` for an invalid file. */
   get(id: string): StudyFile {
     const study = this.read(id);
     if (study) return study;
-    if (this.known.has(id))
+    if (this.cache.has(id))
       throw new Failure(
         'study_unreadable',
         `${this.path(id)} is not a valid sweep file.`,
@@ -68,7 +68,7 @@ export class StudyFiles {
     throw studyUnknown(id);
   }
 
-  /** Whether the name is free, whatever lies there. */
+  /** Returns whether no file has this id, valid or not. */
   isFree(id: string): boolean {
     return statSync(this.path(id), { throwIfNoEntry: false }) === undefined;
   }
@@ -79,14 +79,14 @@ export class StudyFiles {
     this.read(id);
   }
 
-  /** Moves a study to the trash, as `ID.TIME.json`. */
+  /** Moves a sweep file to the trash, as `ID.TIME.json`. */
   discard(id: string): void {
     mkdirSync(this.trash, { recursive: true });
     renameSync(this.path(id), join(this.trash, `${id}.${Date.now()}.json`));
-    this.known.delete(id);
+    this.cache.delete(id);
   }
 
-  /** Takes the study back that was discarded last; gives whether there is one by that name then. */
+  /** Restores the sweep file that was discarded last. Returns whether a valid file has this id afterwards. */
   restore(id: string): boolean {
     const discarded = this.discarded(id);
     if (this.isFree(id) && discarded.length > 0)
@@ -94,7 +94,7 @@ export class StudyFiles {
     return this.read(id) !== null;
   }
 
-  /** Those in the trash that can be taken back, newest first; of one that was deleted more than once the last. */
+  /** Returns the sweeps in the trash, newest first. If one was deleted more than once, only its last file counts. */
   trashed(): { studyId: string; name: string; deletedAt: number }[] {
     const times = new Map<string, number>();
     for (const file of namesIn(this.trash, /^[a-z0-9-]{1,40}\.\d{1,15}\.json$/)) {
@@ -109,32 +109,32 @@ export class StudyFiles {
       .sort((a, b) => b.deletedAt - a.deletedAt || (a.studyId < b.studyId ? -1 : 1));
   }
 
-  /** Takes a run's study back, where it has one that was discarded. */
-  restoreOf(runId: string): void {
-    const { id } = partsOf(runId);
+  /** Restores the discarded sweep of a run, if it has one. */
+  restoreForRun(runId: string): void {
+    const { id } = parseRunId(runId);
     if (id !== undefined) this.restore(id);
   }
 
-  /** To which study a run belongs, of those that the last look has found. */
+  /** Returns the sweep that a run belongs to, as of the last scan; null if none. */
   of(runId: string): RunSummary['study'] {
-    return this.placeIn(this.known.get(partsOf(runId).id ?? '')?.study, runId);
+    return this.placeIn(this.cache.get(parseRunId(runId).id ?? '')?.study, runId);
   }
 
-  /** The same, of a run that may have gone to the trash with its study. */
-  everOf(runId: string): RunSummary['study'] {
-    const { id = '' } = partsOf(runId);
+  /** Like {@link of}, but includes discarded sweeps. */
+  ofTrashed(runId: string): RunSummary['study'] {
+    const { id = '' } = parseRunId(runId);
     const discarded = () => readStudy(join(this.trash, this.discarded(id).at(-1) ?? ''));
     return this.of(runId) ?? this.placeIn(discarded(), runId);
   }
 
   private placeIn(study: StudyFile | null | undefined, runId: string): RunSummary['study'] {
-    const { id = '', point, seed } = partsOf(runId);
+    const { id = '', point, seed } = parseRunId(runId);
     const varied = study?.points[Number(point) - 1];
     if (!study || !varied || !study.seeds.includes(Number(seed))) return null;
     return { id, name: study.name, point: varied.name, seed: Number(seed) };
   }
 
-  /** Files of a study in the trash, the one that was discarded last at the end. */
+  /** Returns the names of a sweep's files in the trash, oldest first. */
   private discarded(id: string): string[] {
     return namesIn(this.trash, new RegExp(`^${id}\\.\\d{1,15}\\.json$`)).sort();
   }
@@ -151,26 +151,26 @@ export class StudyFiles {
   private read(id: string): StudyFile | null {
     const stat = statSync(this.path(id), { throwIfNoEntry: false });
     if (!stat) {
-      this.known.delete(id);
+      this.cache.delete(id);
       return null;
     }
     const key = `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
-    const known = this.known.get(id);
-    if (known?.key === key) return known.study;
+    const cached = this.cache.get(id);
+    if (cached?.key === key) return cached.study;
     const study = readStudy(this.path(id));
-    this.known.set(id, { key, study });
+    this.cache.set(id, { key, study });
     return study;
   }
 }
 
-export const studyUnknown = (named: string) =>
+export const studyUnknown = (id: string) =>
   new Failure(
     'study_unknown',
-    `Sweep ${named} was not found.`,
+    `Sweep ${id} was not found.`,
     'List sweeps with `starpo sweep list` or on the Sweeps page.',
   );
 
-/** Null where the file can't be read as a study. */
+/** Returns null if the file is missing or invalid. */
 function readStudy(path: string): StudyFile | null {
   try {
     return studyFile.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -179,7 +179,7 @@ function readStudy(path: string): StudyFile | null {
   }
 }
 
-/** None where the folder can't be read. */
+/** Returns no names if the folder can't be read. */
 function namesIn(folder: string, pattern: RegExp): string[] {
   try {
     return readdirSync(folder).filter((name) => pattern.test(name));

@@ -7,23 +7,23 @@ import { lastMachine, latestMetrics, recentIterationTimes } from '../history/que
 import type { RunRow } from '../history/runs-table.ts';
 import { nameInStudy } from './study-files.ts';
 
-/** Iterations whose pace the estimate of the remaining time goes by. */
+/** Recent iterations used to estimate the remaining time. */
 const paceWindow = 10;
 
-/** What is known of a run beside its row. */
-interface Circumstances {
-  /** False: its trainer is known to be gone. */
+/** The part of a run's state that is not in its row. */
+interface LiveState {
+  /** Whether a trainer may be running. */
   alive: boolean;
   queuePosition: number | null;
   stalled: Stall | null;
   study: RunSummary['study'];
 }
 
-/** A run's row with what follows from it. */
+/** Returns the summary of a run for clients. */
 export function toSummary(
   database: HistoryDatabase,
   row: RunRow,
-  { alive, queuePosition, stalled, study }: Circumstances,
+  { alive, queuePosition, stalled, study }: LiveState,
 ): RunSummary {
   const own = statusOf(row, alive);
   const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
@@ -61,7 +61,7 @@ export function toSummary(
   };
 }
 
-/** What ended its last trainer, or kept the queue from starting one after that. */
+/** Returns why the queue could not start the run, or why its last trainer failed, whichever is newer. */
 function failureOf({ failure, start_problem, last_time }: RunRow): ApiError | null {
   if (start_problem) {
     const { time, code, message, hint } = JSON.parse(start_problem);
@@ -70,7 +70,7 @@ function failureOf({ failure, start_problem, last_time }: RunRow): ApiError | nu
   return failure ? JSON.parse(failure) : null;
 }
 
-/** Without a living trainer and without an end in its journal, a run was interrupted. */
+/** A run without a living trainer and without an end in its journal was interrupted. */
 function statusOf(row: RunRow, alive: boolean): RunStatus {
   const open = isLive(row.status);
   return open && !alive ? 'interrupted' : row.status;

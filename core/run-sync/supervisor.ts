@@ -1,101 +1,96 @@
+import { Coalescer } from '../base/coalescer.ts';
+import { Emitter } from '../base/emitter.ts';
 import type { EchoTrap, RebuildReport, RunSummary } from '../contract/contract.ts';
-import { asDiskFull } from '../contract/failure.ts';
+import { asDiskFull, messageOf } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
-import type { StoredEvent } from '../history/queries.ts';
 import type { RebuildOptions } from '../history/rebuild.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
+import { withCurrentAdvice } from './current-advice.ts';
 import { FollowedRun, type FollowParts } from './followed-run.ts';
-import { asThingsAre } from './shown-trap.ts';
+import type { RunEvents } from './run-events.ts';
 import { toSummary } from './summary.ts';
 
 const pollInterval = 1000;
 /** Runs ingested concurrently at the start, which keeps the writer busy. */
-const takenInAtOnce = 4;
+const concurrentRuns = 4;
 
-export type SupervisorParts = Omit<FollowParts, 'heard' | 'trapOf'>;
-type EventsHandler = (runId: string, events: readonly StoredEvent[]) => void;
+export type SupervisorParts = Omit<FollowParts, 'events' | 'trapOf'>;
 
 /** Follows all run folders of a data folder: ingests them and publishes changes. */
 export class Supervisor {
+  /** For the services of this process. */
+  readonly events: Emitter<RunEvents>;
   private readonly parts: FollowParts;
   private readonly followed = new Map<string, FollowedRun>();
   private readonly adding = new Map<string, Promise<void>>();
-  private readonly handlers = new Set<EventsHandler>();
+  private readonly scans = new Coalescer(() => this.scan());
   /** Last logged message per subject. */
   private readonly problems = new Map<string, string>();
   private poll: NodeJS.Timeout | null = null;
-  private polling: Promise<void> | null = null;
   private closed = false;
 
   constructor(parts: SupervisorParts) {
-    const heard: EventsHandler = (runId, events) => {
-      for (const handler of [...this.handlers]) handler(runId, events);
-    };
-    this.parts = { ...parts, heard, trapOf: (runId) => this.trap(runId) };
+    this.events = new Emitter((error) => parts.log(`A handler of run events failed: ${messageOf(error)}`));
+    this.parts = { ...parts, events: this.events, trapOf: (runId) => this.trap(runId) };
   }
 
   /**
-   * Ingests all runs, finds running trainers and starts to follow. `progress` receives the runs done and in total.
+   * Ingests all runs, finds running trainers and starts to follow. `progress` receives the number of ingested runs and of all runs.
    * Throws `disk_full`; ingestion is retried from then on.
    */
   async start(progress: (done: number, total: number) => void = () => {}): Promise<void> {
     try {
-      await this.takeInAll(progress);
+      await this.ingestAll(progress);
     } finally {
-      if (!this.closed) this.poll = setInterval(() => this.lookAgain(), pollInterval);
+      if (!this.closed) this.poll = setInterval(() => this.pollNow(), pollInterval);
     }
   }
 
-  private async takeInAll(progress: (done: number, total: number) => void): Promise<void> {
+  private async ingestAll(progress: (done: number, total: number) => void): Promise<void> {
     const { removed, added, changed } = await this.parts.history.survey();
     for (const runId of removed) this.forget(runId);
     const grown = new Set([...added, ...changed]);
     const all = new Set([...grown, ...listRunIds(this.parts.history.database)]);
     let done = 0;
-    const work = all.values();
+    const remaining = all.values();
     const ingest = async () => {
-      for (const runId of work) {
+      for (const runId of remaining) {
         if (this.closed) return;
         await this.add(runId, grown.has(runId));
         progress(++done, all.size);
       }
     };
-    await Promise.all(Array.from({ length: takenInAtOnce }, ingest));
+    await Promise.all(Array.from({ length: concurrentRuns }, ingest));
   }
 
-  /** Scans the data folder now; resolves when all changes up to this call are known. */
-  async lookNow(): Promise<void> {
-    await this.polling;
-    this.lookAgain();
-    await this.polling;
+  /** Scans the data folder. Resolves when all changes up to this call are ingested. */
+  async scanNow(): Promise<void> {
+    await this.scans.request();
   }
 
-  private lookAgain(): void {
-    this.polling ??= this.look().finally(() => {
-      this.polling = null;
-    });
+  private pollNow(): void {
+    if (!this.scans.isRunning) void this.scans.request();
   }
 
   async close(): Promise<void> {
     this.closed = true;
     if (this.poll) clearInterval(this.poll);
-    await this.polling;
+    await this.scans.settled();
     await Promise.allSettled(this.adding.values());
     await Promise.all([...this.followed.values()].map((run) => run.close()));
   }
 
-  /** All followed runs, in any order. */
+  /** Returns the summaries of all followed runs, in any order. */
   list(): RunSummary[] {
-    return [...this.followed.values()].flatMap((run) => run.summaryIfThere() ?? []);
+    return [...this.followed.values()].flatMap((run) => run.summary() ?? []);
   }
 
   summary(row: RunRow): RunSummary {
-    const { history, queue, studies } = this.parts;
-    const run = this.followed.get(row.id);
-    const followed = run?.summaryIfThere();
+    const { history, queueFile, studyFiles } = this.parts;
+    const followed = this.followed.get(row.id)?.summary();
     if (followed) return followed;
-    const queuePosition = queue.position(row.id);
-    const study = studies.of(row.id);
+    const queuePosition = queueFile.position(row.id);
+    const study = studyFiles.of(row.id);
     return toSummary(history.database, row, { alive: false, queuePosition, stalled: null, study });
   }
 
@@ -104,42 +99,34 @@ export class Supervisor {
     const { history, home } = this.parts;
     const trap = await history.trap(runId);
     const row = getRun(history.database, runId);
-    return trap && row ? asThingsAre(trap, home, runId, this.isActive(row)) : null;
+    return trap && row ? withCurrentAdvice(trap, home, runId, this.isActive(row)) : null;
   }
 
-  /** Whether a run has a running or paused trainer. */
+  /** Returns whether a run has a running or paused trainer. */
   isActive(row: RunRow): boolean {
-    const open = isLive(row.status);
-    // A run not followed yet was just started elsewhere.
-    return open && (this.followed.get(row.id)?.isAlive(row) ?? true);
+    // A run that is not followed yet was just started by another process.
+    return isLive(row.status) && (this.followed.get(row.id)?.isAlive(row) ?? true);
   }
 
   /** Publishes changed queue positions. */
-  lookAtQueue(): void {
-    const positions = this.parts.queue.positions();
-    for (const run of this.followed.values()) run.lookAtQueue(positions.get(run.id) ?? null);
+  publishQueue(): void {
+    const positions = this.parts.queueFile.positions();
+    for (const run of this.followed.values()) run.publishQueuePosition(positions.get(run.id) ?? null);
   }
 
-  /** Publishes the summaries of the given runs. */
-  lookAgainAt(runIds: readonly string[]): void {
-    for (const runId of runIds) this.followed.get(runId)?.changed(true);
+  /** Publishes new summaries of the given runs. */
+  publishSummaries(runIds: readonly string[]): void {
+    for (const runId of runIds) this.followed.get(runId)?.changed({ immediate: true });
   }
 
   /** Ingests and publishes a run's annotations. */
-  async lookAtAnnotations(runId: string): Promise<void> {
-    await this.followed.get(runId)?.lookAtAnnotations();
+  async ingestAnnotations(runId: string): Promise<void> {
+    await this.followed.get(runId)?.ingestAnnotations();
   }
 
-  /** Subscribes to the events of all runs. */
-  onEvents(handler: EventsHandler): () => void {
-    this.handlers.add(handler);
-    return () => void this.handlers.delete(handler);
-  }
-
-  /** Follows a new run folder; resolves when it is ingested. `grown` is whether it has anything to ingest. */
+  /** Follows a new run folder; resolves when it is ingested. `grown`: whether the folder has anything to ingest. */
   add(runId: string, grown = true): Promise<void> {
-    const known = this.followed.get(runId);
-    if (known) return this.refresh(runId);
+    if (this.followed.has(runId)) return this.refresh(runId);
     const adding =
       this.adding.get(runId) ?? this.begin(runId, grown).finally(() => this.adding.delete(runId));
     this.adding.set(runId, adding);
@@ -153,7 +140,7 @@ export class Supervisor {
 
   /** Ingests and publishes new journal events of a run. */
   async refresh(runId: string): Promise<void> {
-    await this.trying(`Following ${runId}`, async () => this.followed.get(runId)?.refresh());
+    await this.attempt(`Following ${runId}`, async () => this.followed.get(runId)?.refresh());
   }
 
   /** Rebuilds the history from the run folders and publishes deleted runs. */
@@ -169,7 +156,7 @@ export class Supervisor {
     }
   }
 
-  /** A trainer of this process has ended; without an end in its journal, the run was interrupted. */
+  /** Call when a trainer of this process has ended. If its journal has no end, the run was interrupted. */
   async trainerEnded(runId: string): Promise<void> {
     await this.refresh(runId);
     if (!this.closed) await this.followed.get(runId)?.checkAlive();
@@ -178,11 +165,11 @@ export class Supervisor {
   /** Follows a run from the current end of its journal, so that subscribers get every later event. */
   private async begin(runId: string, grown: boolean): Promise<void> {
     const { history } = this.parts;
-    await this.trying(`Following ${runId}`, async () => {
+    await this.attempt(`Following ${runId}`, async () => {
       for (let more = grown; more && !this.closed; ) {
-        const taken = await history.ingest(runId);
-        more = taken.more;
-        if (taken.problem !== null) this.parts.log(`${runId}: ${taken.problem}`);
+        const ingested = await history.ingest(runId);
+        more = ingested.more;
+        if (ingested.problem !== null) this.parts.log(`${runId}: ${ingested.problem}`);
       }
     });
     if (this.closed) return;
@@ -192,12 +179,12 @@ export class Supervisor {
     await run.checkAlive();
     if (this.closed) return;
     this.followed.set(runId, run);
-    run.changed(true);
+    run.changed({ immediate: true });
   }
 
   /** Checks every run folder for new runs, grown journals and ended trainers. */
-  private async look(): Promise<void> {
-    await this.trying('Looking at the data folder', async () => {
+  private async scan(): Promise<void> {
+    await this.attempt('Scanning the data folder', async () => {
       const { removed, added, changed } = await this.parts.history.survey();
       if (this.closed) return;
       for (const runId of removed) this.forget(runId);
@@ -206,12 +193,12 @@ export class Supervisor {
         if (this.closed) return;
       }
       for (const run of this.followed.values())
-        if (run.hasTrainer) await this.trying(`Following ${run.id}`, () => run.lookAtTrainer());
-      this.lookAtQueue();
+        await this.attempt(`Following ${run.id}`, () => run.checkTrainer());
+      this.publishQueue();
     });
   }
 
-  /** A run's folder was deleted or replaced. */
+  /** Call when a run's folder was deleted or replaced. */
   private forget(runId: string): void {
     const run = this.followed.get(runId);
     if (!run) return;
@@ -219,22 +206,22 @@ export class Supervisor {
     this.followed.delete(runId);
     this.parts.watchdog.forget(runId);
     this.parts.notices.emit('removed', { runId });
+    this.events.emit('removed', { runId });
   }
 
   /**
    * Logs a run's errors without affecting other runs; repeated errors are logged once. Throws `disk_full` until
    * polling has started, because polling retries.
    */
-  private async trying(what: string, work: () => Promise<unknown>): Promise<void> {
+  private async attempt(subject: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
       const full = asDiskFull(error);
       if (full && !this.poll) throw full;
-      const message = error instanceof Error ? error.message : String(error);
-      const text = full ? `${what}: ${full.message}. ${full.hint}` : `${what}: ${message}`;
-      if (this.problems.get(what) !== text && !this.closed) this.parts.log(text);
-      this.problems.set(what, text);
+      const message = full ? `${full.message}. ${full.hint}` : messageOf(error);
+      if (this.problems.get(subject) !== message && !this.closed) this.parts.log(`${subject}: ${message}`);
+      this.problems.set(subject, message);
     }
   }
 }

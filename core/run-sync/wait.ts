@@ -1,32 +1,32 @@
-import type { Notices } from '../base/notices.ts';
 import type { StoredEvent } from '../history/queries.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface Wait {
-  /** The first event of the run, from now on, that was asked for. */
+  /** Resolves to the first matching event. */
   event: Promise<StoredEvent>;
-  /** Settles when the run turns out to have lost its trainer. */
+  /** Resolves when the run was interrupted. */
   interrupted: Promise<'interrupted'>;
-  /** Null after some milliseconds. */
+  /** Resolves to null after some milliseconds. */
   after(milliseconds: number): Promise<null>;
+  /** Returns the matching event, or null before it. */
   seen(): StoredEvent | null;
-  /** Must be called; lets go of everything. */
+  /** Unsubscribes. Must be called. */
   close(): void;
 }
 
-/** Begins to wait for an event of a run, before whatever causes it is done. */
+/** Starts waiting for an event of a run. Call it before triggering the event. */
 export function waitForEvent(
-  { supervisor, notices }: { supervisor: Supervisor; notices: Notices },
+  { events }: Pick<Supervisor, 'events'>,
   runId: string,
-  wanted: (event: StoredEvent) => boolean,
+  matches: (event: StoredEvent) => boolean,
 ): Wait {
   let first: StoredEvent | null = null;
   let timer: NodeJS.Timeout | undefined;
-  const closers: (() => void)[] = [];
+  const stops: (() => void)[] = [];
   const event = new Promise<StoredEvent>((resolve) => {
-    closers.push(
-      supervisor.onEvents((id, events) => {
-        const found = id === runId && !first ? events.find(wanted) : undefined;
+    stops.push(
+      events.on('journal', (batch) => {
+        const found = batch.runId === runId && !first ? batch.events.find(matches) : undefined;
         if (!found) return;
         first = found;
         resolve(found);
@@ -34,10 +34,8 @@ export function waitForEvent(
     );
   });
   const interrupted = new Promise<'interrupted'>((resolve) => {
-    closers.push(
-      notices.on((name, payload) => {
-        if (name !== 'run') return;
-        const { id, status } = payload as { id: string; status: string };
+    stops.push(
+      events.on('summary', ({ id, status }) => {
         if (id === runId && status === 'interrupted') resolve('interrupted');
       }),
     );
@@ -52,7 +50,7 @@ export function waitForEvent(
     seen: () => first,
     close: () => {
       clearTimeout(timer);
-      for (const close of closers) close();
+      for (const stop of stops) stop();
     },
   };
 }

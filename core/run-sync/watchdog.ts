@@ -4,16 +4,16 @@ import { phaseTitle } from '../contract/run-facts.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { isLocal } from './liveness.ts';
 
-/** Least silence that counts, in ms. Loading and writing say nothing until they are done. */
-const least = 60_000;
-const leastOfQuietPhase = 300_000;
+/** Shortest silence (ms) that is a stall. Loading and writing a checkpoint write no events until they are done. */
+const shortestStall = 60_000;
+const shortestStallOfQuietPhase = 300_000;
 const quietPhases: readonly string[] = ['load', 'checkpoint'];
-/** Beyond this even a slow run is looked at. */
-const most = 1_800_000;
-/** A run's own longest silence may well be exceeded; not so many times. */
-const patience = 10;
+/** Silence (ms) that is a stall for any run. */
+const longestSilence = 1_800_000;
+/** A silence is a stall if it is this many times as long as the longest before it. */
+const factor = 10;
 
-/** Milliseconds that don't run while the machine sleeps, so that waking it up doesn't look like a stall. */
+/** Milliseconds of a clock that pauses while the machine sleeps; otherwise waking up would look like a stall. */
 export type Clock = () => number;
 
 /**
@@ -22,37 +22,38 @@ export type Clock = () => number;
  */
 export class Watchdog {
   private readonly clock: Clock;
-  /** By the clock. */
-  private readonly heardAt = new Map<string, number>();
+  /** Clock time of the last event, by run. */
+  private readonly activeAt = new Map<string, number>();
 
   constructor(clock: Clock = () => performance.now()) {
     this.clock = clock;
   }
 
-  /** A run's trainer has said something. */
-  heard(runId: string): void {
-    this.heardAt.set(runId, this.clock());
+  /** Call when a trainer has written an event. */
+  recordActivity(runId: string): void {
+    this.activeAt.set(runId, this.clock());
   }
 
-  /** A run is followed from now on; how long a trainer of this machine has been silent before is in the journal. */
-  begin(row: RunRow): void {
+  /** Starts to watch a run. For a local trainer, the journal shows how long it has been silent. */
+  follow(row: RunRow): void {
     const silence = row.last_time !== null && isLocal(row) ? Math.max(0, Date.now() - row.last_time) : 0;
-    this.heardAt.set(row.id, this.clock() - silence);
+    this.activeAt.set(row.id, this.clock() - silence);
   }
 
   forget(runId: string): void {
-    this.heardAt.delete(runId);
+    this.activeAt.delete(runId);
   }
 
-  /** For a run whose trainer lives and isn't paused. */
+  /** Returns the stall of a running trainer, or null. */
   stall(row: RunRow): Stall | null {
-    const heardAt = this.heardAt.get(row.id);
-    if (heardAt === undefined) return null;
-    const silence = this.clock() - heardAt;
-    if (silence < least) return null;
+    const activeAt = this.activeAt.get(row.id);
+    if (activeAt === undefined) return null;
+    const silence = this.clock() - activeAt;
+    if (silence < shortestStall) return null;
     const phase = row.phase ? (JSON.parse(row.phase) as Phase).name : null;
-    const usual = Math.min(most, patience * Math.max(row.gap, row.gap_before));
-    const limit = Math.max(usual, phase && quietPhases.includes(phase) ? leastOfQuietPhase : least);
+    const usual = Math.min(longestSilence, factor * Math.max(row.gap, row.gap_before));
+    const isQuiet = phase !== null && quietPhases.includes(phase);
+    const limit = Math.max(usual, isQuiet ? shortestStallOfQuietPhase : shortestStall);
     return silence < limit ? null : toStall(row, phase);
   }
 }
@@ -60,17 +61,17 @@ export class Watchdog {
 function toStall(row: RunRow, phase: string | null): Stall {
   const since = row.last_time ?? row.created_at;
   const at = new Date(since).toLocaleTimeString(undefined, { hour12: false });
-  const doing = phase ? `while ${uncapitalised(phaseTitle(phase))}` : 'before its first phase';
+  const when = phase ? `while ${uncapitalized(phaseTitle(phase))}` : 'before its first phase';
   return {
     code: 'trainer_stalled',
     phase,
     since,
-    message: `The trainer has written no event since ${at}, ${doing}.`,
+    message: `The trainer has written no event since ${at}, ${when}.`,
     hint: hintFor(row),
   };
 }
 
-const uncapitalised = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+const uncapitalized = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 /** Chooses the advice from the state of the process. */
 function hintFor({ pid, ...row }: RunRow): string {

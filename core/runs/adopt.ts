@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { asDiskFull, Failure } from '../contract/failure.ts';
+import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
 import { copyOneFile } from '../run-directory/copy-file.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
-import { halfMadeFolder } from './half-made.ts';
+import { partialFolder } from './partial-folders.ts';
 
 export interface AdoptOptions {
   signal?: AbortSignal;
@@ -14,7 +14,7 @@ export interface AdoptOptions {
 }
 
 interface Entry {
-  /** Within the run directory. */
+  /** Relative to the run directory. */
   path: string;
   isFolder: boolean;
   bytes: number;
@@ -23,9 +23,8 @@ interface Entry {
 }
 
 /**
- * Copies a run directory from anywhere into a data folder, whole or not at all, and gives its id there: its own name where that can be one and is free.
- * For the person's own process alone: a path is nothing that core takes from a client. Throws `run_folder_invalid`, `run_copy_failed`, `disk_full`, or what the signal was
- * aborted with.
+ * Copies a run directory into a data folder, completely or not at all. Returns the run's id: the folder's name if it is valid and unused, else a similar one.
+ * Never call it for a path from a client. Throws `run_folder_invalid`, `run_copy_failed`, `disk_full` or the reason of the signal.
  */
 export async function adoptRun(
   home: string,
@@ -34,7 +33,7 @@ export async function adoptRun(
 ): Promise<string> {
   checkRunFolder(folder);
   const runId = freeId(home, basename(resolve(folder)));
-  const partial = halfMadeFolder(home, runId, 'adopting');
+  const partial = partialFolder(home, runId, 'adopting');
   try {
     await mkdir(runsFolder(home), { recursive: true });
     const source = await realpath(folder);
@@ -50,7 +49,7 @@ export async function adoptRun(
       if (isFolder) await mkdir(join(partial, path), { recursive: true });
       else await copyOneFile(join(source, path), join(partial, path), { signal, copied });
     }
-    // A folder's own time is that of what came into it last.
+    // Folders last, because copying into a folder changes its time.
     for (const { path, accessed, changed } of entries.toReversed())
       await utimes(join(partial, path), accessed, changed);
     signal?.throwIfAborted();
@@ -62,19 +61,19 @@ export async function adoptRun(
   return runId;
 }
 
-/** What is to be copied, folders before what is in them. Throws `run_folder_invalid` for what is neither file nor folder: through a link, a run could write into files that aren't its own. */
+/** Yields all files and folders, a folder before its content. Throws `run_folder_invalid` for anything else: a link could make a run write to files outside its folder. */
 async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): AsyncGenerator<Entry> {
   signal?.throwIfAborted();
-  const found = await lstat(join(source, path));
-  if (!found.isFile() && !found.isDirectory())
+  const stats = await lstat(join(source, path));
+  if (!stats.isFile() && !stats.isDirectory())
     throw new Failure(
       'run_folder_invalid',
       `${join(source, path)} is a link or special file, which a run folder must not contain.`,
       'Check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links by files.',
     );
-  const isFolder = found.isDirectory();
-  const bytes = isFolder ? 0 : found.size;
-  yield { path, isFolder, bytes, accessed: found.atime, changed: found.mtime };
+  const isFolder = stats.isDirectory();
+  const bytes = isFolder ? 0 : stats.size;
+  yield { path, isFolder, bytes, accessed: stats.atime, changed: stats.mtime };
   if (!isFolder) return;
   for (const name of await readdir(join(source, path))) {
     // The lock of the original run's trainer is meaningless in the copy.
@@ -88,7 +87,7 @@ function copyFailure(folder: string, error: unknown): Failure {
     asDiskFull(error) ??
     new Failure(
       'run_copy_failed',
-      `${folder} can't be copied: ${error instanceof Error ? error.message : String(error)}`,
+      `${folder} can't be copied: ${messageOf(error)}`,
       'Check the permissions of both folders. If the run is training, stop it first, or try again.',
     )
   );
@@ -107,14 +106,14 @@ function checkRunFolder(folder: string): void {
   }
 }
 
-/** Names as file managers make them, such as `my-run (copy)`, become ids; one that is taken gets a random end. */
+/** Turns a folder name such as `my-run (copy)` into an unused run id, with a random suffix if it is taken. */
 function freeId(home: string, name: string): string {
   const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 59);
-  const wanted = runIdPattern.test(name) ? name : plain || 'run';
-  if (!existsSync(runFolder(home, wanted))) return wanted;
-  return freeId(home, `${wanted.slice(0, 59)}-${randomBytes(2).toString('hex')}`);
+  const id = runIdPattern.test(name) ? name : plain || 'run';
+  if (!existsSync(runFolder(home, id))) return id;
+  return freeId(home, `${id.slice(0, 59)}-${randomBytes(2).toString('hex')}`);
 }

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import { KeyedMutex } from '../base/keyed-mutex.ts';
 import type { Alert, AlertEvidence, Input, RunMarks } from '../contract/contract.ts';
-import { Failure, runUnknown } from '../contract/failure.ts';
+import { Failure } from '../contract/failure.ts';
 import { readAlerts, readMarks } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
-import { getRun } from '../history/runs-table.ts';
+import type { RunRow } from '../history/runs-table.ts';
 import { appendAnnotation, type NewAnnotation } from '../run-directory/annotations.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
+import { requireRun } from './require-run.ts';
 
 interface AnnotationsParts {
   history: History;
@@ -14,39 +16,31 @@ interface AnnotationsParts {
   supervisor: Supervisor;
 }
 
-/** What people and core say of runs: written to the run's annotations.jsonl first, then taken into the history from there. */
+/** Annotations of runs by users and by the app. They are appended to the run's annotations.jsonl, then ingested. */
 export class Annotations {
   private readonly parts: AnnotationsParts;
-  /** What is being written for a run, by its id. */
-  private readonly under = new Map<string, Promise<unknown>>();
+  /** One change at a time per run, so that each sees the one before. */
+  private readonly mutex = new KeyedMutex();
 
   constructor(parts: AnnotationsParts) {
     this.parts = parts;
   }
 
-  /** Settles once the history has them. Throws `history_version_unsupported`. */
+  /** Resolves when the annotations are ingested. Throws `history_version_unsupported`. */
   async add(runId: string, ...annotations: NewAnnotation[]): Promise<void> {
     const { history, home, supervisor } = this.parts;
     if (history.readOnly) throw history.readOnly;
     for (const annotation of annotations) appendAnnotation(runFolder(home, runId), annotation);
-    await supervisor.lookAtAnnotations(runId);
+    await supervisor.ingestAnnotations(runId);
   }
 
   /**
-   * Changes what is named; what is so already makes no line. Two that come at once are taken one after the other, so that the second sees what the first did. Throws `run_unknown`,
-   * `note_changed` where another note has come since the one that was written over, or `run_active` where a run that has a trainer is to be archived.
+   * Changes the given marks; unchanged ones add no line. Throws `run_unknown`, `note_changed` if the note is not the one that the user edited, or
+   * `run_active` if a run with a living trainer is to be archived.
    */
-  async annotate(wanted: Input<'runs.annotate'>): Promise<RunMarks> {
-    const { runId } = wanted;
-    this.row(runId);
-    const before = this.under.get(runId) ?? Promise.resolve();
-    const turn = before.catch(() => {}).then(() => this.change(wanted));
-    this.under.set(runId, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.under.get(runId) === turn) this.under.delete(runId);
-    }
+  async annotate(changes: Input<'runs.annotate'>): Promise<RunMarks> {
+    this.row(changes.runId);
+    return this.mutex.run(changes.runId, () => this.change(changes));
   }
 
   private async change({
@@ -57,7 +51,7 @@ export class Annotations {
   }: Input<'runs.annotate'>): Promise<RunMarks> {
     const { tags, note, starred, archived, name } = this.marks(runId);
     const { note: text = note, starred: star = starred, archived: archive = archived } = changes;
-    const called = (changes.name ?? name).trim();
+    const newName = (changes.name ?? name).trim();
     if (text !== note && (changes.noteWas ?? note) !== note) throw noteChanged();
     if (archive && !archived) this.refuseActive(runId);
     const lines: NewAnnotation[] = [];
@@ -68,7 +62,7 @@ export class Annotations {
     if (text !== note) lines.push({ type: 'note', text });
     if (star !== starred) lines.push({ type: 'star', on: star });
     if (archive !== archived) lines.push({ type: 'archive', on: archive });
-    if (called !== name) lines.push({ type: 'name', name: called });
+    if (newName !== name) lines.push({ type: 'name', name: newName });
     if (lines.length > 0) await this.add(runId, ...lines);
     return this.marks(runId);
   }
@@ -84,21 +78,18 @@ export class Annotations {
     return readAlerts(this.parts.history.database, runId);
   }
 
-  /**
-   * For detectors, with what it rests on; gives the alert's id, which follows from run, detector and onset: what is found again, as after a restart, is the alert that is there.
-   * Throws `run_unknown`.
-   */
+  /** Raises an alert of a detector with its evidence, and returns its id. Raising it again, as after a restart, has no effect. Throws `run_unknown`. */
   async raise(
     runId: string,
     alert: Pick<Alert, 'kind' | 'severity' | 'iteration' | 'message'> & Partial<AlertEvidence>,
   ): Promise<string> {
     const id = alertId(runId, alert.kind, alert.iteration);
-    if (!this.alerts(runId).some((known) => known.id === id))
+    if (!this.alerts(runId).some((each) => each.id === id))
       await this.add(runId, { type: 'alert', alert: id, state: 'raised', ...alert });
     return id;
   }
 
-  /** Throws `run_unknown`, `alert_unknown`, or `input_invalid` where a snooze has no end. */
+  /** Throws `run_unknown`, `alert_unknown`, or `input_invalid` for a snooze without an end. */
   async answer({ runId, alertId, state, until }: Input<'alerts.answer'>): Promise<Alert[]> {
     if (!this.alerts(runId).some((alert) => alert.id === alertId))
       throw new Failure(
@@ -117,7 +108,7 @@ export class Annotations {
     return this.alerts(runId);
   }
 
-  /** Hidden, a run whose trainer lives would use the machine unseen. */
+  /** An archived run is hidden, so a living trainer would use the machine unnoticed. */
   private refuseActive(runId: string): void {
     if (this.parts.supervisor.isActive(this.row(runId)))
       throw new Failure(
@@ -127,10 +118,8 @@ export class Annotations {
       );
   }
 
-  private row(runId: string) {
-    const row = getRun(this.parts.history.database, runId);
-    if (row) return row;
-    throw runUnknown(runId);
+  private row(runId: string): RunRow {
+    return requireRun(this.parts.history.database, runId);
   }
 }
 
@@ -141,6 +130,7 @@ const noteChanged = () =>
     'Review the new text, then save again.',
   );
 
+/** The same alert always has the same id. */
 const alertId = (runId: string, kind: string, onset: number) =>
   createHash('sha256')
     .update(JSON.stringify([runId, kind, onset]))

@@ -10,28 +10,30 @@ import { upgradeConfig } from '../run-config/upgrade.ts';
 import { findProblems, refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { type CreateRunParts, type NewRun, originOf } from './create-run.ts';
 
-/** How settings are called: on their own, and where a sentence of the trainer names them. */
-interface Names {
+/** How messages name settings. */
+interface SettingNames {
+  /** Returns the name of a setting. */
   of: (path: string) => string;
+  /** Replaces the settings in a message of the trainer by their names. */
   within: (text: string) => string;
 }
-/** By their keys, as the command line and run.json have them. */
-export const keyed: Names = { of: (path) => path, within: (text) => text };
-/** By their titles, as the form has them. */
-export const titled: Names = { of: titleOf, within: inTitles };
+/** Names settings by their keys, for the command line. */
+export const keyed: SettingNames = { of: (path) => path, within: (text) => text };
+/** Names settings by their titles, for the form. */
+export const titled: SettingNames = { of: titleOf, within: inTitles };
 
 /** Returns the problems of a configuration, by setting, and the settings without effect. Throws if the source is invalid or the trainer is missing. */
 export async function checkConfig(
   { home, trainer, times }: Pick<CreateRunParts, 'home' | 'trainer'> & { times: TimeEstimates },
   { set = {}, ...source }: NewRun,
-  names: Names = keyed,
+  names: SettingNames = keyed,
 ): Promise<ConfigCheck> {
   const given = 'config' in source ? asGiven(source.config) : originOf(home, source).config;
   const { config, problems } = applyEach(given, set, names);
   problems.push(
     ...findProblems(config)
-      .filter(({ path }) => !problems.some((known) => known.path === path))
-      .map(({ path, words, hint }) => ({ ...inWords(path, words, names), hint })),
+      .filter(({ path }) => !problems.some((problem) => problem.path === path))
+      .map(({ path, words, hint }) => ({ ...toProblem(path, words, names), hint })),
   );
   if (problems.length > 0) return { problems, warnings: [], idle: [], time: null };
   try {
@@ -50,8 +52,8 @@ export async function checkConfig(
   }
 }
 
-/** `given` is the configuration of the parent. */
-function rateWarnings(given: RunConfig, config: RunConfig, names: Names): string[] {
+/** Warns if the learning rate rises compared to `given`, the parent's configuration. */
+function rateWarnings(given: RunConfig, config: RunConfig, names: SettingNames): string[] {
   const rise = risingRate(given, config);
   if (!rise) return [];
   const { iteration, before, now } = rise;
@@ -67,11 +69,11 @@ function asGiven(config: Record<string, unknown>): RunConfig {
   return upgradeConfig(config).config as RunConfig;
 }
 
-/** Every change that can be made, and what is wrong with the others. */
+/** Applies all valid changes and returns the problems of the others. */
 function applyEach(
   given: RunConfig,
   set: Record<string, Setting>,
-  names: Names,
+  names: SettingNames,
 ): { config: RunConfig; problems: ConfigProblem[] } {
   const problems: ConfigProblem[] = [];
   let config = given;
@@ -92,13 +94,13 @@ function applyEach(
   return { config, problems };
 }
 
-function inWords(path: string, words: string, names: Names): Omit<ConfigProblem, 'hint'> {
+function toProblem(path: string, words: string, names: SettingNames): Omit<ConfigProblem, 'hint'> {
   const name = path === '' ? 'The configuration' : names.of(path);
   return { code: 'config_invalid', path: path || null, message: `${name} ${words}` };
 }
 
 /** Finds the setting that a trainer's message starts with. */
-function asProblem({ code, message, hint }: Failure, config: RunConfig, names: Names): ConfigProblem {
+function asProblem({ code, message, hint }: Failure, config: RunConfig, names: SettingNames): ConfigProblem {
   const [named = ''] = /^[\w.[\]-]+/.exec(message) ?? [];
   const path = byIndex(dotted(named.replace(/[:.]$/, '')), config);
   if (!keyPaths(config as unknown as Tree).includes(path))
@@ -113,10 +115,10 @@ function asProblem({ code, message, hint }: Failure, config: RunConfig, names: N
   };
 }
 
-/** `environments[0].noise` as settings name it. */
+/** Turns `environments[0].noise` into the path of the setting, `environments.0.noise`. */
 const dotted = (path: string) => path.replace(/\[(\d+)\]/g, '.$1');
 
-/** `environments.frozen-lake.prompt.first` too. */
+/** Turns `environments.frozen-lake.prompt.first` into `environments.0.prompt.first`. */
 function byIndex(path: string, { environments }: RunConfig): string {
   const [head, label, ...rest] = path.split('.');
   const index = environments.findIndex((environment) => environment.label === label);

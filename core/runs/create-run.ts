@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
-import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
+import { asFailure, Failure, messageOf, runUnknown } from '../contract/failure.ts';
 import { findPublishedModel } from '../presets/find.ts';
 import { findPreset, type Preset, presets } from '../presets/presets.ts';
 import { publishedModel } from '../presets/published.ts';
@@ -26,18 +26,18 @@ export interface CreateRunParts {
 
 export type NewRun = RunSource & { set?: Record<string, Setting> | undefined };
 
-/** A configuration to begin with, and the preset whose model it begins from, if it is one's. */
-export interface Origin {
+interface Origin {
   config: RunConfig;
+  /** The preset whose model the configuration uses, if any. */
   preset: Preset | null;
 }
 
-/** What is to be known of a run besides its configuration, once that is. */
-export type Inherit = (config: RunConfig) => Promise<Inheritance | null>;
+/** Returns what a run inherits from its parent besides its configuration. */
+type Inherit = (config: RunConfig) => Promise<Inheritance | null>;
 
 /**
- * Makes a run directory and gives its id, which may be named; starts nothing. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`, `config_invalid`, `model_missing`, what
- * `modelDigest` throws or what the trainer finds wrong with the configuration or the model folder, and then has changed nothing.
+ * Creates a run directory and returns the run's id; does not start it. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`,
+ * `config_invalid`, `model_missing`, an error of `modelDigest`, or the trainer's error about the configuration or the model folder. Creates nothing then.
  */
 export async function createRun(
   parts: CreateRunParts,
@@ -49,29 +49,30 @@ export async function createRun(
   return writeRun(parts.home, config, runId ?? newRunId(config.preset), await inherit(config));
 }
 
-/** The configuration that a run is made with: checked, its folders absolute, its model's weights known by their digest. Throws as {@link createRun} does. */
+/** Returns the validated configuration of a new run, with absolute folders and the digest of the model's weights. Throws as {@link createRun} does. */
 export async function prepareConfig(
   { home, resources, trainer }: CreateRunParts,
   { set = {}, ...source }: NewRun,
 ): Promise<RunConfig> {
   const { config: given, preset } = originOf(home, source);
   const config = validateConfig(applySettings(given, set));
-  await unlessNoTrainer(trainer.validate(config));
+  await ignoreMissingTrainer(trainer.validate(config));
   const sameModel = set['start.model'] === undefined && config.start.model === given.start.model;
-  if (!sameModel) leaveOtherRun(config, given);
+  if (!sameModel) dropOriginalModel(config, given);
   const own = preset !== null && sameModel;
   config.start.model = own ? ownModel(preset!, home, resources) : resolve(config.start.model);
   if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
   checkModels(config);
-  const known = own && preset?.model === null;
-  if (!known && config.start.weights === 'load') await unlessNoTrainer(trainer.inspect(config.start.model));
+  const isStarter = own && preset?.model === null;
+  if (!isStarter && config.start.weights === 'load')
+    await ignoreMissingTrainer(trainer.inspect(config.start.model));
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
   return config;
 }
 
-/** What a run's configuration is taken from, before anything is changed. Throws as {@link createRun} does. */
+/** Returns the configuration of a source, before changes. Throws as {@link createRun} does. */
 export function originOf(home: string, source: RunSource): Origin {
   if ('preset' in source) {
     const preset = findPreset(source.preset);
@@ -80,7 +81,7 @@ export function originOf(home: string, source: RunSource): Origin {
   if ('config' in source) {
     const config = validateConfig(source.config);
     const preset = presets.find(({ id }) => id === config.preset);
-    // A preset's configuration that was exported and comes back means the preset's model, wherever that is here.
+    // An exported configuration of a preset uses the preset's model, wherever it is on this machine.
     const own = preset?.config.start.model === config.start.model;
     return { config, preset: own ? preset! : null };
   }
@@ -90,7 +91,7 @@ export function originOf(home: string, source: RunSource): Origin {
   return { config: forkConfig(home, config, source), preset: null };
 }
 
-/** Another run's configuration, in today's form. */
+/** Returns a run's configuration in the current format. */
 function readConfig(home: string, runId: string): RunConfig {
   const path = join(runFolder(home, runId), runFiles.config);
   if (!existsSync(path)) throw runUnknown(runId);
@@ -100,7 +101,7 @@ function readConfig(home: string, runId: string): RunConfig {
   } catch (error) {
     throw new Failure(
       'config_unreadable',
-      `${path} can't be read: ${asFailure(error).message}`,
+      `${path} can't be read: ${messageOf(error)}`,
       'Choose another run.',
     );
   }
@@ -108,21 +109,21 @@ function readConfig(home: string, runId: string): RunConfig {
   return validateConfig(value);
 }
 
-/** Another model is asked for than the one that was taken over, so neither its digest nor its run is this one's. */
-function leaveOtherRun({ start }: RunConfig, given: RunConfig): void {
+/** Removes the digest and the source run of the original model, because the configuration now uses another model. */
+function dropOriginalModel({ start }: RunConfig, given: RunConfig): void {
   if (start.sha256 === given.start.sha256) start.sha256 = '';
   Object.assign(start, { run: '', checkpoint: 0, keep_optimizer: false });
 }
 
-/** The folder of the model that a preset names. Throws `model_missing` where it is a published one that isn't here. */
+/** Returns the folder of a preset's model. Throws `model_missing` if it is a published model that was not downloaded. */
 export function ownModel({ model, config }: Preset, home: string, resources: string): string {
   if (model === null) return join(resources, config.start.model);
   return findPublishedModel(home, publishedModel(model.name));
 }
 
-/** What the trainer would find at the start is better said before there is a run. Without a usable trainer that has to wait. */
-async function unlessNoTrainer(question: Promise<unknown>): Promise<void> {
-  await question.catch((error) => {
+/** Reports the trainer's errors before the run exists. Without a usable trainer, they are reported when the run starts. */
+async function ignoreMissingTrainer(check: Promise<unknown>): Promise<void> {
+  await check.catch((error) => {
     if (!trainerCodes.includes(asFailure(error).code)) throw error;
   });
 }
@@ -151,7 +152,7 @@ function requireFiles(folder: string, files: readonly string[], hint: string): v
   }
 }
 
-/** The directory appears under its name by one rename, whole. */
+/** Writes the directory under a temporary name, then renames it. */
 async function writeRun(
   home: string,
   config: RunConfig,
@@ -163,7 +164,7 @@ async function writeRun(
   try {
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
     const { forkBaseline = null, rollbacks = 0 } = inheritance ?? {};
-    // Of a long run it has megabytes.
+    // Asynchronously, because the baseline of a long run has megabytes.
     if (forkBaseline !== null)
       await writeFile(join(partial, runFiles.forkBaseline), forkBaseline, { flush: true });
     if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });

@@ -38,7 +38,7 @@ export function forkConfig(
   };
 }
 
-/** Where the parent measures its divergence from: the checkpoint of its own start, unless it names a folder. */
+/** Returns the reference model of the parent's KL term: the configured folder, or the checkpoint that the parent started from. */
 function referenceOf(folder: string, { kl, start }: RunConfig): string {
   if (kl.reference !== '' || kl.coefficient === 0) return kl.reference;
   const first = join(folder, checkpointPath(start.run === '' ? 0 : start.checkpoint));

@@ -5,9 +5,9 @@ import type { History } from '../history/history.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { runFolder } from '../run-directory/names.ts';
-import { rollbacksBefore } from './line-of-forks.ts';
+import { rollbacksBefore } from './fork-ancestors.ts';
 
-/** What a fork inherits from its parent beside settings and weights. It is written into the fork's folder at creation, because the parent may change or be deleted. */
+/** What a fork inherits from its parent besides settings and weights. It is written into the fork's folder at creation, because the parent may change or be deleted. */
 export interface Inheritance {
   /** Baseline for the monitor, as the content of its file; null if the fork is judged without one. */
   forkBaseline: string | null;

@@ -15,9 +15,9 @@ export interface PreviewParts extends Pick<CreateRunParts, 'home' | 'resources'>
   trainer: Pick<Trainer, 'preview' | 'inspect' | 'devices'>;
 }
 
-/** Shown of each environment. */
+/** Number of prompts per environment. */
 const samples = 3;
-/** What is wrong with the machine rather than with what is asked for. */
+/** Errors of the machine rather than of the configuration. */
 const machineCodes = ['trainer_missing', 'trainer_unusable'];
 
 /**
@@ -50,7 +50,7 @@ export async function previewConfig(
   }
 }
 
-/** By the formulas of the trainer's own plan, which it makes only when it takes the memory. Null for a processor, and where the model's shape isn't known. */
+/** Estimates the memory with the formulas of the trainer, which plans it only when it allocates it. Returns null for the CPU and for a model of unknown shape. */
 async function gpuMemory(
   { trainer }: PreviewParts,
   config: RunConfig,
@@ -71,7 +71,7 @@ async function gpuMemory(
   };
 }
 
-/** A published model's is known, wherever its folder is. */
+/** Returns the shape of the model. A published model need not be downloaded. */
 async function shapeOf(
   trainer: PreviewParts['trainer'],
   config: RunConfig,

@@ -1,13 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Notices } from '../base/notices.ts';
 import type { RunSummary } from '../contract/contract.ts';
-import { Failure, runUnknown } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
-import { getRun, type RunRow } from '../history/runs-table.ts';
+import type { RunRow } from '../history/runs-table.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
@@ -18,9 +17,10 @@ import { waitForEvent } from '../run-sync/wait.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { createRun, type NewRun } from './create-run.ts';
 import { inheritanceOf } from './inheritance.ts';
+import { requireRun } from './require-run.ts';
 
-/** Longest wait for a trainer's first event and for its answer to a command. */
-const patience = 60_000;
+/** Longest wait (ms) for a trainer's first event and for its response to a command. */
+const defaultTimeout = 60_000;
 
 export interface RunsParts {
   database: HistoryDatabase;
@@ -29,15 +29,14 @@ export interface RunsParts {
   resources: string;
   trainer: Trainer;
   supervisor: Supervisor;
-  notices: Notices;
 }
 
-/** What can be done with runs: make, start, command, look. */
+/** Creates, starts, commands and lists runs. */
 export class Runs {
   private readonly parts: RunsParts;
-  /** Whose trainers are about to begin, by run. */
+  /** Starts in progress, by run. */
   private readonly starting = new Map<string, Promise<void>>();
-  /** Whose trainers live and may have said nothing yet: when each run had begun before, by run. */
+  /** Runs whose trainer may not have written an event yet, with the time of their previous start. */
   private readonly loading = new Map<string, number | null>();
 
   constructor(parts: RunsParts) {
@@ -48,7 +47,7 @@ export class Runs {
     return runFolder(this.parts.home, runId);
   }
 
-  /** Newest first. */
+  /** Returns all runs, newest first. */
   list(): RunSummary[] {
     return this.parts.supervisor.list().sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   }
@@ -58,23 +57,27 @@ export class Runs {
     return this.parts.supervisor.summary(this.row(runId));
   }
 
-  /** run.json as it is, also where it is of a newer version. Throws `run_unknown` or `config_unreadable`. */
-  async config(runId: string): Promise<unknown> {
+  /** Throws `run_unknown`. */
+  require(runId: string): void {
     this.row(runId);
+  }
+
+  /** Returns the content of run.json, which may be of a newer version. Throws `run_unknown` or `config_unreadable`. */
+  async config(runId: string): Promise<unknown> {
+    this.require(runId);
     const path = join(this.folder(runId), runFiles.config);
     try {
       return JSON.parse(await readFile(path, 'utf8'));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       throw new Failure(
         'config_unreadable',
-        `${path} can't be read: ${reason}`,
+        `${path} can't be read: ${messageOf(error)}`,
         'Restore the file, or create a new run.',
       );
     }
   }
 
-  /** Throws `config_version_unsupported` where the run is of a newer version. What else may be wrong with its run.json is found where it is needed. */
+  /** Throws `config_version_unsupported` if run.json is of a newer version. Other problems are reported when the run starts. */
   refuseNewer(runId: string): void {
     let config: unknown = null;
     try {
@@ -91,25 +94,25 @@ export class Runs {
   }
 
   /**
-   * Starts a run's trainer, or resumes it from its last checkpoint; answers once the trainer has written its first event.
+   * Starts or resumes a run's trainer. Resolves when the trainer has written its first event.
    * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or an error of the trainer.
    */
   async start(runId: string): Promise<void> {
-    const other = this.starting.get(runId);
-    if (other) {
-      await other;
-      throw isTrained(runId);
+    const earlier = this.starting.get(runId);
+    if (earlier) {
+      await earlier;
+      throw alreadyRunning(runId);
     }
-    const own = this.launch(runId).finally(() => this.starting.delete(runId));
-    this.starting.set(runId, own);
-    await own;
+    const start = this.launch(runId).finally(() => this.starting.delete(runId));
+    this.starting.set(runId, start);
+    await start;
   }
 
-  /** Whether its trainer is being started from here, or was and has said nothing yet, as while it loads a large model: its device is taken. */
+  /** Returns whether this process has started a trainer that has not written an event yet, for example because it loads a large model. */
   isLoading(runId: string): boolean {
     if (this.starting.has(runId)) return true;
-    const before = this.loading.get(runId);
-    return before !== undefined && lastStart(this.parts.database, runId) === before;
+    const previousStart = this.loading.get(runId);
+    return previousStart !== undefined && lastStart(this.parts.database, runId) === previousStart;
   }
 
   private async launch(runId: string): Promise<void> {
@@ -118,13 +121,13 @@ export class Runs {
     this.refuseCompleted(runId);
     trainer.require();
     const config = validateConfig(await this.config(runId));
-    if ((await trainer.status(this.folder(runId))).running) throw isTrained(runId);
-    // The end of a short run may not have been read yet.
+    if ((await trainer.status(this.folder(runId))).running) throw alreadyRunning(runId);
+    // The end of a short run may not be ingested yet.
     await supervisor.refresh(runId);
     this.refuseCompleted(runId);
     this.checkModel(runId, config);
     const wait = waitForEvent(
-      this.parts,
+      supervisor,
       runId,
       (event) => event.type === 'started' || event.type === 'failed',
     );
@@ -147,9 +150,9 @@ export class Runs {
           )
         );
       });
-      const poke = setInterval(() => supervisor.refresh(runId).catch(() => {}), 100);
-      const outcome = await Promise.race([wait.event, failed, wait.after(patience)]).finally(() =>
-        clearInterval(poke),
+      const polling = setInterval(() => supervisor.refresh(runId).catch(() => {}), 100);
+      const outcome = await Promise.race([wait.event, failed, wait.after(defaultTimeout)]).finally(() =>
+        clearInterval(polling),
       );
       if (outcome instanceof Failure && wait.seen() === null) throw outcome;
     } finally {
@@ -167,33 +170,33 @@ export class Runs {
   }
 
   /**
-   * Sends a command to a living trainer and waits for its answer. Throws `run_unknown`, `run_not_active`, or
-   * `trainer_not_responding` without an answer `within` milliseconds. Default one minute.
+   * Sends a command to a living trainer and waits for its response. Throws `run_unknown`, `run_not_active`, or
+   * `trainer_not_responding` without a response within `timeout` ms. Default one minute.
    */
   async command(
     runId: string,
     command: Command,
     args: Record<string, unknown> = {},
-    within = patience,
+    timeout = defaultTimeout,
   ): Promise<{ accepted: boolean; message: string }> {
-    // Processes pending events first, so that none is mistaken for the answer.
+    // Processes pending events first, so that none is mistaken for the response.
     await this.parts.supervisor.refresh(runId);
     const { status } = this.get(runId);
     if (status !== 'running' && status !== 'paused') {
       throw new Failure('run_not_active', `Run ${runId} is not running (${status}).`, 'Start it first.');
     }
     let id = '';
-    const ends = ['stopped', 'failed', 'started'];
+    const endTypes = ['stopped', 'failed', 'started'];
     const wait = waitForEvent(
-      this.parts,
+      this.parts.supervisor,
       runId,
       (event) =>
-        ends.includes(event.type) ||
+        endTypes.includes(event.type) ||
         (event.type === 'acknowledged' && JSON.parse(event.body).command_id === id),
     );
     try {
       id = appendCommand(this.folder(runId), command, args);
-      const outcome = await Promise.race([wait.event, wait.interrupted, wait.after(within)]);
+      const outcome = await Promise.race([wait.event, wait.interrupted, wait.after(timeout)]);
       if (outcome === null) {
         throw new Failure(
           'trainer_not_responding',
@@ -211,10 +214,10 @@ export class Runs {
     }
   }
 
-  /** The initial model is needed until the first checkpoint; a run from another machine resumes without it. */
+  /** Throws `model_missing` if the initial model was not found and the run has no checkpoint to resume from. */
   private checkModel(runId: string, { start }: RunConfig): void {
     if (existsSync(join(start.model, 'config.json'))) return;
-    if (resumable(join(this.folder(runId), runFiles.checkpoints))) return;
+    if (hasCheckpoint(join(this.folder(runId), runFiles.checkpoints))) return;
     throw new Failure(
       'model_missing',
       `The initial model ${start.model} of run ${runId} was not found.`,
@@ -223,16 +226,14 @@ export class Runs {
   }
 
   private row(runId: string): RunRow {
-    const row = getRun(this.parts.database, runId);
-    if (row) return row;
-    throw runUnknown(runId);
+    return requireRun(this.parts.database, runId);
   }
 }
 
-/** Whether a folder holds a checkpoint that a trainer may try to go on from. */
-function resumable(checkpoints: string): boolean {
+/** Returns whether a folder contains a checkpoint that a trainer may try to resume from. */
+function hasCheckpoint(checkpoints: string): boolean {
   return existsSync(checkpoints) && readdirSync(checkpoints).some((name) => /^\d+$/.test(name));
 }
 
-const isTrained = (runId: string) =>
+const alreadyRunning = (runId: string) =>
   new Failure('run_active', `Run ${runId} is already running.`, 'Stop it first, or follow it on its page.');

@@ -2,10 +2,11 @@ import type { Handlers, PresetCard } from '../contract/contract.ts';
 import type { Core } from '../index.ts';
 import { configForm } from '../presets/form.ts';
 import { presets } from '../presets/presets.ts';
+import { createAndLaunch } from '../queue/create-and-launch.ts';
 import { checkConfig, keyed, titled } from '../runs/check-config.ts';
+import { extensionOf } from '../runs/extend.ts';
 import { loadConfig } from '../runs/load-config.ts';
 import { previewConfig } from '../runs/preview-config.ts';
-import { moreOf } from '../runs/train-more.ts';
 
 /** Handlers for creating runs: presets, the configuration form, and extending a completed run. */
 export function configurationHandlers(
@@ -21,12 +22,9 @@ export function configurationHandlers(
     'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
     'configs.preview': (newRun) => previewConfig(core, newRun),
     'runs.trainMore': async ({ runId, iterations, start, queue }) => {
-      if (start && !queue) core.trainer.require();
-      const more = moreOf(core.home, core.runs.get(runId), iterations);
-      const made = await core.runs.create(more);
-      if (queue) core.queue.add(made);
-      else if (start) await core.runs.start(made);
-      return { runId: made, optimizerKept: more.keepOptimizer };
+      const extension = extensionOf(core.home, core.runs.get(runId), iterations);
+      const forkId = await createAndLaunch(core, extension, { start, queue });
+      return { runId: forkId, optimizerKept: extension.keepOptimizer };
     },
   };
 }

@@ -8,6 +8,7 @@ import { modelHandlers } from '../models/procedures.ts';
 import { readHumanSuccess } from '../play/human-success.ts';
 import { playHandlers } from '../play/procedures.ts';
 import { findPreset } from '../presets/presets.ts';
+import { createAndLaunch } from '../queue/create-and-launch.ts';
 import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
 import {
   type RolloutPaths,
@@ -72,32 +73,28 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },
-    'runs.create': async ({ start, queue, ...newRun }) => {
-      if (start && !queue) core.trainer.require();
-      const runId = await runs.create(newRun);
-      if (queue) core.queue.add(runId);
-      else if (start) await runs.start(runId);
-      return { runId };
-    },
+    'runs.create': async ({ start, queue, ...newRun }) => ({
+      runId: await createAndLaunch(core, newRun, { start, queue }),
+    }),
     'runs.start': async ({ runId }) => {
       await runs.start(runId);
       return {};
     },
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => {
-      runs.get(runId);
+      runs.require(runId);
       return core.history.reader.call('series', { runId, range });
     },
     'runs.times': ({ runId }) => {
-      runs.get(runId);
+      runs.require(runId);
       return core.history.reader.call('times', runId);
     },
     'runs.log': ({ runId }) => {
-      runs.get(runId);
+      runs.require(runId);
       return readLog(database, runId);
     },
     'runs.events': ({ runId, after }) => {
-      runs.get(runId);
+      runs.require(runId);
       return eventsAfter(database, runId, after).map(({ body, ...event }) => ({
         ...event,
         body: JSON.parse(body),
@@ -112,7 +109,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'alerts.list': ({ runId }) => core.annotations.alerts(runId),
     'alerts.answer': (input) => core.annotations.answer(input),
     'echoTrap.state': ({ runId }) => {
-      runs.get(runId);
+      runs.require(runId);
       return core.supervisor.trap(runId);
     },
     'echoTrap.act': (input) => core.alertActions.act(input),
@@ -149,7 +146,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return studies.summary(studyId);
     },
     'rollouts.list': ({ runId }) => {
-      runs.get(runId);
+      runs.require(runId);
       return listRollouts(database, runId);
     },
     'rollouts.episodes': ({ runId, iteration, split }) =>
@@ -169,7 +166,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         ),
       ),
     'rollouts.level': async ({ runId, group, files }) => {
-      runs.get(runId);
+      runs.require(runId);
       return Promise.all(
         files.map(async ({ iteration, split, evaluation }) => {
           const paths = evaluation
@@ -280,7 +277,7 @@ async function readingEpisode<T>(
 }
 
 function rolloutPaths(core: Core, runId: string, iteration: number, split: string): RolloutPaths {
-  core.runs.get(runId);
+  core.runs.require(runId);
   const paths = findRollout(core.database, runId, iteration, split);
   if (!paths)
     throw new Failure(

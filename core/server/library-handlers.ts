@@ -9,7 +9,7 @@ export function libraryHandlers(core: Core): Pick<Handlers, keyof typeof library
     'runs.sizes': () => sizes.all(),
     'runs.delete': ({ runIds }) => trash.delete(runIds),
     'runs.clean': ({ runIds, ...cleaning }) => cleaner.clean(runIds, cleaning),
-    'runs.cleanable': ({ runIds }) => cleaner.look(runIds),
+    'runs.cleanable': ({ runIds }) => cleaner.estimate(runIds),
     'trash.list': () => trash.list(),
     'trash.restore': ({ ids }) => trash.restore(ids),
     'trash.empty': async () => ({ bytes: await trash.empty() }),

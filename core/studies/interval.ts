@@ -1,13 +1,13 @@
 import type { Estimate } from '../contract/contract.ts';
 
-/** Student's t, 97.5 % point, for 1 to 30 degrees of freedom (a table of any textbook). */
+/** 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom. */
 const quantiles = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
   2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 const normalQuantile = 1.959963984540054;
 
-/** The 97.5 % point of Student's t; beyond the table by Cornish and Fisher's expansion, which is right to five digits there. */
+/** Returns the 97.5 % quantile of Student's t. Beyond the table, the Cornish-Fisher expansion is accurate to five digits. */
 export function studentQuantile(degrees: number): number {
   const z = normalQuantile;
   return (
@@ -20,8 +20,8 @@ export function studentQuantile(degrees: number): number {
 }
 
 /**
- * Returns the mean of shares with its 95 % interval over seeds, mean ± t s / √n, cut to 0..1, or null without values. Seeds are treated as draws from a
- * normal distribution, as usual for few runs. The interval does not cover the episodes within one evaluation.
+ * Returns the mean of shares with its 95 % interval over seeds, mean ± t s / √n, clipped to [0, 1], or null without values. Seeds are treated as draws from a
+ * normal distribution. The interval does not cover the episodes within one evaluation.
  */
 export function estimateShare(values: readonly number[]): Estimate | null {
   const n = values.length;

@@ -4,43 +4,43 @@ import type { HistoryReader } from '../history/reader.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 
-/** What became of complete runs, by the collapse rule. A complete run changes no more, so each is read once, in the thread that reads what may take long. */
+/** Outcomes of completed runs by the collapse rule. A completed run does not change, so each is read once, by the history's reader thread. */
 export class RunLabels {
   private readonly reader: HistoryReader;
-  private readonly known = new Map<string, { iteration: number; label: RunLabel | null }>();
+  private readonly cache = new Map<string, { iteration: number; label: RunLabel | null }>();
 
   constructor(reader: HistoryReader) {
     this.reader = reader;
   }
 
-  /** Of a run that was read complete at an iteration; null where it wasn't, is too short, or has no success. */
+  /** Returns the label of a run that was read at this iteration; null if it was not read, is too short, or has no success rate. */
   of(runId: string, iteration: number): RunLabel | null {
-    const known = this.known.get(runId);
-    return known?.iteration === iteration ? known.label : null;
+    const cached = this.cache.get(runId);
+    return cached?.iteration === iteration ? cached.label : null;
   }
 
-  /** Reads a run of a study that is complete at an iteration, unless it is known. */
+  /** Reads the label of a run that completed at an iteration, unless it is cached. */
   async read(
     runId: string,
     iteration: number,
     config: Record<string, unknown>,
     { set }: StudyPoint,
   ): Promise<void> {
-    if (this.known.get(runId)?.iteration === iteration) return;
+    if (this.cache.get(runId)?.iteration === iteration) return;
     const { groups = 8, group_size: size } = rolloutOf(config, set);
     const label = await this.reader.call('label', { runId, groups, groupSize: size });
-    this.known.set(runId, { iteration, label });
+    this.cache.set(runId, { iteration, label });
   }
 
-  /** The run was extended, recreated or deleted. */
+  /** Call when a run was extended, recreated or deleted. */
   forget(runId: string): void {
-    this.known.delete(runId);
+    this.cache.delete(runId);
   }
 }
 
-/** Reads only what the configuration has, since any program may have written the file. */
+/** Returns the rollout settings of a point. The configuration may be incomplete, because any program may have written the file. */
 function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Partial<RunConfig['rollout']> {
-  const rollout = (of: object) => (of as Partial<RunConfig>).rollout ?? {};
+  const rollout = (settings: object) => (settings as Partial<RunConfig>).rollout ?? {};
   try {
     return rollout(applySettings(config, set));
   } catch {
@@ -48,7 +48,7 @@ function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Par
   }
 }
 
-/** Returns null without labels. */
+/** Summarizes the labels of a point's runs. Returns null without labels. */
 export function collapseOf(labels: readonly RunLabel[]): StudyCollapse | null {
   const n = labels.length;
   if (n === 0) return null;

@@ -15,18 +15,18 @@ import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { keptFor, type Trash } from '../run-library/trash.ts';
+import { retention, type Trash } from '../run-library/trash.ts';
 import { type StudyFile, type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
 import type { Runs } from '../runs/runs.ts';
 import { RunLabels } from './labels.ts';
-import { isActive, type Look, summarise, tabulate } from './table.ts';
+import { isActive, type StateOf, summarize, tabulate } from './table.ts';
 
 export interface StudiesParts extends CreateRunParts {
   database: HistoryDatabase;
   reader: HistoryReader;
-  files: StudyFiles;
+  studyFiles: StudyFiles;
   runs: Runs;
   queue: Queue;
   supervisor: Supervisor;
@@ -40,51 +40,52 @@ export interface StudiesParts extends CreateRunParts {
  */
 export class Studies {
   private readonly parts: StudiesParts;
-  /** The last summary of each run that was sent to clients. */
-  private readonly told = new Map<string, string>();
-  /** Studies whose start is under way, and whether it is given up. */
+  /** Status and iteration of each run at the last notice. */
+  private readonly published = new Map<string, string>();
+  /** Starts in progress, by sweep. */
   private readonly starting = new Map<string, { cancelled: boolean; ended: Promise<unknown> }>();
   private readonly labels: RunLabels;
-  private readonly stopNotices: () => void;
+  private readonly stops: (() => void)[];
   private closed = false;
 
   constructor(parts: StudiesParts) {
     this.parts = parts;
     this.labels = new RunLabels(parts.reader);
-    this.stopNotices = parts.notices.on((name, payload) => {
-      if (name === 'run') this.hear(payload as RunSummary);
-      if (name !== 'removed') return;
-      const { runId } = payload as { runId: string };
-      this.labels.forget(runId);
-      this.tell(parts.files.of(runId)?.id);
-    });
+    const { events } = parts.supervisor;
+    this.stops = [
+      events.on('summary', (run) => this.publishProgress(run)),
+      events.on('removed', ({ runId }) => {
+        this.labels.forget(runId);
+        this.publish(parts.studyFiles.of(runId)?.id);
+      }),
+    ];
   }
 
-  /** Oldest first. */
+  /** Returns all valid sweeps, oldest first. */
   list(): StudySummary[] {
-    return this.parts.files
-      .look()
+    return this.parts.studyFiles
+      .scan()
       .map((id) => this.summary(id))
       .sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
   }
 
-  /** Throws `study_unknown` or `study_unreadable`, as everything below. */
+  /** Throws `study_unknown` or `study_unreadable`, as the methods below do. */
   async get(id: string): Promise<Study> {
-    const { database, files } = this.parts;
-    const file = files.get(id);
+    const { database, studyFiles } = this.parts;
+    const file = studyFiles.get(id);
     for (const [index, point] of file.points.entries())
       for (const seed of file.seeds) {
         const runId = studyRunId(id, index, seed);
-        const run = this.look(runId);
+        const run = this.stateOf(runId);
         if (run?.status === 'completed') await this.labels.read(runId, run.iteration, file.config, point);
       }
-    const table = tabulate(database, id, file, this.look, this.labels);
+    const table = tabulate(database, id, file, this.stateOf, this.labels);
     return { summary: this.summary(id), table };
   }
 
   /**
-   * Throws what making a run of any of its points would (the message names the point), `environment_unknown`, or `study_invalid` where two points or seeds are
-   * the same, or a point sets the seed.
+   * Creates a sweep and returns its id. Throws as creating a run of any of its points does (the message names the point), `environment_unknown`, or
+   * `study_invalid` if points or seeds are repeated or a point sets the seed.
    */
   async create({
     name,
@@ -104,17 +105,17 @@ export class Studies {
       });
     }
     const id = this.freeId(name);
-    this.parts.files.write(id, {
+    this.parts.studyFiles.write(id, {
       version: 1,
       name,
       created: Date.now(),
-      base: baseInWords(base),
-      environment: judged(config, environment),
+      base: describeBase(base),
+      environment: evaluatedLabel(config, environment),
       points,
       seeds,
       config: { ...config },
     });
-    this.tell(id);
+    this.publish(id);
     if (start) await this.start(id);
     return id;
   }
@@ -128,8 +129,8 @@ export class Studies {
         `All runs of the sweep ${id} have completed.`,
         'Create another sweep.',
       );
-    const known = this.starting.get(id);
-    if (known) return void (await known.ended);
+    const earlier = this.starting.get(id);
+    if (earlier) return void (await earlier.ended);
     const job = { cancelled: false, ended: Promise.resolve() as Promise<unknown> };
     const work = this.queueRuns(id, () => job.cancelled || this.closed);
     job.ended = work.catch(() => {});
@@ -138,36 +139,36 @@ export class Studies {
       await work;
     } finally {
       this.starting.delete(id);
-      this.tell(id);
+      this.publish(id);
     }
   }
 
-  /** Takes its runs out of the queue and asks those that are trained to stop. */
+  /** Removes its runs from the queue and stops those that are training. */
   async cancel(id: string): Promise<void> {
     const { queue, runs } = this.parts;
     const runIds = this.runIds(id);
     const job = this.starting.get(id);
     if (job) job.cancelled = true;
     await job?.ended;
-    const waiting = queue.list().filter((runId) => runIds.includes(runId));
-    for (const runId of waiting) queue.remove(runId);
+    const queued = queue.list().filter((runId) => runIds.includes(runId));
+    for (const runId of queued) queue.remove(runId);
     await queue.settled();
-    const trained = runIds.filter((runId) => ['running', 'paused'].includes(this.look(runId)?.status ?? ''));
+    const training = runIds.filter((runId) =>
+      ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''),
+    );
     await Promise.all(
-      trained.map((runId) =>
+      training.map((runId) =>
         runs.command(runId, 'stop').catch((error) => {
           if (asFailure(error).code !== 'run_not_active') throw error;
         }),
       ),
     );
-    this.tell(id);
+    this.publish(id);
   }
 
-  /**
-   * Moves a study to the trash, with its runs where that is said; it stays where one of them does. Throws `study_active` while a run of it is queued or trained.
-   */
+  /** Moves a sweep to the trash, with its runs if `withRuns`. Keeps the sweep if one of them can't be deleted. Throws `study_active` if one is queued or training. */
   async delete(id: string, withRuns: boolean): Promise<Output<'studies.delete'>> {
-    const { files, supervisor, trash, notices } = this.parts;
+    const { studyFiles, supervisor, trash, notices } = this.parts;
     const runIds = this.runIds(id);
     if (this.starting.has(id) || this.summary(id).runs.active > 0)
       throw new Failure(
@@ -175,64 +176,64 @@ export class Studies {
         `Runs of the sweep ${id} are queued or running.`,
         'Cancel it, and delete it after its runs have stopped.',
       );
-    const going = withRuns ? runIds.filter((runId) => this.look(runId)) : [];
-    const { deleted, refused } = await trash.delete(going);
+    const toDelete = withRuns ? runIds.filter((runId) => this.stateOf(runId)) : [];
+    const { deleted, refused } = await trash.delete(toDelete);
     if (refused.length > 0) return { deleted, refused };
-    files.discard(id);
-    for (const runId of runIds) this.told.delete(runId);
-    supervisor.lookAgainAt(runIds);
+    studyFiles.discard(id);
+    for (const runId of runIds) this.published.delete(runId);
+    supervisor.publishSummaries(runIds);
     notices.emit('study', { studyId: id, summary: null });
     return { deleted, refused };
   }
 
-  /** Deleted ones that can still be taken back, newest first. */
+  /** Returns the deleted sweeps that can still be restored, newest first. */
   trashed(): TrashedStudy[] {
-    const all = this.parts.files.trashed();
-    return all.map((study) => ({ ...study, until: study.deletedAt + keptFor }));
+    const all = this.parts.studyFiles.trashed();
+    return all.map((study) => ({ ...study, until: study.deletedAt + retention }));
   }
 
-  /** Takes back a study that was deleted, with runs from the trash. Throws `study_unknown` where it is gone for good, or what taking back a run does. */
-  async restore(id: string, trashed: readonly string[]): Promise<void> {
-    const { files, supervisor, trash } = this.parts;
-    if (!files.restore(id))
+  /** Restores a deleted sweep and the given runs from the trash. Throws `study_unknown` if it was permanently deleted, or as {@link Trash.restore} does. */
+  async restore(id: string, trashIds: readonly string[]): Promise<void> {
+    const { studyFiles, supervisor, trash } = this.parts;
+    if (!studyFiles.restore(id))
       throw new Failure(
         'study_unknown',
         'The sweep is no longer in the trash.',
         'It was deleted permanently.',
       );
-    supervisor.lookAgainAt(this.runIds(id));
-    this.tell(id);
-    await trash.restore(trashed);
+    supervisor.publishSummaries(this.runIds(id));
+    this.publish(id);
+    await trash.restore(trashIds);
   }
 
   summary(id: string): StudySummary {
-    return summarise(id, this.parts.files.get(id), this.look);
+    return summarize(id, this.parts.studyFiles.get(id), this.stateOf);
   }
 
   /** Cancels starts in progress; another start continues from there. */
   async close(): Promise<void> {
     this.closed = true;
-    this.stopNotices();
+    for (const stop of this.stops) stop();
     await Promise.all([...this.starting.values()].map(({ ended }) => ended));
   }
 
-  /** Seed by seed, so that the points can be compared early. */
-  private async queueRuns(id: string, given: () => boolean): Promise<void> {
-    const { files, queue, runs, supervisor } = this.parts;
-    await supervisor.lookNow();
-    const { seeds, points, config } = files.get(id);
+  /** Queues the runs seed by seed, so that the points can be compared early. */
+  private async queueRuns(id: string, isCancelled: () => boolean): Promise<void> {
+    const { studyFiles, queue, runs, supervisor } = this.parts;
+    await supervisor.scanNow();
+    const { seeds, points, config } = studyFiles.get(id);
     for (const seed of seeds) {
       for (const [index, point] of points.entries()) {
-        if (given()) return;
+        if (isCancelled()) return;
         const runId = studyRunId(id, index, seed);
-        if (!this.look(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
-        const status = this.look(runId)?.status ?? 'created';
+        if (!this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
+        const status = this.stateOf(runId)?.status ?? 'created';
         if (status !== 'completed' && !isActive(status)) queue.add(runId);
       }
     }
   }
 
-  private look: Look = (runId) => {
+  private stateOf: StateOf = (runId) => {
     const { database, supervisor } = this.parts;
     const row = getRun(database, runId);
     if (!row) return null;
@@ -241,18 +242,18 @@ export class Studies {
   };
 
   private runIds(id: string): string[] {
-    const { points, seeds } = this.parts.files.get(id);
+    const { points, seeds } = this.parts.studyFiles.get(id);
     return points.flatMap((_, point) => seeds.map((seed) => studyRunId(id, point, seed)));
   }
 
-  private hear({ id, study, status, iteration }: RunSummary): void {
-    const now = `${status} ${iteration}`;
-    if (!study || this.told.get(id) === now) return;
-    this.told.set(id, now);
-    this.tell(study.id);
+  private publishProgress({ id, study, status, iteration }: RunSummary): void {
+    const progress = `${status} ${iteration}`;
+    if (!study || this.published.get(id) === progress) return;
+    this.published.set(id, progress);
+    this.publish(study.id);
   }
 
-  private tell(id: string | undefined): void {
+  private publish(id: string | undefined): void {
     if (id === undefined || this.closed) return;
     this.parts.notices.emit('study', { studyId: id, summary: this.summary(id) });
   }
@@ -264,29 +265,29 @@ export class Studies {
       .replace(/^-|-$/g, '')
       .slice(0, 32);
     const id = `${plain || 'study'}-${randomBytes(2).toString('hex')}`;
-    return this.parts.files.isFree(id) ? id : this.freeId(name);
+    return this.parts.studyFiles.isFree(id) ? id : this.freeId(name);
   }
 }
 
 function checkPoints(points: StudyFile['points'], seeds: readonly number[]): void {
   const invalid = (message: string, hint: string) => new Failure('study_invalid', message, hint);
   const names = points.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw invalid(`Two settings are named "${twice}".`, 'Use unique names.');
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw invalid(`Two settings are named "${repeated}".`, 'Use unique names.');
   if (new Set(seeds).size < seeds.length) throw invalid('A seed is repeated.', 'List each seed once.');
-  const seeding = points.find(({ set }) => set.seed !== undefined);
-  if (seeding) throw invalid(`Point "${seeding.name}" sets the seed.`, "Use the sweep's list of seeds.");
-  if (points.length * seeds.length > mostRuns)
+  const seeded = points.find(({ set }) => set.seed !== undefined);
+  if (seeded) throw invalid(`Point "${seeded.name}" sets the seed.`, "Use the sweep's list of seeds.");
+  if (points.length * seeds.length > maxRuns)
     throw invalid(
       `${points.length} points with ${seeds.length} seeds are ${points.length * seeds.length} runs.`,
-      `A sweep can have at most ${mostRuns}.`,
+      `A sweep can have at most ${maxRuns}.`,
     );
 }
 
-const mostRuns = 2000;
+const maxRuns = 2000;
 
-/** The label whose success is judged. Throws `environment_unknown`. */
-function judged({ environments }: RunConfig, label: string | undefined): string {
+/** Returns the label of the environment whose success rate is compared. Throws `environment_unknown`. */
+function evaluatedLabel({ environments }: RunConfig, label: string | undefined): string {
   if (label === undefined) return (environments.find(({ validate }) => validate) ?? environments[0]!).label;
   const labels = environments.map((environment) => environment.label);
   if (labels.includes(label)) return label;
@@ -297,7 +298,7 @@ function judged({ environments }: RunConfig, label: string | undefined): string 
   );
 }
 
-function baseInWords(base: RunSource): string {
+function describeBase(base: RunSource): string {
   if ('preset' in base) return base.preset;
   if ('config' in base) return 'configuration';
   return base.checkpoint === undefined ? base.run : `${base.run}@${base.checkpoint}`;

@@ -15,50 +15,50 @@ import { collapseOf, type RunLabels } from './labels.ts';
 /** Iterations whose training success is averaged. */
 const lastIterations = 10;
 
-/** A run's facts, or null if it does not exist. */
-export type Look = (runId: string) => { status: RunStatus; iteration: number; iterations: number } | null;
+/** Returns the state of a run, or null if it does not exist. */
+export type StateOf = (runId: string) => { status: RunStatus; iteration: number; iterations: number } | null;
 
 const activeStatuses: readonly string[] = ['queued', 'running', 'paused'];
 export const isActive = (status: string) => activeStatuses.includes(status);
 
-export function summarise(id: string, file: StudyFile, look: Look): StudySummary {
+export function summarize(id: string, file: StudyFile, stateOf: StateOf): StudySummary {
   const statuses = file.points.flatMap((_, point) =>
-    file.seeds.map((seed) => look(studyRunId(id, point, seed))?.status ?? 'missing'),
+    file.seeds.map((seed) => stateOf(studyRunId(id, point, seed))?.status ?? 'missing'),
   );
-  const count = (wanted: (status: string) => boolean) => statuses.filter(wanted).length;
+  const count = (matches: (status: string) => boolean) => statuses.filter(matches).length;
   const runs = {
     total: statuses.length,
     completed: count((status) => status === 'completed'),
     active: count(isActive),
     failed: count((status) => status === 'failed'),
   };
-  const fresh = statuses.every((status) => status === 'missing' || status === 'created');
+  const isNew = statuses.every((status) => status === 'missing' || status === 'created');
   const { name, created, base, environment, points, seeds } = file;
   return {
     ...{ id, name, created, base, environment, seeds, runs },
     points: points.map((point) => point.name),
-    state: stateOf(runs, fresh),
+    state: progressOf(runs, isNew),
   };
 }
 
-function stateOf({ total, completed, active }: StudySummary['runs'], fresh: boolean): StudyState {
+function progressOf({ total, completed, active }: StudySummary['runs'], isNew: boolean): StudyState {
   if (active > 0) return 'active';
   if (completed === total) return 'completed';
-  return fresh ? 'created' : 'incomplete';
+  return isNew ? 'created' : 'incomplete';
 }
 
-/** Every run of a study with its results, and what they say of each point. */
+/** Returns the results of all runs of a sweep, with estimates per point. */
 export function tabulate(
   database: HistoryDatabase,
   id: string,
   file: StudyFile,
-  look: Look,
+  stateOf: StateOf,
   labels: RunLabels,
 ): Output<'studies.get'>['table'] {
   return file.points.map((point, index): StudyRow => {
     const { name, set } = point;
     const cells = file.seeds.map((seed): StudyCell => {
-      const cell = cellOf(database, file, studyRunId(id, index, seed), seed, look);
+      const cell = cellOf(database, file, studyRunId(id, index, seed), seed, stateOf);
       const { runId, status, iteration } = cell;
       if (status === 'completed') return { ...cell, label: labels.of(runId, iteration) };
       labels.forget(runId);
@@ -80,9 +80,9 @@ function cellOf(
   { environment, config }: StudyFile,
   runId: string,
   seed: number,
-  look: Look,
+  stateOf: StateOf,
 ): Omit<StudyCell, 'label'> {
-  const run = look(runId);
+  const run = stateOf(runId);
   if (!run) {
     const iterations = Number(config.iterations);
     return {
@@ -113,7 +113,7 @@ function cellOf(
   };
 }
 
-/** Null where the metric isn't there: where one environment is trained, it has no metrics of its own. */
+/** Returns null without the metric: a run with a single environment has no metrics per environment. */
 function trainingSuccess(database: HistoryDatabase, runId: string, metric: string): number | null {
   const mean = preparedValue<[string, string, number], number | null>(
     database,

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { pinWanted, wantedPins } from '../../core/alert-actions/pins.ts';
+import { pinRollbackCheckpoints, rollbackCheckpoints } from '../../core/alert-actions/pins.ts';
 import type { AlertAction, KnownAction, RunSummary } from '../../core/contract/contract.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
@@ -20,7 +20,7 @@ import { baseConfig } from '../../core/presets/base.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
-import { rollbacksBefore } from '../../core/runs/line-of-forks.ts';
+import { rollbacksBefore } from '../../core/runs/fork-ancestors.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
@@ -47,7 +47,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await world.close();
   });
   const begin = async (automaticAction: string, options: Partial<CoreOptions> = {}, every = 5) => {
-    core = await world.core(undefined, { reacts: true, ...options });
+    core = await world.core(undefined, { backgroundWork: true, ...options });
     const set = { ...small, automatic_action: automaticAction, 'checkpoint.every': every };
     const runId = await core.runs.create({ preset, set });
     await core.runs.start(runId);
@@ -89,12 +89,12 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       );
     writeFileSync(join(world.folder, 'series.json'), JSON.stringify(points));
     holdAt(iterations - 1);
-    const runId = await begin('stop', { reacts: false });
+    const runId = await begin('stop', { backgroundWork: false });
     await untilRun(core, runId, ({ iteration }) => iteration === iterations - 1);
     await untilRun(core, runId, ({ trap }) => trap !== null && !isAlarm(trap.state));
     expect(core.annotations.alerts(runId).map(({ level }) => level)).toContain('warning');
     await core.dispose();
-    core = await world.core(undefined, { reacts: true });
+    core = await world.core(undefined, { backgroundWork: true });
     await core.runs.command(runId, 'checkpoint');
     await untilRun(core, runId, ({ status }) => status === 'completed');
     expect(core.runs.get(runId).lastAction).toBeNull();
@@ -252,7 +252,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     }
     for (const [id, count] of Object.entries(carried))
       appendAnnotation(folder(id), { type: 'rollbacks', count });
-    core = await world.core(undefined, { reacts: true });
+    core = await world.core(undefined, { backgroundWork: true });
     await core.runs.start('third');
     const done = await untilDone('third');
     expect(done).toMatchObject({ kind: 'pause', state: 'done' });
@@ -280,7 +280,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       await core.dispose();
       rollBack(runId, 'begun', forkId, 10);
 
-      core = await world.core(undefined, { reacts: true });
+      core = await world.core(undefined, { backgroundWork: true });
       await untilRun(core, runId, ({ lastAction }) => lastAction?.state === 'done');
       expect(await untilRun(core, forkId, ({ status }) => status === 'completed')).toMatchObject({
         parent: { run: runId, iteration: 10 },
@@ -320,7 +320,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       if (before !== 'its reason is over')
         rmSync(join(folder(runId), 'checkpoints/000010'), { recursive: true });
 
-      core = await world.core(undefined, { reacts: true });
+      core = await world.core(undefined, { backgroundWork: true });
       const over = (run: RunSummary) => run.lastAction !== null && run.lastAction.state !== 'begun';
       const { lastAction } = await untilRun(core, runId, over);
       expect(lastAction).toMatchObject({
@@ -341,7 +341,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
       await core.dispose();
 
-      core = await world.core(undefined, { reacts: true });
+      core = await world.core(undefined, { backgroundWork: true });
       await core.runs.command(runId, 'stop');
       expect(actions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
       const control = readFileSync(join(folder(runId), 'control.jsonl'), 'utf8');
@@ -437,7 +437,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     rollBack(runId, 'begun', 'the-fork', 10);
     await core.runs.start(runId);
     await core.dispose();
-    core = await world.core(undefined, { reacts: true });
+    core = await world.core(undefined, { backgroundWork: true });
     const { lastAction } = await untilRun(core, runId, (run) => run.lastAction?.state === 'failed');
     expect(lastAction!.message).toMatch(/was restarted before this action/);
     await untilRun(core, runId, ({ status }) => status === 'completed');
@@ -463,10 +463,10 @@ describe('at an alarm', { timeout: 120_000 }, () => {
 
 describe('pins', () => {
   test('are on the newest checkpoints on either side of the last healthy iteration', () => {
-    expect(wantedPins([0, 10, 20, 30], 35)).toEqual([20, 30]);
-    expect(wantedPins([0, 10, 20, 30, 40, 50], 25)).toEqual([10, 20, 40, 50]);
-    expect(wantedPins([0, 10], null)).toEqual([0, 10]);
-    expect(wantedPins([], 5)).toEqual([]);
+    expect(rollbackCheckpoints([0, 10, 20, 30], 35)).toEqual([20, 30]);
+    expect(rollbackCheckpoints([0, 10, 20, 30, 40, 50], 25)).toEqual([10, 20, 40, 50]);
+    expect(rollbackCheckpoints([0, 10], null)).toEqual([0, 10]);
+    expect(rollbackCheckpoints([], 5)).toEqual([]);
   });
 
   test('of a person stay, and none is asked for twice', async () => {
@@ -489,12 +489,12 @@ describe('pins', () => {
     appendCommand(folder, 'pin', { iteration: 10, by: 'monitor' });
     pin(0);
     pin(10);
-    for (let look = 0; look < 2; look++) pinWanted(folder, null);
+    for (let look = 0; look < 2; look++) pinRollbackCheckpoints(folder, null);
     expect(commands()).toEqual(['pin 0', 'pin 10', 'pin 20', 'pin 30', 'unpin 10']);
     // A line that is none is passed over.
     appendFileSync(join(folder, 'control.jsonl'), 'garbage\n');
     pin(20);
-    pinWanted(folder, null);
+    pinRollbackCheckpoints(folder, null);
     expect(readFileSync(join(folder, 'control.jsonl'), 'utf8').split('\n')).toHaveLength(7);
     await world.close();
   });

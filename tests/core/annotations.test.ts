@@ -28,7 +28,7 @@ import type { Core } from '../../core/index.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { adoptRun } from '../../core/runs/adopt.ts';
-import { halfMadeFolder, removeHalfMade } from '../../core/runs/half-made.ts';
+import { partialFolder, removePartialFolders } from '../../core/runs/partial-folders.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import { starpo } from './fixtures/child.ts';
@@ -250,7 +250,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     ];
     for (const [index, text] of texts.entries())
       appendFileSync(file(), `${JSON.stringify({ v: 1, id: String(index), time: 1, ...text })}\n`);
-    await core.supervisor.lookAtAnnotations('one');
+    await core.supervisor.ingestAnnotations('one');
     const { left, right } = channelPair();
     serveChannel(core, right);
     const client = createClient(left);
@@ -294,7 +294,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       line('weather', { text: more }),
     ];
     appendFileSync(file(), [...longest, ...tooLong].join(''));
-    await core.supervisor.lookAtAnnotations('one');
+    await core.supervisor.ingestAnnotations('one');
     expect(core.runs.get('one').marks).toMatchObject({ note: most, name: '', tags: [most] });
     expect(core.annotations.alerts('one')).toMatchObject([
       { message: '', series: 'rollout/entropy', level: null, advice: [] },
@@ -326,7 +326,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       });
     const hot = line('hot', { level: 'feverish', regime: 'delirium', advice: 'rest' });
     appendFileSync(file(), `${line('plain', {})}\n${hot}\n`);
-    await core.supervisor.lookAtAnnotations('one');
+    await core.supervisor.ingestAnnotations('one');
     expect(core.annotations.alerts('one')).toMatchObject([
       { id: 'hot', severity: 'grave', level: 'feverish', regime: 'delirium', advice: [] },
       { id: 'plain', severity: 'grave', level: null },
@@ -454,12 +454,12 @@ describe('annotations', { timeout: 300_000 }, () => {
         [dead, 0],
         [process.pid, 3600],
       ].map(([pid, age]) => {
-        const path = halfMadeFolder(world.home, 'one', doing).replace(`-${process.pid}-`, `-${pid}-`);
+        const path = partialFolder(world.home, 'one', doing).replace(`-${process.pid}-`, `-${pid}-`);
         mkdirSync(path);
         utimesSync(path, Date.now() / 1000 - age!, Date.now() / 1000 - age!);
         return basename(path);
       });
-      await removeHalfMade(world.home);
+      await removePartialFolders(world.home);
       expect(readdirSync(runs)).not.toContain(left);
       expect(readdirSync(runs)).toEqual(expect.arrayContaining([fresh, alive]));
     },

@@ -323,7 +323,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     database.exec('DELETE FROM echo_trap');
     database.pragma('user_version = 999');
     database.close();
-    const core = await world.core(undefined, { reacts: true });
+    const core = await world.core(undefined, { backgroundWork: true });
     expect(alarming).toContain((await core.supervisor.trap('old'))!.state);
     expect(() => readFileSync(join(folder, 'annotations.jsonl'))).toThrow('ENOENT');
   });

@@ -71,7 +71,7 @@ describe('the thread that reads the history', { timeout: 60_000 }, () => {
     });
     // Inside a transaction, core's own connection sees nothing that is written after its first read.
     core.database.exec('BEGIN; SELECT count(*) FROM episodes');
-    await core.episodeIndex.readAll();
+    await core.episodeIndex.indexAll();
     const found = await core.episodeIndex.search({ text: 'player', limit: 3 });
     expect(found).toMatchObject({ more: true, indexed: 8, pending: 0 });
     expect(found.episodes).toHaveLength(3);
@@ -82,7 +82,7 @@ describe('the thread that reads the history', { timeout: 60_000 }, () => {
   test('that crashes fails what it was asked for with a code; the next search has another one', async () => {
     played();
     const core = await world.core();
-    await core.episodeIndex.readAll();
+    await core.episodeIndex.indexAll();
     const search = () => core.episodeIndex.search({ text: 'player' });
     await search();
     const first = thread;

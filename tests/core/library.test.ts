@@ -15,7 +15,7 @@ import yazl from 'yazl';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Handlers, Task } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
-import { keptFor } from '../../core/run-library/trash.ts';
+import { retention } from '../../core/run-library/trash.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { fakeRollout } from './fixtures/fake-rollout.mjs';
@@ -106,9 +106,9 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     await expect(core.trash.restore([mine.id])).rejects.toMatchObject({ code: 'trash_unknown' });
 
     const [two] = await core.trash.list();
-    await core.trash.sweep(two!.deletedAt + keptFor);
+    await core.trash.sweep(two!.deletedAt + retention);
     expect(await core.trash.list()).toHaveLength(1);
-    await core.trash.sweep(two!.deletedAt + keptFor + 1);
+    await core.trash.sweep(two!.deletedAt + retention + 1);
     expect(await core.trash.list()).toEqual([]);
     await core.trash.delete(['one']);
     expect(await core.trash.empty()).toBeGreaterThan(100);
@@ -182,7 +182,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(await core.trash.delete(['played'])).toMatchObject({
       refused: [{ error: { code: 'run_needed', message: expect.stringContaining('fork') } }],
     });
-    const could = await core.cleaner.look(['played']);
+    const could = await core.cleaner.estimate(['played']);
     expect(could.checkpoints).toBe(2000);
     const { bytes } = await core.cleaner.clean(['played'], { episodes: true, checkpoints: true });
     expect(bytes).toBe(could.episodes + 2000);
@@ -202,7 +202,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     checkpoints('one', [20, 40, 60, 80, 100]);
     checkpoints('two', [20, 40, 60, 80, 100]);
     for (const runId of ['one', 'two']) await core.supervisor.add(runId);
-    const could = await core.cleaner.look(['one', 'two']);
+    const could = await core.cleaner.estimate(['one', 'two']);
     const told: Task[] = [];
     const stop = core.notices.on((name, payload) => {
       // A run's checkpoints have just gone.
@@ -217,7 +217,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(told.at(-1)).toMatchObject({ done: expect.any(Number), total: 200 });
     expect(await core.checkpoints.list('two')).toHaveLength(5);
     await call['runs.clean']({ runIds: ['two'], ...choice });
-    expect(await core.cleaner.look(['one', 'two'])).toEqual({ episodes: 0, checkpoints: 0, refused: [] });
+    expect(await core.cleaner.estimate(['one', 'two'])).toEqual({ episodes: 0, checkpoints: 0, refused: [] });
     expect(core.tasks.list()).toEqual([]);
   });
 
@@ -240,7 +240,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     await core.supervisor.add('played');
     const search = (text: string, filter: object = {}) => call['episodes.search']({ text, ...filter });
     expect(await search('player')).toMatchObject({ episodes: [], indexed: 0, pending: 3 });
-    await core.episodeIndex.readAll();
+    await core.episodeIndex.indexAll();
 
     const all = await search('player');
     expect(all).toMatchObject({ indexed: 24, pending: 0, more: false });

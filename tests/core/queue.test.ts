@@ -215,6 +215,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     core.queue.add(other);
     await core.runs.start(runId);
     await untilRun(core, other, ({ queuePosition }) => queuePosition === 1);
+    await untilRun(core, runId, ({ iteration }) => iteration === 1);
     await core.runs.command(runId, 'stop');
     expect(await until(core, runId, 'stopped')).toMatchObject({ iteration: 1, queuePosition: null });
   });

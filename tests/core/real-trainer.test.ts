@@ -137,7 +137,7 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
       home: world.home,
       resources,
       trainerPath: trainer,
-      reacts: true,
+      backgroundWork: true,
       log: () => {},
     });
     try {

@@ -314,7 +314,7 @@ describe('a study', { timeout: 300_000 }, () => {
       join(world.home, 'runs', `${id}-p1-s3`, 'events.jsonl'),
       `${journal.started(402)}\n${journal.iteration(403, 401)}\n`,
     );
-    await second.supervisor.lookNow();
+    await second.supervisor.scanNow();
     await untilRun(second, `${id}-p1-s3`, ({ iteration }) => iteration !== 400);
     expect((await second.studies.get(id)).table[0]).toMatchObject({ collapse: { n: 2, collapsed: 2 } });
     await world.end();

@@ -17,7 +17,7 @@ afterEach(async () => {
   await world.close();
 });
 
-const stays = () => world.core(fakeTrainer, { reacts: true });
+const stays = () => world.core(fakeTrainer, { backgroundWork: true });
 const small = { iterations: 4, 'rollout.groups': 1, 'checkpoint.every': 2, 'evaluation.every': 2 };
 const make = (core: Core) => core.runs.create({ preset: 'starter-bandit', set: small });
 const folderOf = (runId: string) => join(world.home, 'tensorboard', runId);

@@ -160,7 +160,7 @@ test('episode search links to the replay', async () => {
     `${JSON.stringify({ v: 1, seq: 9000, time, type: 'rollout', ...rollout })}\n${journal.stopped(9001, 5)}\n`,
   );
   await core.supervisor.refresh(ids.lake);
-  await core.episodeIndex.readAll();
+  await core.episodeIndex.indexAll();
   page.open('#/history/episodes');
   const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
   await page.shown(() => page.find(`main option[value="${ids.lake}"]`));
@@ -185,7 +185,7 @@ test('repeated requests for more episodes show them once', async () => {
   const event = { v: 1, seq: 9000, time: 1_700_000_000_000, type: 'rollout', ...rollout };
   appendFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(event)}\n${journal.stopped(9001, 5)}\n`);
   await core.supervisor.refresh(ids.lake);
-  await core.episodeIndex.readAll();
+  await core.episodeIndex.indexAll();
   const total = (await core.episodeIndex.search({ text: '', limit: 100 })).episodes.length;
   expect(total).toBeGreaterThan(50);
   const search = vi.spyOn(core.episodeIndex, 'search');

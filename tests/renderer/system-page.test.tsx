@@ -79,7 +79,7 @@ test('TensorBoard logging is turned on by keyboard, with a folder and command to
     ...navigator,
     clipboard: { writeText: async (text: string) => void copied.push(text) },
   });
-  page = await Page.on(undefined, undefined, { reacts: true });
+  page = await Page.on(undefined, undefined, { backgroundWork: true });
   const folder = join(page.world.home, 'tensorboard');
   page.open('#/system');
   const box = await page.shown(choice);
@@ -108,7 +108,7 @@ test('TensorBoard logging is turned on by keyboard, with a folder and command to
 });
 
 test('a write failure is reported on every page, and the Export page shows the folder', async () => {
-  page = await Page.on(undefined, undefined, { reacts: true });
+  page = await Page.on(undefined, undefined, { backgroundWork: true });
   const { core, world } = page;
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   const folder = join(world.home, 'tensorboard', runId);

@@ -1,7 +1,7 @@
 import { dataFolder } from '../../base/home.ts';
 import type { ImportOptions } from '../../imports/import-run.ts';
 import { importInThread } from '../../imports/import-thread.ts';
-import { removeHalfMade } from '../../runs/half-made.ts';
+import { removePartialFolders } from '../../runs/partial-folders.ts';
 import { cancellable } from '../cancellable.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
@@ -11,7 +11,7 @@ export async function importMetrics(
   file: string,
   { home, json, ...options }: ImportOptions & { home?: string; json?: boolean },
 ): Promise<void> {
-  await removeHalfMade(dataFolder(home));
+  await removePartialFolders(dataFolder(home));
   const imported = await cancellable(`Importing ${file}`, (context) =>
     importInThread(dataFolder(home), file, options, context),
   );

@@ -5,8 +5,8 @@ import { configOf } from '../history/fork-baseline.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { runFolder } from '../run-directory/names.ts';
 
-/** What was judged of a run, with advice marked that would do nothing as things are. `active`: whether a trainer is at work on the run, or paused. */
-export function asThingsAre(trap: EchoTrap, home: string, runId: string, active: boolean): EchoTrap {
+/** Marks advice that would have no effect in the run's current state. `active`: whether the run has a running or paused trainer. */
+export function withCurrentAdvice(trap: EchoTrap, home: string, runId: string, active: boolean): EchoTrap {
   if (trap.advice.length === 0) return trap;
   const checkpoints = checkpointsOf(runFolder(home, runId));
   const config = configOf(home, runId);

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { runsFolder } from '../run-directory/names.ts';
 import { processExists } from '../run-sync/liveness.ts';
 
-/** The temporary folder for a run that this process creates; its name is not a valid run id. */
-export const halfMadeFolder = (home: string, runId: string, doing: 'adopting' | 'importing') =>
+/** Returns a temporary folder for a run that this process creates. Its name is not a valid run id. */
+export const partialFolder = (home: string, runId: string, doing: 'adopting' | 'importing') =>
   join(runsFolder(home), `.${runId}-${doing}-${process.pid}-${randomBytes(4).toString('hex')}`);
 
-/** Minimum age (ms) of an unfinished folder before it is deleted, because another machine may still work on it. */
-const graceful = 600_000;
+/** Minimum age (ms) of a partial folder before it is deleted, because another machine may still write to it. */
+const minimumAge = 600_000;
 
-/** Deletes what processes that were killed in the middle of adopting or importing have left. */
-export async function removeHalfMade(home: string): Promise<void> {
+/** Deletes folders left by processes that were killed while adopting or importing a run. */
+export async function removePartialFolders(home: string): Promise<void> {
   for (const name of await readdir(runsFolder(home)).catch(() => [])) {
     const pid = /^\.[a-z0-9-]+-(?:adopting|importing)-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1];
     if (pid === undefined || processExists(Number(pid))) continue;
@@ -21,6 +21,6 @@ export async function removeHalfMade(home: string): Promise<void> {
       ({ mtimeMs }) => mtimeMs,
       () => Date.now(),
     );
-    if (Date.now() - changed > graceful) await rm(path, { recursive: true, force: true });
+    if (Date.now() - changed > minimumAge) await rm(path, { recursive: true, force: true });
   }
 }

@@ -10,8 +10,8 @@ const models = z.looseObject({
 });
 
 /**
- * Checkpoints of a run that others can't go on without, with the names of those: where a fork begins as long as it has no checkpoint of its own, and what it measures its
- * divergence from.
+ * Returns the checkpoints of a run that other runs need, with the names of those runs: a fork needs its start until it has its own checkpoint, and the
+ * reference model of its KL term.
  */
 export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<number, string[]>> {
   const needed = new Map<number, string[]>();
@@ -21,8 +21,8 @@ export async function neededCheckpoints(runs: Runs, runId: string): Promise<Map<
     const config = models.safeParse(await runs.config(id).catch(() => null)).data;
     if (!config) continue;
     const { start, kl } = config;
-    const begun = checkpointsOf(runs.folder(id)).length > 0;
-    for (const model of [begun ? '' : start.model, kl.coefficient === 0 ? '' : kl.reference]) {
+    const hasCheckpoint = checkpointsOf(runs.folder(id)).length > 0;
+    for (const model of [hasCheckpoint ? '' : start.model, kl.coefficient === 0 ? '' : kl.reference]) {
       const iteration = checkpointIn(folder, model);
       if (iteration !== null) needed.set(iteration, [...new Set([...(needed.get(iteration) ?? []), name])]);
     }

@@ -5,10 +5,14 @@ import { runFolder } from '../run-directory/names.ts';
 import type { NewRun } from './create-run.ts';
 
 /**
- * Returns the fork that extends a completed run: run.json never changes, so a fork continues from the last checkpoint. With the checkpoint's optimizer
+ * Returns the fork that extends a completed run from its last checkpoint, since run.json never changes. With the checkpoint's optimizer
  * state and a constant learning rate, it is bit-identical to a longer run. Throws `run_not_completed` or `checkpoint_missing`.
  */
-export function moreOf(home: string, run: RunSummary, more: number): NewRun & { keepOptimizer: boolean } {
+export function extensionOf(
+  home: string,
+  run: RunSummary,
+  iterations: number,
+): NewRun & { keepOptimizer: boolean } {
   if (run.status !== 'completed')
     throw new Failure(
       'run_not_completed',
@@ -24,5 +28,5 @@ export function moreOf(home: string, run: RunSummary, more: number): NewRun & { 
       'Start a new run from its preset.',
     );
   const keepOptimizer = hasOptimizer(folder, checkpoint);
-  return { run: run.id, checkpoint, keepOptimizer, set: { iterations: run.iterations + more } };
+  return { run: run.id, checkpoint, keepOptimizer, set: { iterations: run.iterations + iterations } };
 }
