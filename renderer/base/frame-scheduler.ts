@@ -1,12 +1,12 @@
 type Task = () => void;
 
-export interface FrameScheduler {
+interface FrameScheduler {
   /** Runs the task once in the next animation frame with time left. Further requests before that have no effect. */
   schedule(task: Task): void;
   cancel(task: Task): void;
 }
 
-export interface FrameClock {
+interface FrameClock {
   requestFrame: (callback: () => void) => unknown;
   /** Calls back after the browser has painted the current frame. */
   afterFrame: (callback: () => void) => unknown;

@@ -51,7 +51,7 @@ function leadTo(command: CommandId, runId: string, part: RunPart): Actions {
 const onMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The command for a key event. */
-export function commandOf(event: KeyboardEvent): CommandId | null {
+function commandOf(event: KeyboardEvent): CommandId | null {
   const mod = onMac() ? event.metaKey : event.ctrlKey;
   if (event.altKey || (onMac() ? event.ctrlKey : event.metaKey)) return null;
   return (

@@ -69,7 +69,7 @@ export function runActions(api: Api, run: RunSummary): Actions {
 }
 
 /** Confirms a checkpoint request of a run that isn't paused; for a paused run the trainer's answer is shown. */
-export function checkpointWords({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
+function checkpointWords({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
   return `The checkpoint will be saved at the end of iteration ${Math.max(phase?.iteration ?? 0, iteration + 1)}.`;
 }
 

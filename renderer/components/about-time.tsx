@@ -12,7 +12,7 @@ export function roughly(seconds: number): string {
 }
 
 /** Explains the basis of an estimate. */
-export function basisWords({ basis, runs }: TimeEstimate, cores: number | null): string {
+function basisWords({ basis, runs }: TimeEstimate, cores: number | null): string {
   if (basis === 'measured')
     return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} on this machine.`;
   const of = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;

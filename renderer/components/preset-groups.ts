@@ -21,7 +21,3 @@ export const defaultOf = (presets: TaskPresets): PresetCard =>
 /** The task's preset with the given algorithm, else its default. */
 export const presetOf = (presets: TaskPresets, algorithm: string | null): PresetCard =>
   presets.find((preset) => preset.algorithm === algorithm) ?? defaultOf(presets);
-
-/** What the page can choose from: the algorithms of its first task, whose default is the page's. */
-export const algorithmsOf = (tasks: readonly TaskPresets[]): PresetCard[] =>
-  tasks[0] ? [...tasks[0]].map((preset) => preset) : [];

@@ -51,7 +51,7 @@ export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {
 }
 
 /** A run's name and the random suffix of its id, which distinguishes runs with the same name. */
-export function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem: string; hash: string } {
+function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem: string; hash: string } {
   const hash = /-([0-9a-f]{4})$/.exec(id)?.[1] ?? '';
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }

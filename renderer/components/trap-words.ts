@@ -18,7 +18,7 @@ export const toneIcons: Record<Tone, IconName> = {
   critical: 'critical',
 };
 
-export interface Wording {
+interface Wording {
   word: string;
   tone: Tone;
 }

@@ -4,7 +4,7 @@ import { asFailure } from '../../core/contract/failure.ts';
 import { useApi } from '../api/context.ts';
 import { inDesktop, saveExport } from '../api/files.ts';
 
-export interface ExportState {
+interface ExportState {
   /** The format being exported. */
   format: ExportFormat | null;
   task: Task | null;

@@ -6,7 +6,7 @@ import { navigate } from '../base/router.ts';
 import { useApp } from '../stores/app-store.ts';
 
 /** `unsupported`: the browser has no notifications; `blocked`: the user or the browser denied permission. */
-export type Permission = 'unsupported' | 'blocked' | 'off' | 'on';
+type Permission = 'unsupported' | 'blocked' | 'off' | 'on';
 
 const storageKey = 'starpo-notifications';
 

@@ -1,4 +1,4 @@
-export interface CatchUp {
+interface CatchUp {
   /** Applies a notice now, and again on top of a pending snapshot. */
   notice(apply: () => void): void;
   /** Requests a snapshot and applies it, unless a newer one was requested. Rejects if `ask` does. */

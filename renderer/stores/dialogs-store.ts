@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import type { RunSummary } from '../../core/contract/contract.ts';
 
 /** A dialog to open, shared by all buttons, menus and shortcuts. */
-export type Question =
+type Question =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
   | { kind: 'rename' | 'stop' | 'export' | 'train-more'; run: RunSummary }
   | { kind: 'import' | 'empty-trash' | 'keys' | 'palette' };

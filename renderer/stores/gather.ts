@@ -2,7 +2,7 @@
 const span = 500;
 const few = 8;
 
-export interface Gathering<T> {
+interface Gathering<T> {
   add(id: string, change: T): void;
   /** Applies pending changes. */
   flush(): void;

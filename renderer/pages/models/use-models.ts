@@ -5,7 +5,7 @@ import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-export type ModelList = Output<'models.list'>;
+type ModelList = Output<'models.list'>;
 
 /** The list of models, reloaded after changes, and the active downloads by task id. */
 export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string, Task> } {

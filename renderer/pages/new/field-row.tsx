@@ -4,7 +4,7 @@ import { IconButton } from '../../components/basics.tsx';
 import { asText, inWords, isSame, type PlacedField } from '../../stores/draft.ts';
 import styles from './field-row.module.css';
 
-export interface FieldRowProps {
+interface FieldRowProps {
   field: PlacedField;
   /** The edited value, or the base value. */
   value: SettingValue;

@@ -1,6 +1,6 @@
 /** The four directions, as most environments name them. */
 export const directions = ['Left', 'Down', 'Right', 'Up'] as const;
-export type Direction = (typeof directions)[number];
+type Direction = (typeof directions)[number];
 
 export const isDirectional = (actions: readonly string[]): boolean =>
   actions.length === directions.length && directions.every((way) => actions.includes(way));

@@ -7,7 +7,7 @@ import { useApp } from '../../stores/app-store.ts';
 /** Number of samples in an hour. */
 const kept = 720;
 
-export interface MachineState {
+interface MachineState {
   machine: Machine | null;
   samples: MachineSample[];
   /** Milliseconds between samples. */

@@ -10,7 +10,7 @@ import { ActionLine } from './action-line.tsx';
 import styles from './alerts.module.css';
 
 /** An alert of the Echo Trap monitor. Alerts of other detectors have no level. */
-export type TrapAlert = Alert & { level: NonNullable<Alert['level']> };
+type TrapAlert = Alert & { level: NonNullable<Alert['level']> };
 
 export const trapAlerts = (alerts: readonly Alert[]): TrapAlert[] =>
   alerts.filter((alert): alert is TrapAlert => alert.level !== null);
