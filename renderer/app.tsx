@@ -12,12 +12,12 @@ import { ConnectionNote, ReadOnlyNote } from './shell/notes.tsx';
 import { Recovery } from './shell/recovery.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { Toasts } from './shell/toasts.tsx';
-import { followCore, useApp } from './stores/app-store.ts';
+import { followServer, useApp } from './stores/app-store.ts';
 
 export function App() {
   const api = useApi();
   const route = useRoute();
-  useEffect(() => followCore(api), [api]);
+  useEffect(() => followServer(api), [api]);
   useEffect(() => notifyOfAlarms(api), [api]);
   useEffect(() => listenForCommands(api, () => parseRoute(location.hash)), [api]);
   useEffect(followLinks, []);

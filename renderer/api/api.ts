@@ -1,8 +1,9 @@
 import type { Client } from '../../core/contract/client.ts';
 import { Failure } from '../../core/contract/failure.ts';
 
-/** `lost`: the server stopped answering; `refused`: no server has answered yet; `signed-out`: the server rejects this
- * window's credentials; `untrusted`: a different server answers.
+/**
+ * `lost`: the server stopped answering; `refused`: no server has answered yet; `signed-out`: the server rejects
+ * this window's credentials; `untrusted`: a different server answers.
  */
 export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused' | 'signed-out' | 'untrusted';
 
@@ -12,6 +13,6 @@ export interface Api extends Pick<Client, 'call' | 'on'> {
   onState(handler: (state: ConnectionState) => void): () => void;
 }
 
-/** The request got no answer because the connection was lost. Callers retry after a reconnection. */
+/** True if a request failed because the connection was lost. Callers retry after a reconnection. */
 export const isConnectionLost = (cause: unknown): boolean =>
   cause instanceof Failure && cause.code === 'connection_lost';

@@ -3,11 +3,12 @@ import type { NoticeName } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api, ConnectionState } from './api.ts';
 
+/** Delays between attempts, in ms. */
 const firstDelay = 500;
-const longestDelay = 8000;
+const maxDelay = 8000;
 
-/** The connection state for an error code. */
-const refusals: Record<string, ConnectionState> = {
+/** Connection states by error code. */
+const statesByCode: Record<string, ConnectionState> = {
   not_signed_in: 'signed-out',
   host_untrusted: 'untrusted',
 };
@@ -31,7 +32,7 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
   const stateHandlers = new Set<(state: ConnectionState) => void>();
   let state: ConnectionState = 'connecting';
   let client: Client | null = null;
-  /** The state if no server answers. */
+  /** The state while no server answers. */
   let unanswered: ConnectionState = 'refused';
   let delay = firstDelay;
 
@@ -65,7 +66,7 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
     try {
       channel = await open();
     } catch (error) {
-      const next = refusals[error instanceof Failure ? error.code : ''] ?? unanswered;
+      const next = statesByCode[error instanceof Failure ? error.code : ''] ?? unanswered;
       // Keep the sign-in form open while the server is away.
       const stays = next === state || (state === 'signed-out' && next === unanswered);
       if (!stays) setState(next);
@@ -76,7 +77,7 @@ export function connect(open: () => Promise<Channel>, wait: (ms: number) => Prom
 
   async function retry(): Promise<void> {
     await wait(delay);
-    delay = Math.min(longestDelay, delay * 2);
+    delay = Math.min(maxDelay, delay * 2);
     await attempt();
   }
 

@@ -5,7 +5,10 @@ import { linkTo } from '../../core/contract/handshake.ts';
 import type { Api } from './api.ts';
 import { signInCode } from './transport.ts';
 
-/** Saves and opens files: with system dialogs in the desktop app, else as browser downloads and uploads. Large files don't go through the page's memory. */
+/**
+ * Saves and opens files: with system dialogs in the desktop app, otherwise as browser downloads and uploads.
+ * Large files bypass the page's memory.
+ */
 
 const desktop = () => (window as { starpo?: ExportSaver & BundlePicker }).starpo;
 

@@ -26,15 +26,17 @@ const budget = 8;
 /** Minimum task time in ms for an estimate of the painting cost. Shorter tasks are dominated by the fixed cost of a frame. */
 const minTaskTime = 1;
 
-/** Shares one animation frame among all drawing tasks of the window, within a time budget. An idle page requests no frames.
- * Without a GPU, painting a canvas takes longer than drawing on it; earlier frames give the ratio.
+/**
+ * Shares one animation frame among all drawing tasks of the window, within a time budget. An idle page requests
+ * no frames. Without a GPU, painting a canvas takes longer than drawing on it, so the estimate of a task's time
+ * includes the overhead of the last frame.
  */
 export function createFrameScheduler({ requestFrame, afterFrame, now } = windowClock): FrameScheduler {
   let tasks = new Set<Task>();
   let due = new Set<Task>();
   let requested = false;
-  /** Ratio of the last frame's total time to its task time. */
-  let stretch = 1;
+  /** Total time of the last frame, divided by its task time. */
+  let overhead = 1;
 
   function run(): void {
     due = tasks;
@@ -44,20 +46,20 @@ export function createFrameScheduler({ requestFrame, afterFrame, now } = windowC
     let ran = 0;
     for (const task of due) {
       // Assume that the next task takes the average time.
-      if (ran > 0 && (now() - begin) * (1 + 1 / ran) * stretch > budget) break;
+      if (ran > 0 && (now() - begin) * (1 + 1 / ran) * overhead > budget) break;
       due.delete(task);
       task();
       ran++;
     }
-    const drawn = now() - begin;
-    if (drawn >= minTaskTime)
+    const taskTime = now() - begin;
+    if (taskTime >= minTaskTime)
       afterFrame(() => {
-        stretch = (now() - begin) / drawn;
+        overhead = (now() - begin) / taskTime;
       });
     // Postponed tasks run first in the next frame.
-    const asked = [...tasks];
+    const requestedTasks = [...tasks];
     tasks = due;
-    for (const task of asked) tasks.add(task);
+    for (const task of requestedTasks) tasks.add(task);
     if (tasks.size > 0) request();
   }
 

@@ -1,59 +1,59 @@
 import { type RefObject, useEffect, useLayoutEffect } from 'react';
 
-/** Time in ms to wait for a page to reach its earlier length. */
-const patience = 2000;
+/** How long to wait for a page to reach its earlier length, in ms. */
+const restoreTimeout = 2000;
 
 /** Stable key of the current history entry; null in browsers without the Navigation API. */
 const entryKey = (): string | null =>
   (window as { navigation?: { currentEntry?: { key: string } | null } }).navigation?.currentEntry?.key ??
   null;
 
-/** Events that mean the user is scrolling. */
-const kinds = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+/** Events that show that the user is scrolling. */
+const scrollEvents = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
-const places = new Map<string, number>();
+const positions = new Map<string, number>();
 
-/** Restores an element's scroll position on back and forward; browsers only do so for the document. A new `place` is a new page. */
-export function useScrollMemory(element: RefObject<HTMLElement | null>, place: string): void {
+/** Restores an element's scroll position on back and forward; browsers only do so for the document. `page` identifies the current page. */
+export function useScrollMemory(element: RefObject<HTMLElement | null>, page: string): void {
   useEffect(() => {
     const scrolled = element.current;
     if (!scrolled) return;
     let key = entryKey();
-    const remember = () => {
-      if (key !== null) places.set(key, scrolled.scrollTop);
+    const save = () => {
+      if (key !== null) positions.set(key, scrolled.scrollTop);
     };
-    const move = () => {
+    const onNavigate = () => {
       key = entryKey();
     };
-    scrolled.addEventListener('scroll', remember, { passive: true });
-    addEventListener('hashchange', move);
+    scrolled.addEventListener('scroll', save, { passive: true });
+    addEventListener('hashchange', onNavigate);
     return () => {
-      scrolled.removeEventListener('scroll', remember);
-      removeEventListener('hashchange', move);
+      scrolled.removeEventListener('scroll', save);
+      removeEventListener('hashchange', onNavigate);
     };
   }, [element]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `place` reruns the effect.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `page` reruns the effect.
   useLayoutEffect(() => {
     const scrolled = element.current;
     if (!scrolled) return;
-    const target = places.get(entryKey() ?? '') ?? 0;
+    const target = positions.get(entryKey() ?? '') ?? 0;
     scrolled.scrollTop = target;
     if (target === 0) return;
-    // Content loads in parts, also above that position. Stop restoring when the user scrolls.
-    const until = performance.now() + patience;
+    // Content loads in parts, also above the position. Stop restoring when the user scrolls.
+    const until = performance.now() + restoreTimeout;
     let frame = 0;
-    const hold = () => {
+    const restore = () => {
       if (scrolled.scrollTop !== target) scrolled.scrollTop = target;
-      if (performance.now() < until) frame = requestAnimationFrame(hold);
-      else end();
+      if (performance.now() < until) frame = requestAnimationFrame(restore);
+      else stop();
     };
-    const end = () => {
+    const stop = () => {
       cancelAnimationFrame(frame);
-      for (const kind of kinds) scrolled.removeEventListener(kind, end);
+      for (const kind of scrollEvents) scrolled.removeEventListener(kind, stop);
     };
-    for (const kind of kinds) scrolled.addEventListener(kind, end, { passive: true });
-    hold();
-    return end;
-  }, [place]);
+    for (const kind of scrollEvents) scrolled.addEventListener(kind, stop, { passive: true });
+    restore();
+    return stop;
+  }, [page]);
 }

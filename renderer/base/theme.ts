@@ -37,14 +37,14 @@ export const useTheme = create<ThemeState>()((set, get) => ({
 
 /** Applies the theme to the document and follows the system theme unless the user has chosen one. */
 export function startTheme(): void {
-  const follow = () => {
+  const update = () => {
     const choice = stored();
     useTheme.setState({ choice, theme: choice === 'system' ? systemTheme() : choice });
   };
   useTheme.subscribe(({ theme }) => {
     document.documentElement.dataset.theme = theme;
   });
-  follow();
+  update();
   document.documentElement.dataset.theme = useTheme.getState().theme;
-  systemDark().addEventListener('change', follow);
+  systemDark().addEventListener('change', update);
 }

@@ -17,7 +17,7 @@ export interface RunShape {
   warmSteps: number;
 }
 
-interface AxisWords {
+interface AxisLabels {
   /** As in "by iteration". */
   by: string;
   /** Formats a position: "iteration 43", "4.2k episodes". */
@@ -32,7 +32,7 @@ interface AxisWords {
 const whole = (value: number) =>
   Math.abs(value) < 1e4 ? String(Math.round(value)) : number(value).replace(/\.?0+(?=[kM])/, '');
 
-export const axisWords: Record<AxisKind, AxisWords> = {
+export const axisLabels: Record<AxisKind, AxisLabels> = {
   iteration: { by: 'iteration', place: (value) => `Iteration ${Math.round(value)}`, tick: whole, hint: '' },
   update: {
     by: 'policy update',
@@ -66,7 +66,7 @@ export const axisWords: Record<AxisKind, AxisWords> = {
   },
 };
 
-export const axisKinds = Object.keys(axisWords) as AxisKind[];
+export const axisKinds = Object.keys(axisLabels) as AxisKind[];
 
 /** `40 s`, `5 min`, `1.5 h`. */
 function timeTick(seconds: number): string {

@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { Button } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import menu from '../components/menu.module.css';
-import { type AxisKind, axisKinds, axisWords } from './axes.ts';
+import { type AxisKind, axisKinds, axisLabels } from './axes.ts';
 import styles from './chart-toolbar.module.css';
 import { useCharts } from './charts-view.tsx';
 import { type ChartSize, useChartPreferences } from './preferences.ts';
@@ -44,7 +44,7 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
       <span className="spacer" />
       {zoom && (
         <Button kind="quiet" icon="reset" onClick={() => setZoom(null)} title="Reset zoom">
-          {zoomWords(axis, zoom.min, zoom.max)}
+          {zoomText(axis, zoom.min, zoom.max)}
         </Button>
       )}
       {children}
@@ -55,8 +55,8 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
             {axisKinds
               .filter((kind) => axes.includes(kind))
               .map((kind) => (
-                <option key={kind} value={kind} title={axisWords[kind].hint}>
-                  {axisWords[kind].by}
+                <option key={kind} value={kind} title={axisLabels[kind].hint}>
+                  {axisLabels[kind].by}
                 </option>
               ))}
           </select>
@@ -68,8 +68,8 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
   );
 }
 
-function zoomWords(axis: AxisKind, min: number, max: number): string {
-  const { tick } = axisWords[axis];
+function zoomText(axis: AxisKind, min: number, max: number): string {
+  const { tick } = axisLabels[axis];
   return axis === 'iteration' ? `Iterations ${min} to ${max}` : `${tick(min)} to ${tick(max)}`;
 }
 
@@ -92,7 +92,7 @@ function Smoothing() {
   );
 }
 
-const sizeWords: Record<ChartSize, string> = { small: 'Small', medium: 'Medium', large: 'Large' };
+const sizeLabels: Record<ChartSize, string> = { small: 'Small', medium: 'Medium', large: 'Large' };
 
 function Options() {
   const { ignoreOutliers, size, change } = useChartPreferences();
@@ -117,7 +117,7 @@ function Options() {
             <Menu.Group>
               <Menu.GroupLabel className={menu.label}>Chart size</Menu.GroupLabel>
               <Menu.RadioGroup value={size} onValueChange={(value: ChartSize) => change({ size: value })}>
-                {Object.entries(sizeWords).map(([value, word]) => (
+                {Object.entries(sizeLabels).map(([value, word]) => (
                   <Menu.RadioItem key={value} className={menu.item} value={value}>
                     <span className={menu.indicator}>
                       <Menu.RadioItemIndicator>

@@ -1,5 +1,5 @@
 import { saveFile } from '../api/files.ts';
-import { axisWords } from './axes.ts';
+import { axisLabels } from './axes.ts';
 import { type Picture, toSvg } from './svg.ts';
 import { seriesOf } from './traces.ts';
 
@@ -35,7 +35,7 @@ export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): str
     return [
       ...(axis === 'iteration'
         ? []
-        : [column(`${name} (by ${axisWords[axis].by})`, places, axis === 'clock' ? isoTime : String)]),
+        : [column(`${name} (by ${axisLabels[axis].by})`, places, axis === 'clock' ? isoTime : String)]),
       column(counts ? `${name} (mean)` : name, series.values()),
       ...(counts
         ? [

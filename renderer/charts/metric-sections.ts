@@ -82,7 +82,7 @@ function familySpec(name: string, members: readonly string[]): ChartSpec {
   return {
     id: name,
     title,
-    unit: unitWords(unit, title),
+    unit: unitText(unit, title),
     meaning,
     format: formatOf(unit),
     ...boundsOf(name, unit),
@@ -105,7 +105,7 @@ function metricSpec(metric: string, names: readonly string[]): ChartSpec {
   return {
     id: metric,
     title,
-    unit: unitWords(unit, title),
+    unit: unitText(unit, title),
     meaning,
     format: formatOf(unit),
     ...boundsOf(metric, unit),
@@ -114,7 +114,7 @@ function metricSpec(metric: string, names: readonly string[]): ChartSpec {
 }
 
 /** Empty if the title or the numbers already have the unit. */
-const unitWords = (unit: MetricFacts['unit'], title: string) =>
+const unitText = (unit: MetricFacts['unit'], title: string) =>
   ['share', 'bytes', 's'].includes(unit) || title.toLowerCase().includes(unit) ? '' : unit;
 
 function formatOf(unit: string): (value: number) => string {

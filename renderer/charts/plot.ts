@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { type AxisKind, axisWords } from './axes.ts';
+import { type AxisKind, axisLabels } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { type Column, columnsOfAll, type Layout, layOut, manyLines, nearestAt, type Zoom } from './layout.ts';
 import { type ChartMark, placeMarks } from './marks.ts';
@@ -254,7 +254,7 @@ const placeAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Axis 
   size: 24,
   gap: 5,
   splits: (self, _axis, low, high) => placeTicks(kind, low, high, widthOf(self) / 72),
-  values: (_self, splits) => splits.map(axisWords[kind].tick),
+  values: (_self, splits) => splits.map(axisLabels[kind].tick),
 });
 
 const valueAxis = (color: (name: string) => string, spec: ChartSpec, isLog: () => boolean): uPlot.Axis => ({

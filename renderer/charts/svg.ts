@@ -1,4 +1,4 @@
-import { type AxisKind, axisWords, byIteration } from './axes.ts';
+import { type AxisKind, axisLabels, byIteration } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { columnsOfAll, layOut, type Values } from './layout.ts';
 import type { ChartMark } from './marks.ts';
@@ -62,21 +62,21 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     text(trace.label, { x: left + 24, y: middle + 4 });
   }
   const ticks = valueTicks(low, high, (box.bottom - box.top) / 40, view.log);
-  const tickWords = tickTexts(spec, ticks, view.log);
+  const tickLabels = tickTexts(spec, ticks, view.log);
   for (const [index, value] of ticks.entries()) {
     add('line', { x1: box.left, x2: box.right, y1: y(value), y2: y(value), stroke: color('chart-grid') });
-    text(tickWords[index]!, { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
+    text(tickLabels[index]!, { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
   }
   const places = placeTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90);
   for (const [index, place] of places.entries()) {
     add('line', { x1: x(place), x2: x(place), y1: box.top, y2: box.bottom, stroke: color('chart-grid') });
     text(
-      axisWords[axis].tick(place, index, places),
+      axisLabels[axis].tick(place, index, places),
       { x: x(place), y: box.bottom + 18 },
       { 'text-anchor': 'middle' },
     );
   }
-  text(`by ${axisWords[axis].by}`, { x: box.right, y: height - 8 }, { 'text-anchor': 'end' });
+  text(`by ${axisLabels[axis].by}`, { x: box.right, y: height - 8 }, { 'text-anchor': 'end' });
 
   const inside: string[] = [];
   for (const [index, { trace, role }] of columns.entries()) {

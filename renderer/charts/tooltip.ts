@@ -1,4 +1,4 @@
-import { type AxisKind, axisWords } from './axes.ts';
+import { type AxisKind, axisLabels } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { nearestAt } from './layout.ts';
 import styles from './tooltip.module.css';
@@ -48,7 +48,7 @@ export function tipAt(
   // Many lines are sorted by height, as on the chart.
   if (readings.length > 4) lines.sort((a, b) => b.smoothed - a.smoothed);
   const iterations = new Set(lines.map(({ iteration }) => iteration));
-  const words = axisWords[axis].place(place);
+  const words = axisLabels[axis].place(place);
   const [only] = iterations;
   const title = axis !== 'iteration' && iterations.size === 1 ? `${words}, iteration ${only}` : words;
   return {

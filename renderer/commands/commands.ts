@@ -4,14 +4,14 @@ import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
 import type { Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
-import { partId, type RunPart, showPart } from '../components/show-part.ts';
+import { type RunSection, sectionId, showSection } from '../components/run-sections.ts';
 import { findRun, useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 import { type Actions, runActions } from './run-commands.ts';
 
-/** All actions available on the current page. */
+/** Returns all actions available on the current page. */
 export function actionsAt(api: Api, route: Route): Actions {
-  const { ask } = useDialogs.getState();
+  const { openDialog } = useDialogs.getState();
   const runId = 'runId' in route ? route.runId : null;
   const run = findRun(useApp.getState(), runId);
   return {
@@ -25,35 +25,37 @@ export function actionsAt(api: Api, route: Route): Actions {
     'go.episodes': () => navigate({ page: 'history', tab: 'episodes' }),
     'go.trash': () => navigate({ page: 'history', tab: 'trash' }),
     ...(run && runActions(api, run)),
-    ...(route.page === 'start' && beginning()),
+    ...(route.page === 'start' && startAction()),
     ...(route.page === 'run' && {
-      ...leadTo('run.fork', route.runId, 'checkpoints'),
-      ...leadTo('run.evaluate', route.runId, 'evaluations'),
+      ...sectionAction('run.fork', route.runId, 'checkpoints'),
+      ...sectionAction('run.evaluate', route.runId, 'evaluations'),
     }),
-    'app.import': () => ask({ kind: 'import' }),
+    'app.import': () => openDialog({ kind: 'import' }),
     'app.theme': () => useTheme.getState().toggle(),
-    'app.palette': () => ask({ kind: 'palette' }),
-    'app.keys': () => ask({ kind: 'keys' }),
+    'app.palette': () => openDialog({ kind: 'palette' }),
+    'app.keys': () => openDialog({ kind: 'keys' }),
   };
 }
 
-/** On the Start page: clicks the main Start button if enabled. */
-function beginning(): Actions {
-  const button = document.querySelector<HTMLButtonElement>('form[data-begins] [type="submit"]:enabled');
+/** Returns an action that clicks the Start page's main button, if that is enabled. */
+function startAction(): Actions {
+  const button = document.querySelector<HTMLButtonElement>('form[data-starts-run] [type="submit"]:enabled');
   return button ? { 'run.start': () => button.click() } : {};
 }
 
-/** Links to a section of the run's page, if present. */
-function leadTo(command: CommandId, runId: string, part: RunPart): Actions {
-  return document.getElementById(partId(runId, part)) ? { [command]: () => showPart(runId, part) } : {};
+/** Returns an action that scrolls to a section of the run's page, if present. */
+function sectionAction(command: CommandId, runId: string, section: RunSection): Actions {
+  return document.getElementById(sectionId(runId, section))
+    ? { [command]: () => showSection(runId, section) }
+    : {};
 }
 
-const onMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
+const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The command for a key event. */
+/** Returns the command for a key event. */
 function commandOf(event: KeyboardEvent): CommandId | null {
-  const mod = onMac() ? event.metaKey : event.ctrlKey;
-  if (event.altKey || (onMac() ? event.ctrlKey : event.metaKey)) return null;
+  const mod = isMac() ? event.metaKey : event.ctrlKey;
+  if (event.altKey || (isMac() ? event.ctrlKey : event.metaKey)) return null;
   return (
     commandIds.find((id) => {
       const keys = factsOf(id).keys;
@@ -68,11 +70,11 @@ function commandOf(event: KeyboardEvent): CommandId | null {
   );
 }
 
-/** Key labels: `Ctrl K`, on a Mac `⌘ K`. */
-export function keyWords(keys: string): string[] {
+/** Returns the labels of keys: `Ctrl K`, on a Mac `⌘ K`. */
+export function keyLabels(keys: string): string[] {
   return keys
     .split('+')
-    .map((key) => (key === 'Mod' ? (onMac() ? '⌘' : 'Ctrl') : key === 'Shift' && onMac() ? '⇧' : key));
+    .map((key) => (key === 'Mod' ? (isMac() ? '⌘' : 'Ctrl') : key === 'Shift' && isMac() ? '⇧' : key));
 }
 
 /** Handles shortcuts and the menu bar until the returned function is called. */
@@ -85,16 +87,16 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
   const onKey = (event: KeyboardEvent) => {
     const id = event.defaultPrevented || event.repeat ? null : commandOf(event);
     if (!id) return;
-    const { question, close } = useDialogs.getState();
+    const { dialog, closeDialog } = useDialogs.getState();
     // An open dialog blocks shortcuts; the palette's own shortcut closes it.
-    if (question) {
-      if (question.kind !== 'palette' || id !== 'app.palette') return;
+    if (dialog) {
+      if (dialog.kind !== 'palette' || id !== 'app.palette') return;
       event.preventDefault();
-      return close();
+      return closeDialog();
     }
-    if (!factsOf(id).keys!.includes('Mod') && isWriting(event.target)) return;
+    if (!factsOf(id).keys!.includes('Mod') && isTextField(event.target)) return;
     // In a form, Mod+Enter submits the form.
-    if (id === 'run.start' && isWriting(event.target)) return;
+    if (id === 'run.start' && isTextField(event.target)) return;
     if (perform(id)) event.preventDefault();
   };
   addEventListener('keydown', onKey);
@@ -107,6 +109,6 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
   };
 }
 
-const isWriting = (target: EventTarget | null) =>
+const isTextField = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

@@ -2,10 +2,10 @@ import { commandIds, factsOf } from '../../core/contract/commands.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import styles from './commands.module.css';
-import { keyWords } from './commands.ts';
+import { keyLabels } from './commands.ts';
 
 /** Shortcuts of single pages. */
-const ofPages: [keys: string, title: string][] = [
+const pageShortcuts: [keys: string, title: string][] = [
   ['Space', 'Replay: play or pause'],
   ['←', 'Replay: step back'],
   ['→', 'Replay: step forward'],
@@ -21,11 +21,14 @@ const ofPages: [keys: string, title: string][] = [
 ];
 
 export function KeysDialog({ close }: { close: () => void }) {
-  const own = commandIds.flatMap((id) => {
+  const commandShortcuts = commandIds.flatMap((id) => {
     const { keys, title } = factsOf(id);
-    return keys ? [{ keys: keyWords(keys), title }] : [];
+    return keys ? [{ keys: keyLabels(keys), title }] : [];
   });
-  const all = [...own, ...ofPages.map(([key, title]) => ({ keys: key.split(' '), title }))];
+  const all = [
+    ...commandShortcuts,
+    ...pageShortcuts.map(([key, title]) => ({ keys: key.split(' '), title })),
+  ];
   return (
     <Dialog open onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
       <dl className={styles.keys}>

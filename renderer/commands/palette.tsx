@@ -6,21 +6,21 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
 import type { Route } from '../base/routes.ts';
-import { StatusDot, statusWord } from '../components/basics.tsx';
+import { StatusDot, statusLabel } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
 import { successOf } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import { useSample } from '../stores/use-sample.ts';
 import styles from './commands.module.css';
-import { actionsAt, keyWords } from './commands.ts';
+import { actionsAt, keyLabels } from './commands.ts';
 import { Keys } from './keys-dialog.tsx';
 
 interface Item {
   id: string;
   /** Text to search and display. */
   label: string;
-  act: () => void;
+  perform: () => void;
   command?: CommandId;
   run?: RunSummary;
 }
@@ -30,11 +30,11 @@ interface Group {
   items: Item[];
 }
 
-/** Finds commands and runs by name. */
+/** Searches commands and runs by name. */
 export function Palette({ route, close }: { route: Route; close: () => void }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
-  // The palette is the only link to the sample once there are other runs.
+  // Once there are other runs, the sample is only linked here.
   const sample = useSample(true);
   const groups = useMemo(
     () => groupsOf(actionsAt(api, route), [...(runs ?? []), ...(sample ? [sample.summary] : [])], route),
@@ -47,7 +47,7 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
   }, [route, opened, close]);
   const choose = (item: Item) => {
     close();
-    item.act();
+    item.perform();
   };
   return (
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
@@ -83,7 +83,7 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
                         className={styles.item}
                         onClick={() => choose(item)}
                       >
-                        <Shown item={item} />
+                        <ItemContent item={item} />
                       </Autocomplete.Item>
                     )}
                   </Autocomplete.Collection>
@@ -97,46 +97,46 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
   );
 }
 
-function Shown({ item: { label, command, run } }: { item: Item }) {
+function ItemContent({ item: { label, command, run } }: { item: Item }) {
   const keys = command && factsOf(command).keys;
   const success = run && successOf(run).evaluation;
   return (
     <>
       {run && <StatusDot status={run.status} stalled={run.stalled !== null} />}
-      <span className={styles.words}>{run ? run.name : label}</span>
+      <span className={styles.text}>{run ? run.name : label}</span>
       {run && (
         <span className={styles.detail}>
-          {statusWord(run.status)}
+          {statusLabel(run.status)}
           {success !== undefined && `, ${percent(success, 0)}`}
         </span>
       )}
-      {keys && <Keys keys={keyWords(keys)} />}
+      {keys && <Keys keys={keyLabels(keys)} />}
     </>
   );
 }
 
-const menuWords = { Go: 'Go to', Run: 'This run', App: 'App' } as const;
+const menuLabels = { Go: 'Go to', Run: 'This run', App: 'App' } as const;
 
 function groupsOf(actions: ReturnType<typeof actionsAt>, runs: readonly RunSummary[], route: Route): Group[] {
   const offered = commandIds.filter((id) => actions[id] && id !== 'app.palette');
-  const ofMenu = (menu: keyof typeof menuWords) => ({
-    value: menuWords[menu],
+  const menuGroup = (menu: keyof typeof menuLabels) => ({
+    value: menuLabels[menu],
     items: offered
       .filter((id) => factsOf(id).menu === menu)
-      .map((id): Item => ({ id, label: factsOf(id).title, command: id, act: actions[id]! })),
+      .map((id): Item => ({ id, label: factsOf(id).title, command: id, perform: actions[id]! })),
   });
-  const here = 'runId' in route ? route.runId : null;
+  const openRun = 'runId' in route ? route.runId : null;
   const items = runs
-    .filter(({ id, marks }) => id !== here && !marks.archived)
+    .filter(({ id, marks }) => id !== openRun && !marks.archived)
     .map(
       (run): Item => ({
         id: run.id,
         label: `${run.name} ${run.id} ${run.marks.tags.join(' ')}`,
         run,
-        act: () => navigate({ page: 'run', runId: run.id }),
+        perform: () => navigate({ page: 'run', runId: run.id }),
       }),
     );
-  return [ofMenu('Run'), ofMenu('Go'), { value: 'Runs', items }, ofMenu('App')].filter(
+  return [menuGroup('Run'), menuGroup('Go'), { value: 'Runs', items }, menuGroup('App')].filter(
     (group) => group.items.length > 0,
   );
 }

@@ -10,18 +10,18 @@ import { useDialogs } from '../stores/dialogs-store.ts';
 /** Available actions by command. */
 export type Actions = Partial<Record<CommandId, () => void>>;
 
-/** The actions available for a run in its current state. */
+/** Returns the actions available for a run in its current state. */
 export function runActions(api: Api, run: RunSummary): Actions {
   const { report, notify } = useApp.getState();
-  const { ask } = useDialogs.getState();
+  const { openDialog } = useDialogs.getState();
   const { id: runId, status, marks } = run;
   const live = isLive(status);
   const command = (name: 'pause' | 'resume' | 'checkpoint') =>
     void api.call('runs.command', { runId, command: name }).then(({ accepted, message }) => {
-      if (!accepted) notify(`Not done: ${message}.`);
+      if (!accepted) notify(`Command rejected: ${message}.`);
       else if (name === 'checkpoint') {
         notify(
-          status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointWords(run),
+          status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointText(run),
         );
         notifyWhenSaved(api, run);
       }
@@ -43,7 +43,7 @@ export function runActions(api: Api, run: RunSummary): Actions {
     ...(status === 'running' && { 'run.pause': () => command('pause') }),
     ...(live && {
       'run.checkpoint': () => command('checkpoint'),
-      'run.stop': () => ask({ kind: 'stop', run }),
+      'run.stop': () => openDialog({ kind: 'stop', run }),
     }),
     ...(run.task === 'reinforce' &&
       run.startedAt !== null && {
@@ -51,29 +51,29 @@ export function runActions(api: Api, run: RunSummary): Actions {
       }),
     'run.exports': () => navigate({ page: 'export', runId }),
     'run.star': () => void annotate({ starred: !marks.starred }).catch(report),
-    'run.rename': () => ask({ kind: 'rename', run }),
-    'run.tag': () => ask({ kind: 'tag', runs: [run] }),
+    'run.rename': () => openDialog({ kind: 'rename', run }),
+    'run.tag': () => openDialog({ kind: 'tag', runs: [run] }),
     ...(run.task === 'reinforce' &&
-      status === 'completed' && { 'run.more': () => ask({ kind: 'train-more', run }) }),
+      status === 'completed' && { 'run.more': () => openDialog({ kind: 'train-more', run }) }),
     ...(run.task !== 'imported' && {
       'run.duplicate': () => duplicate(api, runId),
       'run.change': () => navigate({ page: 'new', from: { run: runId, checkpoint: null } }),
     }),
-    'run.export': () => ask({ kind: 'export', run }),
+    'run.export': () => openDialog({ kind: 'export', run }),
     ...(!live && {
-      'run.clean': () => ask({ kind: 'clean', runs: [run] }),
+      'run.clean': () => openDialog({ kind: 'clean', runs: [run] }),
       'run.archive': () => archiveRuns(api, [run], !marks.archived),
-      'run.delete': () => ask({ kind: 'delete', runs: [run] }),
+      'run.delete': () => openDialog({ kind: 'delete', runs: [run] }),
     }),
   };
 }
 
-/** Confirms a checkpoint request of a run that isn't paused; for a paused run the trainer's answer is shown. */
-function checkpointWords({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
+/** Confirms a checkpoint request of a run that isn't paused. For a paused run, the trainer's answer is shown instead. */
+function checkpointText({ iteration, phase }: Pick<RunSummary, 'iteration' | 'phase'>): string {
   return `The checkpoint will be saved at the end of iteration ${Math.max(phase?.iteration ?? 0, iteration + 1)}.`;
 }
 
-/** Confirms the next checkpoint that the run saves. */
+/** Shows a message when the run has saved its next checkpoint. */
 function notifyWhenSaved(api: Api, { id, name }: RunSummary): void {
   const stop = api.on(
     'checkpoints',
@@ -89,18 +89,18 @@ function notifyWhenSaved(api: Api, { id, name }: RunSummary): void {
 /** Creates a run with the same settings without starting it. */
 function duplicate(api: Api, runId: string): void {
   const { report, notify } = useApp.getState();
-  api.call('runs.create', { run: runId, start: false }).then((made) => {
+  api.call('runs.create', { run: runId, start: false }).then((created) => {
     notify('Run duplicated.');
-    navigate({ page: 'run', runId: made.runId });
+    navigate({ page: 'run', runId: created.runId });
   }, report);
 }
 
 /** Forks a run at a checkpoint without starting the fork. */
 export function forkRun(api: Api, runId: string, checkpoint: number, keepOptimizer: boolean): void {
   const { report, notify } = useApp.getState();
-  api.call('runs.create', { run: runId, checkpoint, keepOptimizer, start: false }).then((made) => {
+  api.call('runs.create', { run: runId, checkpoint, keepOptimizer, start: false }).then((created) => {
     notify(`Forked at iteration ${checkpoint}.`);
-    navigate({ page: 'run', runId: made.runId });
+    navigate({ page: 'run', runId: created.runId });
   }, report);
 }
 
@@ -116,9 +116,10 @@ export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boo
   }
   const all = (on: boolean) =>
     Promise.all(changed.map(({ id }) => api.call('runs.annotate', { runId: id, archived: on })));
-  const what = changed.length === 1 ? changed[0]!.name : `${changed.length} runs`;
+  const target = changed.length === 1 ? changed[0]!.name : `${changed.length} runs`;
   all(archived).then(
-    () => notify(`${what} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
+    () =>
+      notify(`${target} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
     report,
   );
 }

@@ -9,7 +9,7 @@ import { runActions } from './run-commands.ts';
 
 type Entry = { id: CommandId; icon: IconName; title: string };
 
-/** Menu entries in groups: most used first, destructive last. */
+/** Returns the menu's entries in groups: most used first, destructive last. */
 const entries = ({ marks, status }: RunSummary): Entry[][] => [
   [
     { id: 'run.page', icon: 'study', title: 'Open' },
@@ -47,7 +47,7 @@ interface RunMenuProps {
   children?: ReactNode;
 }
 
-/** The menu of a run. `children` are further items before the last group. */
+/** The menu of a run. `children`: further items before the last group. */
 export function RunMenu({ run, without = [], children }: RunMenuProps) {
   const api = useApi();
   const actions = runActions(api, run);
@@ -62,10 +62,10 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
       <Menu.Portal>
         <Menu.Positioner className={styles.positioner} sideOffset={4} align="end">
           <Menu.Popup className={styles.popup}>
-            {groups.map((group, place) => (
+            {groups.map((group, index) => (
               <Fragment key={group[0]!.id}>
-                {place > 0 && <Menu.Separator className={styles.separator} />}
-                {place === groups.length - 1 && children}
+                {index > 0 && <Menu.Separator className={styles.separator} />}
+                {index === groups.length - 1 && children}
                 {group.map(({ id, icon, title }) => (
                   <Menu.Item
                     key={id}

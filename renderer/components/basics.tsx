@@ -4,7 +4,7 @@ import { knownWord } from '../../core/contract/open-words.ts';
 import { useApp } from '../stores/app-store.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-const statusWords: Record<KnownRunStatus, string> = {
+const statusLabels: Record<KnownRunStatus, string> = {
   created: 'Not started',
   queued: 'Queued',
   running: 'Running',
@@ -15,21 +15,22 @@ const statusWords: Record<KnownRunStatus, string> = {
   interrupted: 'Interrupted',
 };
 
-/** An unknown status, from a newer version, is shown by its name. */
-export const statusWord = (status: RunStatus): string => knownWord(statusWords, status) ?? status;
+/** Returns the words for a status. An unknown status, from a newer version, is shown by its name. */
+export const statusLabel = (status: RunStatus): string => knownWord(statusLabels, status) ?? status;
 
 /** A stalled trainer looks like an interrupted one, because the user has to act. */
-const lookOf = (status: RunStatus, stalled: boolean): RunStatus => (stalled ? 'interrupted' : status);
+const displayedStatus = (status: RunStatus, stalled: boolean): RunStatus =>
+  stalled ? 'interrupted' : status;
 
 export function StatusDot({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
-  return <span className="status-dot" data-status={lookOf(status, stalled)} aria-hidden="true" />;
+  return <span className="status-dot" data-status={displayedStatus(status, stalled)} aria-hidden="true" />;
 }
 
 export function StatusBadge({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
   return (
-    <span className="status-badge" data-status={lookOf(status, stalled)}>
+    <span className="status-badge" data-status={displayedStatus(status, stalled)}>
       <StatusDot status={status} stalled={stalled} />
-      {stalled ? 'Not responding' : statusWord(status)}
+      {stalled ? 'Not responding' : statusLabel(status)}
     </span>
   );
 }
@@ -108,10 +109,10 @@ export function Progress({ value, label, status }: { value: number; label: strin
 }
 
 /** Replaces run ids in a message by run names. */
-const named = (text: string, runs: readonly RunSummary[] | null): string =>
+const withRunNames = (text: string, runs: readonly RunSummary[] | null): string =>
   text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 
-/** The error code, for bug reports. */
+/** Shows the error code, for bug reports. */
 export const CodeDetails = ({ code }: { code: string }) => (
   <details className="note-details">
     <summary>Details</summary>
@@ -119,7 +120,7 @@ export const CodeDetails = ({ code }: { code: string }) => (
   </details>
 );
 
-/** `kind`: screen readers announce a warning less urgently than an error. */
+/** Shows an error. Screen readers announce a warning less urgently. */
 export function ErrorNote({
   error,
   kind = 'error',
@@ -135,8 +136,8 @@ export function ErrorNote({
   return (
     <div className="note" data-kind={kind} role={kind === 'error' ? 'alert' : 'status'}>
       <div className="note-body">
-        <p className="note-title">{named(error.message, runs)}</p>
-        <p>{named(error.hint, runs)}</p>
+        <p className="note-title">{withRunNames(error.message, runs)}</p>
+        <p>{withRunNames(error.hint, runs)}</p>
         {children}
         <CodeDetails code={error.code} />
       </div>

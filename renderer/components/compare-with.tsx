@@ -9,7 +9,7 @@ import styles from './compare-with.module.css';
 import { ago } from './format.ts';
 import { Icon } from './icon.tsx';
 
-/** Chooses a run to compare with this one. */
+/** Opens a comparison of this run with another one. */
 export const CompareWith = ({ runId }: { runId: string }) => (
   <RunChoice
     label="Compare with…"
@@ -28,9 +28,9 @@ interface ChoiceProps {
 /** A button that opens a searchable list of runs, newest first, then the sample. */
 export function RunChoice({ label, without, onChoose }: ChoiceProps) {
   const runs = useApp((state) => state.runs);
-  const [opened, setOpened] = useState(false);
-  // Load the sample when the list opens.
-  const sample = useSample(opened);
+  const [wasOpened, setWasOpened] = useState(false);
+  // Loads the sample when the list opens.
+  const sample = useSample(wasOpened);
   const offered = [...(runs ?? []), ...(sample ? [sample.summary] : [])].filter(
     ({ id, iteration }) => !without.includes(id) && iteration > 0,
   );
@@ -40,7 +40,7 @@ export function RunChoice({ label, without, onChoose }: ChoiceProps) {
     <Combobox.Root
       items={offered}
       value={null}
-      onOpenChange={(open) => open && setOpened(true)}
+      onOpenChange={(open) => open && setWasOpened(true)}
       onValueChange={(run: RunSummary | null) => run && onChoose(run.id)}
       itemToStringLabel={({ name, preset, marks }: RunSummary) => [name, preset, ...marks.tags].join(' ')}
       limit={60}

@@ -65,5 +65,4 @@ export function clock(time: number): string {
 }
 
 /** Long date in the user's locale: `22 November 2026`. */
-export const dateWords = (time: number) =>
-  new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });
+export const longDate = (time: number) => new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });

@@ -8,14 +8,14 @@ interface IntervalProps {
   color?: string;
 }
 
-/** A 95 % interval of a share, as a bar from 0 to 1 and as numbers. */
+/** Shows the 95 % interval of a share, as a bar and as numbers. */
 export function Interval({ value, low, high, color = 'accent' }: IntervalProps) {
-  const place = (share: number) => `${Math.min(100, Math.max(0, share * 100))}%`;
+  const position = (share: number) => `${Math.min(100, Math.max(0, share * 100))}%`;
   return (
     <span className="interval" title="95 % interval" style={{ color: `var(--${color})` }}>
       <span className="interval-axis" aria-hidden="true">
-        <span className="interval-bar" style={{ left: place(low), width: place(high - low) }} />
-        <span className="interval-value" style={{ left: place(value) }} />
+        <span className="interval-bar" style={{ left: position(low), width: position(high - low) }} />
+        <span className="interval-value" style={{ left: position(value) }} />
       </span>
       <span className="interval-numbers">
         <span className="visually-hidden">95 % interval </span>

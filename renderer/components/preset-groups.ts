@@ -3,7 +3,7 @@ import type { PresetCard } from '../../core/contract/contract.ts';
 /** The presets of one task, baselines last. */
 export type TaskPresets = [PresetCard, ...PresetCard[]];
 
-/** Whether the preset collapses on purpose, to show the Echo Trap. */
+/** Returns whether the preset collapses on purpose, to show the Echo Trap. */
 export const isTrap = ({ id }: Pick<PresetCard, 'id'>): boolean => id.endsWith('-trap');
 
 /** Groups presets by task, in order of appearance. */
@@ -14,10 +14,10 @@ export function groupByTask(cards: readonly PresetCard[]): TaskPresets[] {
   );
 }
 
-/** The task's default preset. */
+/** Returns the task's default preset. */
 export const defaultOf = (presets: TaskPresets): PresetCard =>
   presets.find(({ alias }) => alias !== null) ?? presets[0];
 
-/** The task's preset with the given algorithm, else its default. */
+/** Returns the task's preset with the given algorithm, otherwise its default. */
 export const presetOf = (presets: TaskPresets, algorithm: string | null): PresetCard =>
   presets.find((preset) => preset.algorithm === algorithm) ?? defaultOf(presets);

@@ -3,7 +3,7 @@ import { evaluatedSuccess, isLive, mayShareDevice, phaseTitle } from '../../core
 
 export { isLive };
 
-/** Latest success rates in [0, 1]; the mean over several evaluation sets. */
+/** Returns the latest success rates in [0, 1], averaged over evaluation sets. */
 export function successOf({ latest }: RunSummary): {
   evaluation: number | undefined;
   rollout: number | undefined;
@@ -19,51 +19,54 @@ const phaseUnits: Record<string, string> = {
   update: 'steps',
 };
 
-/** `Playing episodes, 34 of 128`. An unknown phase is shown by its name. */
+/** Describes a phase: `Playing episodes, 34 of 128`. An unknown phase is shown by its name. */
 export function describePhase({ name, done, total }: Phase): string {
   const unit = phaseUnits[name] ?? '';
   return total > 1 ? `${phaseTitle(name)}, ${done} of ${total}${unit && ` ${unit}`}` : phaseTitle(name);
 }
 
-/** Whether the run can be started or resumed. */
+/** Returns whether the run can be started or resumed. */
 export const isStartable = (status: RunStatus) =>
   ['created', 'queued', 'stopped', 'interrupted', 'failed'].includes(status);
 
-/** Share of completed iterations, in [0, 1]. */
+/** Returns the share of completed iterations, in [0, 1]. */
 export function shareDone({ iteration, iterations }: Pick<RunSummary, 'iteration' | 'iterations'>): number {
   return iterations > 0 ? iteration / iterations : 0;
 }
 
-/** Live and queued runs on the same device. */
+/** Returns the live and queued runs on the same device. */
 export const runsOnDevice = (runs: readonly RunSummary[] | null, device: string) =>
   runs?.filter((run) => {
     if (isLive(run.status)) return mayShareDevice(device, run.machine?.device ?? run.device);
     return run.status === 'queued' && mayShareDevice(device, run.device);
   }) ?? [];
 
-export const isDeviceTaken = (runs: readonly RunSummary[] | null, device: string) =>
+export const isDeviceInUse = (runs: readonly RunSummary[] | null, device: string) =>
   runsOnDevice(runs, device).length > 0;
 
-/** Queued runs, next first. */
+/** Returns the queued runs, next first. */
 export function queueOf(runs: readonly RunSummary[] | null): RunSummary[] {
-  const waiting = runs?.filter(({ queuePosition }) => queuePosition !== null) ?? [];
-  return waiting.sort((a, b) => a.queuePosition! - b.queuePosition!);
+  const queued = runs?.filter(({ queuePosition }) => queuePosition !== null) ?? [];
+  return queued.sort((a, b) => a.queuePosition! - b.queuePosition!);
 }
 
-/** A run's name and the random suffix of its id, which distinguishes runs with the same name. */
+/** Returns a run's name and the random suffix of its id, which distinguishes runs with the same name. */
 function nameParts({ id, name }: Pick<RunSummary, 'id' | 'name'>): { stem: string; hash: string } {
   const hash = /-([0-9a-f]{4})$/.exec(id)?.[1] ?? '';
   return { stem: hash && name.endsWith(` ${hash}`) ? name.slice(0, -hash.length - 1) : name, hash };
 }
 
-/** Short name parts. For a sweep's run: its settings and seed, unless the user has renamed it, and the sweep's name separately. */
+/**
+ * Returns the parts of a short name. For a run of a sweep these are its settings and seed, and the sweep's name,
+ * unless the user has renamed the run.
+ */
 export function shortParts({ study, ...run }: Pick<RunSummary, 'id' | 'name' | 'study'>): {
   stem: string;
   hash: string;
   study: string | null;
 } {
-  const ofStudy = study && run.name === `${study.name}: ${study.point} s${study.seed}`;
-  if (!ofStudy) return { ...nameParts(run), study: null };
+  const namedBySweep = study && run.name === `${study.name}: ${study.point} s${study.seed}`;
+  if (!namedBySweep) return { ...nameParts(run), study: null };
   return { stem: study.point, hash: `s${study.seed}`, study: study.name };
 }
 
@@ -75,14 +78,14 @@ export function shortened(name: string, letters: number): string {
   return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
 }
 
-/** Training time in seconds, else the time from the first start to the end or now; null before the start. */
-export function tookSeconds({ startedAt, endedAt, takenSeconds }: RunSummary, now: number): number | null {
+/** Returns the training time in seconds, or if it is unknown, the time since the first start; null before the start. */
+export function elapsedSeconds({ startedAt, endedAt, takenSeconds }: RunSummary, now: number): number | null {
   if (startedAt === null) return null;
   return takenSeconds ?? ((endedAt ?? now) - startedAt) / 1000;
 }
 
-/** `CPU, 2 threads` or a GPU's name; empty before the first start. */
-export function machineWords({ machine }: RunSummary): string {
+/** Describes the hardware: `CPU, 2 threads` or a GPU's name; empty before the first start. */
+export function machineText({ machine }: RunSummary): string {
   if (!machine) return '';
   const { device, name, threads } = machine;
   if (device === 'cpu') return `CPU, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;

@@ -7,7 +7,7 @@ import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 import { duration } from './format.ts';
-import { isDeviceTaken, runsOnDevice } from './run-facts.ts';
+import { isDeviceInUse, runsOnDevice } from './run-facts.ts';
 
 /** A run to create. */
 export interface RunRequest {
@@ -25,27 +25,28 @@ export interface StartRun {
   /** Creates a run and queues it. Stays on the page. */
   queue: (request: RunRequest) => void;
   busy: { how: 'start' | 'queue'; title: string } | null;
-  /** Confirmation of the last queued run. */
+  /** Confirms that a run was queued; may be empty. */
   message: string;
   /** The dialog; render it once per page. */
-  question: ReactNode;
+  dialog: ReactNode;
 }
 
-/** Creates and starts runs for a page's buttons. */
+/** Creates and starts runs. */
 export function useStartRun(): StartRun {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState<StartRun['busy']>(null);
-  const [asked, setAsked] = useState<RunRequest | null>(null);
+  /** A run for which the dialog is open. */
+  const [unconfirmed, setUnconfirmed] = useState<RunRequest | null>(null);
   const [message, setMessage] = useState('');
   /** Like `busy` but without waiting for a render, so a double key press creates one run. */
   const creating = useRef(false);
 
-  async function make(request: RunRequest, how: 'start' | 'queue'): Promise<void> {
+  async function create(request: RunRequest, how: 'start' | 'queue'): Promise<void> {
     if (creating.current) return;
     creating.current = true;
     const { source, set, title } = request;
-    setAsked(null);
+    setUnconfirmed(null);
     setBusy({ how, title });
     setMessage('');
     try {
@@ -61,19 +62,19 @@ export function useStartRun(): StartRun {
     }
   }
   const start = (request: RunRequest) => {
-    if (isDeviceTaken(useApp.getState().runs, request.device)) setAsked(request);
-    else void make(request, 'start');
+    if (isDeviceInUse(useApp.getState().runs, request.device)) setUnconfirmed(request);
+    else void create(request, 'start');
   };
   return {
     start,
-    queue: (request) => void make(request, 'queue'),
+    queue: (request) => void create(request, 'queue'),
     busy,
     message,
-    question: (
+    dialog: (
       <QueueOrStart
-        device={asked?.device ?? null}
-        onClose={() => setAsked(null)}
-        choose={(how) => asked && void make(asked, how)}
+        device={unconfirmed?.device ?? null}
+        onClose={() => setUnconfirmed(null)}
+        choose={(how) => unconfirmed && void create(unconfirmed, how)}
       />
     ),
   };
@@ -100,7 +101,7 @@ function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
       description={
         <>
           {live.map((run) => (
-            <p key={run.id}>{progressWords(run)}</p>
+            <p key={run.id}>{progressText(run)}</p>
           ))}
           {waiting > 0 && <p>{waiting === 1 ? '1 run is' : `${waiting} runs are`} queued.</p>}
           <p>Running in parallel slows all runs. Queued runs start automatically.</p>
@@ -121,9 +122,9 @@ function QueueOrStart({ device, onClose, choose }: QueueOrStartProps) {
   );
 }
 
-function progressWords({ name, status, iteration, iterations, etaSeconds }: RunSummary): string {
-  const place = `iteration ${iteration} of ${iterations}`;
-  if (status === 'paused') return `${name} is paused at ${place}.`;
-  const rest = etaSeconds === null ? '' : `, ${duration(etaSeconds)} left`;
-  return `${name} is training: ${place}${rest}.`;
+function progressText({ name, status, iteration, iterations, etaSeconds }: RunSummary): string {
+  const progress = `iteration ${iteration} of ${iterations}`;
+  if (status === 'paused') return `${name} is paused at ${progress}.`;
+  const timeLeft = etaSeconds === null ? '' : `, ${duration(etaSeconds)} left`;
+  return `${name} is training: ${progress}${timeLeft}.`;
 }

@@ -1,7 +1,7 @@
 import type { ModelEntry, PresetCard } from '../../core/contract/contract.ts';
 import type { Route } from '../base/routes.ts';
 
-/** Parameter count below which a CPU trains a model in minutes. */
+/** Number of parameters below which a model trains in minutes on a CPU. */
 export const smallModel = 2e7;
 
 export const modelSources: Record<ModelEntry['source'], string> = {
@@ -11,7 +11,7 @@ export const modelSources: Record<ModelEntry['source'], string> = {
   cache: 'Hugging Face cache',
 };
 
-/** The form for a run with this model, using a preset for it or for its size; null if it can't be trained. */
+/** Returns the form for a run with this model, based on its own preset or one for its size; null if it can't be trained. */
 export function trainFrom(
   { name, folder, source, parameters, problem }: ModelEntry,
   presets: readonly PresetCard[],

@@ -3,7 +3,7 @@ import { ErrorNote } from './basics.tsx';
 
 type TrainerState = SystemInfo['trainer'];
 
-/** Build progress of the trainer; null if it isn't being built. */
+/** Describes the trainer's build progress; null if it isn't being built. */
 export function buildingText(trainer: TrainerState | undefined): string | null {
   if (!trainer?.building) return null;
   const { done, total } = trainer.building;

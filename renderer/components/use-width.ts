@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
-/** Layout width of an element in pixels; 0 before the first layout. `E` is the element type of `ref`. */
+/** Returns the layout width of an element in pixels; 0 before the first layout. `E` is the element type of `ref`. */
 export function useWidth<E extends HTMLElement = HTMLDivElement>(): {
   ref: RefObject<E | null>;
   width: number;

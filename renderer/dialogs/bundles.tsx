@@ -8,7 +8,7 @@ import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import styles from '../components/dialog-content.module.css';
 import { useApp } from '../stores/app-store.ts';
-import { type Step, StepLine, useTaskShare } from './task-share.tsx';
+import { type Step, StepProgress, useTaskProgress } from './task-progress.tsx';
 
 /** Exports a run as one file. */
 export function ExportRun({ run, close }: { run: RunSummary; close: () => void }) {
@@ -16,18 +16,18 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
   const { report, notify } = useApp.getState();
   const [choice, setChoice] = useState<BundleChoice>({ checkpoints: 'newest', episodes: 'all' });
   const [step, setStep] = useState<Step | null>(null);
-  const packing = useTaskShare('export_bundle', run.id);
+  const packing = useTaskProgress('export_bundle', run.id);
   const controller = useAbortOnClose();
 
-  async function go(): Promise<void> {
+  async function exportRun(): Promise<void> {
     const { signal } = controller.current;
-    setStep({ words: 'Packing', share: null });
+    setStep({ label: 'Packing', share: null });
     try {
-      const made = await api.call('bundles.export', { runId: run.id, ...choice });
-      if (signal.aborted) return void (await api.call('exports.forget', { exportId: made.exportId }));
-      setStep({ words: 'Saving', share: null });
-      const said = await saveExport(api, made);
-      if (said) notify(`${said}.`);
+      const bundle = await api.call('bundles.export', { runId: run.id, ...choice });
+      if (signal.aborted) return void (await api.call('exports.forget', { exportId: bundle.exportId }));
+      setStep({ label: 'Saving', share: null });
+      const location = await saveExport(api, bundle);
+      if (location) notify(`${location}.`);
       close();
     } catch (cause) {
       if (!signal.aborted) report(cause);
@@ -48,14 +48,14 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
       actions={
         <>
           <Button onClick={cancel}>Cancel</Button>
-          <Button kind="primary" icon="download" disabled={step !== null} onClick={() => void go()}>
+          <Button kind="primary" icon="download" disabled={step !== null} onClick={() => void exportRun()}>
             Export
           </Button>
         </>
       }
     >
       {step ? (
-        <StepLine step={packing && step.share === null ? { ...step, share: packing.share } : step} />
+        <StepProgress step={packing && step.share === null ? { ...step, share: packing.share } : step} />
       ) : (
         <>
           <label className={styles.field}>
@@ -96,18 +96,18 @@ export function ImportRun({ close }: { close: () => void }) {
   const { report, notify } = useApp.getState();
   const [file, setFile] = useState<File | null>(null);
   const [step, setStep] = useState<Step | null>(null);
-  const unpacking = useTaskShare('import_bundle', null);
+  const unpacking = useTaskProgress('import_bundle', null);
   const controller = useAbortOnClose();
 
-  async function go(): Promise<void> {
+  async function importRun(): Promise<void> {
     const { signal } = controller.current;
-    const progress = (share: number) => setStep({ words: 'Reading', share });
+    const progress = (share: number) => setStep({ label: 'Reading', share });
     try {
-      setStep({ words: 'Reading', share: null });
-      const held = await uploadBundle(api, file, { signal, progress });
-      if (held === null) return setStep(null);
-      setStep({ words: 'Unpacking', share: null });
-      const { runId } = await api.call('bundles.import', { file: held });
+      setStep({ label: 'Reading', share: null });
+      const bundle = await uploadBundle(api, file, { signal, progress });
+      if (bundle === null) return setStep(null);
+      setStep({ label: 'Unpacking', share: null });
+      const { runId } = await api.call('bundles.import', { file: bundle });
       notify('Run imported.');
       close();
       navigate({ page: 'run', runId });
@@ -134,7 +134,7 @@ export function ImportRun({ close }: { close: () => void }) {
             kind="primary"
             icon="upload"
             disabled={(!file && !inDesktop()) || step !== null}
-            onClick={() => void go()}
+            onClick={() => void importRun()}
           >
             {inDesktop() ? 'Choose a file…' : 'Import'}
           </Button>
@@ -142,7 +142,7 @@ export function ImportRun({ close }: { close: () => void }) {
       }
     >
       {step && (
-        <StepLine step={unpacking && step.share === null ? { ...step, share: unpacking.share } : step} />
+        <StepProgress step={unpacking && step.share === null ? { ...step, share: unpacking.share } : step} />
       )}
       {!step && !inDesktop() && (
         <label className={styles.field}>

@@ -8,12 +8,12 @@ import { parseRoute } from '../base/routes.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import styles from '../components/dialog-content.module.css';
-import { reportRefused } from '../components/refused.ts';
+import { reportRefusals } from '../components/refusals.ts';
 import { useAction } from '../components/use-action.ts';
 import { useApp } from '../stores/app-store.ts';
-import { StepLine, useTaskShare } from './task-share.tsx';
+import { StepProgress, useTaskProgress } from './task-progress.tsx';
 
-interface QuestionProps {
+interface RunsProps {
   runs: readonly RunSummary[];
   close: () => void;
 }
@@ -21,30 +21,30 @@ interface QuestionProps {
 const count = (runs: readonly unknown[]) => (runs.length === 1 ? '1 run' : `${runs.length} runs`);
 
 /** Moves runs to the trash after confirmation, with Undo. */
-export function DeleteRuns({ runs, close }: QuestionProps) {
+export function DeleteRuns({ runs, close }: RunsProps) {
   const api = useApi();
   const { report, notify } = useApp.getState();
   const [busy, perform] = useAction();
   const live = runs.filter(({ status }) => isLive(status));
   const deletable = runs.filter((run) => !live.includes(run));
   const size = useSizeOf(deletable);
-  const named = deletable.length === 1 ? deletable[0] : runs.length === 1 ? runs[0] : undefined;
+  const single = deletable.length === 1 ? deletable[0] : runs.length === 1 ? runs[0] : undefined;
 
   async function remove(): Promise<void> {
     const { deleted, refused } = await api.call('runs.delete', { runIds: deletable.map(({ id }) => id) });
-    reportRefused(refused);
+    reportRefusals(refused);
     const ids = deleted.map(({ id }) => id);
-    const what = deleted.length === 1 ? deleted[0]!.name : count(deleted);
+    const name = deleted.length === 1 ? deleted[0]!.name : count(deleted);
     if (ids.length > 0)
-      notify(`${what} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
+      notify(`${name} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
     close();
-    leaveGone(deleted.map(({ runId }) => runId));
+    leaveDeletedRun(deleted.map(({ runId }) => runId));
   }
   return (
     <Dialog
       open
       onClose={close}
-      title={named ? `Delete ${named.name}?` : `Delete ${count(deletable)}?`}
+      title={single ? `Delete ${single.name}?` : `Delete ${count(deletable)}?`}
       description={`${
         size === null ? '' : `${bytes(size)} on disk. `
       }Moves to Trash for 7 days. Empty the trash to free the space now.`}
@@ -75,33 +75,34 @@ export function DeleteRuns({ runs, close }: QuestionProps) {
 }
 
 /** Leaves the page of a deleted run. */
-function leaveGone(runIds: readonly string[]): void {
+function leaveDeletedRun(runIds: readonly string[]): void {
   const route = parseRoute(location.hash);
   if ('runId' in route && route.runId && runIds.includes(route.runId))
     navigate({ page: 'history', tab: 'runs' }, true);
 }
 
-/** Deletes episodes and checkpoints of runs. Closing cancels the rest; deleted files stay deleted, and a message shows the freed size. */
-export function CleanRuns({ runs, close }: QuestionProps) {
+/** Deletes episodes and checkpoints of runs. Closing the dialog cancels the rest; files deleted so far stay deleted. */
+export function CleanRuns({ runs, close }: RunsProps) {
   const api = useApi();
   const { notify } = useApp.getState();
-  const [found, setFound] = useState<Output<'runs.cleanable'> | null>(null);
+  const [cleanable, setCleanable] = useState<Output<'runs.cleanable'> | null>(null);
   const [episodes, setEpisodes] = useState(true);
   const [checkpoints, setCheckpoints] = useState(false);
   const [busy, perform] = useAction();
   const ended = runs.filter(({ status }) => !isLive(status));
   const ids = ended.map(({ id }) => id).join(' ');
-  const cleaning = useTaskShare('clean', ended.length === 1 ? ended[0]!.id : null);
+  const cleaning = useTaskProgress('clean', ended.length === 1 ? ended[0]!.id : null);
   useEffect(() => {
     if (ids === '') return;
-    api.call('runs.cleanable', { runIds: ids.split(' ') }).then(setFound, useApp.getState().report);
+    api.call('runs.cleanable', { runIds: ids.split(' ') }).then(setCleanable, useApp.getState().report);
   }, [api, ids]);
-  const freed = (episodes ? (found?.episodes ?? 0) : 0) + (checkpoints ? (found?.checkpoints ?? 0) : 0);
+  const freed =
+    (episodes ? (cleanable?.episodes ?? 0) : 0) + (checkpoints ? (cleanable?.checkpoints ?? 0) : 0);
 
   async function clean(): Promise<void> {
-    const done = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
-    reportRefused(done.refused);
-    notify(`${bytes(done.bytes)} freed.`);
+    const result = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
+    reportRefusals(result.refused);
+    notify(`${bytes(result.bytes)} freed.`);
     close();
   }
   const cancel = () => {
@@ -124,20 +125,21 @@ export function CleanRuns({ runs, close }: QuestionProps) {
       }
     >
       {busy ? (
-        <StepLine step={{ words: 'Deleting', share: cleaning?.share ?? null }} />
+        <StepProgress step={{ label: 'Deleting', share: cleaning?.share ?? null }} />
       ) : (
         <>
           <label className={styles.choice}>
             <input type="checkbox" checked={episodes} onChange={() => setEpisodes(!episodes)} />
             <span>
-              Training episodes {found && <span className="faint">{bytes(found.episodes)}</span>}
+              Training episodes {cleanable && <span className="faint">{bytes(cleanable.episodes)}</span>}
               <small>You can no longer replay or search them. Evaluation episodes are kept.</small>
             </span>
           </label>
           <label className={styles.choice}>
             <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
             <span>
-              Intermediate checkpoints {found && <span className="faint">{bytes(found.checkpoints)}</span>}
+              Intermediate checkpoints{' '}
+              {cleanable && <span className="faint">{bytes(cleanable.checkpoints)}</span>}
               <small>Keeps the first, newest, best and pinned checkpoints, and those that have forks.</small>
             </span>
           </label>
@@ -173,20 +175,20 @@ export function EmptyTrash({ close }: { close: () => void }) {
   );
 }
 
-const shownNames = 6;
+const maxNames = 6;
 
 function Names({ runs }: { runs: readonly RunSummary[] }) {
   return (
     <ul className={styles.names}>
-      {runs.slice(0, shownNames).map(({ id, name }) => (
+      {runs.slice(0, maxNames).map(({ id, name }) => (
         <li key={id}>{name}</li>
       ))}
-      {runs.length > shownNames && <li className="faint">and {runs.length - shownNames} more</li>}
+      {runs.length > maxNames && <li className="faint">and {runs.length - maxNames} more</li>}
     </ul>
   );
 }
 
-/** Bytes on disk; null until measured. */
+/** Returns the runs' bytes on disk; null until measured. */
 function useSizeOf(runs: readonly RunSummary[]): number | null {
   const api = useApi();
   const [size, setSize] = useState<number | null>(null);

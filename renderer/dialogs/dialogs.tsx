@@ -4,30 +4,30 @@ import { Palette } from '../commands/palette.tsx';
 import { useDialogs } from '../stores/dialogs-store.ts';
 import { ExportRun, ImportRun } from './bundles.tsx';
 import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
-import { RenameRun, StopRun, TagRuns } from './run-questions.tsx';
+import { RenameRun, StopRun, TagRuns } from './run-dialogs.tsx';
 import { TrainMore } from './train-more.tsx';
 
 /** The open dialog. */
 export function Dialogs({ route }: { route: Route }) {
-  const { question, close } = useDialogs();
-  if (!question) return null;
-  switch (question.kind) {
+  const { dialog, closeDialog: close } = useDialogs();
+  if (!dialog) return null;
+  switch (dialog.kind) {
     case 'delete':
-      return <DeleteRuns runs={question.runs} close={close} />;
+      return <DeleteRuns runs={dialog.runs} close={close} />;
     case 'clean':
-      return <CleanRuns runs={question.runs} close={close} />;
+      return <CleanRuns runs={dialog.runs} close={close} />;
     case 'empty-trash':
       return <EmptyTrash close={close} />;
     case 'tag':
-      return <TagRuns runs={question.runs} close={close} />;
+      return <TagRuns runs={dialog.runs} close={close} />;
     case 'rename':
-      return <RenameRun run={question.run} close={close} />;
+      return <RenameRun run={dialog.run} close={close} />;
     case 'stop':
-      return <StopRun run={question.run} close={close} />;
+      return <StopRun run={dialog.run} close={close} />;
     case 'export':
-      return <ExportRun run={question.run} close={close} />;
+      return <ExportRun run={dialog.run} close={close} />;
     case 'train-more':
-      return <TrainMore run={question.run} close={close} />;
+      return <TrainMore run={dialog.run} close={close} />;
     case 'import':
       return <ImportRun close={close} />;
     case 'keys':

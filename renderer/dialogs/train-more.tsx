@@ -4,16 +4,16 @@ import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { isDeviceTaken } from '../components/run-facts.ts';
+import { isDeviceInUse } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
-import { useAnswer } from '../stores/use-answer.ts';
+import { useQuery } from '../stores/use-query.ts';
 import styles from './train-more.module.css';
 
-/** Extends a run: asks for the number of iterations and opens the new run. */
+/** Trains a run further in a new run, for a chosen number of iterations. */
 export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const taken = useApp(({ runs }) => isDeviceTaken(runs, run.device));
+  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, run.device));
   const id = useId();
   const [text, setText] = useState(String(Math.max(1, Math.round(run.iterations / 2))));
   const [busy, setBusy] = useState(false);
@@ -21,7 +21,7 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
   const valid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
   const warnings = useWarnings(run, valid ? run.iterations + more : null);
 
-  async function go(queue: boolean): Promise<void> {
+  async function start(queue: boolean): Promise<void> {
     setBusy(true);
     try {
       const { runId } = await api.call('runs.trainMore', {
@@ -53,18 +53,18 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          {taken && (
-            <Button icon="play" disabled={busy || !valid} onClick={() => go(false)}>
+          {deviceInUse && (
+            <Button icon="play" disabled={busy || !valid} onClick={() => start(false)}>
               Start now
             </Button>
           )}
           <Button
             kind="primary"
-            icon={taken ? 'queue' : 'play'}
+            icon={deviceInUse ? 'queue' : 'play'}
             disabled={busy || !valid}
-            onClick={() => go(taken)}
+            onClick={() => start(deviceInUse)}
           >
-            {taken ? 'Add to queue' : 'Start'}
+            {deviceInUse ? 'Add to queue' : 'Start'}
           </Button>
         </>
       }
@@ -79,7 +79,7 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
           aria-invalid={!valid}
           aria-describedby={`${id}-sum`}
           onChange={({ target }) => setText(target.value.trim())}
-          onKeyDown={({ key }) => key === 'Enter' && valid && !busy && go(taken)}
+          onKeyDown={({ key }) => key === 'Enter' && valid && !busy && start(deviceInUse)}
         />
         <span id={`${id}-sum`} className={valid ? 'faint' : styles.wrong}>
           {valid
@@ -92,18 +92,20 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
           {warning}
         </p>
       ))}
-      {taken && <p className="muted">Another run is using this device. Running in parallel slows both.</p>}
+      {deviceInUse && (
+        <p className="muted">Another run is using this device. Running in parallel slows both.</p>
+      )}
     </Dialog>
   );
 }
 
-/** Warnings for a fork of the newest checkpoint with this many iterations in total; `iterations: null` makes no call. */
+/** Returns the warnings for a fork from the newest checkpoint. `iterations`: their total; null requests nothing. */
 function useWarnings({ id }: RunSummary, iterations: number | null): readonly string[] {
   const api = useApi();
   const [checkpoint, setCheckpoint] = useState<number | null>(null);
   useEffect(() => {
     let active = true;
-    // Without a checkpoint, starting reports the error.
+    // If there is no checkpoint, starting the run reports the error.
     api.call('checkpoints.list', { runId: id }).then(
       ([newest]) => active && setCheckpoint(newest?.iteration ?? null),
       () => {},
@@ -112,10 +114,10 @@ function useWarnings({ id }: RunSummary, iterations: number | null): readonly st
       active = false;
     };
   }, [api, id]);
-  const going = checkpoint === null ? null : { run: id, checkpoint, keepOptimizer: false };
-  const check = useAnswer(
+  const fork = checkpoint === null ? null : { run: id, checkpoint, keepOptimizer: false };
+  const check = useQuery(
     'configs.check',
-    going && iterations !== null ? { ...going, set: { iterations }, titles: true } : null,
+    fork && iterations !== null ? { ...fork, set: { iterations }, titles: true } : null,
     200,
   );
   return check.value?.warnings ?? [];

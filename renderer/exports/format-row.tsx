@@ -10,19 +10,19 @@ import type { Exporting } from './use-export.ts';
 interface FormatRowProps {
   format: Format;
   /** Must be referentially stable. */
-  of: ExportSource;
+  source: ExportSource;
   exporting: Exporting;
   /** Why export is disabled. */
-  nothing?: string | null;
+  unavailable?: string | null;
   /** Options or notes. */
   children?: ReactNode;
 }
 
 /** One export format with its description, buttons and result. */
-export function FormatRow({ format, of, exporting, nothing = null, children }: FormatRowProps) {
-  const { format: as, title, text, isText } = format;
+export function FormatRow({ format, source, exporting, unavailable = null, children }: FormatRowProps) {
+  const { format: name, title, text, isText } = format;
   const [open, setOpen] = useState(false);
-  const busy = exporting.format === as;
+  const busy = exporting.format === name;
   const verb = inDesktop() ? 'Save…' : 'Download';
   return (
     <li className={styles.format}>
@@ -30,7 +30,7 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
         <h3>{title}</h3>
         <p className="muted">{text}</p>
         {children}
-        {nothing !== null && <p className="faint">{nothing}</p>}
+        {unavailable !== null && <p className="faint">{unavailable}</p>}
       </div>
       <div className={styles.actions}>
         {isText && (
@@ -45,8 +45,8 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
         ) : (
           <Button
             icon="download"
-            onClick={() => void exporting.start(as, of)}
-            disabled={exporting.format !== null || nothing !== null}
+            onClick={() => void exporting.start(name, source)}
+            disabled={exporting.format !== null || unavailable !== null}
             label={`${verb} ${title}`}
           >
             {verb}
@@ -58,16 +58,16 @@ export function FormatRow({ format, of, exporting, nothing = null, children }: F
           <Progress value={exporting.task.done / exporting.task.total} label={`Exporting ${title}`} />
         )}
         {busy && 'Creating files…'}
-        {exporting.result?.format === as && exporting.result.text}
+        {exporting.result?.format === name && exporting.result.text}
       </div>
-      {exporting.problem?.format === as && (
+      {exporting.problem?.format === name && (
         <div className={styles.wide}>
           <ErrorNote error={exporting.problem.error} />
         </div>
       )}
       {isText && open && (
         <div className={styles.wide}>
-          <TextPreview of={of} format={as as 'methods'} title={title} />
+          <TextPreview source={source} format={name as 'methods'} title={title} />
         </div>
       )}
     </li>

@@ -54,7 +54,7 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'hugging-face',
         title: 'Hugging Face folder',
-        text: 'Weights, tokenizer and a model card with training data, results, intervals, licence and limits. Loads in transformers.',
+        text: 'Weights, tokenizer and a model card with training data, results, intervals, license and limits. Loads in transformers.',
         ofCheckpoint: true,
       },
     ],
@@ -65,13 +65,13 @@ export const formatGroups: readonly FormatGroup[] = [
       {
         format: 'methods',
         title: 'Methods paragraph',
-        text: 'The training method in sentences with references.',
+        text: 'Describes the training method, with references.',
         isText: true,
       },
       {
         format: 'markdown',
         title: 'Results, Markdown',
-        text: 'Success of every evaluation with intervals.',
+        text: 'Success rate of every evaluation, with intervals.',
         isText: true,
       },
       {

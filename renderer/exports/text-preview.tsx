@@ -9,21 +9,29 @@ import styles from './exports.module.css';
 type TextFormat = 'methods' | 'markdown' | 'latex';
 
 /** Shows a text export and copies it. */
-export function TextPreview({ of, format, title }: { of: ExportSource; format: TextFormat; title: string }) {
+export function TextPreview({
+  source,
+  format,
+  title,
+}: {
+  source: ExportSource;
+  format: TextFormat;
+  title: string;
+}) {
   const api = useApi();
   const [text, setText] = useState<string | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     let current = true;
-    api.call('exports.text', { of, format }).then(
-      (answer) => current && setText(answer.text),
+    api.call('exports.text', { of: source, format }).then(
+      (result) => current && setText(result.text),
       (cause) => current && setProblem(asFailure(cause).toApiError()),
     );
     return () => {
       current = false;
     };
-  }, [api, of, format]);
+  }, [api, source, format]);
   if (problem) return <ErrorNote error={problem} kind="warning" />;
   if (text === null) return <p className="faint">Loading…</p>;
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));

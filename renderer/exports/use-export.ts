@@ -16,7 +16,7 @@ interface ExportState {
 const idle: ExportState = { format: null, task: null, result: null, problem: null };
 
 export interface Exporting extends ExportState {
-  start(format: ExportFormat, of: ExportSource): Promise<void>;
+  start(format: ExportFormat, source: ExportSource): Promise<void>;
   cancel(): void;
 }
 
@@ -39,11 +39,11 @@ export function useExport(runId: string | null): Exporting {
     [api, runId],
   );
   const start = useCallback(
-    async (format: ExportFormat, of: ExportSource) => {
+    async (format: ExportFormat, source: ExportSource) => {
       setState({ ...idle, format });
       try {
-        const made = await api.call('exports.make', { of, format, packed: !inDesktop() });
-        const text = await saveExport(api, made);
+        const files = await api.call('exports.make', { of: source, format, packed: !inDesktop() });
+        const text = await saveExport(api, files);
         setState({ ...idle, result: { format, text: text ?? 'Not saved' } });
       } catch (cause) {
         const error = asFailure(cause).toApiError();
@@ -58,7 +58,7 @@ export function useExport(runId: string | null): Exporting {
     [api],
   );
   const cancel = useCallback(() => {
-    // It may have ended just now.
+    // The task may already have ended.
     if (taskId.current) void api.call('tasks.cancel', { taskId: taskId.current }).catch(() => {});
   }, [api]);
   return { ...state, start, cancel };

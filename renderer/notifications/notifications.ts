@@ -13,7 +13,7 @@ const storageKey = 'starpo-notifications';
 /** The desktop app sends notifications itself, also without a window; a browser uses the Notification API. */
 const desktop = (): Notifier | undefined => (window as { starpo?: Notifier }).starpo;
 
-function present(): Permission {
+function currentPermission(): Permission {
   const chosen = localStorage.getItem(storageKey);
   if (desktop()) return chosen === 'off' ? 'off' : 'on';
   if (!('Notification' in window)) return 'unsupported';
@@ -24,22 +24,22 @@ function present(): Permission {
 interface Notifications {
   permission: Permission;
   /** Turns notifications on or off. Requests the browser's permission, so call it from a user action. */
-  turn: (on: boolean) => Promise<void>;
+  setEnabled: (on: boolean) => Promise<void>;
 }
 
 export const useNotifications = create<Notifications>()((set) => ({
   permission: 'off',
-  turn: async (on) => {
+  setEnabled: async (on) => {
     localStorage.setItem(storageKey, on ? 'on' : 'off');
     desktop()?.chooseNotifications(on ? 'on' : 'off');
     if (on && !desktop() && 'Notification' in window) await Notification.requestPermission();
-    set({ permission: present() });
+    set({ permission: currentPermission() });
   },
 }));
 
 /** Sends notifications of warnings and ended runs while the window is in the background, until the returned function is called. */
 export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
-  const permission = present();
+  const permission = currentPermission();
   useNotifications.setState({ permission });
   const bridge = desktop();
   if (bridge) {
@@ -57,11 +57,11 @@ export function notifyOfAlarms(api: Pick<Api, 'on'>): () => void {
   };
 }
 
-const inFront = () => document.visibilityState === 'visible' && document.hasFocus();
+const isInForeground = () => document.visibilityState === 'visible' && document.hasFocus();
 
 /** Sends a notification. The tag merges those of several tabs. */
 function notify(text: NotificationText | null): void {
-  if (!text || inFront() || useNotifications.getState().permission !== 'on') return;
+  if (!text || isInForeground() || useNotifications.getState().permission !== 'on') return;
   const { runId, tag, title, body } = text;
   const notification = new Notification(title, { body, tag });
   notification.onclick = () => {

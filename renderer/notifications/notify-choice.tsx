@@ -4,7 +4,7 @@ import styles from './notify-choice.module.css';
 
 /** Turns desktop notifications on or off. */
 export function NotifyChoice() {
-  const { permission, turn } = useNotifications();
+  const { permission, setEnabled } = useNotifications();
   if (permission === 'unsupported') return null;
   if (permission === 'blocked')
     return (
@@ -16,7 +16,7 @@ export function NotifyChoice() {
       type="button"
       className={`toggle ${styles.choice}`}
       aria-pressed={on}
-      onClick={() => void turn(!on)}
+      onClick={() => void setEnabled(!on)}
       title="Show a desktop notification when the window is in the background"
     >
       <Icon name="bell" size={13} />

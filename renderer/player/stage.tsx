@@ -26,7 +26,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
         <span className="spacer" />
         <span className="faint">
           {environmentTitle(summary.environment)} · seed {summary.seed} · score {signed(summary.reward)}
-          {endWords[summary.ended] ?? ` · ${summary.ended}`}
+          {endLabels[summary.ended] ?? ` · ${summary.ended}`}
         </span>
       </header>
       <div className="stage-board">
@@ -39,7 +39,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
   );
 }
 
-const endWords: Record<string, string> = {
+const endLabels: Record<string, string> = {
   done: '',
   max_turns: ' · turn limit reached',
   max_actions: ' · action limit reached',

@@ -8,15 +8,16 @@ import { useApp } from '../stores/app-store.ts';
 import styles from './recovery.module.css';
 
 const storageKey = 'starpo-recovery';
-/** Maximum number of remembered answers. */
-const kept = 100;
-/** Only runs interrupted within this time (ms) are offered. */
-const recent = 7 * 24 * 3600_000;
+/** Maximum number of stored answers. */
+const maxAnswers = 100;
+/** Only runs interrupted within this time are offered, in ms. */
+const maxAge = 7 * 24 * 3600_000;
 
-/** Includes the end time, so a run that is interrupted again is offered again. */
+/** Identifies an interruption: a run that is interrupted again is offered again. */
 const keyOf = ({ id, endedAt }: RunSummary) => `${id} ${endedAt}`;
 
-function answered(): string[] {
+/** Returns the keys of the interruptions that the user has answered. */
+function storedAnswers(): string[] {
   try {
     const keys: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
     return Array.isArray(keys) ? keys.map(String) : [];
@@ -30,26 +31,26 @@ export function Recovery({ here }: { here: string | null }) {
   const api = useApi();
   const runs = useApp((state) => state.runs);
   const report = useApp((state) => state.report);
-  const [handled, setHandled] = useState(answered);
+  const [handled, setHandled] = useState(storedAnswers);
   const interrupted = (runs ?? []).filter(
     (run) =>
       run.status === 'interrupted' &&
       !run.marks.archived &&
       run.id !== here &&
-      Date.now() - (run.endedAt ?? 0) < recent &&
+      Date.now() - (run.endedAt ?? 0) < maxAge &&
       !handled.includes(keyOf(run)),
   );
   const [first] = interrupted;
   if (!first) return null;
   const several = interrupted.length > 1;
 
-  function answer(): void {
-    const keys = [...handled, ...interrupted.map(keyOf)].slice(-kept);
+  function markAnswered(): void {
+    const keys = [...handled, ...interrupted.map(keyOf)].slice(-maxAnswers);
     localStorage.setItem(storageKey, JSON.stringify(keys));
     setHandled(keys);
   }
   async function resume(): Promise<void> {
-    answer();
+    markAnswered();
     const busy = (runs ?? []).some(({ status }) => isLive(status));
     try {
       if (!several && !busy) await api.call('runs.start', { runId: first!.id });
@@ -70,13 +71,15 @@ export function Recovery({ here }: { here: string | null }) {
           </span>
         ))}
         {interrupted.length > 3 && ` and ${interrupted.length - 3} more`}.{' '}
-        {several ? 'Their last checkpoints are' : 'Its last checkpoint is'} kept.
+        {several
+          ? 'You can resume them from their last checkpoints.'
+          : 'You can resume it from its last checkpoint.'}
       </p>
       <div className={styles.actions}>
         <Button kind="primary" icon="play" onClick={() => void resume()}>
           {several ? 'Resume one by one' : 'Resume from the last checkpoint'}
         </Button>
-        <Button kind="quiet" onClick={answer}>
+        <Button kind="quiet" onClick={markAnswered}>
           Not now
         </Button>
       </div>

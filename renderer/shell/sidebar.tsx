@@ -4,17 +4,17 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
-import { keyWords } from '../commands/commands.ts';
+import { keyLabels } from '../commands/commands.ts';
 import { Keys } from '../commands/keys-dialog.tsx';
-import { IconButton, Progress, StatusDot, statusWord } from '../components/basics.tsx';
+import { IconButton, Progress, StatusDot, statusLabel } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { shortened, shortParts, successOf } from '../components/run-facts.ts';
-import { isAlarm, levelWording, sinceWords, toneIcons } from '../components/trap-words.ts';
+import { isAlarm, levelLabel, sinceText, toneIcons } from '../components/trap-labels.ts';
 import { useApp, useListedRuns } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 
-const connectionWords = {
+const connectionLabels = {
   connecting: 'Connecting',
   open: 'Connected',
   lost: 'Reconnecting',
@@ -23,7 +23,7 @@ const connectionWords = {
   untrusted: 'Not connected',
 } as const;
 
-const places: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
+const entries: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
   { page: 'start', title: 'Start', icon: 'start', route: { page: 'start' } },
   { page: 'history', title: 'History', icon: 'history', route: { page: 'history', tab: 'runs' } },
   { page: 'studies', title: 'Sweeps', icon: 'study', route: { page: 'studies' } },
@@ -32,20 +32,20 @@ const places: { page: Route['page']; title: string; icon: IconName; route: Route
   { page: 'models', title: 'Models', icon: 'model', route: { page: 'models' } },
 ];
 
-/** Whether a route belongs to a sidebar entry. */
+/** Returns whether a route belongs to a sidebar entry. */
 function belongsTo(route: Route, page: Route['page']): boolean {
   if (route.page === 'new') return page === (route.study ? 'studies' : 'start');
   return route.page === page || (page === 'studies' && route.page === 'study');
 }
 
 /** Maximum number of runs in the sidebar; History lists all. */
-const mostListed = 60;
+const maxListed = 60;
 
-/** The newest runs, and those that are active, starred or open. */
+/** Returns the newest runs, and those that are active, starred or open. */
 function shortList(runs: readonly RunSummary[], open: string | null): readonly RunSummary[] {
-  const matters = ({ id, status, marks }: RunSummary) =>
+  const isRelevant = ({ id, status, marks }: RunSummary) =>
     id === open || marks.starred || isLive(status) || status === 'queued';
-  return runs.filter((run, place) => place < mostListed || matters(run));
+  return runs.filter((run, index) => index < maxListed || isRelevant(run));
 }
 
 export function Sidebar({ route }: { route: Route }) {
@@ -61,7 +61,7 @@ export function Sidebar({ route }: { route: Route }) {
         <img src="./favicon.svg" alt="" width="22" height="22" />
         <span className="wide">StarPO Studio</span>
       </a>
-      {places.map(({ page, title, icon, route: to }) => (
+      {entries.map(({ page, title, icon, route: to }) => (
         <a
           key={page}
           className="nav-link"
@@ -77,13 +77,13 @@ export function Sidebar({ route }: { route: Route }) {
         type="button"
         className="nav-link nav-search"
         title="Find a command or a run"
-        onClick={() => useDialogs.getState().ask({ kind: 'palette' })}
+        onClick={() => useDialogs.getState().openDialog({ kind: 'palette' })}
       >
         <Icon name="search" />
         <span className="wide">Find</span>
         <span className="spacer wide" />
         <span className="wide">
-          <Keys keys={keyWords(factsOf('app.palette').keys!)} />
+          <Keys keys={keyLabels(factsOf('app.palette').keys!)} />
         </span>
       </button>
       <h2 className="nav-heading">
@@ -129,7 +129,7 @@ export function Sidebar({ route }: { route: Route }) {
       <footer className="sidebar-foot">
         <span className="connection" data-state={connection} role="status">
           <span className="status-dot" aria-hidden="true" />
-          <span className="wide">{connectionWords[connection]}</span>
+          <span className="wide">{connectionLabels[connection]}</span>
         </span>
         <IconButton
           icon={theme === 'dark' ? 'sun' : 'moon'}
@@ -144,8 +144,8 @@ export function Sidebar({ route }: { route: Route }) {
 /** Marks a run with an active Echo Trap warning. */
 function TrapMark({ run: { trap } }: { run: RunSummary }) {
   if (!trap || !isAlarm(trap.state)) return null;
-  const { word, tone } = levelWording(trap.state);
-  const label = `Echo Trap: ${word.toLowerCase()} ${sinceWords(trap)}`;
+  const { word, tone } = levelLabel(trap.state);
+  const label = `Echo Trap: ${word.toLowerCase()} ${sinceText(trap)}`;
   return (
     <span className="run-link-trap" data-tone={tone} title={label}>
       <Icon name={toneIcons[tone]} size={13} />
@@ -154,8 +154,8 @@ function TrapMark({ run: { trap } }: { run: RunSummary }) {
   );
 }
 
-/** Maximum number of characters on two lines. */
-const fitting = 34;
+/** Maximum length of a name, which fits on two lines. */
+const maxNameLength = 34;
 
 function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
   const active = isLive(run.status);
@@ -167,7 +167,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
       data-archived={run.marks.archived || undefined}
       href={formatRoute({ page: 'run', runId: run.id })}
       aria-current={current ? 'page' : undefined}
-      title={`${run.name}: ${statusWord(run.status)}, iteration ${run.iteration} of ${run.iterations}`}
+      title={`${run.name}: ${statusLabel(run.status)}, iteration ${run.iteration} of ${run.iterations}`}
     >
       <StatusDot status={run.status} stalled={run.stalled !== null} />
       <span className="run-link-name wide">
@@ -185,9 +185,9 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
             <span className="visually-hidden">{study}: </span>
           </>
         )}
-        {shortened(stem, fitting)} <span className="run-link-hash">{hash}</span>
+        {shortened(stem, maxNameLength)} <span className="run-link-hash">{hash}</span>
       </span>
-      <span className="visually-hidden">{statusWord(run.status)}</span>
+      <span className="visually-hidden">{statusLabel(run.status)}</span>
       <TrapMark run={run} />
       <span className="run-link-detail wide">
         {run.queuePosition !== null
@@ -195,7 +195,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
           : active
             ? `${run.iteration} / ${run.iterations}`
             : success === undefined
-              ? statusWord(run.status)
+              ? statusLabel(run.status)
               : percent(success, 0)}
         {success !== undefined && !active && run.queuePosition === null && (
           <span className="visually-hidden"> success in the latest evaluation</span>

@@ -3,10 +3,10 @@ import { openAddress } from '../api/transport.ts';
 
 /** Signs a browser tab in with the address from `starpo serve`. */
 export function SignIn() {
-  const [wrong, setWrong] = useState(false);
+  const [invalid, setInvalid] = useState(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setWrong(!openAddress(String(new FormData(event.currentTarget).get('address'))));
+    setInvalid(!openAddress(String(new FormData(event.currentTarget).get('address'))));
   };
   return (
     <form className="banner" onSubmit={submit}>
@@ -17,7 +17,7 @@ export function SignIn() {
       <button type="submit" className="button">
         Open
       </button>
-      {wrong && (
+      {invalid && (
         <p role="alert">
           Not a sign-in address. The address from <code>starpo serve</code> starts with http:// and contains
           #sign-in=.

@@ -6,13 +6,13 @@ import { type Message, useApp } from '../stores/app-store.ts';
 import styles from './toasts.module.css';
 
 /** Display times in ms. */
-const messageFor = 6000;
-const undoFor = 12_000;
-const errorFor = 20_000;
+const messageTime = 6000;
+const undoTime = 12_000;
+const errorTime = 20_000;
 /** Codes of errors that stay until dismissed, because the user has to act. */
-const needsAnswer = /^(internal|disk_|history_|data_folder_|trainer_|storage_)/;
+const needsAction = /^(internal|disk_|history_|data_folder_|trainer_|storage_)/;
 
-/** Confirmations and errors, in a strip below the page that covers nothing. */
+/** Shows confirmations and errors below the page, so that they cover nothing. */
 export function Toasts() {
   const errors = useApp((state) => state.errors);
   const messages = useApp((state) => state.messages);
@@ -21,21 +21,21 @@ export function Toasts() {
     <section className={`errors ${styles.strip}`} data-empty={empty || undefined} aria-label="Messages">
       <div className={styles.messages} role="status">
         {messages.map((each) => (
-          <Done key={each.key} message={each} />
+          <MessageToast key={each.key} message={each} />
         ))}
       </div>
       {errors.map(({ key, error }) => (
-        <Wrong key={key} id={key} error={error} />
+        <ErrorToast key={key} id={key} error={error} />
       ))}
     </section>
   );
 }
 
-function Done({ message: { key, text, undo } }: { message: Message }) {
+function MessageToast({ message: { key, text, undo } }: { message: Message }) {
   const dismiss = useApp((state) => state.dismiss);
-  const timed = useTimed(key, undo ? undoFor : messageFor);
+  const handlers = useDismissTimer(key, undo ? undoTime : messageTime);
   return (
-    <div className={`note ${styles.done}`} {...timed}>
+    <div className={`note ${styles.done}`} {...handlers}>
       <Icon name="ok" />
       <p className={styles.text}>{text}</p>
       {undo && (
@@ -55,18 +55,18 @@ function Done({ message: { key, text, undo } }: { message: Message }) {
   );
 }
 
-function Wrong({ id, error }: { id: number; error: ApiError }) {
+function ErrorToast({ id, error }: { id: number; error: ApiError }) {
   const dismiss = useApp((state) => state.dismiss);
-  const timed = useTimed(id, needsAnswer.test(error.code) ? null : errorFor);
+  const handlers = useDismissTimer(id, needsAction.test(error.code) ? null : errorTime);
   return (
-    <div {...timed}>
+    <div {...handlers}>
       <ErrorNote error={error} onDismiss={() => dismiss(id)} />
     </div>
   );
 }
 
-/** Dismisses a message after a time without hover or focus. `null`: never. */
-function useTimed(key: number, milliseconds: number | null) {
+/** Dismisses a message after a time without hover or focus; null keeps it. */
+function useDismissTimer(key: number, milliseconds: number | null) {
   const dismiss = useApp((state) => state.dismiss);
   const [held, setHeld] = useState(false);
   const hold = useRef({ pointer: false, focus: false });

@@ -11,13 +11,13 @@ import {
 import { asFailure, Failure } from '../../core/contract/failure.ts';
 import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
 import { createCatchUp } from './catch-up.ts';
-import { createGathering } from './gather.ts';
+import { createChangeBatcher } from './change-batcher.ts';
 
 interface AppState {
   connection: ConnectionState;
   /** Newest first; null while loading. */
   runs: RunSummary[] | null;
-  /** The included sample run, in no list; null until requested. */
+  /** The included sample run, which is not in `runs`; null until requested. */
   sample: Sample | null;
   presets: PresetCard[] | null;
   system: SystemInfo | null;
@@ -43,13 +43,13 @@ export interface Message {
   undo: (() => void) | null;
 }
 
-/** Maximum number of messages of each kind. */
-const mostShown = 3;
-/** Errors to dismiss after a reconnection. */
-const ofConnection = ['not_connected', 'connection_lost', 'connection_refused'];
+/** Maximum number of messages per kind. */
+const maxMessages = 3;
+/** Codes of errors to dismiss after a reconnection. */
+const connectionErrors = ['not_connected', 'connection_lost', 'connection_refused'];
 
-/** Milliseconds. */
-const buildingInterval = 1000;
+/** Polling interval while the trainer is being built, in ms. */
+const buildPollInterval = 1000;
 
 let nextKey = 1;
 
@@ -71,12 +71,12 @@ export const useApp = create<AppState>()((set) => ({
       errors: [
         ...errors.filter((shown) => shown.error.code !== error.code || shown.error.message !== error.message),
         { key: nextKey++, error },
-      ].slice(-mostShown),
+      ].slice(-maxMessages),
     }));
   },
   notify: (text, undo) =>
     set(({ messages }) => ({
-      messages: [...messages, { key: nextKey++, text, undo: undo ?? null }].slice(-mostShown),
+      messages: [...messages, { key: nextKey++, text, undo: undo ?? null }].slice(-maxMessages),
     })),
   dismiss: (key) =>
     set(({ errors, messages }) => ({
@@ -118,21 +118,21 @@ export function withRuns(
 }
 
 /** Synchronizes the store with the server. Reloads everything after a reconnection, because notices may have been missed. */
-export function followCore(api: Api): () => void {
+export function followServer(api: Api): () => void {
   const fail = (cause: unknown) => {
     if (!isConnectionLost(cause)) useApp.getState().report(cause);
   };
   const catchUp = createCatchUp();
-  /** Null: removed. */
-  const changes = createGathering<RunSummary | null>((changed) =>
+  /** A null change removes the run. */
+  const changes = createChangeBatcher<RunSummary | null>((changed) =>
     useApp.setState(({ runs }) => ({ runs: withRuns(runs ?? [], changed) })),
   );
   // Separate requests: system information takes longer than the list of runs.
   function refresh(): void {
-    const askRuns = () => api.call('runs.list', {});
+    const listRuns = () => api.call('runs.list', {});
     changes.flush();
     catchUp
-      .snapshot(askRuns, (runs) => {
+      .snapshot(listRuns, (runs) => {
         const all = new Map(runs.map((summary) => [summary.id, summary]));
         useApp.setState({ runs: withRuns([], all) });
       })
@@ -143,21 +143,20 @@ export function followCore(api: Api): () => void {
       .then((presets) => useApp.setState({ presets }))
       .catch(fail);
     api.call('tensorBoard.get', {}).then(showTensorBoard).catch(fail);
-    askSystem();
+    loadSystem();
   }
-  let asking: ReturnType<typeof setTimeout> | undefined;
-  // Poll while the trainer is being built.
-  function askSystem(): void {
-    clearTimeout(asking);
+  let pollTimer: ReturnType<typeof setTimeout> | undefined;
+  function loadSystem(): void {
+    clearTimeout(pollTimer);
     api
       .call('system.info', {})
       .then((system) => {
         useApp.setState({ system });
-        if (system.trainer.building) asking = setTimeout(askSystem, buildingInterval);
+        if (system.trainer.building) pollTimer = setTimeout(loadSystem, buildPollInterval);
       })
       .catch(fail);
   }
-  /** Reports the problem on every page. */
+  /** Shows a problem on every page. */
   function showTensorBoard(tensorBoard: TensorBoardState): void {
     useApp.setState({ tensorBoard });
     const { problem } = tensorBoard;
@@ -171,13 +170,13 @@ export function followCore(api: Api): () => void {
       useApp.setState({ connection });
       if (connection !== 'open') return;
       useApp.setState(({ errors }) => ({
-        errors: errors.filter(({ error }) => !ofConnection.includes(error.code)),
+        errors: errors.filter(({ error }) => !connectionErrors.includes(error.code)),
       }));
       refresh();
     }),
   ];
   return () => {
-    clearTimeout(asking);
+    clearTimeout(pollTimer);
     changes.stop();
     for (const stop of stops) stop();
   };

@@ -1,31 +1,31 @@
 interface CatchUp {
-  /** Applies a notice now, and again on top of a pending snapshot. */
+  /** Applies a notice now, and again after a pending snapshot. */
   notice(apply: () => void): void;
-  /** Requests a snapshot and applies it, unless a newer one was requested. Rejects if `ask` does. */
-  snapshot<T>(ask: () => Promise<T>, apply: (value: T) => void): Promise<void>;
+  /** Requests a snapshot and applies it, unless a newer one was requested. Rejects if `request` does. */
+  snapshot<T>(request: () => Promise<T>, apply: (value: T) => void): Promise<void>;
 }
 
 /**
- * Merges notices with snapshots: a snapshot may be older than notices that arrived before it, and these must not be lost.
- * Applying a notice must be idempotent.
+ * Merges notices with snapshots. A snapshot may be older than notices that arrived before it; they are applied
+ * again, so applying a notice must be idempotent.
  */
 export function createCatchUp(): CatchUp {
-  let sinceAsked: (() => void)[] | null = null;
+  let pending: (() => void)[] | null = null;
   return {
     notice(apply) {
       apply();
-      sinceAsked?.push(apply);
+      pending?.push(apply);
     },
-    async snapshot(ask, apply) {
+    async snapshot(request, apply) {
       const notices: (() => void)[] = [];
-      sinceAsked = notices;
+      pending = notices;
       try {
-        const value = await ask();
-        if (sinceAsked !== notices) return;
+        const value = await request();
+        if (pending !== notices) return;
         apply(value);
-        for (const again of notices) again();
+        for (const reapply of notices) reapply();
       } finally {
-        if (sinceAsked === notices) sinceAsked = null;
+        if (pending === notices) pending = null;
       }
     },
   };

@@ -1,20 +1,21 @@
 import { create } from 'zustand';
 import type { RunSummary } from '../../core/contract/contract.ts';
 
-/** A dialog to open, shared by all buttons, menus and shortcuts. */
-type Question =
+/** A dialog with its parameters. */
+type OpenDialog =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
   | { kind: 'rename' | 'stop' | 'export' | 'train-more'; run: RunSummary }
   | { kind: 'import' | 'empty-trash' | 'keys' | 'palette' };
 
 interface Dialogs {
-  question: Question | null;
-  ask: (question: Question) => void;
-  close: () => void;
+  dialog: OpenDialog | null;
+  openDialog: (dialog: OpenDialog) => void;
+  closeDialog: () => void;
 }
 
+/** The open dialog, shared by all buttons, menus and shortcuts. */
 export const useDialogs = create<Dialogs>()((set) => ({
-  question: null,
-  ask: (question) => set({ question }),
-  close: () => set({ question: null }),
+  dialog: null,
+  openDialog: (dialog) => set({ dialog }),
+  closeDialog: () => set({ dialog: null }),
 }));

@@ -15,11 +15,11 @@ export interface Draft {
   source: RunSource;
   /** The complete base configuration. */
   base: Config;
-  /** Edits as typed; the server validates them. */
+  /** Edits as typed. The server validates them. */
   edits: Settings;
 }
 
-/** A field at its place in the configuration: `environments[].config.size` at `environments.0.config.size`. */
+/** A field at its parent in the configuration: `environments[].config.size` at `environments.0.config.size`. */
 export interface PlacedField extends FormField {
   /** Path of the setting. */
   at: string;
@@ -29,32 +29,33 @@ export interface PlacedSection extends Omit<FormSection, 'fields'> {
   fields: PlacedField[];
 }
 
-const isBranch = (value: unknown): value is Config => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Config => typeof value === 'object' && value !== null;
 
-/** Every setting with its value, by path. */
+/** Returns every setting with its value, by path. */
 export function flatten(config: Config, prefix = ''): Map<string, SettingValue> {
   const leaves = new Map<string, SettingValue>();
   for (const [key, value] of Object.entries(config)) {
-    if (!isBranch(value)) leaves.set(prefix + key, value as SettingValue);
+    if (!isObject(value)) leaves.set(prefix + key, value as SettingValue);
     else for (const [path, leaf] of flatten(value, `${prefix}${key}.`)) leaves.set(path, leaf);
   }
   return leaves;
 }
 
-/** A copy with the edits applied. A value of the wrong type stays text. */
-export function applied({ base, edits }: Pick<Draft, 'base' | 'edits'>): Config {
+/** Returns a copy with the edits applied. A value of the wrong type stays text. */
+export function applyEdits({ base, edits }: Pick<Draft, 'base' | 'edits'>): Config {
   const copy = structuredClone(base);
   const leaves = flatten(base);
   for (const [path, value] of Object.entries(edits)) {
     const parts = path.split('.');
-    let place: unknown = copy;
-    for (const part of parts.slice(0, -1)) place = isBranch(place) ? place[part] : undefined;
-    if (isBranch(place)) place[parts.at(-1)!] = typed(value, leaves.get(path));
+    let parent: unknown = copy;
+    for (const part of parts.slice(0, -1)) parent = isObject(parent) ? parent[part] : undefined;
+    if (isObject(parent)) parent[parts.at(-1)!] = parseLike(value, leaves.get(path));
   }
   return copy;
 }
 
-function typed(value: SettingValue, model: SettingValue | undefined): SettingValue {
+/** Converts typed text to the type of `model`, if possible. */
+function parseLike(value: SettingValue, model: SettingValue | undefined): SettingValue {
   if (
     typeof model === 'number' &&
     typeof value === 'string' &&
@@ -66,12 +67,12 @@ function typed(value: SettingValue, model: SettingValue | undefined): SettingVal
   return value;
 }
 
-/** `1e-4` is the same as `0.0001`. */
+/** Compares by value: `1e-4` equals `0.0001`. */
 export const isSame = (a: SettingValue | undefined, b: SettingValue | undefined): boolean =>
-  a !== undefined && b !== undefined && (String(a) === String(b) || typed(a, b) === b);
+  a !== undefined && b !== undefined && (String(a) === String(b) || parseLike(a, b) === b);
 
 /** Adds an edit, or removes it if it equals the base value. */
-export function edited(
+export function withEdit(
   { base, edits }: Pick<Draft, 'base' | 'edits'>,
   path: string,
   value: SettingValue,
@@ -80,7 +81,7 @@ export function edited(
   return isSame(value, flatten(base).get(path)) ? others : { ...others, [path]: value };
 }
 
-/** The values of `other` that differ from `base`; null if they don't have the same settings. */
+/** Returns the values of `other` that differ from `base`; null if they don't have the same settings. */
 export function differences(base: Config, other: Config): Settings | null {
   const ours = flatten(base);
   const theirs = flatten(other);
@@ -88,14 +89,15 @@ export function differences(base: Config, other: Config): Settings | null {
   return Object.fromEntries([...theirs].filter(([path, value]) => !isSame(value, ours.get(path))));
 }
 
-interface EnvironmentOf {
+interface EnvironmentEntry {
   label: string;
   type: string;
 }
 
-export const environmentsOf = (config: Config): EnvironmentOf[] => config.environments as EnvironmentOf[];
+export const environmentsOf = (config: Config): EnvironmentEntry[] =>
+  config.environments as EnvironmentEntry[];
 
-/** The form's sections for a configuration, with one section per environment. */
+/** Returns the form's sections for a configuration, with one section per environment. */
 export function placeSections(form: ConfigForm, config: Config): PlacedSection[] {
   const own = form.sections.map((section) => ({
     ...section,
@@ -118,7 +120,7 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
 
 export const isPrompt = ({ at }: Pick<PlacedField, 'at'>): boolean => /^environments\.\d+\.prompt\./.test(at);
 
-/** Fields whose title, path, help and choices contain all words of the query. */
+/** Returns the fields whose title, path, help and choices contain all words of the query. */
 export function findFields(sections: readonly PlacedSection[], query: string): PlacedSection[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...sections];
@@ -133,13 +135,15 @@ export function findFields(sections: readonly PlacedSection[], query: string): P
   });
 }
 
-/** A value as text for a field; small numbers in exponential notation, such as `1e-6`. */
-export const asText = (value: SettingValue): string =>
+/** Formats a value for a field; small numbers in exponential notation, such as `1e-6`. */
+export const formatValue = (value: SettingValue): string =>
   typeof value === 'number' && value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
 
-/** A value for display. */
-export function inWords(value: SettingValue | undefined, { choices }: Pick<FormField, 'choices'>): string {
+/** Formats a value for display. */
+export function valueText(value: SettingValue | undefined, { choices }: Pick<FormField, 'choices'>): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return choices.find((choice) => choice.value === value)?.title ?? (value === '' ? 'empty' : asText(value));
+  return (
+    choices.find((choice) => choice.value === value)?.title ?? (value === '' ? 'empty' : formatValue(value))
+  );
 }

@@ -3,7 +3,7 @@ import type { Sample } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from './app-store.ts';
 
-/** Loads the sample run if `enabled`; null while loading or if there is none. */
+/** Loads the sample run if `enabled`. Returns null while loading or if there is none. */
 export function useSample(enabled: boolean): Sample | null {
   const api = useApi();
   const sample = useApp((state) => state.sample);

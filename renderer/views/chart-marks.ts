@@ -3,7 +3,7 @@ import { metricTitle } from '../../core/contract/metric-titles.ts';
 import { knownWord } from '../../core/contract/open-words.ts';
 import type { ChartMark } from '../charts/marks.ts';
 import { number } from '../components/format.ts';
-import { levelWording } from '../components/trap-words.ts';
+import { levelLabel } from '../components/trap-labels.ts';
 import { originOf } from './use-parent.ts';
 
 const severityTones = { notice: 'watch', warning: 'warning', critical: 'critical' } as const;
@@ -45,9 +45,9 @@ export function alertMark({
   baseline,
 }: Alert): ChartMark {
   const { word, tone } = level
-    ? levelWording(level)
+    ? levelLabel(level)
     : { word: 'Alert', tone: knownWord(severityTones, severity) ?? 'warning' };
-  const seen =
+  const evidence =
     series && value !== null
       ? `${metricTitle(series)} ${number(value)}${baseline === null ? '' : `, baseline ${number(baseline)}`}`
       : null;
@@ -57,7 +57,7 @@ export function alertMark({
     tone: tone === 'calm' ? 'watch' : tone,
     title: `${word} at iteration ${iteration}`,
     // The full message is too long for a chart; the panel shows it.
-    text: seen ?? message,
+    text: evidence ?? message,
   };
 }
 

@@ -24,16 +24,16 @@ export function useComparedRuns(runIds: readonly string[]): ComparedRun[] {
   const api = useApi();
   const [store] = useState<ComparedStore>(() => createStore(() => ({ runs: new Map() })));
   const [followed] = useState(() => new Map<string, () => void>());
-  const wanted = runIds.join(',');
+  const key = runIds.join(',');
   useEffect(() => {
-    const ids = wanted === '' ? [] : wanted.split(',');
+    const ids = key === '' ? [] : key.split(',');
     for (const [id, stop] of followed) {
       if (ids.includes(id)) continue;
       stop();
       followed.delete(id);
     }
     for (const id of ids) if (!followed.has(id)) followed.set(id, follow(api, store, id));
-  }, [api, store, followed, wanted]);
+  }, [api, store, followed, key]);
   useEffect(
     () => () => {
       for (const stop of followed.values()) stop();
@@ -42,39 +42,39 @@ export function useComparedRuns(runIds: readonly string[]): ComparedRun[] {
     [followed],
   );
   const runs = useStore(store, (state) => state.runs);
-  return useMemo(() => wanted.split(',').flatMap((id) => runs.get(id) ?? []), [runs, wanted]);
+  return useMemo(() => key.split(',').flatMap((id) => runs.get(id) ?? []), [runs, key]);
 }
 
 /** Keeps a run of the store up to date until the returned function is called, which removes the run. */
 function follow(api: Api, store: ComparedStore, id: string): () => void {
   const catchUp = createCatchUp();
-  let had = { series: false, config: false };
+  let received = { series: false, config: false };
   const put = (run: ComparedRun) => store.setState(({ runs }) => ({ runs: new Map(runs).set(id, run) }));
   const change = (changed: Partial<ComparedRun>) => {
     const run = store.getState().runs.get(id);
-    if (run) put({ ...run, ...changed, loaded: had.series && had.config });
+    if (run) put({ ...run, ...changed, loaded: received.series && received.config });
   };
   const series = new RunSeries();
   put({ id, series, loaded: false, config: null, alerts: [] });
-  const ask = () =>
+  const request = () =>
     Promise.all([api.call('runs.get', { runId: id }), api.call('alerts.list', { runId: id })]);
   const stops = [
     followSeries(api, id, series, () => {
-      had = { ...had, series: true };
+      received = { ...received, series: true };
       change({});
     }),
     api.on('alerts', ({ alerts }) => catchUp.notice(() => change({ alerts })), id),
     api.onState((state) => {
       if (state !== 'open') return;
       catchUp
-        .snapshot(ask, ([{ config }, alerts]) => {
-          had = { ...had, config: true };
+        .snapshot(request, ([{ config }, alerts]) => {
+          received = { ...received, config: true };
           change({ config, alerts });
         })
         .catch((cause) => {
           if (isConnectionLost(cause)) return;
           // A deleted run is missing from the list of runs too, which the page reports.
-          had = { series: true, config: true };
+          received = { series: true, config: true };
           change({});
         });
     }),

@@ -1,30 +1,30 @@
 import type { Api } from '../api/api.ts';
 import type { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
-import { askSeries } from './ask-series.ts';
+import { loadSeries } from './load-series.ts';
 
 /**
- * Keeps a run's series up to date until the returned function is called. `loaded` is called after each
- * complete load. Failed requests leave the series unchanged.
+ * Keeps a run's series up to date until the returned function is called. Calls `onLoad` after each complete
+ * load. Failed requests leave the series unchanged.
  */
 export function followSeries(
   api: Api,
   runId: string,
   series: RunSeries,
-  loaded: () => void = () => {},
+  onLoad: () => void = () => {},
 ): () => void {
   const catchUp = createCatchUp();
   let followed = true;
-  const ask = () => askSeries(api, runId);
-  const take = (put: Awaited<ReturnType<typeof ask>>) => {
+  const request = () => loadSeries(api, runId);
+  const apply = (putInto: Awaited<ReturnType<typeof request>>) => {
     if (!followed) return;
-    put(series);
-    loaded();
+    putInto(series);
+    onLoad();
   };
   const stops = [
     api.on('metrics', (notice) => catchUp.notice(() => series.apply(notice)), runId),
     api.onState((state) => {
-      if (state === 'open') catchUp.snapshot(ask, take).catch(() => {});
+      if (state === 'open') catchUp.snapshot(request, apply).catch(() => {});
     }),
   ];
   return () => {

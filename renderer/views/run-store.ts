@@ -14,9 +14,9 @@ import { Failure } from '../../core/contract/failure.ts';
 import { type Api, isConnectionLost } from '../api/api.ts';
 import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
-import { askSeries } from './ask-series.ts';
+import { loadSeries } from './load-series.ts';
 
-const keptLogLines = 2000;
+const maxLogLines = 2000;
 
 export interface RunState {
   runId: string;
@@ -28,7 +28,7 @@ export interface RunState {
   folder: string;
   /** The trainer's GPU memory plan; null if it made none. */
   memoryPlan: MemoryPlan | null;
-  /** Success of people who played the run's levels, by environment. */
+  /** Success of humans on the run's levels, by environment. */
   humanSuccess: HumanSuccess[];
   series: RunSeries;
   log: LogLine[];
@@ -70,18 +70,18 @@ export function followRun(api: Api, store: RunStore): () => void {
   const catchUp = createCatchUp();
   const trapCatchUp = createCatchUp();
 
-  const ask = () =>
+  const request = () =>
     Promise.all([
       api.call('runs.get', { runId }),
-      askSeries(api, runId),
+      loadSeries(api, runId),
       api.call('runs.log', { runId }),
       api.call('rollouts.list', { runId }),
       api.call('evaluations.list', { runId }),
       api.call('alerts.list', { runId }),
     ]);
-  type Answers = Awaited<ReturnType<typeof ask>>;
+  type Answers = Awaited<ReturnType<typeof request>>;
 
-  /** A separate request, because the server has to look at every file. */
+  /** A separate request, because the server reads the size of every file. */
   function measure(): void {
     api
       .call('runs.storage', { runId })
@@ -109,10 +109,10 @@ export function followRun(api: Api, store: RunStore): () => void {
     measure();
   }
 
-  /** A separate request, because the server may have to judge a long run from its start. */
-  function judge(): void {
-    const ask = () => api.call('echoTrap.state', { runId });
-    trapCatchUp.snapshot(ask, (echoTrap) => followed && store.setState({ echoTrap })).catch(() => {});
+  /** A separate request, because the monitor may have to process a long run from its start. */
+  function loadEchoTrap(): void {
+    const request = () => api.call('echoTrap.state', { runId });
+    trapCatchUp.snapshot(request, (echoTrap) => followed && store.setState({ echoTrap })).catch(() => {});
   }
 
   function fail(problem: unknown): void {
@@ -172,15 +172,15 @@ export function followRun(api: Api, store: RunStore): () => void {
       'run',
       () => {
         if (store.getState().problem === null) return;
-        catchUp.snapshot(ask, load).catch(fail);
-        judge();
+        catchUp.snapshot(request, load).catch(fail);
+        loadEchoTrap();
       },
       runId,
     ),
     api.onState((state) => {
       if (state !== 'open') return;
-      catchUp.snapshot(ask, load).catch(fail);
-      judge();
+      catchUp.snapshot(request, load).catch(fail);
+      loadEchoTrap();
     }),
   ];
   return () => {
@@ -199,10 +199,10 @@ const runGone = () =>
 /** Inserts the line in journal order; duplicates are ignored. */
 export function withLine(log: LogLine[], line: LogLine): LogLine[] {
   const last = log.at(-1);
-  if (!last || last.seq < line.seq) return [...log, line].slice(-keptLogLines);
+  if (!last || last.seq < line.seq) return [...log, line].slice(-maxLogLines);
   return [...log.filter(({ seq }) => seq !== line.seq), line]
     .sort((a, b) => a.seq - b.seq)
-    .slice(-keptLogLines);
+    .slice(-maxLogLines);
 }
 
 /** Newest iteration first; training before evaluations. */

@@ -32,14 +32,14 @@ export function useParent({ parent }: RunSummary): Parent | null {
   // Select only what charts need: summaries of live runs change several times per second, and each change
   // would rebuild the charts.
   const name = useApp(({ runs }) => runs?.find((each) => each.id === id)?.name);
-  const there = name !== undefined;
+  const exists = name !== undefined;
   const [series, setSeries] = useState<RunSeries | null>(null);
   useEffect(() => {
-    if (!id || !there) return;
+    if (!id || !exists) return;
     const own = new RunSeries();
     setSeries(own);
     return followSeries(api, id, own);
-  }, [api, id, there]);
+  }, [api, id, exists]);
   const iteration = origin?.iteration ?? 0;
   return useMemo(
     () => (id && name !== undefined && series ? { id, name, iteration, series } : null),

@@ -34,7 +34,7 @@ export function Wall({ run }: { run: RunSummary }) {
     <section className={`panel ${styles.wall}`} aria-labelledby={title}>
       <header className={styles.head}>
         <h2 id={title}>Boards</h2>
-        {boards && <Words boards={boards} />}
+        {boards && <Headline boards={boards} />}
         <span className="spacer" />
         {compared && (
           <a href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}>
@@ -80,7 +80,7 @@ export function Wall({ run }: { run: RunSummary }) {
 }
 
 /** `Iteration 37: 74 of 128 episodes solved (57.8 %)`. */
-function Words({ boards: { iteration, split, episodes } }: { boards: RolloutBoards }) {
+function Headline({ boards: { iteration, split, episodes } }: { boards: RolloutBoards }) {
   const solved = episodes.filter(({ summary }) => summary.success).length;
   return (
     <p className={styles.words}>

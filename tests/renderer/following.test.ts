@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Notice, NoticeName } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api } from '../../renderer/api/api.ts';
-import { followCore, useApp } from '../../renderer/stores/app-store.ts';
+import { followServer, useApp } from '../../renderer/stores/app-store.ts';
 import { createRunStore, followRun } from '../../renderer/views/run-store.ts';
 import { runOf } from './summaries.ts';
 
@@ -43,7 +43,7 @@ afterEach(() => useApp.setState(useApp.getInitialState()));
 
 test('an older list of runs doesn’t undo a notice', async () => {
   const { api, tell, answer } = handAnswered();
-  followCore(api);
+  followServer(api);
   tell('run', { ...run, status: 'completed' });
   tell('run', { ...run, id: 'made-since' });
   tell('removed', { runId: 'deleted-since' });
@@ -59,7 +59,7 @@ test('an older list of runs doesn’t undo a notice', async () => {
 
 test('runs appear before system information arrives', async () => {
   const { api, answer } = handAnswered();
-  followCore(api);
+  followServer(api);
   await answer({ 'runs.list': [run] });
   expect(useApp.getState()).toMatchObject({ runs: [run], system: null });
 });
@@ -109,7 +109,7 @@ test.each([
   [new Failure('internal', '', ''), 1],
 ])('%o while the app loads is reported %i times', async (cause, times) => {
   const { api, refuse } = handAnswered();
-  followCore(api);
+  followServer(api);
   for (const name of ['runs.list', 'presets.list', 'system.info']) await refuse(name, cause);
   expect(useApp.getState().errors).toHaveLength(times);
 });

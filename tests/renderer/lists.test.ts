@@ -12,7 +12,7 @@ import {
   type Listing,
   listed,
 } from '../../renderer/pages/replay/episode-list.ts';
-import { filterOf, filterWords, ranked } from '../../renderer/pages/replay/filter-words.ts';
+import { describeFilter, filterOf, ranked } from '../../renderer/pages/replay/filter-text.ts';
 import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
 import { groupsOf } from '../../renderer/player/groups.ts';
 import { withRuns } from '../../renderer/stores/app-store.ts';
@@ -140,8 +140,8 @@ test('groups are ranked by their reward std, with the reason for keeping each', 
     [1, 'zero variance; kept because too few groups have any'],
     [3, 'zero variance: no learning signal'],
   ]);
-  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
-  expect(filterWords({ strategy: 'fraction', keep: 0.75 }, groups)).toContain(': 3 of 4.');
+  expect(describeFilter({ strategy: 'fraction', keep: 0.75 }, groups)).toContain('75 %');
+  expect(describeFilter({ strategy: 'fraction', keep: 0.75 }, groups)).toContain(': 3 of 4.');
   expect(filterOf(null)).toEqual({ strategy: 'none', keep: 1 });
 });
 

@@ -38,7 +38,7 @@ test('one click on a preset starts a run and opens its page', async () => {
 test('the keyboard alone starts the main preset', async () => {
   page = await Page.on();
   page.open('#/start');
-  await page.shown(() => page.find('form[data-begins] [type="submit"]:enabled'));
+  await page.shown(() => page.find('form[data-starts-run] [type="submit"]:enabled'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, cancelable: true }));
   await page.shown(() => location.hash.startsWith('#/run/'));
   expect(page.core.runs.list()[0]?.preset).toBe('starter-frozen-lake-starpo-s');
@@ -104,7 +104,7 @@ test('a local model opens the form with the chosen settings', async () => {
   page.open('#/start');
   const models = await page.shown(() =>
     page
-      .all<HTMLSelectElement>('form[data-begins] select')
+      .all<HTMLSelectElement>('form[data-starts-run] select')
       .find(({ options }) => [...options].some(({ text }) => text === 'my-model…')),
   );
   page.choose(page.find<HTMLSelectElement>('select[aria-label], label select')!, 'rollback');

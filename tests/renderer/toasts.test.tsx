@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
 import type { Api, ConnectionState } from '../../renderer/api/api.ts';
 import { Toasts } from '../../renderer/shell/toasts.tsx';
-import { followCore, useApp } from '../../renderer/stores/app-store.ts';
+import { followServer, useApp } from '../../renderer/stores/app-store.ts';
 
 let root: Root;
 const host = document.body.appendChild(document.createElement('div'));
@@ -61,7 +61,7 @@ test('connection errors disappear after a reconnection', () => {
       return () => {};
     },
   };
-  const stop = followCore(api);
+  const stop = followServer(api);
   fails('not_connected');
   fails('run_unknown');
   doing(() => become('open'));

@@ -4,7 +4,7 @@ import { useApi } from '../../renderer/api/context.ts';
 import { ReplayPage } from '../../renderer/pages/replay/replay-page.tsx';
 import { RunPage } from '../../renderer/pages/run/run-page.tsx';
 import { ReplayView } from '../../renderer/player/replay-view.tsx';
-import { followCore } from '../../renderer/stores/app-store.ts';
+import { followServer } from '../../renderer/stores/app-store.ts';
 import { RunView } from '../../renderer/views/run-view.tsx';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
@@ -41,7 +41,7 @@ afterEach(() => page.close());
 /** Several views side by side, as on the Compare page. */
 function SideBySide({ children }: { children: ReactNode }) {
   const api = useApi();
-  useEffect(() => followCore(api), [api]);
+  useEffect(() => followServer(api), [api]);
   return children;
 }
 

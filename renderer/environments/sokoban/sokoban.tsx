@@ -32,11 +32,11 @@ function outcome(frames: readonly Frame[], index: number): Outcome {
   if (frame.success)
     return { tone: 'good', words: 'pushed the last box onto its target', note: 'solved the level' };
   if (!frame.effective) return { tone: 'idle', words: 'blocked', note: 'blocked' };
-  return { tone: 'plain', words: pushWords(frames, index) ?? 'moved' };
+  return { tone: 'plain', words: describePush(frames, index) ?? 'moved' };
 }
 
 /** Describes what happened to a pushed box. */
-function pushWords(frames: readonly Frame[], index: number): string | null {
+function describePush(frames: readonly Frame[], index: number): string | null {
   const move = roomMoveAt(frames, index);
   if (!move?.box) return null;
   if (frames[index]?.deadEnd && !frames[index - 1]?.deadEnd) return 'pushed a box into a dead end';

@@ -1,6 +1,6 @@
 import { Brush } from '../../environments/canvas.ts';
 import { packGif } from '../save/pictures.ts';
-import { type Beat, beatsOf, type Clip, endWords, type Stage, stageTitle, successWords } from './clip.ts';
+import { type Beat, beatsOf, type Clip, resultText, type Stage, stageTitle, successText } from './clip.ts';
 
 /** Sizes in CSS pixels. */
 interface Sizes {
@@ -87,7 +87,7 @@ export class ClipPicture {
     context.fillRect(0, 0, width, height);
     this.write(stageTitle(stage), `600 ${sizes.title}px`, '--text', margin + sizes.title * 0.6);
     this.write(
-      successWords(stage),
+      successText(stage),
       `${sizes.text}px`,
       '--text-muted',
       margin + sizes.title * 1.3 + sizes.text * 0.7,
@@ -136,7 +136,7 @@ export class ClipPicture {
 function resultAt(stage: Stage, index: number, progress: number): [words: string, tone: string] {
   const moves = stage.moved.filter((moved, at) => at > 0 && moved).length;
   if (index === stage.moved.length - 1 && progress === 1) {
-    const words = endWords(stage);
+    const words = resultText(stage);
     return [`${words[0]!.toUpperCase()}${words.slice(1)}`, stage.summary.success ? '--green' : '--red'];
   }
   const done = stage.moved.filter((moved, at) => at > 0 && at <= index && moved).length;

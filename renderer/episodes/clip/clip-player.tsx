@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { fileName } from '../save/save-menu.tsx';
 import styles from './clip.module.css';
-import { type Clip, clipWords, endWords, stageTitle } from './clip.ts';
+import { type Clip, describeClip, resultText, stageTitle } from './clip.ts';
 import { ClipPicture, clipGif, pageSizes } from './clip-picture.ts';
 import type { ClipAnswer } from './use-clip.ts';
 
@@ -51,7 +51,7 @@ function Playing({ name, clip }: { name: string; clip: Clip }) {
   };
   return (
     <div className={styles.player}>
-      <canvas ref={canvas} className={styles.canvas} role="img" aria-label={clipWords(clip)} />
+      <canvas ref={canvas} className={styles.canvas} role="img" aria-label={describeClip(clip)} />
       <div className={styles.actions}>
         <IconButton
           icon={playing ? 'pause' : 'play'}
@@ -85,7 +85,7 @@ function Stages({ runId, clip: { level, stages } }: { runId: string; clip: Clip 
                 {stageTitle(stage)}
               </a>
             </th>
-            <td data-success={stage.summary.success}>{endWords(stage)}</td>
+            <td data-success={stage.summary.success}>{resultText(stage)}</td>
           </tr>
         ))}
       </tbody>

@@ -89,15 +89,15 @@ export const stageTitle = ({ iteration }: Pick<Stage, 'iteration'>) =>
   iteration === 0 ? 'Before training' : `Iteration ${iteration}`;
 
 /** `22 % of 64 levels solved` */
-export const successWords = ({ solved, levels }: Pick<Stage, 'solved' | 'levels'>) =>
+export const successText = ({ solved, levels }: Pick<Stage, 'solved' | 'levels'>) =>
   `${Math.round((100 * solved) / levels)} % of ${levels} levels solved`;
 
 /** `solved in 4 moves` */
-export function endWords({ summary: { success, actions } }: Pick<Stage, 'summary'>): string {
+export function resultText({ summary: { success, actions } }: Pick<Stage, 'summary'>): string {
   const moves = `${actions} ${actions === 1 ? 'move' : 'moves'}`;
   return success ? `solved in ${moves}` : `failed after ${moves}`;
 }
 
 /** Text alternative of the clip. */
-export const clipWords = ({ level, stages }: Clip) =>
-  `Level ${level}. ${stages.map((stage) => `${stageTitle(stage)}: ${endWords(stage)}, ${successWords(stage)}.`).join(' ')}`;
+export const describeClip = ({ level, stages }: Clip) =>
+  `Level ${level}. ${stages.map((stage) => `${stageTitle(stage)}: ${resultText(stage)}, ${successText(stage)}.`).join(' ')}`;

@@ -23,7 +23,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.7
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
 /** `iteration 6, group 1, member 3`; for an evaluation `iteration 6, level 12`. */
-export const episodeWords = ({ iteration, split, group, member }: EpisodeSummary) =>
+export const describeEpisode = ({ iteration, split, group, member }: EpisodeSummary) =>
   `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, member ${member + 1}` : `level ${group + 1}`}`;
 
 interface PageContent {
@@ -36,7 +36,7 @@ interface PageContent {
 /** Returns an episode as a self-contained HTML page. */
 export function episodePage({ replay, run, pictures }: PageContent): string {
   const { summary, turns, prompt } = replay;
-  const words = episodeWords(summary);
+  const words = describeEpisode(summary);
   const title = `${run}, ${words}`;
   const facts: [string, string][] = [
     ['Environment', environmentTitle(summary.environment)],

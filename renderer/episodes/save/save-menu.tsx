@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import menu from '../../components/menu.module.css';
 import { useReplayStore } from '../../player/replay-view.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { episodePage, episodeWords } from './episode-page.ts';
+import { describeEpisode, episodePage } from './episode-page.ts';
 import { episodeGif, framePictures } from './pictures.ts';
 import styles from './save-menu.module.css';
 
@@ -27,7 +27,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const stage = useReplayStore();
   const [said, setSaid] = useState('');
   const { id } = replay.summary;
-  const words = episodeWords(replay.summary);
+  const words = describeEpisode(replay.summary);
 
   function doing(words: string, work: () => Promise<void> | void): void {
     setSaid('');

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { IconButton, statusWord } from '../../components/basics.tsx';
+import { IconButton, statusLabel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { successOf } from '../../components/run-facts.ts';
 import type { ComparedRun } from '../../views/compared-runs.ts';
@@ -53,7 +53,7 @@ export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps
 function factsOf(run: Compared['run']): string {
   const { evaluation } = successOf(run);
   return [
-    statusWord(run.status),
+    statusLabel(run.status),
     run.iteration === run.iterations
       ? `${run.iteration} iterations`
       : `${run.iteration} of ${run.iterations} iterations`,

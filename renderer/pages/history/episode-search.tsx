@@ -77,7 +77,7 @@ export function EpisodeSearch() {
           ))}
         </fieldset>
         <span className={styles.found} role="status">
-          {found && stateWords(found)}
+          {found && progressText(found)}
         </span>
       </search>
       {found && found.episodes.length === 0 && (
@@ -107,7 +107,7 @@ export function EpisodeSearch() {
   );
 }
 
-function stateWords({ indexed, pending }: Pick<Output<'episodes.search'>, 'indexed' | 'pending'>): string {
+function progressText({ indexed, pending }: Pick<Output<'episodes.search'>, 'indexed' | 'pending'>): string {
   const searched = `${indexed.toLocaleString('en')} episodes searched`;
   if (pending === 0) return searched;
   return `Indexing… ${pending.toLocaleString('en')} ${pending === 1 ? 'file' : 'files'} left`;

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import type { DiskUse, RunStatus, RunSummary } from '../../../core/contract/contract.ts';
-import { statusWord } from '../../components/basics.tsx';
-import { machineWords, shareDone, successOf, tookSeconds } from '../../components/run-facts.ts';
+import { statusLabel } from '../../components/basics.tsx';
+import { elapsedSeconds, machineText, shareDone, successOf } from '../../components/run-facts.ts';
 
 /** Filters and sorts the table of runs. */
 
@@ -81,8 +81,17 @@ export function filterRuns(
 
 function wordsOf(run: RunSummary): string {
   const { id, name, preset, environments, algorithm, status, marks } = run;
-  const texts = [name, id, preset, ...environments, algorithm, statusWord(status), ...marks.tags, marks.note];
-  return [...texts, machineWords(run)].join(' ').toLowerCase();
+  const texts = [
+    name,
+    id,
+    preset,
+    ...environments,
+    algorithm,
+    statusLabel(status),
+    ...marks.tags,
+    marks.note,
+  ];
+  return [...texts, machineText(run)].join(' ').toLowerCase();
 }
 
 type Value = string | number | null;
@@ -92,12 +101,12 @@ const values: Record<SortKey, (run: RunSummary, disk: number | undefined, now: n
   name: ({ name }) => name.toLowerCase(),
   environment: ({ environments }) => environments.join(' '),
   algorithm: ({ algorithm }) => algorithm,
-  status: ({ status }) => statusWord(status),
+  status: ({ status }) => statusLabel(status),
   iterations: (run) => shareDone(run),
   success: (run) => successOf(run).evaluation ?? null,
   started: ({ startedAt, createdAt }) => startedAt ?? createdAt,
-  took: (run, _, now) => tookSeconds(run, now),
-  device: (run) => machineWords(run) || null,
+  took: (run, _, now) => elapsedSeconds(run, now),
+  device: (run) => machineText(run) || null,
   disk: (_, disk) => disk ?? null,
 };
 

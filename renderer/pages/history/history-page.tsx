@@ -28,7 +28,7 @@ export function HistoryPage({ tab }: { tab: HistoryTab }) {
           <DiskLine sizes={sizes} />
         </div>
         <div className={styles.actions}>
-          <Button icon="upload" onClick={() => useDialogs.getState().ask({ kind: 'import' })}>
+          <Button icon="upload" onClick={() => useDialogs.getState().openDialog({ kind: 'import' })}>
             Import a run…
           </Button>
           <FreeSpace />
@@ -70,7 +70,7 @@ function FreeSpace() {
   const runs = useApp((state) => state.runs);
   if (!runs || runs.length === 0) return null;
   return (
-    <Button icon="disk" onClick={() => useDialogs.getState().ask({ kind: 'clean', runs })}>
+    <Button icon="disk" onClick={() => useDialogs.getState().openDialog({ kind: 'clean', runs })}>
       Free disk space…
     </Button>
   );

@@ -4,7 +4,7 @@ import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { archiveRuns } from '../../commands/run-commands.ts';
-import { Button, Empty, statusWord } from '../../components/basics.tsx';
+import { Button, Empty, statusLabel } from '../../components/basics.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
@@ -76,7 +76,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
         choices={countBy(listed, ({ status }) => [status])}
         of={listed.length}
         chosen={statuses}
-        words={statusWord}
+        words={statusLabel}
         choose={(next) => change({ statuses: next })}
       />
       <Chips
@@ -170,7 +170,7 @@ function Chips<T extends string>({ label, choices, of, chosen, words, choose }: 
 function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const { ask } = useDialogs.getState();
+  const { openDialog } = useDialogs.getState();
   const starred = runs.every(({ marks }) => marks.starred);
   const archived = runs.every(({ marks }) => marks.archived);
   const star = () =>
@@ -187,7 +187,7 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
       >
         Compare
       </Button>
-      <Button icon="tag" onClick={() => ask({ kind: 'tag', runs })}>
+      <Button icon="tag" onClick={() => openDialog({ kind: 'tag', runs })}>
         Tag…
       </Button>
       <Button icon="star" onClick={star}>
@@ -196,15 +196,15 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
       <Button icon="archive" onClick={() => archiveRuns(api, runs, !archived)}>
         {archived ? 'Unarchive' : 'Archive'}
       </Button>
-      <Button icon="disk" onClick={() => ask({ kind: 'clean', runs })}>
+      <Button icon="disk" onClick={() => openDialog({ kind: 'clean', runs })}>
         Free space…
       </Button>
       {runs.length === 1 && (
-        <Button icon="download" onClick={() => ask({ kind: 'export', run: runs[0]! })}>
+        <Button icon="download" onClick={() => openDialog({ kind: 'export', run: runs[0]! })}>
           Export…
         </Button>
       )}
-      <Button icon="trash" kind="danger" onClick={() => ask({ kind: 'delete', runs })}>
+      <Button icon="trash" kind="danger" onClick={() => openDialog({ kind: 'delete', runs })}>
         Delete…
       </Button>
       <span className="spacer" />

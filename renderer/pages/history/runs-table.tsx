@@ -17,7 +17,7 @@ import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { observeWithFallback } from '../../components/observe-with-fallback.ts';
-import { machineWords, shareDone, shortParts, successOf, tookSeconds } from '../../components/run-facts.ts';
+import { elapsedSeconds, machineText, shareDone, shortParts, successOf } from '../../components/run-facts.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { type SortKey, useFilter } from './filter.ts';
@@ -209,7 +209,7 @@ interface RowProps {
 /** Memoized, because run updates arrive several times a second and each changes one row. */
 const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProps) {
   const now = Date.now();
-  const took = tookSeconds(run, now);
+  const took = elapsedSeconds(run, now);
   const success = successOf(run).evaluation;
   const environments = run.environments.map(environmentTitle).join(', ');
   return (
@@ -246,14 +246,14 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
       <Cell name="success" numeric title="Latest evaluation">
         {success === undefined ? '–' : percent(success)}
       </Cell>
-      <Cell name="started" title={startWords(run)}>
+      <Cell name="started" title={startText(run)}>
         {run.startedAt === null ? '–' : ago(run.startedAt, now)}
       </Cell>
       <Cell name="took" numeric>
         {took === null ? '–' : duration(took)}
       </Cell>
-      <Cell name="device" title={machineWords(run)}>
-        {machineWords(run) || '–'}
+      <Cell name="device" title={machineText(run)}>
+        {machineText(run) || '–'}
       </Cell>
       <Cell name="disk" numeric>
         {disk === undefined ? '…' : bytes(disk)}
@@ -268,7 +268,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
   );
 });
 
-const startWords = ({ startedAt, createdAt }: RunSummary) =>
+const startText = ({ startedAt, createdAt }: RunSummary) =>
   startedAt === null ? `Created ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
 
 const shownTags = 2;

@@ -32,7 +32,7 @@ export function FindModel({ repository }: { repository: string | null }) {
     try {
       setFound(await api.call('models.look', { repository }));
     } catch (cause) {
-      if (!isConnectionLost(cause)) setProblem(inWords(cause));
+      if (!isConnectionLost(cause)) setProblem(asInputError(cause));
     } finally {
       setFinding(false);
     }
@@ -98,8 +98,8 @@ export function FindModel({ repository }: { repository: string | null }) {
   );
 }
 
-/** Replaces the server's input error with a message for this field. */
-function inWords(cause: unknown): ApiError {
+/** Replaces an input error of the server with a message for this field. */
+function asInputError(cause: unknown): ApiError {
   const error = asFailure(cause).toApiError();
   if (error.code !== 'input_invalid') return error;
   return {

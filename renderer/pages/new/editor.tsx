@@ -4,8 +4,8 @@ import type { NewFrom } from '../../base/routes.ts';
 import { type RunRequest, useStartRun } from '../../components/start-run.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { applied, environmentsOf, isPrompt, type PlacedField, placeSections } from '../../stores/draft.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { applyEdits, environmentsOf, isPrompt, type PlacedField, placeSections } from '../../stores/draft.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import styles from './editor.module.css';
 import { EnvironmentChoice } from './environment-choice.tsx';
 import type { EnvironmentConfig } from './environment-list.ts';
@@ -41,10 +41,10 @@ export function Editor(props: EditorProps) {
   const trainer = useApp((state) => state.system?.trainer);
   const sections = useMemo(() => placeSections(form, base), [form, base]);
   const fields = useMemo(() => sections.flatMap((section) => section.fields), [sections]);
-  const check = useAnswer('configs.check', { ...source, set, titles: true }, 250);
+  const check = useQuery('configs.check', { ...source, set, titles: true }, 250);
   const problems = check.value?.problems ?? [];
   const valid = check.fresh && check.value !== null && problems.length === 0;
-  const preview = useAnswer('configs.preview', valid ? { ...source, set } : null, 150);
+  const preview = useQuery('configs.preview', valid ? { ...source, set } : null, 150);
   const models = useModelChoices(String(config.values.get('start.model')), from);
   const row = (field: PlacedField) => (
     <SettingRow
@@ -87,7 +87,7 @@ export function Editor(props: EditorProps) {
           )}
           <EnvironmentChoice
             form={form}
-            list={environmentsOf(applied({ base, edits })) as EnvironmentConfig[]}
+            list={environmentsOf(applyEdits({ base, edits })) as EnvironmentConfig[]}
             change={config.changeEnvironments}
           />
           <FormSections
@@ -119,7 +119,7 @@ export function Editor(props: EditorProps) {
           blocked={blocked}
         />
       </div>
-      {run.question}
+      {run.dialog}
     </div>
   );
 }

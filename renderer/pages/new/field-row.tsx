@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import type { SettingValue } from '../../../core/contract/contract.ts';
 import { IconButton } from '../../components/basics.tsx';
-import { asText, inWords, isSame, type PlacedField } from '../../stores/draft.ts';
+import { formatValue, isSame, type PlacedField, valueText } from '../../stores/draft.ts';
 import styles from './field-row.module.css';
 
 interface FieldRowProps {
@@ -54,14 +54,14 @@ export function FieldRow(props: FieldRowProps) {
             {problem}
           </p>
         )}
-        {changed && <p className={styles.was}>Was {inWords(base, field)}</p>}
+        {changed && <p className={styles.was}>Was {valueText(base, field)}</p>}
         {children}
       </div>
       <div className={styles.actions}>
         {changed && (
           <IconButton
             icon="reset"
-            label={`Reset ${field.title} to ${inWords(base, field)}`}
+            label={`Reset ${field.title} to ${valueText(base, field)}`}
             onClick={onReset}
           />
         )}
@@ -141,7 +141,7 @@ function TypedInput({ isNumber, value, onChange, ...shared }: TypedInputProps) {
       inputMode={isNumber ? 'decimal' : 'text'}
       autoComplete="off"
       spellCheck={false}
-      value={typed !== null && isSame(typed, value) ? typed : asText(value)}
+      value={typed !== null && isSame(typed, value) ? typed : formatValue(value)}
       onChange={({ target }) => {
         setTyped(target.value);
         onChange(target.value);

@@ -2,7 +2,7 @@ import type { FormField, SettingValue } from '../../../core/contract/contract.ts
 import type { NewFrom } from '../../base/routes.ts';
 import { modelSources } from '../../components/train-from.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import styles from './field-row.module.css';
 
 /** The choice for entering a folder as text. Not a valid folder name. */
@@ -13,7 +13,7 @@ const mostRuns = 20;
 
 /** The models on this machine: the base model first, a custom folder last. */
 export function useModelChoices(base: string, from: NewFrom): FormField['choices'] {
-  const list = useAnswer('models.list', {}, 0).value;
+  const list = useQuery('models.list', {}, 0).value;
   const presets = useApp((state) => state.presets);
   const models = (list?.models ?? [])
     .filter(({ problem }) => problem === null)

@@ -3,7 +3,7 @@ import { type RunSource, type Settings, usualPreset } from '../../../core/contra
 import type { NewFrom } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import { Editor } from './editor.tsx';
 import type { Imported } from './transfer.tsx';
 
@@ -20,9 +20,9 @@ interface NewPageProps {
 export function NewPage({ from, set, study, importing }: NewPageProps) {
   const [imported, setImported] = useState<Imported | null>(null);
   const [count, setCount] = useState(0);
-  const form = useAnswer('configs.form', {}, 0);
+  const form = useQuery('configs.form', {}, 0);
   const source = sourceOf(from);
-  const loaded = useAnswer('configs.load', source, 0);
+  const loaded = useQuery('configs.load', source, 0);
   const title = study ? 'New sweep' : 'New run';
   useTitle(title);
   const error = form.error ?? loaded.error;

@@ -4,7 +4,7 @@ import { navigate } from '../../base/router.ts';
 import type { NewFrom } from '../../base/routes.ts';
 import { groupByTask } from '../../components/preset-groups.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import styles from './origin.module.css';
 
 interface OriginProps {
@@ -72,7 +72,7 @@ function RunChoice({
 }: OriginProps & { run: string; checkpoint: number | null }) {
   const id = useId();
   const name = useApp(({ runs }) => runs?.find((each) => each.id === run)?.name) ?? title;
-  const choices = useAnswer('evaluations.choices', { runId: run }, 0);
+  const choices = useQuery('evaluations.choices', { runId: run }, 0);
   const checkpoints = choices.value?.checkpoints ?? [];
   const listed =
     checkpoint === null || checkpoints.includes(checkpoint) ? checkpoints : [...checkpoints, checkpoint];

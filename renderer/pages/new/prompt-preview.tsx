@@ -4,13 +4,13 @@ import { ErrorNote } from '../../components/basics.tsx';
 import { inOrder } from '../../components/in-order.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import type { PlacedField } from '../../stores/draft.ts';
-import type { Answer } from '../../stores/use-answer.ts';
+import type { QueryResult } from '../../stores/use-query.ts';
 import styles from './prompt-preview.module.css';
 
 type Preview = Output<'configs.preview'>;
 
 interface PromptPreviewProps {
-  preview: Answer<Preview>;
+  preview: QueryResult<Preview>;
   /** Whether the configuration is valid. */
   valid: boolean;
   /** Editable prompt fields, by environment index. */
@@ -18,7 +18,7 @@ interface PromptPreviewProps {
   row: (field: PlacedField) => ReactNode;
 }
 
-const roleWords: Record<string, string> = {
+const roleLabels: Record<string, string> = {
   system: 'System',
   user: 'Environment',
   assistant: 'Response begins with',
@@ -81,7 +81,7 @@ function Sample({
       <ol className={styles.messages}>
         {inOrder(sample.messages, ({ role, content }) => (
           <li data-role={role}>
-            <span className={styles.role}>{roleWords[role] ?? role}</span>
+            <span className={styles.role}>{roleLabels[role] ?? role}</span>
             <pre>{content}</pre>
           </li>
         ))}

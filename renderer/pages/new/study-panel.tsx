@@ -3,8 +3,8 @@ import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../cor
 import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
-import { roughly } from '../../components/about-time.tsx';
 import { Button, IconButton } from '../../components/basics.tsx';
+import { approximateDuration } from '../../components/estimated-time.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { PlacedField } from '../../stores/draft.ts';
@@ -125,7 +125,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
           {validation.seconds !== null &&
             seeds &&
             runs > 0 &&
-            `, ${roughly(validation.seconds * seeds.length)} on this machine`}
+            `, ${approximateDuration(validation.seconds * seeds.length)} on this machine`}
           {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
         <span className="spacer" />

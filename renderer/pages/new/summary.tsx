@@ -1,22 +1,22 @@
 import type { ReactNode } from 'react';
 import type { Output } from '../../../core/contract/contract.ts';
-import { AboutTime } from '../../components/about-time.tsx';
 import { Button, ErrorNote, IconButton } from '../../components/basics.tsx';
+import { EstimatedTime } from '../../components/estimated-time.tsx';
 import { gigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { isDeviceTaken } from '../../components/run-facts.ts';
+import { isDeviceInUse } from '../../components/run-facts.ts';
 import type { RunRequest, StartRun } from '../../components/start-run.tsx';
 import { buildingText } from '../../components/trainer-notice.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { inWords, type PlacedField } from '../../stores/draft.ts';
-import type { Answer } from '../../stores/use-answer.ts';
+import { type PlacedField, valueText } from '../../stores/draft.ts';
+import type { QueryResult } from '../../stores/use-query.ts';
 import styles from './summary.module.css';
 import type { ConfigEdits } from './use-config-edits.ts';
 
 interface SummaryProps {
-  check: Answer<Output<'configs.check'>>;
-  preview: Answer<Output<'configs.preview'>>;
+  check: QueryResult<Output<'configs.check'>>;
+  preview: QueryResult<Output<'configs.preview'>>;
   fields: readonly PlacedField[];
   config: ConfigEdits;
   run: StartRun;
@@ -30,7 +30,7 @@ export function Summary(props: SummaryProps) {
   const { check, preview, config, run, request, blocked } = props;
   /** True if the form creates a sweep, which starts its own runs. */
   const study = config.variation !== null;
-  const taken = useApp(({ runs }) => isDeviceTaken(runs, request.device));
+  const taken = useApp(({ runs }) => isDeviceInUse(runs, request.device));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
   return (
@@ -60,7 +60,7 @@ export function Summary(props: SummaryProps) {
         <dl className={styles.facts}>
           <Fact title={study ? 'Each run' : 'Time'}>
             {check.value && problems.length === 0 ? (
-              <AboutTime time={check.value.time} />
+              <EstimatedTime time={check.value.time} />
             ) : (
               <span className="faint">…</span>
             )}
@@ -93,7 +93,7 @@ function Fact({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Memory({ preview: { value, error } }: { preview: Answer<Output<'configs.preview'>> }) {
+function Memory({ preview: { value, error } }: { preview: QueryResult<Output<'configs.preview'>> }) {
   if (value?.memoryProblem)
     return (
       <span className={styles.wrong}>
@@ -193,7 +193,7 @@ function Changes({ fields, config }: SummaryProps) {
                   {title}
                   {!long && field && (
                     <span className={styles.change}>
-                      <del>{inWords(values.get(path), field)}</del> → <ins>{inWords(value, field)}</ins>
+                      <del>{valueText(values.get(path), field)}</del> → <ins>{valueText(value, field)}</ins>
                     </span>
                   )}
                 </span>

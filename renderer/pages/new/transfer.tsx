@@ -7,7 +7,7 @@ import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
 import { Button } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { applied, type Config, differences } from '../../stores/draft.ts';
+import { applyEdits, type Config, differences } from '../../stores/draft.ts';
 import styles from './transfer.module.css';
 
 /** A configuration imported from a file or text. */
@@ -41,7 +41,7 @@ export function Transfer({ base, edits, importing, onImport }: TransferProps) {
       </Button>
       {open === 'in' && <Import onClose={close} onImport={onImport} />}
       {open === 'out' && (
-        <Export text={`${JSON.stringify(applied({ base, edits }), null, 2)}\n`} onClose={close} />
+        <Export text={`${JSON.stringify(applyEdits({ base, edits }), null, 2)}\n`} onClose={close} />
       )}
     </div>
   );

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import type { RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
-import { type Config, edited, flatten } from '../../stores/draft.ts';
+import { type Config, flatten, withEdit } from '../../stores/draft.ts';
 import { besidesEnvironments, type EnvironmentConfig, joinEdits, splitEdits } from './environment-list.ts';
 import type { Imported } from './transfer.tsx';
 import type { Variation } from './variation.ts';
@@ -67,7 +67,7 @@ export function useConfigEdits(
     setKeepOptimizer,
     variation,
     setVariation,
-    change: (path, value) => setEdits((current) => edited({ base, edits: current }, path, value)),
+    change: (path, value) => setEdits((current) => withEdit({ base, edits: current }, path, value)),
     changeEnvironments,
     resetEnvironments: () => changeEnvironments(begin.config.environments as EnvironmentConfig[]),
     reset: (path) => setEdits(({ [path]: _, ...others }) => others),

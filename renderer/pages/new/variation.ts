@@ -1,5 +1,5 @@
 import type { SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
-import { inWords, type PlacedField } from '../../stores/draft.ts';
+import { type PlacedField, valueText } from '../../stores/draft.ts';
 
 /** The values of a sweep by setting path, as typed. */
 export type Variation = Record<string, readonly SettingValue[]>;
@@ -50,7 +50,7 @@ function nameOf(set: Record<string, SettingValue>, fields: readonly PlacedField[
     .map(([path, value]) => {
       const field = fields.find(({ at }) => at === path);
       if (!field) return `${path} ${value}`;
-      const words = inWords(value, field);
+      const words = valueText(value, field);
       return `${field.title} ${words.length <= brief ? words : String(value).replaceAll('_', ' ')}`;
     })
     .join(', ');

@@ -28,7 +28,7 @@ export function ScoreTable({ game, kept, onLevel }: ScoreTableProps) {
         <Tally name="Agent" {...agents} leads={leads(agents, yours)} />
         <Tally name="You" {...yours} leads={leads(yours, agents)} />
       </dl>
-      <p className={styles.goal}>{goalWords(yours.levels, kept)}</p>
+      <p className={styles.goal}>{goalText(yours.levels, kept)}</p>
       {results.length > 0 && (
         <div className={styles.scroll}>
           <table className="table">
@@ -100,7 +100,7 @@ function Cell({ result }: { result: PlayResult['agent'] }) {
   );
 }
 
-function goalWords(levels: number, kept: HumanSuccess | null): string {
+function goalText(levels: number, kept: HumanSuccess | null): string {
   if (levels >= enough) return 'Your score is saved as the line "You" on the success chart.';
   const before = kept ? `Saved so far: ${kept.successes} of ${kept.levels}. ` : '';
   const left = enough - levels;

@@ -38,7 +38,7 @@ export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
       {game.actions.length > 0 ? (
         <MovePad game={game} disabled={over} onMove={onMove} />
       ) : (
-        <Words disabled={over} onMove={onMove} />
+        <AnswerField disabled={over} onMove={onMove} />
       )}
       <p className="faint">
         {isDirectional(game.actions) && 'Arrow keys move. '}
@@ -82,7 +82,7 @@ function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
 }
 
 /** A text field, for environments with free-text answers. */
-function Words({ disabled, onMove }: Omit<MovesProps, 'game'>) {
+function AnswerField({ disabled, onMove }: Omit<MovesProps, 'game'>) {
   const [text, setText] = useState('');
   return (
     <form
@@ -103,7 +103,7 @@ function Words({ disabled, onMove }: Omit<MovesProps, 'game'>) {
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className="button" disabled={disabled || text.trim() === ''}>
-        Answer
+        QueryResult
       </button>
     </form>
   );

@@ -121,7 +121,7 @@ function Turn({
         </Block>
       )}
       {!tokens && answer !== null && (
-        <Block name="Answer" kind="answer">
+        <Block name="QueryResult" kind="answer">
           {answer.trim() || <span className="faint">empty</span>}
         </Block>
       )}

@@ -1,8 +1,8 @@
 import type { KeyboardEvent } from 'react';
 import { number, percent } from '../../components/format.ts';
 import type { Group } from '../../player/groups.ts';
+import { describeFilter, type FilterSettings, ranked } from './filter-text.ts';
 import styles from './filter-view.module.css';
-import { type FilterSettings, filterWords, ranked } from './filter-words.ts';
 
 interface FilterViewProps {
   groups: readonly Group[];
@@ -31,7 +31,7 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
 
   return (
     <section className={styles.view} aria-label="Groups">
-      <p className={styles.words}>{filterWords(filter, groups)}</p>
+      <p className={styles.words}>{describeFilter(filter, groups)}</p>
       <ol className={styles.groups} onKeyDown={move}>
         {rows.map(({ group, reason }) => {
           const { members, solved, spread, kept } = group;

@@ -1,6 +1,6 @@
 import { IconButton } from '../../components/basics.tsx';
 import styles from './thought-note.module.css';
-import type { ThoughtFilter } from './use-of-thought.ts';
+import type { ThoughtFilter } from './use-thought-filter.ts';
 
 /** Shows the active filter by first reasoning. */
 export function ThoughtNote({ thought, clear }: { thought: ThoughtFilter; clear: () => void }) {

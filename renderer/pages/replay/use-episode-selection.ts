@@ -9,7 +9,7 @@ import { useReplay } from '../../player/replay-view.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { counterpart, firstListing, type Listing, listed } from './episode-list.ts';
-import { type ThoughtFilter, useOfThought } from './use-of-thought.ts';
+import { type ThoughtFilter, useThoughtFilter } from './use-thought-filter.ts';
 
 /** The part of an address that selects an episode of the run. */
 export interface ReplayAddress {
@@ -40,7 +40,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
   const file = (following ? newest : findFile(files, evaluations, episodeId, evaluation)) ?? initial;
 
   const episodes = useEpisodes(runId, file);
-  const matching = useOfThought(runId, file, episodes, thought);
+  const matching = useThoughtFilter(runId, file, episodes, thought);
   const [listing, setListing] = useState<Listing>(firstListing);
   const rows = useMemo(() => rowsOf(matching, listing), [matching, listing]);
   const shown = useReplay(({ replay }) => replay?.summary ?? null);

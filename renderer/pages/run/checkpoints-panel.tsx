@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { forkRun } from '../../commands/run-commands.ts';
 import { Button, IconButton, Panel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
-import { partId, showPart } from '../../components/show-part.ts';
+import { sectionId, showSection } from '../../components/run-sections.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -17,7 +17,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
   if (!checkpoints || run.task === 'imported' || run.startedAt === null) return null;
   if (checkpoints.length === 0)
     return (
-      <Panel id={partId(run.id, 'checkpoints')} title="Checkpoints" note="none">
+      <Panel id={sectionId(run.id, 'checkpoints')} title="Checkpoints" note="none">
         <p className="muted">
           No checkpoints. The first one has not been written yet, or the files were deleted.
         </p>
@@ -27,7 +27,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
   const best = checkpoints.reduce<number | null>((top, { success }) => higher(top, meanOf(success)), null);
   return (
     <Panel
-      id={partId(run.id, 'checkpoints')}
+      id={sectionId(run.id, 'checkpoints')}
       title="Checkpoints"
       note={`${checkpoints.length}, ${bytes(total)}`}
     >
@@ -75,7 +75,7 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
   const pin = () =>
     void api.call('checkpoints.pin', { runId: run.id, iteration, pinned: !pinned }).catch(report);
   const evaluate = () => {
-    showPart(run.id, 'evaluations');
+    showSection(run.id, 'evaluations');
     void api.call('evaluations.start', { runId: run.id, checkpoint: iteration }).catch(report);
   };
   return (

@@ -5,8 +5,8 @@ import { Panel } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { type Config, flatten, inWords, isSame, placeSections } from '../../stores/draft.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { type Config, flatten, isSame, placeSections, valueText } from '../../stores/draft.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './config-panel.module.css';
 
@@ -51,8 +51,8 @@ function Made({ runId, config }: { runId: string; config: Config }) {
 function Differences({ config }: { config: Config }) {
   const name = String(config.preset);
   const preset = useApp(({ presets }) => presets?.find(({ id }) => id === name));
-  const base = useAnswer('presets.config', preset ? { preset: name } : null, 0).value?.config;
-  const form = useAnswer('configs.form', {}, 0).value;
+  const base = useQuery('presets.config', preset ? { preset: name } : null, 0).value?.config;
+  const form = useQuery('configs.form', {}, 0).value;
   const rows = useMemo(
     () => (form && base ? differing(form, base as Config, config) : null),
     [form, base, config],
@@ -93,8 +93,8 @@ function Differences({ config }: { config: Config }) {
 function differing(form: ConfigForm, base: Config, config: Config) {
   const theirs = flatten(base);
   const ours: Settings = Object.fromEntries(flatten(config));
-  const words = (value: SettingValue | undefined, choices: Parameters<typeof inWords>[1]) => {
-    const text = inWords(value, choices);
+  const words = (value: SettingValue | undefined, choices: Parameters<typeof valueText>[1]) => {
+    const text = valueText(value, choices);
     return text.length > 60 ? `${text.slice(0, 59)}…` : text;
   };
   return placeSections(form, config)

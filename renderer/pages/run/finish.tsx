@@ -3,7 +3,7 @@ import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts
 import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { showPart } from '../../components/show-part.ts';
+import { showSection } from '../../components/run-sections.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
 import { useClip } from '../../episodes/clip/use-clip.ts';
@@ -85,11 +85,11 @@ function FinishClip({ run, files, learned }: FinishClipProps) {
 }
 
 function IdeaLink({ run, idea: { label, to } }: { run: RunSummary; idea: Idea }) {
-  const ask = useDialogs((state) => state.ask);
+  const openDialog = useDialogs((state) => state.openDialog);
   if ('href' in to) return <a href={to.href}>{label}</a>;
   const act = () => {
-    if (to.part === 'train-more') ask({ kind: 'train-more', run });
-    else if (to.part === 'evaluations') showPart(run.id, to.part);
+    if (to.part === 'train-more') openDialog({ kind: 'train-more', run });
+    else if (to.part === 'evaluations') showSection(run.id, to.part);
     else document.querySelector('[data-echo-trap]')?.scrollIntoView({ block: 'start' });
   };
   return (

@@ -2,7 +2,7 @@ import type { RunSummary } from '../../../core/contract/contract.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { RunSeries } from '../../charts/run-series.ts';
 import { duration } from '../../components/format.ts';
-import { machineWords, tookSeconds } from '../../components/run-facts.ts';
+import { elapsedSeconds, machineText } from '../../components/run-facts.ts';
 import { environmentTitle } from '../../environments/registry.ts';
 
 /** First and last success rate of the run's own evaluations on one environment, in [0, 1]. */
@@ -41,8 +41,8 @@ export const riseOf = ({ first, last }: Learned) =>
  * iterations and time only.
  */
 export function factsOf(run: RunSummary, levels: number | null): string {
-  const took = tookSeconds(run, Date.now());
-  const machine = machineWords(run);
+  const took = elapsedSeconds(run, Date.now());
+  const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
   const iterations =
     before > 0 ? `${run.iterations - before} more iterations` : `${run.iterations} iterations`;

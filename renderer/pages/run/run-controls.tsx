@@ -4,14 +4,14 @@ import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { runActions } from '../../commands/run-commands.ts';
 import { Button } from '../../components/basics.tsx';
-import { isDeviceTaken, isStartable } from '../../components/run-facts.ts';
+import { isDeviceInUse, isStartable } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 
 /** Buttons that control the run's training in its current status. */
 export function RunControls({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const taken = useApp(({ runs }) => isDeviceTaken(runs, run.device));
+  const taken = useApp(({ runs }) => isDeviceInUse(runs, run.device));
   const [busy, setBusy] = useState<string | null>(null);
   const actions = runActions(api, run);
   const { status } = run;

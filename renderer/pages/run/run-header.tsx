@@ -6,8 +6,8 @@ import { RunMenu, RunMenuItem } from '../../commands/run-menu.tsx';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { describePhase, machineWords, shareDone, tookSeconds } from '../../components/run-facts.ts';
-import { showPart } from '../../components/show-part.ts';
+import { describePhase, elapsedSeconds, machineText, shareDone } from '../../components/run-facts.ts';
+import { showSection } from '../../components/run-sections.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { RunControls } from './run-controls.tsx';
@@ -43,7 +43,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
           )}
           <PlayLink run={run} />
           <RunMenu run={run} without={besides}>
-            <RunMenuItem icon="fork" onClick={() => showPart(run.id, 'checkpoints')}>
+            <RunMenuItem icon="fork" onClick={() => showSection(run.id, 'checkpoints')}>
               Fork from a checkpoint…
             </RunMenuItem>
           </RunMenu>
@@ -72,7 +72,7 @@ const besides = [
 
 function Facts({ run }: { run: RunSummary }) {
   const now = Date.now();
-  const took = tookSeconds(run, now);
+  const took = elapsedSeconds(run, now);
   return (
     <dl className="run-facts">
       <div>
@@ -87,7 +87,7 @@ function Facts({ run }: { run: RunSummary }) {
           {run.status === 'running' && run.phase ? (
             <PhaseLine run={run} />
           ) : (
-            <span className="faint">{restingStatus(run)}</span>
+            <span className="faint">{statusText(run)}</span>
           )}
         </dd>
       </div>
@@ -112,7 +112,7 @@ function Facts({ run }: { run: RunSummary }) {
       {run.machine && (
         <div title={`On ${run.machine.host}`}>
           <dt>Hardware</dt>
-          <dd>{machineWords(run)}</dd>
+          <dd>{machineText(run)}</dd>
         </div>
       )}
       <DiskFact />
@@ -133,29 +133,29 @@ function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
 
 /** Next steps for a run that has ended. */
 function Next({ run }: { run: RunSummary }) {
-  const { ask } = useDialogs.getState();
+  const { openDialog } = useDialogs.getState();
   return (
     <fieldset className={styles.next} aria-label="Next steps">
       <span className={styles.label}>Next</span>
       {run.task === 'reinforce' && run.status === 'completed' && (
-        <Button icon="play" onClick={() => ask({ kind: 'train-more', run })}>
+        <Button icon="play" onClick={() => openDialog({ kind: 'train-more', run })}>
           Train more…
         </Button>
       )}
       {run.task !== 'imported' && (
         <>
-          <Button icon="fork" onClick={() => showPart(run.id, 'checkpoints')}>
+          <Button icon="fork" onClick={() => showSection(run.id, 'checkpoints')}>
             Fork from a checkpoint
           </Button>
-          <Button icon="ok" onClick={() => showPart(run.id, 'evaluations')}>
+          <Button icon="ok" onClick={() => showSection(run.id, 'evaluations')}>
             Evaluate
           </Button>
         </>
       )}
-      <Button icon="download" onClick={() => ask({ kind: 'export', run })}>
+      <Button icon="download" onClick={() => openDialog({ kind: 'export', run })}>
         Export…
       </Button>
-      <Button icon="trash" onClick={() => ask({ kind: 'delete', runs: [run] })}>
+      <Button icon="trash" onClick={() => openDialog({ kind: 'delete', runs: [run] })}>
         Delete…
       </Button>
     </fieldset>
@@ -196,7 +196,7 @@ const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
 const ordinalEndings: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
 const ordinal = (place: number) => `${place}${ordinalEndings[ordinalRules.select(place)] ?? 'th'}`;
 
-function restingStatus({ status, iteration, phase, queuePosition }: RunSummary): string {
+function statusText({ status, iteration, phase, queuePosition }: RunSummary): string {
   switch (status) {
     case 'created':
       return 'Not started yet';

@@ -3,7 +3,7 @@ import { type Input, type RunSummary, tagText } from '../../../core/contract/con
 import { useApi } from '../../api/context.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { TagHint } from '../../dialogs/run-questions.tsx';
+import { TagHint } from '../../dialogs/run-dialogs.tsx';
 import { useApp } from '../../stores/app-store.ts';
 
 /** Star, tags and note of a run. */

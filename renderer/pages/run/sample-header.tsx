@@ -1,8 +1,8 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { dateWords } from '../../components/format.ts';
+import { longDate } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { machineWords } from '../../components/run-facts.ts';
+import { machineText } from '../../components/run-facts.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import styles from './run-header.module.css';
 
@@ -37,7 +37,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
         </div>
       </div>
       <p className="muted">
-        Made by StarPO Studio’s own trainer on {dateWords(made)}
+        Made by StarPO Studio’s own trainer on {longDate(made)}
         {build && (
           <>
             {' '}
@@ -45,7 +45,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
           </>
         )}
         : {run.iterations} iterations of {run.algorithm}
-        {run.machine && ` on ${machineWords(run)}`}. Read-only example; episodes of some iterations only.
+        {run.machine && ` on ${machineText(run)}`}. Read-only example; episodes of some iterations only.
       </p>
     </header>
   );

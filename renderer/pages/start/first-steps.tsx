@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { Machine, PresetCard, SystemInfo } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { AboutTime } from '../../components/about-time.tsx';
 import { IconButton } from '../../components/basics.tsx';
+import { EstimatedTime } from '../../components/estimated-time.tsx';
 import { gigabytes } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { buildingText } from '../../components/trainer-notice.tsx';
@@ -33,8 +33,8 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
       </header>
       <ol className={styles.list}>
         <Step number={1} title="This machine" done={trainer !== undefined && !trainer.problem}>
-          <MachineWords system={system} />
-          <TrainerWords trainer={trainer} />
+          <MachineText system={system} />
+          <TrainerText trainer={trainer} />
         </Step>
         <Step number={2} title="See the result" done={false}>
           {sample ? (
@@ -50,7 +50,7 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
           <p>
             {hero && (
               <>
-                {hero.title} takes <AboutTime time={hero.time} />.{' '}
+                {hero.title} takes <EstimatedTime time={hero.time} />.{' '}
               </>
             )}
             Episodes appear within seconds. You can close the window; training continues.
@@ -86,7 +86,7 @@ function Step({
 }
 
 /** For example: `AMD EPYC, 2 cores, 25.3 GB of memory. No GPU found.` */
-function MachineWords({ system }: { system: SystemInfo | null }) {
+function MachineText({ system }: { system: SystemInfo | null }) {
   const api = useApi();
   const [machine, setMachine] = useState<Machine | null>(null);
   useEffect(() => {
@@ -104,17 +104,17 @@ function MachineWords({ system }: { system: SystemInfo | null }) {
       {cores !== undefined && `${cores} ${cores === 1 ? 'core' : 'cores'}`}
       {machine && `, ${gigabytes(machine.memoryBytes)} of memory`}
       {(machine || cores !== undefined) && '. '}
-      {system && system.devices.length > 0 && gpuWords(gpus)}
+      {system && system.devices.length > 0 && gpuText(gpus)}
     </p>
   );
 }
 
-const gpuWords = (gpus: SystemInfo['devices']) =>
+const gpuText = (gpus: SystemInfo['devices']) =>
   gpus.length > 0
     ? `GPU: ${gpus.map(({ name }) => name).join(', ')}.`
     : 'No GPU found. The starter model trains on the CPU.';
 
-function TrainerWords({ trainer }: { trainer: SystemInfo['trainer'] | undefined }) {
+function TrainerText({ trainer }: { trainer: SystemInfo['trainer'] | undefined }) {
   const building = buildingText(trainer);
   if (!trainer) return <p>Looking for the trainer…</p>;
   if (building)

@@ -2,7 +2,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary, Sample } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { IconButton, StatusDot } from '../../components/basics.tsx';
-import { dateWords } from '../../components/format.ts';
+import { longDate } from '../../components/format.ts';
 import { isLive } from '../../components/run-facts.ts';
 import { groupsOf } from '../../player/groups.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -91,7 +91,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
       {sample && (
         <div className={styles.origin}>
           <span>
-            Created on {dateWords(run.endedAt ?? run.createdAt)}
+            Created on {longDate(run.endedAt ?? run.createdAt)}
             {sample.build && `, trainer ${sample.build}`}
           </span>
           <IconButton icon="close" label="Hide the sample run" onClick={dismissSample} />

@@ -2,14 +2,14 @@ import { type FormEvent, useId, useState } from 'react';
 import type { PresetCard, Settings } from '../../../core/contract/contract.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute, type Route } from '../../base/routes.ts';
-import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
+import { EstimatedTime } from '../../components/estimated-time.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { isDeviceTaken } from '../../components/run-facts.ts';
+import { isDeviceInUse } from '../../components/run-facts.ts';
 import type { StartRun } from '../../components/start-run.tsx';
 import { trainFrom } from '../../components/train-from.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import styles from './hero.module.css';
 import { HeroBoards } from './hero-boards.tsx';
 import { Illustration } from './illustration.tsx';
@@ -46,14 +46,14 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
     title: card.title,
     device: card.device,
   };
-  const taken = useApp(({ runs }) => isDeviceTaken(runs, card.device));
+  const taken = useApp(({ runs }) => isDeviceInUse(runs, card.device));
   const busy = run.busy?.title === card.title ? run.busy.how : null;
   const place = { from: { preset: card.id }, set: texts(request.set) };
   const asked =
     Object.keys(request.set).length > 0 ? { ...request.source, set: request.set, titles: true } : null;
-  const check = useAnswer('configs.check', asked, 250);
+  const check = useQuery('configs.check', asked, 250);
   const presets = useApp((state) => state.presets) ?? [];
-  const models = useAnswer('models.list', { checkpoints: false }, 0).value?.models ?? [];
+  const models = useQuery('models.list', { checkpoints: false }, 0).value?.models ?? [];
   const others = models.filter(
     (model) =>
       model.source !== 'starter' &&
@@ -83,7 +83,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <Illustration environments={card.environments} />
         </HeroBoards>
       </div>
-      <form className={styles.body} onSubmit={submit} data-begins>
+      <form className={styles.body} onSubmit={submit} data-starts-run>
         <div>
           <h2 id="hero">Watch it learn: {card.title}</h2>
           <p className={styles.summary}>{card.summary}</p>
@@ -160,7 +160,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <a className="button" href={formatRoute({ page: 'new', ...place, study: true })}>
             <Icon name="study" size={14} /> New sweep
           </a>
-          <span className={styles.time}>{problem === null && <AboutTime time={time} />}</span>
+          <span className={styles.time}>{problem === null && <EstimatedTime time={time} />}</span>
         </div>
       </form>
     </article>

@@ -1,7 +1,7 @@
 import type { PresetCard as Card, Settings } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { AboutTime } from '../../components/about-time.tsx';
 import { Button } from '../../components/basics.tsx';
+import { EstimatedTime } from '../../components/estimated-time.tsx';
 import { gigabytes } from '../../components/format.ts';
 import { isTrap } from '../../components/preset-groups.ts';
 import type { StartRun } from '../../components/start-run.tsx';
@@ -39,7 +39,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
           </h3>
           {trap && <span className="badge">Collapses on purpose</span>}
           <p className={styles.time}>
-            {card.iterations} iterations, <AboutTime time={card.time} words="" />
+            {card.iterations} iterations, <EstimatedTime time={card.time} words="" />
           </p>
         </div>
       </div>

@@ -37,7 +37,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
           <Icon name="chevron" size={12} />
           Qwen2.5 on a GPU
           <span className="faint">
-            {gpu ? `${models.length} models, experiments from the RAGEN paper` : noGpuWords(system)}
+            {gpu ? `${models.length} models, experiments from the RAGEN paper` : noGpuText(system)}
           </span>
         </button>
       </h2>
@@ -54,7 +54,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
   );
 }
 
-const noGpuWords = (system: SystemInfo | null) =>
+const noGpuText = (system: SystemInfo | null) =>
   system ? 'Experiments from the RAGEN paper. No GPU found.' : 'Experiments from the RAGEN paper';
 
 interface OpenedProps extends PublishedModelsProps {

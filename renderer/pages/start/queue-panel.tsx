@@ -2,8 +2,8 @@ import { type DragEvent, type KeyboardEvent, useEffect, useState } from 'react';
 import type { ApiError, RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { roughly } from '../../components/about-time.tsx';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
+import { approximateDuration } from '../../components/estimated-time.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { queueOf } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -97,11 +97,7 @@ function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: W
       <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
       <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
       <span className={styles.facts}>
-        {startsIn === null
-          ? held
-            ? 'waiting for a paused run'
-            : 'start time unknown'
-          : startWords(startsIn)}
+        {startsIn === null ? (held ? 'waiting for a paused run' : 'start time unknown') : startText(startsIn)}
       </span>
       <span className={styles.buttons}>
         <IconButton
@@ -126,8 +122,8 @@ function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: W
   );
 }
 
-const startWords = (seconds: number) =>
-  seconds < 20 ? 'starts next' : `starts in ${roughly(seconds)} (${timeOfDay(seconds)})`;
+const startText = (seconds: number) =>
+  seconds < 20 ? 'starts next' : `starts in ${approximateDuration(seconds)} (${timeOfDay(seconds)})`;
 
 const timeOfDay = (seconds: number) =>
   new Date(Date.now() + seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });

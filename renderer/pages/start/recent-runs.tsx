@@ -3,7 +3,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
-import { successOf, tookSeconds } from '../../components/run-facts.ts';
+import { elapsedSeconds, successOf } from '../../components/run-facts.ts';
 import { useApp, useListedRuns } from '../../stores/app-store.ts';
 import styles from './recent-runs.module.css';
 
@@ -65,7 +65,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
 function Row({ run, now }: { run: RunSummary; now: number }) {
   const algorithm = useApp(({ presets }) => presets?.find(({ id }) => id === run.preset)?.algorithm);
   const { evaluation, rollout } = successOf(run);
-  const took = tookSeconds(run, now);
+  const took = elapsedSeconds(run, now);
   return (
     <tr>
       <th scope="row" className={styles.run}>

@@ -110,7 +110,7 @@ function Presets({ presets }: { presets: readonly Card[] }) {
       <QueuePanel />
       <RecentRuns />
       {published.length > 0 && <PublishedModels {...shared} cards={published} algorithm={algorithm} />}
-      {run.question}
+      {run.dialog}
     </>
   );
 }

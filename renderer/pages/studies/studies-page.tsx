@@ -5,9 +5,9 @@ import { Empty, Progress } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { numeric, TableHead } from '../../components/table-head.tsx';
+import { stateLabels, useBaseTitle } from './labels.ts';
 import styles from './studies-page.module.css';
 import { useStudies } from './use-studies.ts';
-import { stateWords, useBaseWords } from './words.ts';
 
 const newStudy = formatRoute({ page: 'new', from: { preset: null }, study: true });
 
@@ -56,7 +56,7 @@ const shown = 3;
 
 function Row({ study, now }: { study: StudySummary; now: number }) {
   const { id, name, base, state, runs, points, seeds, created } = study;
-  const words = useBaseWords(base);
+  const words = useBaseTitle(base);
   const others = points.length - shown;
   return (
     <tr>
@@ -65,7 +65,7 @@ function Row({ study, now }: { study: StudySummary; now: number }) {
         <span className={styles.base}>{words}</span>
       </th>
       <td>
-        {stateWords[state]}
+        {stateLabels[state]}
         {runs.failed > 0 && <span className={styles.failed}>{runs.failed} failed</span>}
       </td>
       <td className="table-progress">

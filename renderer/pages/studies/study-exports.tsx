@@ -18,13 +18,13 @@ const formats: readonly Format[] = [
 /** Exports the sweep's results table. */
 export function StudyExports({ studyId }: { studyId: string }) {
   const exporting = useExport(null);
-  const of = useMemo<ExportSource>(() => ({ studyId }), [studyId]);
+  const source = useMemo<ExportSource>(() => ({ studyId }), [studyId]);
   return (
     <section className={`panel ${styles.group}`} aria-label="Export">
       <h2>Export</h2>
       <ul>
         {formats.map((format) => (
-          <FormatRow key={format.format} format={format} of={of} exporting={exporting} />
+          <FormatRow key={format.format} format={format} source={source} exporting={exporting} />
         ))}
       </ul>
     </section>

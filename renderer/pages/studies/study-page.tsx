@@ -7,16 +7,16 @@ import { useTitle } from '../../base/title.ts';
 import { type Reference, sharedReferences } from '../../charts/references.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { reportRefused } from '../../components/refused.ts';
+import { reportRefusals } from '../../components/refusals.ts';
 import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { useQuery } from '../../stores/use-query.ts';
+import { stateLabels, useBaseTitle } from './labels.ts';
 import { StudyChart } from './study-chart.tsx';
 import { StudyExports } from './study-exports.tsx';
 import styles from './study-page.module.css';
 import { StudyTable } from './study-table.tsx';
 import { useStudy } from './use-studies.ts';
-import { stateWords, useBaseWords } from './words.ts';
 
 export function StudyPage({ studyId }: { studyId: string }) {
   const study = useStudy(studyId);
@@ -34,7 +34,7 @@ export function StudyPage({ studyId }: { studyId: string }) {
 
 function Loaded({ study: { summary, table } }: { study: Study }) {
   const { name, base, state, runs, environment } = summary;
-  const words = useBaseWords(base);
+  const words = useBaseTitle(base);
   const references = useReferences(table);
   useTitle(name);
   return (
@@ -43,7 +43,7 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
         <div>
           <h1>{name}</h1>
           <p className="muted">
-            {stateWords[state]}: {runs.completed} of {runs.total} runs completed
+            {stateLabels[state]}: {runs.completed} of {runs.total} runs completed
             {runs.active > 0 && `, ${runs.active} queued or running`}
             {runs.failed > 0 && `, ${runs.failed} failed`}. Based on {words}.
           </p>
@@ -69,7 +69,7 @@ function useReferences(table: Study['table']): Reference[] {
   const made = differ
     ? undefined
     : table.flatMap(({ cells }) => cells).find(({ status }) => status !== 'missing');
-  const run = useAnswer('runs.get', made ? { runId: made.runId } : null, 0);
+  const run = useQuery('runs.get', made ? { runId: made.runId } : null, 0);
   return useMemo(() => (run.value ? sharedReferences([run.value.config]) : []), [run.value]);
 }
 
@@ -91,7 +91,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
   const [confirming, setConfirming] = useState(false);
   async function remove(withRuns: boolean): Promise<void> {
     const { deleted, refused } = await api.call('studies.delete', { studyId: id, runs: withRuns });
-    reportRefused(refused);
+    reportRefusals(refused);
     setConfirming(false);
     if (refused.length > 0) return;
     const ids = deleted.map((run) => run.id);

@@ -1,18 +1,18 @@
 import { collapseInWords } from '../../../core/contract/collapse-words.ts';
 import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { statusWord } from '../../components/basics.tsx';
+import { statusLabel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { numeric, TableHead } from '../../components/table-head.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { inWords } from '../../stores/draft.ts';
-import { useAnswer } from '../../stores/use-answer.ts';
+import { valueText } from '../../stores/draft.ts';
+import { useQuery } from '../../stores/use-query.ts';
 import { originOf } from '../../views/use-parent.ts';
 import styles from './study-table.module.css';
 
 /** Results per setting: means over completed runs with 95 % intervals over seeds, and links to the runs. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
-  const form = useAnswer('configs.form', {}, 0).value;
+  const form = useQuery('configs.form', {}, 0).value;
   const fields = form
     ? [...form.sections, form.environment, ...Object.values(form.types)].flatMap((section) => section.fields)
     : [];
@@ -36,7 +36,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
             <tr key={name}>
               <th scope="row" className={styles.point}>
                 {name}
-                <span className={styles.changes}>{changesInWords(set, fields)}</span>
+                <span className={styles.changes}>{changesText(set, fields)}</span>
               </th>
               <td>
                 <span className={styles.seeds}>
@@ -71,13 +71,13 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
 }
 
 /** For example `Upper clip range: 0.28`. Settings without a form field keep their key. */
-function changesInWords(set: Settings, fields: readonly FormField[]): string {
+function changesText(set: Settings, fields: readonly FormField[]): string {
   return Object.entries(set)
     .map(([path, value]) => {
       const field = fields.find(
         (each) => each.path === path.replace(/^environments\.[^.]+/, 'environments[]'),
       );
-      return field ? `${field.title}: ${inWords(value, field)}` : `${path}: ${value}`;
+      return field ? `${field.title}: ${valueText(value, field)}` : `${path}: ${value}`;
     })
     .join('; ');
 }
@@ -107,7 +107,7 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
-  const words = status === 'missing' ? 'Not created' : statusWord(status);
+  const words = status === 'missing' ? 'Not created' : statusLabel(status);
   const dot = <span className="status-dot" data-status={status} aria-hidden="true" />;
   const label = `Seed ${seed}: ${words}`;
   if (status === 'missing')

@@ -31,7 +31,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
         </select>
       </label>
       {measure && tokens && !available.includes(measure) && (
-        <p className="faint">{missingWords(measure, available)}</p>
+        <p className="faint">{missingText(measure, available)}</p>
       )}
       {measure && scale && available.includes(measure) && (
         <div className={styles.legend}>
@@ -52,7 +52,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
 }
 
 /** Only the update computes advantages, and values if there is a critic. */
-function missingWords(measure: Measure, available: readonly Measure[]): string {
+function missingText(measure: Measure, available: readonly Measure[]): string {
   if (measure === 'values' && available.includes('advantages')) return 'No values: the run has no critic.';
   if (measure === 'values' || measure === 'advantages')
     return `No ${measure}: this episode wasn't trained on.`;

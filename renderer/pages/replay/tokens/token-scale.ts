@@ -6,7 +6,7 @@ export type TokenTurn = EpisodeTokens['turns'][number];
 /** Values by which tokens can be coloured. */
 export type Measure = 'entropies' | 'logprobs' | 'advantages' | 'values';
 
-interface MeasureWords {
+interface MeasureLabels {
   label: string;
   unit: string;
   /** Meaning of the colours. */
@@ -15,7 +15,7 @@ interface MeasureWords {
   signed: boolean;
 }
 
-export const measures: Readonly<Record<Measure, MeasureWords>> = {
+export const measures: Readonly<Record<Measure, MeasureLabels>> = {
   entropies: {
     label: 'Entropy',
     unit: 'nats',

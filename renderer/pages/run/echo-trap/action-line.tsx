@@ -6,8 +6,8 @@ import { Icon, type IconName } from '../../../components/icon.tsx';
 import { useApp } from '../../../stores/app-store.ts';
 import styles from './action-line.module.css';
 
-const byWords = { monitor: 'Automatic action', user: 'Manual action' };
-const stateWords = { begun: 'In progress', done: '', failed: 'Action failed' };
+const actorLabels = { monitor: 'Automatic action', user: 'Manual action' };
+const stateLabels = { begun: 'In progress', done: '', failed: 'Action failed' };
 const icons: Record<string, IconName> = { begun: 'reset', done: 'ok', failed: 'warning' };
 
 /** Describes an automatic or manual action on an alert, with a link to the new run. */
@@ -18,7 +18,7 @@ export function ActionLine({ action }: { action: AlertAction }) {
     <p className={styles.action} data-state={state}>
       <Icon name={knownWord(icons, state) ?? 'ok'} size={14} />
       <span>
-        <strong>{(knownWord(stateWords, state) ?? state) || (knownWord(byWords, by) ?? by)}:</strong>{' '}
+        <strong>{(knownWord(stateLabels, state) ?? state) || (knownWord(actorLabels, by) ?? by)}:</strong>{' '}
         {message}{' '}
         {fork !== null && name !== undefined && (
           <a href={formatRoute({ page: 'run', runId: fork })}>Go to {name}</a>

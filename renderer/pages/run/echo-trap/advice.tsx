@@ -90,7 +90,7 @@ const icons: Record<Extract<AdviceAction, { kind: 'command' }>['command'], IconN
   checkpoint: 'checkpoint',
   stop: 'stop',
 };
-const commandWords = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop' };
+const commandLabels = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop' };
 
 interface ActProps {
   run: RunSummary;
@@ -144,7 +144,7 @@ export function Act({ run, advice, alertId }: ActProps) {
       </fieldset>
     );
   }
-  const words = action.kind === 'rollback' ? 'Roll back and continue' : commandWords[action.command];
+  const words = action.kind === 'rollback' ? 'Roll back and continue' : commandLabels[action.command];
   return (
     <span className={styles.act}>
       <span className="faint" role="status">

@@ -4,7 +4,7 @@ import { useApi } from '../../../api/context.ts';
 import { Button, Panel } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { levelWording, regimeWording, toneIcons } from '../../../components/trap-words.ts';
+import { levelLabel, regimeLabel, toneIcons } from '../../../components/trap-labels.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { ActionLine } from './action-line.tsx';
 import styles from './alerts.module.css';
@@ -74,7 +74,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const { level, message, iteration, since, regime, state } = alert;
-  const { word, tone } = levelWording(level);
+  const { word, tone } = levelLabel(level);
   const meaning = signals.find(({ series }) => series !== '' && series === alert.series)?.meaning;
   const answer = (how: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
     void api.call('alerts.answer', { runId, alertId: alert.id, ...how }).catch(report);
@@ -87,8 +87,8 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           <strong>{word}</strong> at iteration {iteration}
           {since !== null && since < iteration && `, started at ${since}`}
           {regime !== null && regime !== 'unknown' && regime !== 'healthy' && (
-            <span className="badge" title={regimeWording(regime).meaning}>
-              {regimeWording(regime).word}
+            <span className="badge" title={regimeLabel(regime).meaning}>
+              {regimeLabel(regime).word}
             </span>
           )}
           {!open && <span className="badge">{state}</span>}

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
-import { isAlarm, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
+import { isAlarm, sinceText, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
 import { ActionLine } from './action-line.tsx';
@@ -23,7 +23,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const [chosen, setChosen] = useState<{ alarmed: boolean; open: boolean } | null>(null);
   if (!trap) return null;
   const open = chosen?.alarmed === alarmed ? chosen.open : alarmed;
-  const { word, tone } = stateWords[trap.state];
+  const { word, tone } = stateLabels[trap.state];
   const waiting = alerts.filter((alert) => isOpen(alert, Date.now())).length;
   return (
     <section
@@ -45,7 +45,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
           </span>
           <span>Echo Trap</span>
           <strong className={styles.tone}>{word}</strong>
-          <span className={styles.since}>{sinceWords(trap)}</span>
+          <span className={styles.since}>{sinceText(trap)}</span>
           <span className="spacer" />
           {waiting > 0 && (
             <span className="badge">
@@ -98,7 +98,7 @@ function Course({ history }: Pick<EchoTrap, 'history'>) {
     <ol className={styles.course} aria-label="State history">
       {history.slice(-8).map(({ iteration, state }) => (
         <li key={`${iteration} ${state}`}>
-          {stateWords[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
+          {stateLabels[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
         </li>
       ))}
     </ol>

@@ -1,7 +1,7 @@
 import type { TrapIndicator } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import { number } from '../../../components/format.ts';
-import { indicatorStateWords, indicatorWords } from '../../../components/trap-words.ts';
+import { indicatorLabels, indicatorStateLabels } from '../../../components/trap-labels.ts';
 import styles from './indicators.module.css';
 
 /** The four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
@@ -17,13 +17,13 @@ export function Indicators({ indicators }: { indicators: readonly TrapIndicator[
 
 function Indicator({ indicator }: { indicator: TrapIndicator }) {
   const { name, state, series, value, baseline, since } = indicator;
-  const words = indicatorWords[name];
+  const words = indicatorLabels[name];
   return (
     <li className={styles.indicator} data-state={state} title={words.meaning}>
       <Dot state={state} />
       <div>
         <p className={styles.name}>
-          {words.name} <strong>{indicatorStateWords[state]}</strong>
+          {words.name} <strong>{indicatorStateLabels[state]}</strong>
         </p>
         <p className={styles.figures}>
           {value === null ? (
@@ -47,7 +47,7 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
 /** The indicators in one line, as shapes with a text alternative. */
 export function IndicatorRow({ indicators }: { indicators: readonly TrapIndicator[] }) {
   const text = indicators
-    .map(({ name, state }) => `${indicatorWords[name].name} ${indicatorStateWords[state]}`)
+    .map(({ name, state }) => `${indicatorLabels[name].name} ${indicatorStateLabels[state]}`)
     .join(', ');
   return (
     <span className={styles.row} title={text}>

@@ -2,7 +2,7 @@ import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../
 import { metricInSentence } from '../../../../core/contract/metric-titles.ts';
 import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { inOrder } from '../../../components/in-order.ts';
-import { regimeWords } from '../../../components/trap-words.ts';
+import { regimeLabels } from '../../../components/trap-labels.ts';
 import styles from './regime-map.module.css';
 
 /** The four regimes. Entropy grows upwards, dependence on the level to the right. */
@@ -40,7 +40,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
               bottom: region.row === 0 ? `${100 - split.y}%` : 0,
             }}
           >
-            {regimeWords[region.regime].word}
+            {regimeLabels[region.regime].word}
           </span>
         ))}
         <Trail points={trail.map(scale)} />
@@ -57,8 +57,8 @@ export function RegimeMap({ map }: { map: Regimes }) {
         dependence on the level →
       </span>
       <figcaption>
-        <strong>{regimeWords[regime].word}</strong>
-        {regime !== 'unknown' && `: ${regimeWords[regime].meaning}`}. <span>{describe(here)}</span>
+        <strong>{regimeLabels[regime].word}</strong>
+        {regime !== 'unknown' && `: ${regimeLabels[regime].meaning}`}. <span>{describe(here)}</span>
         <span className="visually-hidden">{course(trail)}</span>
         {!series.dependence.startsWith(measured) && (
           <span className={styles.source}>

@@ -9,7 +9,7 @@ import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
 import styles from './signals.module.css';
 
-const stageWords: Record<TrapSignal['stage'], string> = {
+const stageLabels: Record<TrapSignal['stage'], string> = {
   setting: 'setting of this run',
   early: 'before the reward drops',
   late: 'while the reward drops',
@@ -77,7 +77,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
 function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   const { title, meaning, on, since, value, threshold, stage, contribution } = signal;
   return (
-    <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageWords[stage]})`}>
+    <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageLabels[stage]})`}>
       <p className={styles.title}>
         <Icon name={on ? 'warning' : 'quiet'} size={13} />
         <span>{title}</span>

@@ -1,7 +1,7 @@
 import { isLive } from '../../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../../base/routes.ts';
 import { Icon } from '../../../components/icon.tsx';
-import { regimeWords, sinceWords, stateWords, toneIcons } from '../../../components/trap-words.ts';
+import { regimeLabels, sinceText, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import { Act, offeredOf } from './advice.tsx';
@@ -15,9 +15,9 @@ export function TrapBanner({ away }: { away: boolean }) {
   const run = useRunSummary(runId);
   const alertId = newestOpen(trapAlerts(useRun((state) => state.alerts)))?.id;
   if (!trap || !run || !isLive(run.status)) return null;
-  const { word: state, tone } = stateWords[trap.state];
+  const { word: state, tone } = stateLabels[trap.state];
   if (tone !== 'warning' && tone !== 'critical') return null;
-  const { word, meaning: what } = regimeWords[trap.map.regime];
+  const { word, meaning: what } = regimeLabels[trap.map.regime];
   const meaning = trap.map.regime === 'unknown' || trap.map.regime === 'healthy' ? '' : `${word}: ${what}.`;
   const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
   return (
@@ -25,7 +25,7 @@ export function TrapBanner({ away }: { away: boolean }) {
       <Icon name={toneIcons[tone]} size={18} />
       <p>
         <strong>
-          Echo Trap: {state.toLowerCase()} {sinceWords(trap)}.
+          Echo Trap: {state.toLowerCase()} {sinceText(trap)}.
         </strong>{' '}
         {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>Show evidence</a>}
       </p>

@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import type { RunSummary } from '../../../../core/contract/contract.ts';
-import { partId } from '../../../components/show-part.ts';
+import { sectionId } from '../../../components/run-sections.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
@@ -11,7 +11,7 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
   const evaluations = useRun((state) => state.evaluations);
   const active = evaluations.some(({ state }) => state === 'running');
   return (
-    <section id={partId(run.id, 'evaluations')} className="evaluations" aria-labelledby={title}>
+    <section id={sectionId(run.id, 'evaluations')} className="evaluations" aria-labelledby={title}>
       <div className="section-head">
         <h2 id={title}>Evaluations</h2>
         <p className="muted">Evaluate a checkpoint on more levels, larger levels or another environment.</p>

@@ -20,8 +20,8 @@ export function ExportPage() {
   const [chosen, setChosen] = useState<number | null>(null);
   const exporting = useExport(runId);
   const checkpoint = chosen ?? checkpoints?.[0];
-  const of = useMemo<ExportSource>(() => ({ runId }), [runId]);
-  const ofCheckpoint = useMemo<ExportSource>(() => ({ runId, checkpoint }), [runId, checkpoint]);
+  const source = useMemo<ExportSource>(() => ({ runId }), [runId]);
+  const checkpointSource = useMemo<ExportSource>(() => ({ runId, checkpoint }), [runId, checkpoint]);
   const name = run?.name;
   useTitle(name ? `Export · ${name}` : null);
   if (!run || runId === sampleRunId)
@@ -62,9 +62,9 @@ export function ExportPage() {
                 <FormatRow
                   key={format.format}
                   format={format}
-                  of={ofCheckpoint}
+                  source={checkpointSource}
                   exporting={exporting}
-                  nothing={checkpoints?.length === 0 ? 'No checkpoint to export.' : null}
+                  unavailable={checkpoints?.length === 0 ? 'No checkpoint to export.' : null}
                 >
                   {checkpoints && checkpoints.length > 0 && (
                     <label className={styles.choice}>
@@ -80,7 +80,7 @@ export function ExportPage() {
                   )}
                 </FormatRow>
               ) : (
-                <FormatRow key={format.format} format={format} of={of} exporting={exporting}>
+                <FormatRow key={format.format} format={format} source={source} exporting={exporting}>
                   {format.format === 'tensorboard' && <TensorBoardHint runId={runId} />}
                 </FormatRow>
               ),

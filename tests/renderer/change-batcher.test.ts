@@ -1,13 +1,13 @@
 // @vitest-environment node
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createGathering } from '../../renderer/stores/gather.ts';
+import { createChangeBatcher } from '../../renderer/stores/change-batcher.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('few changes are applied immediately; many are batched by id, and the last are not lost', () => {
   const applied: [string, number][][] = [];
-  const { add } = createGathering<number>((changes) => applied.push([...changes]));
+  const { add } = createChangeBatcher<number>((changes) => applied.push([...changes]));
   add('a', 1);
   add('b', 1);
   expect(applied).toEqual([[['a', 1]], [['b', 1]]]);
@@ -28,7 +28,7 @@ test('few changes are applied immediately; many are batched by id, and the last 
 
 test('pending changes can be flushed once', () => {
   const applied: string[] = [];
-  const { add, flush } = createGathering<number>((changes) => applied.push(...changes.keys()));
+  const { add, flush } = createChangeBatcher<number>((changes) => applied.push(...changes.keys()));
   for (let count = 0; count < 100; count++) add(`run ${count}`, count);
   flush();
   expect(applied).toHaveLength(100);
@@ -38,7 +38,7 @@ test('pending changes can be flushed once', () => {
 
 test('stop drops pending changes', () => {
   const applied: string[] = [];
-  const { add, stop } = createGathering<number>((changes) => applied.push(...changes.keys()));
+  const { add, stop } = createChangeBatcher<number>((changes) => applied.push(...changes.keys()));
   for (let count = 0; count < 100; count++) add(`run ${count}`, count);
   const before = applied.length;
   expect(before).toBeLessThan(100);

@@ -5,50 +5,51 @@ import { isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from './app-store.ts';
 
-export interface Answer<T> {
-  /** The latest answer; kept while a newer one is pending. */
+export interface QueryResult<T> {
+  /** The latest result. It stays while a newer one is pending. */
   value: T | null;
   error: ApiError | null;
-  /** Whether it answers the latest question. */
+  /** True if it belongs to the latest input. */
   fresh: boolean;
 }
 
-/** Calls a method with debounced input: after `delay` ms without a change, and again after a reconnection. `input: null`
- * makes no call.
+/**
+ * Calls a method with debounced input: after `delay` ms without a change, and again after a reconnection.
+ * `input: null` makes no call.
  */
-export function useAnswer<P extends ProcedureName>(
+export function useQuery<P extends ProcedureName>(
   name: P,
   input: Input<P> | null,
   delay: number,
-): Answer<Output<P>> {
+): QueryResult<Output<P>> {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
-  const question = input === null ? null : JSON.stringify(input);
+  const key = input === null ? null : JSON.stringify(input);
   const [last, setLast] = useState<{
-    question: string;
+    key: string;
     value: Output<P> | null;
     error: ApiError | null;
   } | null>(null);
   useEffect(() => {
-    if (question === null || !open) return;
+    if (key === null || !open) return;
     let active = true;
-    const ask = () =>
-      api.call(name, JSON.parse(question) as Input<P>).then(
-        (value) => active && setLast({ question, value, error: null }),
+    const request = () =>
+      api.call(name, JSON.parse(key) as Input<P>).then(
+        (value) => active && setLast({ key, value, error: null }),
         (cause) => {
           if (active && !isConnectionLost(cause))
-            setLast({ question, value: null, error: asFailure(cause).toApiError() });
+            setLast({ key, value: null, error: asFailure(cause).toApiError() });
         },
       );
-    const timer = setTimeout(ask, delay);
+    const timer = setTimeout(request, delay);
     return () => {
       active = false;
       clearTimeout(timer);
     };
-  }, [api, name, question, delay, open]);
+  }, [api, name, key, delay, open]);
   return {
     value: last?.value ?? null,
     error: last?.error ?? null,
-    fresh: question !== null && last?.question === question,
+    fresh: key !== null && last?.key === key,
   };
 }

@@ -4,23 +4,23 @@ import { Progress } from '../components/basics.tsx';
 import styles from '../components/dialog-content.module.css';
 
 export interface Step {
-  words: string;
-  /** In [0, 1]; null while unknown. */
+  label: string;
+  /** Completed share, in [0, 1]; null while unknown. */
   share: number | null;
 }
 
-/** Progress of a dialog's task. */
-export function StepLine({ step: { words, share } }: { step: Step }) {
+/** Shows the progress of a dialog's task. */
+export function StepProgress({ step: { label, share } }: { step: Step }) {
   return (
     <div role="status" className={styles.field}>
-      <span>{share === null ? `${words}…` : `${words}, ${Math.round(share * 100)} %`}</span>
-      <Progress value={share ?? 0} label={words} />
+      <span>{share === null ? `${label}…` : `${label}, ${Math.round(share * 100)} %`}</span>
+      <Progress value={share ?? 0} label={label} />
     </div>
   );
 }
 
-/** The active task of a kind. */
-export function useTaskShare(
+/** Returns the running task of a kind. */
+export function useTaskProgress(
   kind: string,
   runId: string | null,
 ): { id: string; share: number | null } | null {

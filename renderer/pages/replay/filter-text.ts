@@ -18,7 +18,7 @@ export function filterOf(config: unknown): FilterSettings {
 const quotaOf = (keep: number, groups: number) => Math.max(1, Math.floor(keep * groups + 1e-9));
 
 /** Describes the filter in one sentence. */
-export function filterWords({ strategy, keep }: FilterSettings, groups: readonly Group[]): string {
+export function describeFilter({ strategy, keep }: FilterSettings, groups: readonly Group[]): string {
   const kept = groups.filter((group) => group.kept).length;
   if (strategy === 'fraction') {
     const many = new Set(groups.map(({ environment }) => environment)).size > 1;

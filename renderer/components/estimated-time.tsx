@@ -1,8 +1,8 @@
 import type { TimeEstimate } from '../../core/contract/contract.ts';
 import { useApp } from '../stores/app-store.ts';
 
-/** A rounded duration: `about 4 min`, `about 2.5 h`. */
-export function roughly(seconds: number): string {
+/** Rounds a duration: `about 4 min`, `about 2.5 h`. */
+export function approximateDuration(seconds: number): string {
   if (seconds < 55) return `about ${Math.max(5, Math.round(seconds / 5) * 5)} s`;
   if (seconds < 90 * 60) return `about ${Math.max(1, Math.round(seconds / 60))} min`;
   const hours = seconds / 3600;
@@ -12,15 +12,15 @@ export function roughly(seconds: number): string {
 }
 
 /** Explains the basis of an estimate. */
-function basisWords({ basis, runs }: TimeEstimate, cores: number | null): string {
+function basisText({ basis, runs }: TimeEstimate, cores: number | null): string {
   if (basis === 'measured')
     return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} on this machine.`;
-  const of = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;
-  return `Typical time${of}. Measured after the first run on this machine.`;
+  const machine = cores === null ? '' : ` for ${cores} ${cores === 1 ? 'core' : 'cores'}`;
+  return `Typical time${machine}. Measured after the first run on this machine.`;
 }
 
-/** Estimated duration of a run on this machine, with the basis of the estimate. */
-export function AboutTime({
+/** Shows the estimated duration of a run on this machine, with the basis of the estimate. */
+export function EstimatedTime({
   time,
   words = 'on this machine',
 }: {
@@ -29,10 +29,10 @@ export function AboutTime({
 }) {
   const cores = useApp(({ system }) => system?.cores ?? null);
   if (!time) return <span className="faint">time unknown</span>;
-  const basis = basisWords(time, cores);
+  const basis = basisText(time, cores);
   return (
     <span title={basis}>
-      {roughly(time.seconds)} {words}
+      {approximateDuration(time.seconds)} {words}
       <span className="visually-hidden">. {basis}</span>
     </span>
   );

@@ -14,7 +14,7 @@ export interface ThoughtFilter {
  * Returns the episodes that match the filter; null while loading. Evaluations have no reasoning counts, so
  * all are returned.
  */
-export function useOfThought(
+export function useThoughtFilter(
   runId: string,
   file: FileName | null,
   episodes: EpisodeSummary[] | null,

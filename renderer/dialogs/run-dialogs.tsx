@@ -7,20 +7,20 @@ import styles from '../components/dialog-content.module.css';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { useApp } from '../stores/app-store.ts';
 
-interface OneProps {
+interface RunProps {
   run: RunSummary;
   close: () => void;
 }
 
-const longestName = 80;
+const maxNameLength = 80;
 
 /** Sets a run's display name; an empty name resets it. */
-export function RenameRun({ run, close }: OneProps) {
+export function RenameRun({ run, close }: RunProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [name, setName] = useState(run.name);
-  const save = (given: string) =>
-    void api.call('runs.annotate', { runId: run.id, name: given }).then(close, report);
+  const save = (newName: string) =>
+    void api.call('runs.annotate', { runId: run.id, name: newName }).then(close, report);
   return (
     <FormDialog
       title="Rename the run"
@@ -42,14 +42,14 @@ export function RenameRun({ run, close }: OneProps) {
         Name
         <input
           value={name}
-          maxLength={longestName}
+          maxLength={maxNameLength}
           spellCheck={false}
           onFocus={(event) => event.target.select()}
           onChange={(event) => setName(event.target.value)}
         />
         <small>
-          {name.length === longestName
-            ? `Up to ${longestName} characters.`
+          {name.length === maxNameLength
+            ? `Up to ${maxNameLength} characters.`
             : 'Display name only; folder and ID don’t change.'}
         </small>
       </label>
@@ -57,7 +57,7 @@ export function RenameRun({ run, close }: OneProps) {
   );
 }
 
-export function StopRun({ run, close }: OneProps) {
+export function StopRun({ run, close }: RunProps) {
   const api = useApi();
   const { report, notify } = useApp.getState();
   const paused = run.status === 'paused';
@@ -102,26 +102,26 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
     ...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? []),
   ].sort();
   const chosen = tag.trim();
-  const wrong = chosen !== '' && !tagText.safeParse(chosen).success;
-  const having = runs.filter(({ marks }) => marks.tags.includes(chosen)).length;
-  const apply = (change: { addTags: string[] } | { removeTags: string[] }, words: string) => {
+  const invalid = chosen !== '' && !tagText.safeParse(chosen).success;
+  const tagged = runs.filter(({ marks }) => marks.tags.includes(chosen)).length;
+  const apply = (change: { addTags: string[] } | { removeTags: string[] }, message: string) => {
     Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, ...change }))).then(() => {
-      notify(words);
+      notify(message);
       close();
     }, report);
   };
-  const what = runs.length === 1 ? runs[0]!.name : `${runs.length} runs`;
+  const target = runs.length === 1 ? runs[0]!.name : `${runs.length} runs`;
   return (
     <FormDialog
-      title={`Tag ${what}`}
+      title={`Tag ${target}`}
       submit="Add tag"
-      disabled={chosen === '' || wrong || having === runs.length}
+      disabled={chosen === '' || invalid || tagged === runs.length}
       onClose={close}
-      onSubmit={() => apply({ addTags: [chosen] }, `${what} tagged “${chosen}”.`)}
+      onSubmit={() => apply({ addTags: [chosen] }, `${target} tagged “${chosen}”.`)}
       other={
-        having > 0 && (
-          <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${what}.`)}>
-            Remove from {having}
+        tagged > 0 && (
+          <Button onClick={() => apply({ removeTags: [chosen] }, `“${chosen}” removed from ${target}.`)}>
+            Remove from {tagged}
           </Button>
         )
       }
@@ -133,7 +133,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
           maxLength={40}
           list={list}
           onChange={(event) => setTag(event.target.value)}
-          aria-invalid={wrong || undefined}
+          aria-invalid={invalid || undefined}
         />
         <datalist id={list}>
           {existing.map((each) => (
@@ -148,8 +148,8 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
 
 /** Explains invalid tags. */
 export function TagHint({ tag }: { tag: string }) {
-  const wrong = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
-  if (wrong)
+  const invalid = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
+  if (invalid)
     return (
       <small className={styles.wrong}>
         Use letters, digits, spaces and . _ : / + -, starting with a letter.

@@ -1,7 +1,7 @@
 import type { StudyState } from '../../../core/contract/contract.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-export const stateWords: Record<StudyState, string> = {
+export const stateLabels: Record<StudyState, string> = {
   created: 'Not started',
   active: 'Running',
   incomplete: 'Incomplete',
@@ -9,7 +9,7 @@ export const stateWords: Record<StudyState, string> = {
 };
 
 /** The title of a sweep's base, which is a preset, a run or a checkpoint (`run@iteration`). */
-export function useBaseWords(base: string): string {
+export function useBaseTitle(base: string): string {
   const preset = useApp(({ presets }) => presets?.find(({ id, alias }) => id === base || alias === base));
   const [runId, iteration] = base.split('@');
   const run = useApp(({ runs }) => runs?.find(({ id }) => id === runId)?.name);

@@ -18,12 +18,12 @@ export const toneIcons: Record<Tone, IconName> = {
   critical: 'critical',
 };
 
-interface Wording {
+interface ToneLabel {
   word: string;
   tone: Tone;
 }
 
-export const stateWords: Record<TrapState, Wording> = {
+export const stateLabels: Record<TrapState, ToneLabel> = {
   healthy: { word: 'Healthy', tone: 'calm' },
   solved: { word: 'Solved', tone: 'calm' },
   locked: { word: 'Learning has stopped', tone: 'watch' },
@@ -33,25 +33,25 @@ export const stateWords: Record<TrapState, Wording> = {
   collapsed: { word: 'Collapsed', tone: 'critical' },
 };
 
-const levelWords: Record<TrapLevel, Wording> = {
-  watch: stateWords.watch,
-  warning: stateWords.warning,
-  collapsing: stateWords.collapsing,
-  collapsed: stateWords.collapsed,
+const levelLabels: Record<TrapLevel, ToneLabel> = {
+  watch: stateLabels.watch,
+  warning: stateLabels.warning,
+  collapsing: stateLabels.collapsing,
+  collapsed: stateLabels.collapsed,
 };
 
 /** An unknown level is shown by its name, as a warning. */
-export const levelWording = (level: OpenWord<TrapLevel>): Wording =>
-  knownWord(levelWords, level) ?? { word: level, tone: 'warning' };
+export const levelLabel = (level: OpenWord<TrapLevel>): ToneLabel =>
+  knownWord(levelLabels, level) ?? { word: level, tone: 'warning' };
 
 export const isAlarm = (state: string): boolean => ['warning', 'collapsing', 'collapsed'].includes(state);
 
-interface RegimeWording {
+interface RegimeLabel {
   word: string;
   meaning: string;
 }
 
-export const regimeWords: Record<TrapRegime, RegimeWording> = {
+export const regimeLabels: Record<TrapRegime, RegimeLabel> = {
   healthy: { word: 'Healthy', meaning: 'responses vary, and reasoning depends on the level' },
   template: { word: 'Template', meaning: 'responses vary, but reasoning is nearly the same on every level' },
   compressed: {
@@ -67,21 +67,21 @@ export const regimeWords: Record<TrapRegime, RegimeWording> = {
 };
 
 /** An unknown regime is shown by its name. */
-export const regimeWording = (regime: OpenWord<TrapRegime>): RegimeWording =>
-  knownWord(regimeWords, regime) ?? { word: regime, meaning: 'unknown to this version' };
+export const regimeLabel = (regime: OpenWord<TrapRegime>): RegimeLabel =>
+  knownWord(regimeLabels, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
-export const indicatorWords: Record<TrapIndicator['name'], { name: string; meaning: string }> = {
+export const indicatorLabels: Record<TrapIndicator['name'], { name: string; meaning: string }> = {
   reward_std: { name: 'Reward std in group', meaning: 'Rewards within a group become equal' },
   entropy: { name: 'Entropy', meaning: 'Responses lose variety or become random' },
   gradient: { name: 'Gradient norm', meaning: 'Gradient spikes' },
   diversity: { name: 'Diversity', meaning: 'Reasoning becomes the same on every level' },
 };
 
-export const indicatorStateWords: Record<TrapIndicator['state'], string> = {
+export const indicatorStateLabels: Record<TrapIndicator['state'], string> = {
   on: 'raised',
   off: 'OK',
   unknown: 'no data',
 };
 
-export const sinceWords = ({ state, since }: TrapBrief): string =>
+export const sinceText = ({ state, since }: TrapBrief): string =>
   since <= 1 && state === 'healthy' ? 'since the start' : `since iteration ${since}`;
