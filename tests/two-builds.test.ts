@@ -34,21 +34,21 @@ afterEach(() => {
 });
 
 const put = (name: string, text = '') => writeFileSync(join(folder, name), text);
-const there = (name: string) => existsSync(join(folder, name));
+const exists = (name: string) => existsSync(join(folder, name));
 const report = () => JSON.parse(readFileSync(join(folder, 'building.json'), 'utf8'));
 
 /** Resolves when a change in the folder makes the condition true. */
-async function until(holds: () => boolean): Promise<void> {
+async function until(condition: () => boolean): Promise<void> {
   const watcher = watch(folder);
   try {
-    while (!holds()) await once(watcher, 'change');
+    while (!condition()) await once(watcher, 'change');
   } finally {
     watcher.close();
   }
 }
 
 /** Starts a setup in a separate process. */
-function otherSetUp(): ChildProcess {
+function otherSetup(): ChildProcess {
   const script = `import { buildNative } from ${JSON.stringify(join(import.meta.dirname, '../scripts/lib/trainer-build.mjs'))};
 await buildNative(['starpo-trainer'], { folder: ${JSON.stringify(folder)}, everyGpu: true });`;
   const child = spawn(pinnedNode(), ['--input-type=module', '--eval', script], { stdio: 'ignore' });
@@ -59,14 +59,14 @@ await buildNative(['starpo-trainer'], { folder: ${JSON.stringify(folder)}, every
 const build = (options: Parameters<typeof buildNative>[1] = {}) =>
   buildNative(['starpo-trainer'], { folder, everyGpu: true, ...options });
 
-const unless = findProgram('ninja') ? '' : ' (skipped: ninja is not installed)';
+const skipped = findProgram('ninja') ? '' : ' (skipped: ninja is not installed)';
 
-test.skipIf(unless)(
-  `of two set-ups at once, one waits for the other and shows how far it is${unless}`,
+test.skipIf(skipped)(
+  `of two concurrent setups, one waits for the other and shows its progress${skipped}`,
   async () => {
-    const other = otherSetUp();
+    const other = otherSetup();
     const ended = once(other, 'exit');
-    await until(() => there('busy'));
+    await until(() => exists('busy'));
     const seen: { done: number; total: number }[] = [];
     await build({
       onProgress: (progress) => {
@@ -76,53 +76,47 @@ test.skipIf(unless)(
     });
     expect(seen[0]).toEqual({ done: 1, total: 2 });
     expect(await ended).toEqual([0, null]);
-    expect(there('starpo-trainer')).toBe(true);
-    expect(there('building.json')).toBe(false);
+    expect(exists('starpo-trainer')).toBe(true);
+    expect(exists('building.json')).toBe(false);
   },
 );
 
-test.skipIf(unless)(
-  `a build that is interrupted is neither failed nor finished: the next one builds${unless}`,
-  async () => {
-    const ending = new AbortController();
-    const building = build({ signal: ending.signal });
-    await until(() => there('busy') && report().done === 1);
-    expect(report()).toMatchObject({ pid: process.pid, problem: null });
-    ending.abort();
-    await expect(building).rejects.toThrow();
-    expect(there('building.json')).toBe(false);
-    expect(there('starpo-trainer')).toBe(false);
-    rmSync(join(folder, 'busy'), { recursive: true, force: true });
-    put('go');
-    await build();
-    expect(there('starpo-trainer')).toBe(true);
-  },
-);
+test.skipIf(skipped)(`an interrupted build leaves no state, and the next one builds${skipped}`, async () => {
+  const ending = new AbortController();
+  const building = build({ signal: ending.signal });
+  await until(() => exists('busy') && report().done === 1);
+  expect(report()).toMatchObject({ pid: process.pid, problem: null });
+  ending.abort();
+  await expect(building).rejects.toThrow();
+  expect(exists('building.json')).toBe(false);
+  expect(exists('starpo-trainer')).toBe(false);
+  rmSync(join(folder, 'busy'), { recursive: true, force: true });
+  put('go');
+  await build();
+  expect(exists('starpo-trainer')).toBe(true);
+});
 
-test.skipIf(unless)(
-  `nobody waits for a set-up that is gone, whoever has its number now${unless}`,
-  async () => {
-    put('building.json', JSON.stringify({ pid: 1, done: 1, total: 2, problem: null }));
-    utimesSync(join(folder, 'building.json'), 1, 1);
-    put('go');
-    await build();
-    expect(there('starpo-trainer')).toBe(true);
-  },
-);
+test.skipIf(skipped)(`a setup does not wait for an exited one whose pid was reused${skipped}`, async () => {
+  put('building.json', JSON.stringify({ pid: 1, done: 1, total: 2, problem: null }));
+  utimesSync(join(folder, 'building.json'), 1, 1);
+  put('go');
+  await build();
+  expect(exists('starpo-trainer')).toBe(true);
+});
 
-test.skipIf(unless)(`nobody waits for a set-up that was killed${unless}`, async () => {
-  const other = otherSetUp();
-  await until(() => there('busy'));
+test.skipIf(skipped)(`a setup does not wait for a killed one${skipped}`, async () => {
+  const other = otherSetup();
+  await until(() => exists('busy'));
   other.kill('SIGKILL');
   await once(other, 'exit');
   expect(report()).toMatchObject({ pid: other.pid, problem: null });
   put('go');
-  await until(() => !there('busy'));
+  await until(() => !exists('busy'));
   await build();
-  expect(there('starpo-trainer')).toBe(true);
+  expect(exists('starpo-trainer')).toBe(true);
 });
 
-test.skipIf(unless)(`a build that fails says why${unless}`, async () => {
+test.skipIf(skipped)(`a failed build reports the reason${skipped}`, async () => {
   put(
     'build.ninja',
     'rule fail\n  command = echo "a.cpp:3:1: error: expected }"; false\nbuild starpo-trainer: fail\n',

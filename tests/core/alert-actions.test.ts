@@ -27,7 +27,7 @@ import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures
 import { seriesOf } from './fixtures/trap-series.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
-describe('at an alarm', { timeout: 120_000 }, () => {
+describe('automatic actions', { timeout: 120_000 }, () => {
   let world: World;
   let core: Core;
   let alone: Monitor;
@@ -36,41 +36,42 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     world = new World();
     alone = play(world, 'chaos');
     warning = alone.alerts.find(({ level }) => level === 'warning')!.iteration;
-    // Forks have the policy of their parent, and nothing to do by it: how fast they are must not matter.
-    const well = seriesOf('healthy', { iterations: 300 }).filter(({ iteration }) => iteration > 0);
-    const file = join(world.folder, 'well.json');
-    writeFileSync(file, JSON.stringify(well));
+    // Forks stay healthy, so that they raise no alert, however fast they run.
+    const healthy = seriesOf('healthy', { iterations: 300 }).filter(({ iteration }) => iteration > 0);
+    const file = join(world.folder, 'healthy.json');
+    writeFileSync(file, JSON.stringify(healthy));
     vi.stubEnv('FAKE_TRAINER_FORK_SERIES', file);
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
     await world.close();
   });
-  const begin = async (automaticAction: string, options: Partial<CoreOptions> = {}, every = 5) => {
+  const startRun = async (automaticAction: string, options: Partial<CoreOptions> = {}, every = 5) => {
     core = await world.core(undefined, { backgroundWork: true, ...options });
     const set = { ...small, automatic_action: automaticAction, 'checkpoint.every': every };
     const runId = await core.runs.create({ preset, set });
     await core.runs.start(runId);
     return runId;
   };
-  /** What is done about the alarm, once it has come to an end. */
-  const untilDone = async (runId: string): Promise<AlertAction> => {
-    const over = ({ action }: { action: AlertAction | null }) => action !== null && action.state !== 'begun';
-    const alerts = await untilAlerts(core, runId, (all) => all.some(over));
-    return alerts.find(over)!.action!;
+  /** Resolves with the action on the alert once it has ended. */
+  const untilActionEnded = async (runId: string): Promise<AlertAction> => {
+    const isOver = ({ action }: { action: AlertAction | null }) =>
+      action !== null && action.state !== 'begun';
+    const alerts = await untilAlerts(core, runId, (all) => all.some(isOver));
+    return alerts.find(isOver)!.action!;
   };
   const folder = (runId: string) => join(world.home, 'runs', runId);
   const configOf = (runId: string) => JSON.parse(readFileSync(join(folder(runId), 'run.json'), 'utf8'));
-  const started = (runId: string) =>
+  const startCount = (runId: string) =>
     readFileSync(join(folder(runId), 'events.jsonl'), 'utf8').match(/"type":"started"/g)!.length;
 
   test.each([
     ['pause', 'paused'],
     ['stop', 'stopped'],
-  ] as const)('a run with automatic action %s is %s', async (kind, status) => {
+  ] as const)('with the automatic action %s a run is %s', async (kind, status) => {
     holdAt(warning);
-    const runId = await begin(kind);
-    const done = await untilDone(runId);
+    const runId = await startRun(kind);
+    const done = await untilActionEnded(runId);
     expect(done).toMatchObject({ kind, by: 'monitor', state: 'done', fork: null });
     const run = await untilRun(core, runId, (each) => each.status === status);
     expect(run).toMatchObject({ iteration: warning, trap: { state: 'warning', since: warning } });
@@ -80,7 +81,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     if (status === 'paused') await core.runs.command(runId, 'stop');
   });
 
-  test('an alarm that passed while nobody reacted is left alone', async () => {
+  test('an alert that ended while no process acted on it is ignored', async () => {
     const healthy = seriesOf('healthy', { iterations });
     const points = seriesOf('chaos', { iterations })
       .filter(({ iteration }) => iteration > 0)
@@ -89,7 +90,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       );
     writeFileSync(join(world.folder, 'series.json'), JSON.stringify(points));
     holdAt(iterations - 1);
-    const runId = await begin('stop', { backgroundWork: false });
+    const runId = await startRun('stop', { backgroundWork: false });
     await untilRun(core, runId, ({ iteration }) => iteration === iterations - 1);
     await untilRun(core, runId, ({ trap }) => trap !== null && !isAlarm(trap.state));
     expect(core.annotations.alerts(runId).map(({ level }) => level)).toContain('warning');
@@ -100,17 +101,17 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.get(runId).lastAction).toBeNull();
   });
 
-  test('a run that is only to be told of goes on', async () => {
-    const runId = await begin('notify');
+  test('a run that only notifies continues', async () => {
+    const runId = await startRun('notify');
     await untilRun(core, runId, ({ status }) => status === 'completed');
     const alerts = await untilAlerts(core, runId, (all) => all.length === alone.alerts.length);
     expect(alerts.map(({ action }) => action)).toEqual(alerts.map(() => null));
   });
 
-  test('a run is rolled back to where it was healthy, and goes on with the change that is advised', async () => {
+  test('a run is rolled back to its last healthy checkpoint and continues with the recommended change', async () => {
     holdAt(warning);
-    const runId = await begin('rollback');
-    const done = await untilDone(runId);
+    const runId = await startRun('rollback');
+    const done = await untilActionEnded(runId);
     const { lastHealthy } = (await core.supervisor.trap(runId))!;
     const checkpoint = lastHealthy! - (lastHealthy! % 5);
     const rate = configOf(runId).optimizer.learning_rate;
@@ -138,40 +139,40 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.get(fork.id).parent).toEqual(fork.parent);
   });
 
-  test('a roll-back counts on in the fork, and in what a person makes of that, when the parents are deleted', async () => {
+  test('the number of roll-backs is inherited by forks, even if the parents are deleted', async () => {
     holdAt(warning);
-    const runId = await begin('rollback');
-    const { fork } = await untilDone(runId);
+    const runId = await startRun('rollback');
+    const { fork } = await untilActionEnded(runId);
     await untilRun(core, fork!, ({ status }) => status === 'completed');
     const count = (id: string) => rollbacksBefore(core.database, id, folder);
     expect([count(runId), count(fork!)]).toEqual([0, 1]);
     const checkpoint = iterations;
-    const byHand = await core.runs.create({
+    const manual = await core.runs.create({
       run: fork!,
       checkpoint,
       keepOptimizer: false,
       set: { iterations: 300 },
     });
     const ofParent = await core.runs.create({ run: runId, checkpoint: 5, keepOptimizer: false });
-    // The same from a whole configuration, as a study makes it; and one that begins anew with the fork's settings.
-    const ofConfig = await core.runs.create({ config: configOf(byHand) });
+    // A sweep forks from a whole configuration. A new run with the fork's settings inherits nothing.
+    const ofConfig = await core.runs.create({ config: configOf(manual) });
     const { start } = findPreset(preset).config;
-    const anew = await core.runs.create({
+    const newRun = await core.runs.create({
       config: { ...configOf(fork!), start, parent: { run: fork!, iteration: 0 } },
     });
-    expect([byHand, ofParent, ofConfig, anew].map(count)).toEqual([1, 0, 1, 0]);
-    await core.runs.start(byHand);
-    await untilRun(core, byHand, ({ status }) => status === 'completed');
-    expect((await core.trash.delete([ofParent, anew, ofConfig, runId, fork!])).refused).toEqual([]);
-    expect(count(byHand)).toBe(1);
+    expect([manual, ofParent, ofConfig, newRun].map(count)).toEqual([1, 0, 1, 0]);
+    await core.runs.start(manual);
+    await untilRun(core, manual, ({ status }) => status === 'completed');
+    expect((await core.trash.delete([ofParent, newRun, ofConfig, runId, fork!])).refused).toEqual([]);
+    expect(count(manual)).toBe(1);
   });
 
-  test('what waits in the queue lets the fork have the device first', async () => {
+  test('the fork gets the device before queued runs', async () => {
     holdAt(warning);
-    const runId = await begin('rollback', { worksQueue: true });
+    const runId = await startRun('rollback', { worksQueue: true });
     const waiting = await core.runs.create({ preset, set: { ...small, iterations: 1 } });
     core.queue.add(waiting);
-    const { fork } = await untilDone(runId);
+    const { fork } = await untilActionEnded(runId);
     const { startedAt } = await untilRun(core, waiting, ({ status }) => status === 'completed');
     expect(core.runs.get(fork!)).toMatchObject({ status: 'completed' });
     expect(core.runs.get(fork!).startedAt).toBeLessThan(startedAt!);
@@ -190,24 +191,24 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       5,
       (checkpoints: string) => truncateSync(join(checkpoints, '000050/model.safetensors'), 8e12),
     ],
-  ])('a run is paused where %s', async (_, why, every, spoil) => {
+  ])('a run is paused if %s', async (_, reason, every, breakCheckpoints) => {
     holdAt(60);
     vi.stubEnv('FAKE_TRAINER_DELAY', '10');
-    const runId = await begin('rollback', {}, every);
+    const runId = await startRun('rollback', {}, every);
     await untilRun(core, runId, ({ iteration }) => iteration === 60);
-    spoil(join(folder(runId), 'checkpoints'));
+    breakCheckpoints(join(folder(runId), 'checkpoints'));
     // The run isn't paused, so this only releases the stand-in trainer.
     await core.runs.command(runId, 'resume');
-    const done = await untilDone(runId);
+    const done = await untilActionEnded(runId);
     expect(done).toMatchObject({ kind: 'pause', state: 'done', fork: null });
     expect(done.message).toMatch(/^Paused, not rolled back: /);
-    expect(done.message).toContain(why);
+    expect(done.message).toContain(reason);
     expect(readdirSync(join(world.home, 'runs'))).toEqual([runId]);
     await core.runs.command(runId, 'stop');
   });
 
   const planned = { action: 'alert-1', alert: 'alert-1', by: 'monitor', kind: 'rollback' } as const;
-  const rollBack = (runId: string, state: KnownAction['state'], fork: string, checkpoint: number) =>
+  const appendRollback = (runId: string, state: KnownAction['state'], fork: string, checkpoint: number) =>
     appendAnnotation(folder(runId), {
       type: 'action',
       ...planned,
@@ -218,8 +219,8 @@ describe('at an alarm', { timeout: 120_000 }, () => {
       message: 'Rolling back.',
     });
 
-  /** A run directory of a fork by hand. */
-  const makeFork = (id: string, run: string) => {
+  /** Writes the run folder of a fork. */
+  const writeFork = (id: string, run: string) => {
     world.run(id);
     const { rollout, policy_loss, checkpoint } = baseConfig;
     const config = {
@@ -235,26 +236,26 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     writeFileSync(join(folder(id), 'run.json'), JSON.stringify(config));
   };
   test.each([
-    ['whose parents are all here', ['first', 'second', 'third'], {}],
-    ['whose parents are gone', ['third'], { third: 2 }],
-    ['whose line is cut above its parent', ['second', 'third'], { second: 1 }],
-  ])('a run that two roll-backs led to is paused: one %s', async (_, here, carried) => {
+    ['with all parents', ['first', 'second', 'third'], {}],
+    ['with deleted parents', ['third'], { third: 2 }],
+    ['with a deleted grandparent', ['second', 'third'], { second: 1 }],
+  ])('a run after two roll-backs is paused: %s', async (_, existing, carried) => {
     const forked = seriesOf('chaos', { iterations }).filter(({ iteration }) => iteration > 5);
     const third = new Monitor(baseConfig);
     third.addAll(forked);
-    writeFileSync(join(world.folder, 'well.json'), JSON.stringify(forked));
+    writeFileSync(join(world.folder, 'healthy.json'), JSON.stringify(forked));
     vi.stubEnv('FAKE_TRAINER_FORK_HOLD', String(third.alarms[0]));
     const line = ['', 'first', 'second', 'third'];
-    for (const id of here) {
+    for (const id of existing) {
       const parent = line[line.indexOf(id) - 1]!;
-      makeFork(id, parent);
-      if (here.includes(parent)) rollBack(parent, 'done', id, 5);
+      writeFork(id, parent);
+      if (existing.includes(parent)) appendRollback(parent, 'done', id, 5);
     }
     for (const [id, count] of Object.entries(carried))
       appendAnnotation(folder(id), { type: 'rollbacks', count });
     core = await world.core(undefined, { backgroundWork: true });
     await core.runs.start('third');
-    const done = await untilDone('third');
+    const done = await untilActionEnded('third');
     expect(done).toMatchObject({ kind: 'pause', state: 'done' });
     expect(done.message).toMatch(
       /^Paused, not rolled back: The run was already rolled back automatically 2 times/,
@@ -262,23 +263,23 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await core.runs.command('third', 'stop');
   });
 
-  test.each(['nothing was done', 'the fork was made', 'the fork has ended'])(
-    'a roll-back that was cut short is gone on with where %s, and nothing is done twice',
-    async (before) => {
+  test.each(['before the fork', 'after creating the fork', 'after the fork completed'])(
+    'a roll-back interrupted %s is completed without repeating a step',
+    async (interrupted) => {
       holdAt(20);
-      const runId = await begin('notify');
+      const runId = await startRun('notify');
       await untilRun(core, runId, ({ iteration }) => iteration === 20);
       const forkId = 'the-fork';
       const source = { run: runId, checkpoint: 10, keepOptimizer: false };
       const set = { 'optimizer.learning_rate': 1e-5 };
-      if (before !== 'nothing was done') await core.runs.create({ ...source, set }, forkId);
-      if (before === 'the fork has ended') {
+      if (interrupted !== 'before the fork') await core.runs.create({ ...source, set }, forkId);
+      if (interrupted === 'after the fork completed') {
         await core.runs.command(runId, 'stop');
         await core.runs.start(forkId);
         await untilRun(core, forkId, ({ status }) => status === 'completed');
       }
       await core.dispose();
-      rollBack(runId, 'begun', forkId, 10);
+      appendRollback(runId, 'begun', forkId, 10);
 
       core = await world.core(undefined, { backgroundWork: true });
       await untilRun(core, runId, ({ lastAction }) => lastAction?.state === 'done');
@@ -286,25 +287,25 @@ describe('at an alarm', { timeout: 120_000 }, () => {
         parent: { run: runId, iteration: 10 },
       });
       expect(core.runs.get(runId).status).toBe('stopped');
-      expect(started(forkId)).toBe(1);
+      expect(startCount(forkId)).toBe(1);
       expect(configOf(forkId).optimizer.learning_rate).toBe(1e-5);
       expect(core.runs.list()).toHaveLength(2);
     },
   );
 
-  test.each(['nothing was done', 'the pause was begun', 'the run was paused', 'its reason is over'])(
-    'a roll-back that was cut short and whose checkpoint is gone pauses the run where %s',
-    async (before) => {
+  test.each(['at the start', 'during the pause', 'after the pause', 'during the pause, with a checkpoint'])(
+    'a roll-back without its checkpoint, interrupted %s, pauses the run',
+    async (interrupted) => {
       holdAt(20);
-      const runId = await begin('rollback');
+      const runId = await startRun('rollback');
       await untilRun(core, runId, ({ iteration }) => iteration === 20);
-      if (before === 'the run was paused') {
+      if (interrupted === 'after the pause') {
         await core.runs.command(runId, 'pause');
         await untilRun(core, runId, ({ status }) => status === 'paused');
       }
       await core.dispose();
-      rollBack(runId, 'begun', 'the-fork', 10);
-      if (before !== 'nothing was done')
+      appendRollback(runId, 'begun', 'the-fork', 10);
+      if (interrupted !== 'at the start')
         appendAnnotation(folder(runId), {
           type: 'action',
           ...planned,
@@ -316,13 +317,13 @@ describe('at an alarm', { timeout: 120_000 }, () => {
           changes: [],
           message: 'Paused, not rolled back: it is gone.',
         });
-      // Where a pause has taken its place, a roll-back isn't tried again.
-      if (before !== 'its reason is over')
+      // A roll-back that was replaced by a pause isn't tried again, even if its checkpoint exists.
+      if (interrupted !== 'during the pause, with a checkpoint')
         rmSync(join(folder(runId), 'checkpoints/000010'), { recursive: true });
 
       core = await world.core(undefined, { backgroundWork: true });
-      const over = (run: RunSummary) => run.lastAction !== null && run.lastAction.state !== 'begun';
-      const { lastAction } = await untilRun(core, runId, over);
+      const isOver = (run: RunSummary) => run.lastAction !== null && run.lastAction.state !== 'begun';
+      const { lastAction } = await untilRun(core, runId, isOver);
       expect(lastAction).toMatchObject({
         id: 'alert-1-pause',
         kind: 'pause',
@@ -330,7 +331,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
         alert: 'alert-1',
       });
       expect(lastAction!.message).toMatch(
-        before === 'nothing was done'
+        interrupted === 'at the start'
           ? /^Paused, not rolled back: .* no checkpoint at iteration 10/
           : /^Paused, not rolled back: it is gone\.$/,
       );
@@ -349,8 +350,8 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     },
   );
 
-  test('a person takes an advice, and is told which would do nothing', async () => {
-    const runId = await begin('notify');
+  test('the user applies a recommendation, and one without effect is rejected', async () => {
+    const runId = await startRun('notify');
     await untilRun(core, runId, ({ status }) => status === 'completed');
     await untilAlerts(core, runId, (all) => all.length === alone.alerts.length);
     const { 'echoTrap.act': act, 'echoTrap.state': stateOf } = createHandlers(core);
@@ -369,7 +370,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     await expect(act({ runId, adviceId: 'gentler_rate' })).rejects.toMatchObject({ code: 'advice_idle' });
   });
 
-  test('the command line follows the fork, and tells what was found and done', async () => {
+  test('the CLI follows the fork and reports alerts and actions', async () => {
     const run = (...args: string[]) =>
       starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
     const set = Object.entries({ ...small, automatic_action: 'rollback' }).flatMap(([key, value]) => [
@@ -398,10 +399,10 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect((await run('show', fork!)).output).toMatch(
       new RegExp(`forked from +${parent}, iteration \\d+$`, 'm'),
     );
-    // What is trained on all the same is neither rolled back again nor taken for its fork.
-    const again = await starpo(['resume', parent!], world.environment()).finished;
-    expect(again.output).toMatch(/completed after iteration 200 of 200$/);
-    expect(again.output).not.toContain('rolled back');
+    // A resumed parent is neither rolled back again nor mistaken for its fork.
+    const resumed = await starpo(['resume', parent!], world.environment()).finished;
+    expect(resumed.output).toMatch(/completed after iteration 200 of 200$/);
+    expect(resumed.output).not.toContain('rolled back');
     expect((await run('alerts', parent!)).output).toMatch(/^iteration \d+ {2}collapsing, raised$/m);
     expect(JSON.parse((await run('runs', '--json')).output)).toHaveLength(2);
     expect(await run('alerts', parent!, '--take', 'pray')).toMatchObject({
@@ -410,9 +411,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     });
   });
 
-  test('a run that is rolled back is not rolled back once more by a second click', async () => {
+  test('a second click does not roll a run back twice', async () => {
     holdAt(warning);
-    const runId = await begin('notify');
+    const runId = await startRun('notify');
     await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'warning'));
     const act = createHandlers(core)['echoTrap.act'];
     const clicks = [act({ runId, adviceId: 'gentler_rate' }), act({ runId, adviceId: 'gentler_rate' })];
@@ -422,7 +423,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.list()).toHaveLength(2);
     const { fork } = core.runs.get(runId).lastAction!;
     await untilRun(core, fork!, ({ status }) => status === 'completed');
-    // Later a person may want another.
+    // Later the user may roll back again.
     const again = await act({ runId, adviceId: 'gentler_rate' });
     expect(again).toMatchObject({ state: 'done' });
     await untilRun(core, again.fork!, ({ status }) => status === 'completed');
@@ -430,11 +431,11 @@ describe('at an alarm', { timeout: 120_000 }, () => {
 
   test('an interrupted roll-back fails if the run was restarted', async () => {
     holdAt(20);
-    const runId = await begin('notify');
+    const runId = await startRun('notify');
     await untilRun(core, runId, ({ iteration }) => iteration === 20);
     await core.runs.command(runId, 'stop');
     await vi.waitUntil(async () => !(await core.trainer.status(folder(runId))).running, { timeout: 60_000 });
-    rollBack(runId, 'begun', 'the-fork', 10);
+    appendRollback(runId, 'begun', 'the-fork', 10);
     await core.runs.start(runId);
     await core.dispose();
     core = await world.core(undefined, { backgroundWork: true });
@@ -444,9 +445,9 @@ describe('at an alarm', { timeout: 120_000 }, () => {
     expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
   });
 
-  test('a person pauses a living run by an advice', async () => {
+  test('the user pauses a running run by a recommendation', async () => {
     holdAt(warning);
-    const runId = await begin('notify');
+    const runId = await startRun('notify');
     await untilAlerts(core, runId, (all) => all.some(({ level }) => level === 'warning'));
     const act = createHandlers(core)['echoTrap.act'];
     expect(await act({ runId, adviceId: 'pause' })).toMatchObject({
@@ -461,7 +462,7 @@ describe('at an alarm', { timeout: 120_000 }, () => {
   });
 });
 
-describe('pins', () => {
+describe('automatic pins', () => {
   test('are on the newest checkpoints on either side of the last healthy iteration', () => {
     expect(rollbackCheckpoints([0, 10, 20, 30], 35)).toEqual([20, 30]);
     expect(rollbackCheckpoints([0, 10, 20, 30, 40, 50], 25)).toEqual([10, 20, 40, 50]);
@@ -469,7 +470,7 @@ describe('pins', () => {
     expect(rollbackCheckpoints([], 5)).toEqual([]);
   });
 
-  test('of a person stay, and none is asked for twice', async () => {
+  test('leave pins of the user in place and request each pin once', async () => {
     const world = new World();
     const folder = world.run('one');
     const pin = (iteration: number) =>
@@ -489,9 +490,9 @@ describe('pins', () => {
     appendCommand(folder, 'pin', { iteration: 10, by: 'monitor' });
     pin(0);
     pin(10);
-    for (let look = 0; look < 2; look++) pinRollbackCheckpoints(folder, null);
+    for (let attempt = 0; attempt < 2; attempt++) pinRollbackCheckpoints(folder, null);
     expect(commands()).toEqual(['pin 0', 'pin 10', 'pin 20', 'pin 30', 'unpin 10']);
-    // A line that is none is passed over.
+    // A damaged line is skipped.
     appendFileSync(join(folder, 'control.jsonl'), 'garbage\n');
     pin(20);
     pinRollbackCheckpoints(folder, null);

@@ -33,7 +33,7 @@ import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
-import { untilRun, World } from './fixtures/world.ts';
+import { collectNotices, nextNotice, untilRun, World } from './fixtures/world.ts';
 
 // Many tests start the command line, which is slow on a busy machine.
 describe('annotations', { timeout: 300_000 }, () => {
@@ -101,10 +101,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test('an alert is published in each state until it is cleared', async () => {
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'alerts') told.push(payload);
-    });
+    const published = collectNotices(core, 'alerts');
     const alert = { kind: 'entropy', severity: 'warning', iteration: 3, message: 'falls' } as const;
     const alertId = await core.annotations.raise('one', alert);
     expect(core.annotations.alerts('one')).toMatchObject([{ id: alertId, ...alert, state: 'raised' }]);
@@ -112,7 +109,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(core.annotations.alerts('one')).toMatchObject([{ state: 'snoozed', snoozedUntil: 5 }]);
     const cleared = await core.annotations.answer({ runId: 'one', alertId, state: 'cleared' });
     expect(cleared).toMatchObject([{ state: 'cleared', snoozedUntil: null }]);
-    expect(told.at(-1)).toEqual({ runId: 'one', alerts: cleared });
+    expect(published.at(-1)).toEqual({ runId: 'one', alerts: cleared });
     const unknown = { runId: 'one', alertId: 'x', state: 'cleared' } as const;
     await expect(core.annotations.answer(unknown)).rejects.toMatchObject({ code: 'alert_unknown' });
     const endless = { runId: 'one', alertId, state: 'snoozed' } as const;
@@ -143,16 +140,13 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await core.annotations.raise('two', alert)).not.toBe(first);
     expect(core.annotations.alerts('one').map(({ iteration }) => iteration)).toEqual([1, 0]);
 
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'alerts') told.push(payload);
-    });
+    const published = collectNotices(core, 'alerts');
     const resumed = JSON.parse(journal.started(3, { checkpoint: 'checkpoints/000000', iteration: 0 }));
     const later = JSON.stringify({ ...resumed, time: Date.now() + 1000 });
     appendFileSync(join(world.home, 'runs/one/events.jsonl'), `${later}\n`);
     await core.supervisor.refresh('one');
     expect(core.annotations.alerts('one')).toMatchObject([{ iteration: 0 }]);
-    expect(told).toMatchObject([{ runId: 'one', alerts: [{ iteration: 0 }] }]);
+    expect(published).toMatchObject([{ runId: 'one', alerts: [{ iteration: 0 }] }]);
     await core.supervisor.rebuild();
     expect(core.annotations.alerts('one')).toMatchObject([{ iteration: 0 }]);
   });
@@ -166,10 +160,8 @@ describe('annotations', { timeout: 300_000 }, () => {
     });
     const until = Date.now() + 200;
     await core.annotations.answer({ runId: 'one', alertId, state: 'snoozed', until });
-    const woken = new Promise<number>((resolve) => {
-      core.notices.on((name) => name === 'alerts' && resolve(Date.now()));
-    });
-    expect(await woken).toBeGreaterThanOrEqual(until - 1);
+    await nextNotice(core, 'alerts');
+    expect(Date.now()).toBeGreaterThanOrEqual(until - 1);
   });
 
   test.each(['annotations.jsonl', 'control.jsonl', 'trainer.log'])(
@@ -474,9 +466,11 @@ describe('annotations', { timeout: 300_000 }, () => {
     writeFileSync(join(elsewhere, 'weights'), randomBytes(9 << 20));
     utimesSync(join(elsewhere, 'run.json'), 1e9, 1e9);
     chmodSync(join(elsewhere, 'run.json'), 0o600);
-    const heard: number[][] = [];
-    const runId = await adoptRun(world.home, elsewhere, { progress: (...told) => heard.push(told) });
-    const [done, total] = heard.at(-1)!;
+    const reported: number[][] = [];
+    const runId = await adoptRun(world.home, elsewhere, {
+      progress: (...progress) => reported.push(progress),
+    });
+    const [done, total] = reported.at(-1)!;
     expect(done).toBeGreaterThan(10_000);
     expect(total).toBe(done);
     expect(readdirSync(join(world.home, 'runs', runId, 'rollouts'))).toHaveLength(1000);

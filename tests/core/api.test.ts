@@ -45,7 +45,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
   });
 
   test('trains a run, publishes its progress and replays its episodes', async () => {
-    const heard: {
+    const received: {
       run: Notice<'run'>[];
       metrics: Notice<'metrics'>[];
       rollout: Notice<'rollout'>[];
@@ -58,13 +58,13 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     };
     const completed = new Promise<void>((resolve) => {
       client.on('run', (run) => {
-        heard.run.push(run);
+        received.run.push(run);
         if (run.status === 'completed') resolve();
       });
     });
-    client.on('metrics', (notice) => heard.metrics.push(notice));
-    client.on('rollout', (notice) => heard.rollout.push(notice));
-    client.on('log', (notice) => heard.log.push(notice));
+    client.on('metrics', (notice) => received.metrics.push(notice));
+    client.on('rollout', (notice) => received.rollout.push(notice));
+    client.on('log', (notice) => received.log.push(notice));
     const { runId } = await client.call('runs.create', {
       preset: 'starter-bandit',
       set: { iterations: 3 },
@@ -72,11 +72,16 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     });
     await completed;
 
-    const points = heard.metrics.flatMap((notice) => notice.points);
+    const points = received.metrics.flatMap((notice) => notice.points);
     const trained = points.filter((point) => point.metrics['rollout/success_rate'] !== undefined);
     expect(trained.map((point) => point.iteration)).toEqual([1, 2, 3]);
-    expect(heard.rollout.map((notice) => notice.file.split)).toEqual(['bandit', 'train', 'train', 'train']);
-    expect(heard.log.map((notice) => notice.line)).toEqual(await client.call('runs.log', { runId }));
+    expect(received.rollout.map((notice) => notice.file.split)).toEqual([
+      'bandit',
+      'train',
+      'train',
+      'train',
+    ]);
+    expect(received.log.map((notice) => notice.line)).toEqual(await client.call('runs.log', { runId }));
 
     const { summary, config, folder } = await client.call('runs.get', { runId });
     expect(summary).toMatchObject({ status: 'completed', iteration: 3, environments: ['bandit'] });
@@ -117,13 +122,13 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
       queue: true,
     });
     expect(await client.call('queue.list', {})).toEqual({ runs: [runId], problem: null, working: false });
-    const told = new Promise<Notice<'run'>>((resolve) => {
+    const published = new Promise<Notice<'run'>>((resolve) => {
       client.on('run', (run) => {
         if (run.id === runId && run.marks.starred) resolve(run);
       });
     });
     const marks = await client.call('runs.annotate', { runId, addTags: ['first'], starred: true });
-    expect(await told).toMatchObject({ status: 'queued', queuePosition: 1, marks });
+    expect(await published).toMatchObject({ status: 'queued', queuePosition: 1, marks });
     await client.call('queue.remove', { runId });
     const { summary, folder } = await client.call('runs.get', { runId });
     expect(summary).toMatchObject({ status: 'created', queuePosition: null, marks });
@@ -267,19 +272,19 @@ describe("Electron's IPC", () => {
     const { page, ipcRenderer } = await import('./fixtures/electron-ipc.ts');
     const world = new World();
     const { open } = await transports["Electron's IPC"]!(world);
-    const heard: string[] = [];
+    const received: string[] = [];
     const request = (i: string) => JSON.stringify({ t: 'q', i, m: 'call', a: ['runs.list', {}] });
-    const listener = (_: unknown, text: string) => void heard.push(JSON.parse(text).i);
+    const listener = (_: unknown, text: string) => void received.push(JSON.parse(text).i);
     ipcRenderer.on('starpo', listener);
-    page.says(request('foreign'), { url: 'https://example.org/', parent: null });
-    page.says(request('embedded'), { url: 'app://studio/', parent: page.ownFrame });
-    page.says(request('gone'), null);
-    page.says({ t: 'q', i: 'object', m: 'call', a: ['runs.list', {}] }, page.ownFrame);
-    page.says(request('own'), page.ownFrame);
+    page.post(request('foreign'), { url: 'https://example.org/', parent: null });
+    page.post(request('embedded'), { url: 'app://studio/', parent: page.ownFrame });
+    page.post(request('gone'), null);
+    page.post({ t: 'q', i: 'object', m: 'call', a: ['runs.list', {}] }, page.ownFrame);
+    page.post(request('own'), page.ownFrame);
     const channel = await open();
     await createClient(channel).call('runs.list', {});
-    expect(heard).toHaveLength(2);
-    expect(heard[0]).toBe('own');
+    expect(received).toHaveLength(2);
+    expect(received[0]).toBe('own');
     ipcRenderer.off('starpo', listener);
     channel.close();
     await world.close();

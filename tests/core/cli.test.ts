@@ -79,7 +79,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   });
 
   test('train and show pass on log messages of a newer trainer unchanged', async () => {
-    const environment = world.environment({ FAKE_TRAINER_SAYS: '{"type":"weather","sunny":true}' });
+    const environment = world.environment({ FAKE_TRAINER_EVENT: '{"type":"weather","sunny":true}' });
     const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
     const train = (...more: string[]) => starpo([...args, ...more], environment).finished;
     const lines = (await train('--json')).output.split('\n').map((line) => JSON.parse(line));

@@ -90,11 +90,11 @@ describe('core', () => {
     );
     await Promise.all(others.map((other) => other.line(/^ready$/)));
     for await (const _ of grow(folder, 4099));
-    await Promise.all(others.map((other) => other.line(new RegExp(`^told ${count}$`))));
+    await Promise.all(others.map((other) => other.line(new RegExp(`^iteration ${count}$`))));
     for (const other of others) {
       const { output } = await other.kill();
-      const told = [...output.matchAll(/^told (\d+)$/gm)].map((match) => Number(match[1]));
-      expect(told).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+      const iterations = [...output.matchAll(/^iteration (\d+)$/gm)].map((match) => Number(match[1]));
+      expect(iterations).toEqual(Array.from({ length: count }, (_, index) => index + 1));
     }
     await studio.close();
     expectEveryEventOnce(await world.core());
@@ -118,7 +118,7 @@ describe('core', () => {
     await core.runs.command(runId, 'checkpoint');
     await untilRun(core, runId, (run) => run.status === 'completed');
     const seqs = eventsAfter(core.database, runId, -1).map((event) => event.seq);
-    expect(seqs).toEqual(journal.keptSeqs(core.runs.folder(runId)));
+    expect(seqs).toEqual(journal.storedSeqs(core.runs.folder(runId)));
     expect(core.runs.get(runId).iteration).toBe(8);
   });
 });

@@ -37,8 +37,8 @@ test.each([
   ['driver_too_old', false],
   ['gpu_failed', false],
 ])('doctor with %s: ok is %s, with advice', (code, fine) => {
-  const said = { detail: 'none: the message', advice: 'the hint' };
-  expect(gpuFindings([], withProblem(code))).toEqual([{ name: 'GPU', fine, ...said }]);
+  const finding = { detail: 'none: the message', advice: 'the hint' };
+  expect(gpuFindings([], withProblem(code))).toEqual([{ name: 'GPU', fine, ...finding }]);
 });
 
 test("a trainer that doesn't answer is reported in its own line", () => {

@@ -23,11 +23,11 @@ describe('the monitor of a fork', () => {
         const points = seriesOf(fate, { seed, fall: 140 });
         const fork = forkOf(points);
         expect(fork.view()).toBeNull();
-        const told = fork.addAll(rest(points));
+        const raised = fork.addAll(rest(points));
         expect(fork.alarms, fate).toEqual(monitorOf(points).alarms);
         expect(fork.alarms[0], fate).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
-        expect(told).toEqual(fork.alerts);
-        expect(Math.min(...told.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
+        expect(raised).toEqual(fork.alerts);
+        expect(Math.min(...raised.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
         expect(fork.states[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
         expect(fork.view()!.history[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
         expect(fork.view()!.map.trail.length).toBeLessThanOrEqual(rest(points).length);

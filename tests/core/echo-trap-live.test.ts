@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Alert, EchoTrap } from '../../core/contract/contract.ts';
+import type { Alert } from '../../core/contract/contract.ts';
 import { echoTrap } from '../../core/contract/echo-trap.ts';
 import { fittedFile, shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
@@ -14,7 +14,7 @@ import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { holdAt, iterations, play, preset, small, untilAlerts } from './fixtures/played.ts';
 import { seriesOf } from './fixtures/trap-series.ts';
-import { untilRun, World } from './fixtures/world.ts';
+import { collectNotices, untilRun, World } from './fixtures/world.ts';
 
 const alarming = ['warning', 'collapsing', 'collapsed'];
 const shown = (alerts: readonly Alert[]) =>
@@ -69,10 +69,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     await core.dispose();
 
     core = await world.core();
-    const told: EchoTrap[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'echoTrap') told.push((payload as { echoTrap: EchoTrap }).echoTrap);
-    });
+    const published = collectNotices(core, 'echoTrap');
     await core.runs.command(runId, 'checkpoint');
     await untilRun(core, runId, ({ status }) => status === 'completed');
     const alerts = await untilAlerts(core, runId, (all) => all.length === alone.length);
@@ -83,7 +80,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     const state = (await core.supervisor.trap(runId))!;
     expect(echoTrap.parse(state)).toEqual(state);
     expect(state).toMatchObject({ state: monitor.view()!.state, iteration: iterations });
-    expect(told.length).toBeGreaterThan(0);
+    expect(published.length).toBeGreaterThan(0);
 
     await core.supervisor.rebuild();
     expect(await core.supervisor.trap(runId)).toEqual(state);

@@ -212,10 +212,12 @@ describe('properties of the detectors', () => {
       const metrics = Object.fromEntries(drawn);
       metrics['rollout/reward_mean'] = metrics['rollout/success_rate']!;
       metrics['rollout/reward_std_in_group'] = 0.05 + 0.45 * draw();
-      const told = Object.entries(metrics).filter(([name]) => trial % 2 === 0 || !ofThoughts.includes(name));
+      const measured = Object.entries(metrics).filter(
+        ([name]) => trial % 2 === 0 || !ofThoughts.includes(name),
+      );
       const points = Array.from({ length: 300 }, (_, i) => ({
         iteration: i + 1,
-        metrics: Object.fromEntries(told),
+        metrics: Object.fromEntries(measured),
       }));
       const monitor = monitorOf(points, trial % 4 < 2 ? baseConfig : null);
       expect(monitor.alarms, JSON.stringify(metrics)).toEqual([]);
@@ -255,9 +257,9 @@ describe('properties of the detectors', () => {
         const cut = Math.floor(draw() * points.length);
         const first = monitorOf(points.slice(0, cut));
         const before = first.alerts;
-        const told = first.addAll(points.slice(cut));
+        const raised = first.addAll(points.slice(cut));
         expect(first.view()).toEqual(whole.view());
-        expect([...before, ...told]).toEqual(whole.alerts);
+        expect([...before, ...raised]).toEqual(whole.alerts);
       }
     }
   });
@@ -304,9 +306,9 @@ describe('properties of the detectors', () => {
       const points = seriesOf(fate);
       const offline = monitorOf(points);
       const live = new Monitor(baseConfig);
-      const told = points.flatMap((point) => live.add(point));
+      const raised = points.flatMap((point) => live.add(point));
       expect(live.view()).toEqual(offline.view());
-      expect(told).toEqual(offline.alerts);
+      expect(raised).toEqual(offline.alerts);
       const shuffled = new Monitor(baseConfig);
       const heap = [...points, ...points.filter(() => draw() < 0.2)];
       while (heap.length > 0) shuffled.add(heap.splice(Math.floor(draw() * Math.min(4, heap.length)), 1)[0]!);
@@ -346,10 +348,10 @@ describe('properties of the detectors', () => {
   test('no alert occurs twice, and alert ids are independent of when the alert was found', () => {
     const points = seriesOf('template');
     const monitor = new Monitor(baseConfig);
-    const told = [...points, ...points, ...points].flatMap((point) => monitor.add(point));
-    expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
-    expect(told.map(({ id }) => id)).toEqual(monitorOf(points).alerts.map(({ id }) => id));
-    expect(told.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
+    const raised = [...points, ...points, ...points].flatMap((point) => monitor.add(point));
+    expect(new Set(raised.map(({ id }) => id)).size).toBe(raised.length);
+    expect(raised.map(({ id }) => id)).toEqual(monitorOf(points).alerts.map(({ id }) => id));
+    expect(raised.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
   });
 
   test('series with gaps, unknown metrics and non-finite numbers are accepted', () => {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
@@ -9,12 +9,8 @@ import { type Core, createCore } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { type Child, starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
-import { root, untilRun, World } from './fixtures/world.ts';
-
-const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
-const built = existsSync(trainer);
-const unless = built ? '' : ' (skipped: the trainer is not built)';
-const resources = join(root, 'resources');
+import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
+import { untilRun, World } from './fixtures/world.ts';
 
 const small = {
   threads: 1,
@@ -41,7 +37,7 @@ function untilEnded(core: Core, name: string): Promise<Evaluation> {
   });
 }
 
-describe.skipIf(!built)(`requested evaluations${unless}`, { timeout: 120_000 }, () => {
+describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   const world = new World();
   let core: Core;
   let runId: string;
@@ -232,7 +228,7 @@ describe.skipIf(!built)(`requested evaluations${unless}`, { timeout: 120_000 }, 
     const evaluate = (...args: string[]) => starpo(['evaluate', runId, ...args], environment).finished;
     const first = await evaluate('--on', 'bandit', '--json');
     expect(first).toMatchObject({ status: 0, errors: '' });
-    const { name, ...told } = procedures['evaluations.get'].output.parse(
+    const { name, ...stored } = procedures['evaluations.get'].output.parse(
       JSON.parse(first.output.split('\n').at(-1)!),
     );
     expect(name).toBe('000002-bandit');
@@ -252,7 +248,7 @@ describe.skipIf(!built)(`requested evaluations${unless}`, { timeout: 120_000 }, 
 
     rmSync(databaseFile(world.home));
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
-    expect(await core.evaluations.get(runId, name)).toEqual({ name, ...told });
+    expect(await core.evaluations.get(runId, name)).toEqual({ name, ...stored });
   });
 
   test('the command line evaluates through a host, and starts again if the host ends', async () => {
@@ -287,7 +283,7 @@ describe('an evaluation that is loading its model', { timeout: 120_000 }, () => 
     world.run('one', [journal.started(0)]);
     const studio = await world.studio();
     const client = createClient(await studio.open());
-    const told = (state: Task['state']) =>
+    const taskIn = (state: Task['state']) =>
       new Promise<Task>((resolve) => {
         const stop = client.on('task', (task) => {
           if (task.kind !== 'evaluation' || task.state !== state) return;
@@ -295,15 +291,15 @@ describe('an evaluation that is loading its model', { timeout: 120_000 }, () => 
           resolve(task);
         });
       });
-    const begun = told('running');
+    const started = taskIn('running');
     const starting = client.call('evaluations.start', { runId: 'one', checkpoint: 20, name: 'first' });
     const given = expect(starting).rejects.toMatchObject({ code: 'evaluation_cancelled' });
-    const { id: taskId } = await begun;
+    const { id: taskId } = await started;
     expect(await client.call('tasks.list', {})).toMatchObject([{ id: taskId, runId: 'one' }]);
     await client.call('tasks.cancel', { taskId });
     await given;
 
-    const [again, ended] = [told('running'), told('cancelled')];
+    const [again, ended] = [taskIn('running'), taskIn('cancelled')];
     const command = starpo(['evaluate', 'one', '--checkpoint', '20'], world.environment());
     await again;
     expect(await command.kill('SIGINT')).toMatchObject({

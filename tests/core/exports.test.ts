@@ -28,15 +28,15 @@ import type { Core } from '../../core/index.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { readEpisode, readEpisodes } from '../../core/run-directory/rollouts.ts';
 import { float32Array } from '../../core/run-directory/token-arrays.ts';
-import { keptRuns } from '../kept-runs.ts';
+import { releaseRuns } from '../release-runs.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
-import { World } from './fixtures/world.ts';
+import { collectNotices, World } from './fixtures/world.ts';
 
 /** A run of the real trainer with episodes, evaluations and a checkpoint. */
-const kept = join(keptRuns, 'sokoban');
+const kept = join(releaseRuns, 'sokoban');
 const runId = 'a-real-run';
 
 describe('exports of a run', { timeout: 120_000 }, () => {
@@ -119,9 +119,9 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     const [version, ...events] = readEvents(read(names[0]!));
     expect(version).toMatchObject({ fileVersion: 'brain.Event:2' });
     const reward = series('rollout/reward_mean');
-    const told = events.filter(({ scalars }) => 'rollout/reward_mean' in scalars);
-    expect(told.map(({ step }) => step)).toEqual([...reward.keys()]);
-    for (const { step, scalars } of told)
+    const withReward = events.filter(({ scalars }) => 'rollout/reward_mean' in scalars);
+    expect(withReward.map(({ step }) => step)).toEqual([...reward.keys()]);
+    for (const { step, scalars } of withReward)
       expect(scalars['rollout/reward_mean']).toBe(Math.fround(reward.get(step)!));
   });
 
@@ -152,8 +152,8 @@ describe('exports of a run', { timeout: 120_000 }, () => {
   test('the methods paragraph and tables describe the run', async () => {
     const text = await core.exports.text({ of: { runId }, format: 'methods' });
     const config = JSON.parse(readFileSync(join(kept, 'run.json'), 'utf8'));
-    for (const said of ['Sokoban', `${config.rollout.groups} `, `seed ${config.seed}`, 'AdamW'])
-      expect(text).toContain(said);
+    for (const phrase of ['Sokoban', `${config.rollout.groups} `, `seed ${config.seed}`, 'AdamW'])
+      expect(text).toContain(phrase);
     expect(text).toMatch(/Sokoban \(rows 6, columns 6, boxes 1, /);
     expect(text).not.toMatch(/undefined|NaN|\{|\[object/);
     const table = await core.exports.text({ of: { runId }, format: 'markdown' });
@@ -232,16 +232,14 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       ...{ name: 'Width', base: { preset: 'starter-bandit' }, set: {}, start: false },
       ...{ points: [{ name: 'narrow', set: {} }], seeds: [1] },
     });
-    const told: unknown[] = [];
-    const stop = core.notices.on((name, payload) => name === 'task' && told.push(payload));
+    const published = collectNotices(core, 'task');
     const study = core.exports.make({ of: { studyId }, format: 'csv' });
     await expect(study).rejects.toMatchObject({ code: 'export_unsuitable' });
     const unknown = core.exports.make({ of: { studyId: 'no-study' }, format: 'latex' });
     await expect(unknown).rejects.toMatchObject({ code: 'study_unknown' });
-    expect(told).toEqual([]);
+    expect(published).toEqual([]);
     expect(await core.exports.text({ of: { studyId }, format: 'markdown' })).toContain('narrow');
-    expect(told[0]).toMatchObject({ kind: 'export', runId: null, title: 'Exporting Width as Markdown' });
-    stop();
+    expect(published[0]).toMatchObject({ kind: 'export', runId: null, title: 'Exporting Width as Markdown' });
   });
 });
 

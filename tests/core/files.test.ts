@@ -8,7 +8,7 @@ import * as journal from './fixtures/journal.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
 import { World } from './fixtures/world.ts';
 
-describe('files of runs', () => {
+describe('downloading a file of a run', () => {
   let world: World;
   let host: Endpoint;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('files of runs', () => {
     ['some-run/events.jsonl', `${journal.started(0)}\n`],
     ['some-run/rollouts/a%20b.json', '{"a":1}'],
     ['some-run/empty', ''],
-  ])('%s comes whole, as something to save', async (path, body) => {
+  ])('%s is sent completely, as an attachment', async (path, body) => {
     const answer = await get(`/api/files/${path}`);
     expect(answer).toMatchObject({ status: 200, body });
     expect(answer.headers).toMatchObject({
@@ -57,26 +57,26 @@ describe('files of runs', () => {
     'other-run/run.json',
     'some-run/%00',
     'some-run/%zz',
-  ])('%j is no file', async (path) => {
+  ])('%j is not found', async (path) => {
     const { status, body } = await get(`/api/files/${path}`);
     expect(status).toBe(404);
     expect(body).not.toContain('secret');
   });
 
   test.each<[string, Record<string, string>, string, number]>([
-    ['nobody', { Authorization: '' }, 'GET', 401],
+    ['a missing code', { Authorization: '' }, 'GET', 401],
     ['a wrong code', { Authorization: `Bearer ${'0'.repeat(32)}` }, 'GET', 401],
-    ['a foreign page', { Origin: 'https://evil.example' }, 'GET', 403],
+    ['a foreign origin', { Origin: 'https://evil.example' }, 'GET', 403],
     ['a foreign host', { Host: 'evil.example' }, 'GET', 403],
-    ['who would write', {}, 'PUT', 405],
-  ])('%s gets none', async (_, headers, method, status) => {
+    ['another method', {}, 'PUT', 405],
+  ])('a request with %s is rejected', async (_, headers, method, status) => {
     const answer = await get('/api/files/some-run/events.jsonl', headers, method);
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain('started');
   });
 });
 
-describe('a run’s bundle', () => {
+describe('uploading a bundle', () => {
   let world: World;
   let host: Endpoint;
   let client: Client;
@@ -91,7 +91,7 @@ describe('a run’s bundle', () => {
 
   const begin = async (bytes: number) => (await client.call('bundles.begin', { bytes })).file;
   const signedIn = () => `Bearer ${new URL(host.address).hash.slice('#sign-in='.length)}`;
-  const left = () => readdirSync(join(world.home, 'exchange'));
+  const exchanged = () => readdirSync(join(world.home, 'exchange'));
   const put = (
     file: string,
     content: Buffer,
@@ -105,7 +105,7 @@ describe('a run’s bundle', () => {
     return rawRequest(host.origin, `/api/bundles/${file}`, own, method, content);
   };
 
-  test('comes byte by byte, once, and is taken in', async () => {
+  test('is accepted once, and the bundle is imported', async () => {
     const whole = { checkpoints: 'all', episodes: 'all' } as const;
     const made = await client.call('bundles.export', { runId: 'some-run', ...whole });
     const content = readFileSync(join(made.folder, made.files[0]!.name));
@@ -114,22 +114,22 @@ describe('a run’s bundle', () => {
     expect((await put(file, content)).status).toBe(404);
     const { runId } = await client.call('bundles.import', { file });
     expect(runId).toMatch(/^some-run-/);
-    expect(left()).toEqual([]);
+    expect(exchanged()).toEqual([]);
   });
 
   test.each<[string, Record<string, string | undefined>, string, number]>([
-    ['nobody', { Authorization: '' }, 'PUT', 401],
-    ['a foreign page', { Origin: 'https://evil.example' }, 'PUT', 403],
-    ['who would read', {}, 'GET', 405],
-    ['who says no length', { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' }, 'PUT', 411],
-  ])('is taken from none: %s', async (_, headers, method, status) => {
+    ['a missing code', { Authorization: '' }, 'PUT', 401],
+    ['a foreign origin', { Origin: 'https://evil.example' }, 'PUT', 403],
+    ['another method', {}, 'GET', 405],
+    ['no length', { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' }, 'PUT', 411],
+  ])('is rejected with %s', async (_, headers, method, status) => {
     const file = await begin(4);
     expect((await put(file, Buffer.from('abcd'), headers, method)).status).toBe(status);
-    expect(left()).toEqual([`${file}.expected`]);
+    expect(exchanged()).toEqual([`${file}.expected`]);
     await client.call('bundles.drop', { file });
   });
 
-  test('that isn’t expected, has another length, or stops on its way leaves nothing', async () => {
+  test('leaves no file if it is unexpected, has the wrong length or is aborted', async () => {
     expect((await put('0'.repeat(32), Buffer.from('x'))).status).toBe(404);
     expect((await put('..%2f..%2ftoken', Buffer.from('x'))).status).toBe(404);
     const short = await begin(4);
@@ -140,9 +140,9 @@ describe('a run’s bundle', () => {
     const sent = request({ hostname, port, path: `/api/bundles/${cut}`, method: 'PUT', headers });
     sent.on('error', () => {});
     sent.write('abc');
-    await expect.poll(() => left()).toEqual([`${cut}.coming`]);
+    await expect.poll(() => exchanged()).toEqual([`${cut}.coming`]);
     sent.destroy();
-    await expect.poll(() => left()).toEqual([]);
+    await expect.poll(() => exchanged()).toEqual([]);
     await expect(client.call('bundles.import', { file: cut })).rejects.toMatchObject({
       code: 'file_incomplete',
     });

@@ -17,46 +17,48 @@ const examples = resolve(import.meta.dirname, '../../docs/formats/examples');
 const text = (name: string) => readFileSync(join(examples, name), 'utf8');
 const example = (name: string) => JSON.parse(text(name));
 
-test('the example of an episode is one, and can be replayed', () => {
+test('the episode example is valid and can be replayed', () => {
   const parsed = episode.parse(example('episode.json'));
   const { frames, turns, summary } = toReplay(parsed);
   expect(frames).toHaveLength(1 + summary.actions);
   expect(turns).toHaveLength(summary.turns);
 });
 
-test('the example of an index lists episodes with their places in the file', () => {
+test('the rollout index example lists episodes with their offsets in the file', () => {
   const index = example('rollout.index.json');
   for (const entry of index.episodes) expect(episodeSummary.parse(entry).id).toBe(entry.id);
   expect(index.episodes[1].offset).toBe(index.episodes[0].length);
 });
 
-test('the example of metrics names known ones only', () => {
-  const evaluation = (name: string) =>
+test('the metrics example contains only defined metrics', () => {
+  const isEvaluation = (name: string) =>
     name.startsWith('evaluation/') &&
     (evaluationMetricNames as readonly string[]).includes(name.split('/')[2] ?? '');
-  // A name with <...> stands for several.
-  const known = (name: string) =>
+  // `<...>` is a placeholder.
+  const isDefined = (name: string) =>
     metricNames.some((each) =>
       each.endsWith('>') ? name.startsWith(each.replace(/<.*/, '')) : name === each,
     );
-  const unknown = Object.keys(example('metrics.json')).filter((name) => !known(name) && !evaluation(name));
-  expect(unknown).toEqual([]);
+  const undefinedNames = Object.keys(example('metrics.json')).filter(
+    (name) => !isDefined(name) && !isEvaluation(name),
+  );
+  expect(undefinedNames).toEqual([]);
 });
 
-test('the example of an evaluation is one, with the known metrics of its label', () => {
+test('the evaluation example is valid and has every evaluation metric of its label', () => {
   const { metrics, environment, name, file } = evaluationResult.parse(example('evaluation.json'));
   const names = evaluationMetricNames.map((metric) => `evaluation/${environment.label}/${metric}`);
   expect(Object.keys(metrics).sort()).toEqual(names.sort());
   expect(file).toBe(`evaluations/${name}.jsonl.zst`);
 });
 
-test('the example of a journal has every type of event, and each line is one', () => {
+test('the journal example is valid and has every event type', () => {
   const events = text('events.jsonl').trimEnd().split('\n').map(parseEvent);
   expect(events).not.toContain(null);
   expect([...new Set(events.map((event) => event!.type))].sort()).toEqual([...eventTypes].sort());
 });
 
-test('the example of annotations has every type, and each line is one', () => {
+test('the annotations example is valid and has every annotation type', () => {
   const lines = text('annotations.jsonl').trimEnd().split('\n').map(parseAnnotation);
   expect(lines).not.toContain(null);
   const types = lines.map((line) => (line as Annotation).type);
@@ -75,7 +77,7 @@ test('the example of annotations has every type, and each line is one', () => {
   ]);
 });
 
-test('the example of a queue is one', () => {
+test('the queue example is valid', () => {
   const world = new World();
   copyFileSync(join(examples, 'queue.json'), join(world.home, 'queue.json'));
   const entries = new QueueFile(world.home).read();
@@ -83,7 +85,7 @@ test('the example of a queue is one', () => {
   expect(entries).toEqual(example('queue.json').runs);
 });
 
-test('the example of a study is one, whose runs it knows', () => {
+test('the sweep example is valid and recognizes its runs', () => {
   const world = new World();
   mkdirSync(join(world.home, 'studies'));
   copyFileSync(join(examples, 'study.json'), join(world.home, 'studies/clip-width-4f2a.json'));

@@ -28,7 +28,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
   const run = (...args: string[]) => starpo(args, world.environment()).finished;
   const listed = async () => JSON.parse((await run('runs', '--json')).output);
 
-  test('makes a history that was deleted again', async () => {
+  test('recreates a deleted run history', async () => {
     const before = await listed();
     expect(before).toHaveLength(2);
     for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
@@ -49,7 +49,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(await listed()).toEqual(before);
   });
 
-  test('says what it left out, and why', async () => {
+  test('reports skipped and removed runs with the reason', async () => {
     const gone = world.run('gone-run', [journal.started(0)]);
     await listed();
     rmSync(gone, { recursive: true });
@@ -65,7 +65,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(output).toContain('removed gone-run: ');
   });
 
-  test('leaves a run whose journal cannot be read as it was, and goes on with the others', async () => {
+  test('leaves a run with an unreadable journal unchanged and rebuilds the others', async () => {
     const before = await listed();
     const journalFile = join(world.home, 'runs/first-run/events.jsonl');
     rmSync(journalFile);
@@ -78,8 +78,8 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
 
   test.each([
     ['is damaged', (file: string) => writeFileSync(file, '{"version": 2,')],
-    ['says nothing of a run', (file: string) => writeFileSync(file, '{}')],
-  ])('leaves a run whose run.json %s as it was', async (_, damage) => {
+    ['has no settings', (file: string) => writeFileSync(file, '{}')],
+  ])('leaves a run whose run.json %s unchanged', async (_, damage) => {
     const before = await listed();
     damage(join(world.home, 'runs/first-run/run.json'));
     const { status, output } = await run('history', 'rebuild', '--json');
@@ -89,9 +89,9 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
   });
 
   test.each([
-    ['is no database', (file: string) => writeFileSync(file, 'this is some text and no database at all')],
-    ['was cut short', (file: string) => truncateSync(file, 3 * 4096)],
-  ])('replaces a history that %s', async (_, damage) => {
+    ['is not a database', (file: string) => writeFileSync(file, 'this is some text and no database at all')],
+    ['is truncated', (file: string) => truncateSync(file, 3 * 4096)],
+  ])('replaces a run history that %s', async (_, damage) => {
     const before = await listed();
     damage(databaseFile(world.home));
     const { status, output } = await run('history', 'rebuild', '--json');
@@ -100,28 +100,31 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(await listed()).toEqual(before);
   });
 
-  test('is what the other commands send to where the history is damaged', async () => {
+  test('is the hint of other commands if the run history is damaged', async () => {
     writeFileSync(databaseFile(world.home), 'this is some text and no database at all');
     const { status, errors } = await run('runs');
     expect(status).toBe(1);
     expect(errors).toMatch(/hint: .*starpo history rebuild.*\n {2}details: data_folder_unusable/);
   });
 
-  // Who has a file open can be told on Linux alone.
-  test.runIf(process.platform === 'linux')('leaves a damaged history that is in use alone', async () => {
-    const file = databaseFile(world.home);
-    const text = 'this is some text and no database at all';
-    writeFileSync(file, text);
-    const held = openSync(file, 'r');
-    const { status, output, errors } = await run('history', 'rebuild');
-    closeSync(held);
-    expect({ status, output }).toEqual({ status: 1, output: '' });
-    expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);
-    expect(errors).toContain(String(process.pid));
-    expect(readFileSync(file, 'utf8')).toBe(text);
-  });
+  // Only Linux reports which processes have a file open.
+  test.runIf(process.platform === 'linux')(
+    'leaves a damaged run history alone while it is in use',
+    async () => {
+      const file = databaseFile(world.home);
+      const text = 'this is some text and no database at all';
+      writeFileSync(file, text);
+      const descriptor = openSync(file, 'r');
+      const { status, output, errors } = await run('history', 'rebuild');
+      closeSync(descriptor);
+      expect({ status, output }).toEqual({ status: 1, output: '' });
+      expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);
+      expect(errors).toContain(String(process.pid));
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    },
+  );
 
-  test('leaves a history of a newer version alone', async () => {
+  test('leaves a run history of a newer version alone', async () => {
     const database = openDatabase(world.home);
     database.pragma('user_version = 999');
     database.close();
@@ -130,14 +133,14 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(errors).toContain('details: history_version_unsupported');
   });
 
-  test('is done by the host where there is one, which goes on; its clients hear only of what is gone', async () => {
+  test('runs in the running host, whose clients are notified only of removed runs', async () => {
     const studio = await world.studio();
     const client = createClient(await studio.open());
-    const told: unknown[] = [];
-    client.on('removed', (notice) => told.push(notice));
-    const grown = new Promise<void>((resolve) => {
+    const notices: unknown[] = [];
+    client.on('removed', (notice) => notices.push(notice));
+    const metricsPublished = new Promise<void>((resolve) => {
       client.on('metrics', (notice) => {
-        told.push(notice);
+        notices.push(notice);
         resolve();
       });
     });
@@ -148,8 +151,8 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     });
     const events = join(world.home, 'runs/first-run/events.jsonl');
     appendFileSync(events, `${journal.iteration(3, 2)}\n`);
-    await grown;
-    expect(told).toMatchObject([{ runId: 'first-run', truncateAfter: null, points: [{ iteration: 2 }] }]);
+    await metricsPublished;
+    expect(notices).toMatchObject([{ runId: 'first-run', truncateAfter: null, points: [{ iteration: 2 }] }]);
 
     const removed = new Promise((resolve) => client.on('removed', resolve));
     rmSync(join(world.home, 'runs/other-run'), { recursive: true });

@@ -7,10 +7,10 @@ import { fakeRollout } from './fixtures/fake-rollout.mjs';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
-/** The newest thread that was started. */
-let thread: Worker;
+/** The last worker that was started. */
+let lastWorker: Worker;
 const remember = (worker: Worker) => {
-  thread = worker;
+  lastWorker = worker;
 };
 
 let world: World;
@@ -23,35 +23,32 @@ afterEach(async () => {
   await world.close();
 });
 
-describe('the thread that writes the history', { timeout: 60_000 }, () => {
+describe("the run history's writer thread", { timeout: 60_000 }, () => {
   test.each<[string, () => unknown]>([
-    ['fails on a message', () => thread.postMessage(null)],
-    ['is ended', () => thread.terminate()],
-  ])(
-    'that %s fails what it was asked for with a code; another one takes in what is missing',
-    async (_, crash) => {
-      const folder = world.run('one', [journal.started(0), journal.iteration(1, 1)]);
-      const core = await world.core();
-      const first = thread;
-      const gone = new Promise((resolve) => first.once('exit', resolve));
-      crash();
-      await expect(core.supervisor.rebuild()).rejects.toMatchObject({
-        code: 'history_interrupted',
-        hint: expect.stringMatching(/./),
-      });
-      appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(2, 2)}\n`);
-      await untilRun(core, 'one', (run) => run.iteration === 2);
-      await gone;
-      expect(thread).not.toBe(first);
-      expect(eventsAfter(core.database, 'one', -1).map(({ seq }) => seq)).toEqual([0, 1, 2]);
-      expect(await core.supervisor.rebuild()).toMatchObject({ runs: 1, events: 3 });
-    },
-  );
+    ['crashes', () => lastWorker.postMessage(null)],
+    ['is terminated', () => lastWorker.terminate()],
+  ])('rejects pending requests with a code if it %s, and a new thread ingests the rest', async (_, crash) => {
+    const folder = world.run('one', [journal.started(0), journal.iteration(1, 1)]);
+    const core = await world.core();
+    const first = lastWorker;
+    const gone = new Promise((resolve) => first.once('exit', resolve));
+    crash();
+    await expect(core.supervisor.rebuild()).rejects.toMatchObject({
+      code: 'history_interrupted',
+      hint: expect.stringMatching(/./),
+    });
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(2, 2)}\n`);
+    await untilRun(core, 'one', (run) => run.iteration === 2);
+    await gone;
+    expect(lastWorker).not.toBe(first);
+    expect(eventsAfter(core.database, 'one', -1).map(({ seq }) => seq)).toEqual([0, 1, 2]);
+    expect(await core.supervisor.rebuild()).toMatchObject({ runs: 1, events: 3 });
+  });
 });
 
-describe('the thread that reads the history', { timeout: 60_000 }, () => {
-  /** A run of eight episodes. */
-  function played(): void {
+describe("the run history's reader thread", { timeout: 60_000 }, () => {
+  /** Creates a run with eight episodes. */
+  function createPlayedRun(): void {
     const folder = world.run('played');
     mkdirSync(join(folder, 'rollouts'));
     const lake = { type: 'frozen-lake', label: 'frozen-lake' };
@@ -61,15 +58,15 @@ describe('the thread that reads the history', { timeout: 60_000 }, () => {
   }
 
   test.each([
-    ['another thread', true],
-    ['core itself', false],
-  ])('searches without core’s connection, where %s writes', async (_, writesInThread) => {
-    played();
+    ['a thread', true],
+    ['core', false],
+  ])("searches without core's connection if %s writes", async (_, writesInThread) => {
+    createPlayedRun();
     const core = await world.core(undefined, { thread: writesInThread });
     expect(await core.episodeIndex.search({ text: 'player' })).toEqual({
       ...{ episodes: [], more: false, indexed: 0, pending: 1 },
     });
-    // Inside a transaction, core's own connection sees nothing that is written after its first read.
+    // Inside a transaction, core's own connection doesn't see later writes.
     core.database.exec('BEGIN; SELECT count(*) FROM episodes');
     await core.episodeIndex.indexAll();
     const found = await core.episodeIndex.search({ text: 'player', limit: 3 });
@@ -79,13 +76,13 @@ describe('the thread that reads the history', { timeout: 60_000 }, () => {
     core.database.exec('COMMIT');
   });
 
-  test('that crashes fails what it was asked for with a code; the next search has another one', async () => {
-    played();
+  test('rejects pending requests with a code if it crashes, and the next search starts a new thread', async () => {
+    createPlayedRun();
     const core = await world.core();
     await core.episodeIndex.indexAll();
     const search = () => core.episodeIndex.search({ text: 'player' });
     await search();
-    const first = thread;
+    const first = lastWorker;
     const gone = new Promise((resolve) => first.once('exit', resolve));
     first.postMessage(null);
     await expect(search()).rejects.toMatchObject({
@@ -93,14 +90,14 @@ describe('the thread that reads the history', { timeout: 60_000 }, () => {
       hint: expect.stringMatching(/./),
     });
     expect((await search()).episodes).toHaveLength(8);
-    expect(thread).not.toBe(first);
+    expect(lastWorker).not.toBe(first);
     await gone;
     expect((await search()).episodes).toHaveLength(8);
   });
 });
 
-// A thread that is terminated inside SQLite takes the app along. It's the exit code that tells: 1 for one that was terminated.
-test('the threads of the history end by themselves, and none begins afterwards', async () => {
+// Terminating a thread inside SQLite crashes the app. A terminated thread exits with code 1.
+test('the threads of the run history exit without being terminated, and no thread starts afterwards', async () => {
   const world = new World();
   const exits: Promise<number>[] = [];
   const watch = (worker: Worker) =>
@@ -111,10 +108,12 @@ test('the threads of the history end by themselves, and none begins afterwards',
     const core = await world.core();
     const { reader } = core.history;
     await reader.call('times', 'one');
-    const asked = [reader.call('times', 'one'), core.episodeIndex.search({ text: '' })];
-    const failed = asked.map((each) => expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }));
+    const requests = [reader.call('times', 'one'), core.episodeIndex.search({ text: '' })];
+    const rejections = requests.map((each) =>
+      expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }),
+    );
     await reader.close();
-    await Promise.all(failed);
+    await Promise.all(rejections);
     await core.dispose();
     await expect(core.episodeIndex.search({ text: '' })).rejects.toThrow('closed');
     expect(await Promise.all(exits)).toEqual([0, 0]);

@@ -11,20 +11,20 @@ import {
 } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import * as journal from './fixtures/journal.ts';
-import { dump, untilRun, World } from './fixtures/world.ts';
+import { collectNotices, dump, nextNotice, untilRun, World } from './fixtures/world.ts';
 
 const id = 'some-run';
 const seqs = (core: Core) => eventsAfter(core.database, id, -1).map((event) => event.seq);
 const success = (core: Core) => readSeries(core.database, id, ['rollout/success_rate'])[0];
 
-describe('the history', { timeout: 60_000 }, () => {
+describe('the run history', { timeout: 60_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
   });
   afterEach(() => world.close());
 
-  test('takes a journal in, follows it as it grows, and waits for cut lines', async () => {
+  test('ingests a growing journal and waits for incomplete lines', async () => {
     const folder = world.run(id, [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
     expect(core.runs.get(id)).toMatchObject({ iteration: 1, status: 'interrupted' });
@@ -39,7 +39,7 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(success(core)).toEqual({ name: 'rollout/success_rate', iterations: [1, 2], values: [0.1, 0.2] });
   });
 
-  test('skips garbage, says so once, and keeps the rest', async () => {
+  test('skips damaged lines, reports them once and ingests the rest', async () => {
     const lines = [
       journal.started(0),
       'garbage',
@@ -57,51 +57,44 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(warnings[0]!.message).toContain('skipped');
   });
 
-  test('garbage that comes while a run is followed is told of once', async () => {
+  test('damaged lines in a growing journal are reported once', async () => {
     const folder = world.run(id, [journal.started(0)]);
     const core = await world.core();
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'log') told.push(payload);
-    });
+    const published = collectNotices(core, 'log');
     for (const seq of [1, 2]) {
       appendFileSync(join(folder, 'events.jsonl'), `garbage\n${journal.iteration(seq, seq)}\n`);
       await core.supervisor.refresh(id);
     }
-    expect(told).toMatchObject([{ line: { seq: -1, message: expect.stringContaining('skipped') } }]);
+    expect(published).toMatchObject([{ line: { seq: -1, message: expect.stringContaining('skipped') } }]);
   });
 
-  test('the last plan of memory counts, and is told when it comes', async () => {
+  test('stores the last memory plan and publishes new ones', async () => {
     const folder = world.run(id, [journal.started(0), journal.memoryPlan(1, 30e9)]);
     const core = await world.core();
     const planned = () => readMemoryPlan(core.database, id)?.total_bytes;
     expect(planned()).toBe(30e9);
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'memoryPlan') told.push(payload);
-    });
+    const published = collectNotices(core, 'memoryPlan');
     appendFileSync(
       join(folder, 'events.jsonl'),
       `${journal.started(2, { checkpoint: 'checkpoints/000000', iteration: 0 })}\n${journal.memoryPlan(3, 20e9)}\n`,
     );
     await core.supervisor.refresh(id);
     expect(planned()).toBe(20e9);
-    expect(told).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
+    expect(published).toMatchObject([
+      { runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } },
+    ]);
   });
 
-  test('a checkpoint is told of when it is written', async () => {
+  test('publishes a checkpoint when it is written', async () => {
     const folder = world.run(id, [journal.started(0), journal.checkpoint(1, 0)]);
     const core = await world.core();
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'checkpoints') told.push(payload);
-    });
+    const published = collectNotices(core, 'checkpoints');
     appendFileSync(join(folder, 'events.jsonl'), `${journal.checkpoint(2, 20)}\n`);
     await core.supervisor.refresh(id);
-    expect(told).toEqual([{ runId: id, written: 20 }]);
+    expect(published).toEqual([{ runId: id, written: 20 }]);
   });
 
-  test('the log has every event that people are told of, and those that this version does not know', async () => {
+  test('the log contains user-facing events and events of unknown types', async () => {
     const folder = world.run(id, [
       journal.started(0),
       journal.phase(1),
@@ -110,10 +103,7 @@ describe('the history', { timeout: 60_000 }, () => {
       journal.checkpoint(4, 1),
     ]);
     const core = await world.core();
-    const told: string[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'log') told.push((payload as { line: { message: string } }).line.message);
-    });
+    const published = collectNotices(core, 'log');
     const more = [journal.checkpointStateRemoved(5, 0), journal.stopped(6, 1, 'tea time')];
     appendFileSync(join(folder, 'events.jsonl'), more.map((line) => `${line}\n`).join(''));
     await untilRun(core, id, ({ status }) => status === 'stopped');
@@ -125,15 +115,15 @@ describe('the history', { timeout: 60_000 }, () => {
       expect.stringMatching(/optimizer state of checkpoint 0/),
       'Ended after iteration 1: tea time.',
     ]);
-    expect(told).toEqual(log.slice(2).map(({ message }) => message));
+    expect(published.map(({ line }) => line.message)).toEqual(log.slice(2).map(({ message }) => message));
   });
 
-  test('a line that stands twice counts once', async () => {
+  test('ignores a repeated event', async () => {
     world.run(id, [journal.started(0), journal.iteration(1, 1, 0.5), journal.iteration(1, 1, 0.9)]);
     expect(success(await world.core())).toMatchObject({ values: [0.5] });
   });
 
-  test('a resumed run drops what came after its checkpoint, and keeps every event', async () => {
+  test('a resumed run drops the metrics after its checkpoint and keeps every event', async () => {
     const folder = world.run(id, [
       journal.started(0),
       journal.evaluation(1, 0, 0.4),
@@ -144,9 +134,9 @@ describe('the history', { timeout: 60_000 }, () => {
       journal.evaluation(6, 3, 0.5),
     ]);
     const core = await world.core();
-    const told: unknown[] = [];
+    const published: unknown[] = [];
     core.notices.on((name, payload) => {
-      if (name === 'metrics' || name === 'rollout') told.push(payload);
+      if (name === 'metrics' || name === 'rollout') published.push(payload);
     });
     const lines = [
       journal.started(7, { checkpoint: 'checkpoints/000001', iteration: 1 }),
@@ -159,13 +149,13 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(readSeries(core.database, id, ['evaluation/frozen-lake/success_rate'])[0]).toMatchObject({
       iterations: [0],
     });
-    const again = { iteration: 2, split: 'train', episodes: 128 };
-    expect(listRollouts(core.database, id)).toEqual([again]);
+    const replayed = { iteration: 2, split: 'train', episodes: 128 };
+    expect(listRollouts(core.database, id)).toEqual([replayed]);
     expect(seqs(core)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    // In this order: what clients drop must not be what was told after it.
-    expect(told).toEqual([
+    // The truncation must come first, or clients would drop the new points.
+    expect(published).toEqual([
       { runId: id, truncateAfter: 1, points: [] },
-      { runId: id, file: again },
+      { runId: id, file: replayed },
       {
         runId: id,
         truncateAfter: null,
@@ -174,7 +164,7 @@ describe('the history', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('an ended run that is resumed is open again', async () => {
+  test('a stopped run that is resumed is running again', async () => {
     const lines = [journal.started(0), journal.stopped(1, 0, 'command')];
     const folder = world.run(id, lines);
     const core = await world.core();
@@ -186,14 +176,14 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(await untilRun(core, id, (run) => run.status === 'running')).toMatchObject({ endedAt: null });
   });
 
-  test('a run has taken what trainers worked at it: pauses and the time between two of them are none of it', async () => {
+  test('the training time of a run excludes pauses and the time between interruption and resume', async () => {
     world.run(id, [
       journal.started(0),
       journal.iteration(10, 1),
       journal.paused(11, 1),
       journal.resumed(1011, 1),
       journal.iteration(1020, 2),
-      // Killed, and begun again the next day.
+      // Killed and resumed the next day.
       journal.started(90_000, { checkpoint: 'checkpoints/000001', iteration: 1 }),
       journal.iteration(90_010, 2),
       journal.stopped(90_012, 2),
@@ -202,7 +192,7 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(core.runs.get(id).takenSeconds).toBe(11 + 9 + 12);
   });
 
-  test("a run that begins from another's checkpoint is there from its first event on", async () => {
+  test('a fork starts at the iteration of its checkpoint', async () => {
     const folder = world.run(id, [journal.started(0, null, 50)]);
     const core = await world.core();
     expect(core.runs.get(id).iteration).toBe(50);
@@ -210,7 +200,7 @@ describe('the history', { timeout: 60_000 }, () => {
     await untilRun(core, id, (run) => run.iteration === 51);
   });
 
-  test('made again from the run directories, it is the same', async () => {
+  test('is equal after a rebuild and in a copy of the data folder', async () => {
     world.run(id, [
       journal.started(0),
       journal.iteration(1, 1),
@@ -233,8 +223,8 @@ describe('the history', { timeout: 60_000 }, () => {
     }
   });
 
-  test('made again run by run, it is whole for whoever looks meanwhile', async () => {
-    // As many as let a look fall between two of them, however quick the machine.
+  test('lists every run during a rebuild', async () => {
+    // Enough runs for a read between two of them on any machine.
     const names = Array.from({ length: 40 }, (_, index) => `run-${index}`);
     for (const name of names) world.run(name, [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
@@ -251,26 +241,23 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(new Set(seen)).toEqual(new Set([names.length]));
   });
 
-  test('a journal that was replaced is read anew', async () => {
+  test('reads a replaced journal from the start', async () => {
     const folder = world.run(id, [journal.started(0), journal.iteration(1, 1), journal.iteration(2, 2)]);
     const core = await world.core();
     writeFileSync(join(folder, 'events.jsonl'), `${journal.started(0)}\n`);
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => {
-      if (name === 'metrics') told.push(payload);
-    });
+    const published = collectNotices(core, 'metrics');
     await core.supervisor.refresh(id);
     expect(seqs(core)).toEqual([0]);
     expect(success(core)).toBeUndefined();
     appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(1, 1, 0.5)}\n`);
     await core.supervisor.refresh(id);
-    expect(told).toContainEqual({ runId: id, truncateAfter: -1, points: [] });
-    expect(told.at(-1)).toMatchObject({
+    expect(published).toContainEqual({ runId: id, truncateAfter: -1, points: [] });
+    expect(published.at(-1)).toMatchObject({
       points: [{ iteration: 1, metrics: { 'rollout/success_rate': 0.5 } }],
     });
   });
 
-  test('a run that begins anew has nothing of what came before', async () => {
+  test('a run restarted from iteration 0 drops all earlier metrics', async () => {
     world.run(id, [
       journal.started(0),
       journal.evaluation(1, 0, 0.4),
@@ -285,16 +272,12 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(core.runs.get(id).latest).not.toHaveProperty('evaluation/frozen-lake/success_rate');
   });
 
-  test('a run directory that is gone leaves the history, one that appears enters it', async () => {
+  test('removes runs whose folder was deleted and adds new folders', async () => {
     const folder = world.run(id, [journal.started(0)]);
     const first = await world.core();
     world.run('late-run', [journal.started(0), journal.stopped(1, 0)]);
     await untilRun(first, 'late-run', (run) => run.status === 'completed');
-    const removed = new Promise((resolve) => {
-      first.notices.on((name, payload) => {
-        if (name === 'removed') resolve(payload);
-      });
-    });
+    const removed = nextNotice(first, 'removed');
     rmSync(folder, { recursive: true });
     expect(await removed).toEqual({ runId: id });
     expect(first.runs.list().map((run) => run.id)).toEqual(['late-run']);
@@ -303,16 +286,7 @@ describe('the history', { timeout: 60_000 }, () => {
     expect(second.runs.list().map((run) => run.id)).toEqual(['late-run']);
   });
 
-  test('refuses a database of a newer version', () => {
-    const database = openDatabase(world.home);
-    database.pragma('user_version = 999');
-    database.close();
-    expect(() => openDatabase(world.home)).toThrowError(
-      expect.objectContaining({ code: 'history_version_unsupported' }),
-    );
-  });
-
-  test('refuses a data folder that cannot be one', () => {
+  test('rejects a data folder that is a file or has an invalid database', () => {
     const file = join(world.folder, 'file');
     writeFileSync(file, '');
     expect(() => openDatabase(file)).toThrowError(expect.objectContaining({ code: 'data_folder_unusable' }));

@@ -12,7 +12,7 @@ import { World } from './fixtures/world.ts';
 
 const protocols = `starpo, ${'0'.repeat(32)}, ${'1'.repeat(32)}`;
 
-describe('the endpoint of the app', { timeout: 60_000 }, () => {
+describe('the HTTP endpoint', { timeout: 60_000 }, () => {
   let world: World;
   let host: Endpoint;
   beforeAll(async () => {
@@ -61,11 +61,11 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     expect(answer.body).not.toContain('secret');
   });
 
-  test('takes GET alone', async () => {
+  test('accepts only GET', async () => {
     expect((await rawRequest(host.origin, '/', {}, 'POST')).status).toBe(405);
   });
 
-  test('answers to names of this machine alone, so that no foreign name can be bent to it', async () => {
+  test("accepts only this machine's host names, as a defense against DNS rebinding", async () => {
     expect((await rawRequest(host.origin, '/', { Host: 'evil.example:80' })).status).toBe(403);
     expect((await rawRequest(host.origin, '/', { Host: 'localhost:9999' })).status).toBe(200);
     const headers = { ...upgrade(protocols), Host: 'evil.example' };
@@ -74,21 +74,21 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
 
   test.each([
     ['id and nonce', protocols, undefined, 101],
-    ['id and nonce from its own page', protocols, 'http://localhost:7717', 101],
-    ['id and nonce from a foreign page', protocols, 'https://evil.example', 403],
-    ['id and nonce from a page of no origin', protocols, 'null', 403],
-    ['a name that only begins like ours', protocols, 'http://127.0.0.1.evil.example', 403],
+    ['id and nonce from its own origin', protocols, 'http://localhost:7717', 101],
+    ['id and nonce from a foreign origin', protocols, 'https://evil.example', 403],
+    ['id and nonce from an opaque origin', protocols, 'null', 403],
+    ['an origin that only starts like ours', protocols, 'http://127.0.0.1.evil.example', 403],
     ['no nonce', `starpo, ${'0'.repeat(32)}`, undefined, 401],
     ['a shorter id', `starpo, ${'0'.repeat(31)}, ${'1'.repeat(32)}`, undefined, 401],
-    ['nothing more', 'starpo', undefined, 401],
+    ['neither id nor nonce', 'starpo', undefined, 401],
     ['another protocol', protocols.replace('starpo', 'other'), undefined, 401],
-  ])('a WebSocket with %s', async (_, asked, origin, status) => {
-    const headers = { ...upgrade(asked), ...(origin === undefined ? {} : { Origin: origin }) };
+  ])('answers a WebSocket request with %s', async (_, requested, origin, status) => {
+    const headers = { ...upgrade(requested), ...(origin === undefined ? {} : { Origin: origin }) };
     expect((await rawRequest(host.origin, '/api', headers)).status).toBe(status);
   });
 
   test.each(['/other', '//', '//api', '/%zz', '*', 'http://'])(
-    'there is no WebSocket at %s',
+    'rejects a WebSocket request for %s',
     async (path) => {
       const headers = upgrade(protocols);
       expect((await rawRequest(host.origin, path, headers)).status).toBe(404);
@@ -96,62 +96,62 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     },
   );
 
-  test.each(['//', '*', 'http://', 'http://evil.example/'])('a request for %s does no harm', async (path) => {
+  test.each(['//', '*', 'http://', 'http://evil.example/'])('survives a request for %s', async (path) => {
     expect((await rawRequest(host.origin, path)).status).toBeGreaterThanOrEqual(200);
     expect((await rawRequest(host.origin, '/')).status).toBe(200);
   });
 
-  test('a wrong token is told of by code', async () => {
+  test('a wrong token is reported with a code', async () => {
     const opening = openApi({ ...host, token: 'wrong' });
     await expect(opening).rejects.toMatchObject({ code: 'host_untrusted', hint: expect.stringMatching(/./) });
   });
 
-  /** A bare connection on which both sides have proven themselves. */
-  const proven = async () => {
+  /** Opens a raw connection and completes the handshake. */
+  const openRaw = async () => {
     const id = randomHex();
     const nonce = randomHex();
     const key = await keyOf(host.token, id, new URL(host.origin).port);
     const raw = await rawSocket(host.origin, '/api', upgrade(`starpo, ${id}, ${nonce}`));
-    const [, theirs] = /"nonce":"([0-9a-f]+)"/.exec(await raw.heard(/"proof"/))!;
+    const [, theirs] = /"nonce":"([0-9a-f]+)"/.exec(await raw.receivedMatching(/"proof"/))!;
     raw.socket.write(text(JSON.stringify({ proof: await proofOf(key, 'client', [nonce, theirs!]) })));
-    await raw.heard(/"code"/);
+    await raw.receivedMatching(/"code"/);
     return raw;
   };
 
   const text = (payload: string) => frame(0x81, Buffer.from(payload));
   test.each<[string, Buffer]>([
-    ['no frame at all', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['bytes that are not a frame', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
     ['a frame without a mask', Buffer.from([0x81, 0x02, 0x68, 0x69])],
-    ['a frame of a kind that there is not', frame(0x83, Buffer.alloc(0))],
-    ['a frame with bits that nobody agreed on', frame(0xf1, Buffer.from('{}'))],
-    ['text that is no text', frame(0x81, Buffer.from([0xff, 0xfe, 0xc0]))],
-    ['a continuation of nothing', frame(0x80, Buffer.from('{}'))],
+    ['a frame with an unknown opcode', frame(0x83, Buffer.alloc(0))],
+    ['a frame with reserved bits', frame(0xf1, Buffer.from('{}'))],
+    ['text that is not UTF-8', frame(0x81, Buffer.from([0xff, 0xfe, 0xc0]))],
+    ['a continuation without a start', frame(0x80, Buffer.from('{}'))],
     ['a ping that is too long', frame(0x89, Buffer.alloc(126))],
-    ['a frame that says it is longer than any call', Buffer.from('81ff00000000400000000000000061', 'hex')],
-  ])('%s ends its sender, and nobody else', async (_, bytes) => {
+    ['a frame header with an oversized length', Buffer.from('81ff00000000400000000000000061', 'hex')],
+  ])('%s closes only the connection that sent it', async (_, bytes) => {
     const other = await openApi(host);
-    const { socket, ended } = await proven();
+    const { socket, ended } = await openRaw();
     socket.write(bytes);
     await ended;
     expect(await createClient(other).call('runs.list', {})).toEqual([]);
     other.close();
   });
 
-  test('bytes are passed over, text in pieces is put together', async () => {
-    const { socket, heard } = await proven();
+  test('ignores binary messages and joins fragmented text', async () => {
+    const { socket, receivedMatching } = await openRaw();
     const call = (i: string) => JSON.stringify({ t: 'q', i, m: 'call', a: ['runs.list', {}] });
     socket.write(frame(0x82, Buffer.from(call('bytes'))));
     const pieces = Buffer.from(call('pieces'));
     socket.write(frame(0x01, pieces.subarray(0, 10)));
     socket.write(frame(0x80, pieces.subarray(10)));
     socket.write(text(call('last')));
-    const answers = await heard(/"i":"last"/);
+    const answers = await receivedMatching(/"i":"last"/);
     expect(answers).toContain('"i":"pieces"');
     expect(answers).not.toContain('"i":"bytes"');
     socket.destroy();
   });
 
-  test('who is refused and stays on the line keeps nobody from ending', async () => {
+  test('a rejected client that keeps its connection open does not delay closing', async () => {
     const other = new World();
     const studio = await other.studio();
     const { origin } = await studio.endpoint();
@@ -167,7 +167,7 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
     await other.close();
   });
 
-  test('a busy port is an error with a hint', async () => {
+  test('reports a busy port with a hint', async () => {
     const port = Number(new URL(host.origin).port);
     const busy = world.studio({ endpoint: { port, webFolder: world.folder } });
     await expect(busy).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe('the endpoint of the app', { timeout: 60_000 }, () => {
   });
 });
 
-/** A WebSocket frame of a client, whole, with a mask of zeros. */
+/** Returns an unfragmented client frame with a mask of zeros. */
 function frame(first: number, payload: Buffer): Buffer {
   const { length } = payload;
   const head = length < 126 ? [first, 0x80 | length] : [first, 0xfe, length >> 8, length & 0xff];

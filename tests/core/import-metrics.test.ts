@@ -9,31 +9,34 @@ import type { ImportSource } from '../../core/imports/metric-names.ts';
 import { starpo } from './fixtures/child.ts';
 import { World } from './fixtures/world.ts';
 
-/** A run that learns for 100 steps and then falls, its spread and its entropy long before; `columns`: what it calls each figure. */
-function falling(columns: Partial<Record<'success' | 'spread' | 'entropy' | 'gradient', string>>): string {
-  const figures = (step: number) => ({
+/**
+ * Returns the table of a run that learns for 100 steps and then collapses; reward std and entropy fall long before.
+ * `columns` maps metrics to column names.
+ */
+function collapsing(columns: Partial<Record<'success' | 'spread' | 'entropy' | 'gradient', string>>): string {
+  const valuesAt = (step: number) => ({
     success: step < 100 ? 0.3 + 0.3 * Math.min(1, step / 60) : Math.max(0.02, 0.6 - 0.03 * (step - 100)),
     spread: 0.45 * Math.max(0.1, 1 - step / 80),
     entropy: 0.5 * Math.max(0.1, 1 - step / 70),
     gradient: 0.5 + 0.01 * (step % 7) + (step === 102 ? 4 : 0),
   });
-  return table(columns, figures);
+  return table(columns, valuesAt);
 }
 
-function table<Figure extends string>(
-  columns: Partial<Record<Figure, string>>,
-  figures: (step: number) => Record<Figure, number | string>,
+function table<Metric extends string>(
+  columns: Partial<Record<Metric, string>>,
+  valuesAt: (step: number) => Record<Metric, number | string>,
   steps = 150,
 ): string {
-  const chosen = Object.keys(columns) as Figure[];
+  const chosen = Object.keys(columns) as Metric[];
   const rows = Array.from({ length: steps }, (_, i) => {
-    const all = figures(i + 1);
+    const all = valuesAt(i + 1);
     return [i + 1, ...chosen.map((name) => all[name])];
   });
   return [['Step', ...chosen.map((name) => columns[name])], ...rows].map((row) => row.join(',')).join('\n');
 }
 
-describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () => {
+describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -45,7 +48,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     writeFileSync(path, text);
     return path;
   };
-  /** Imports a text and gives the run as core has it. */
+  /** Imports a table and returns the indexed run. */
   async function imported(from: ImportSource, text: string, name = 'table.csv', run?: string) {
     const { runId, ...rest } = importRun(world.home, write(name, text), { from, run });
     const core = await world.core();
@@ -55,8 +58,8 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
   }
   const points = (series: Series | undefined) =>
     series?.iterations.map((iteration, index) => [iteration, series.values[index]]);
-  /** Imports a text and gives what the Echo Trap's monitor says of it. */
-  async function judged(from: ImportSource, text: string) {
+  /** Imports a table and returns the Echo Trap monitor's result. */
+  async function monitored(from: ImportSource, text: string) {
     const { core, runId, ...rest } = await imported(from, text);
     const trap = await core.supervisor.trap(runId);
     const alerts = core.annotations.alerts(runId).toSorted((a, b) => a.iteration - b.iteration);
@@ -64,7 +67,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     return { ...rest, runId, trap, alerts };
   }
 
-  test('of RAGEN come from what W&B exports, with the companions of each column left out', async () => {
+  test("imports RAGEN's W&B export without the MIN and MAX columns", async () => {
     const header = [
       'Step',
       'lake - train/CoordFrozenLake/success',
@@ -114,14 +117,14 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(() => core.queue.add(runId)).toThrow(expect.objectContaining({ code: 'run_completed' }));
   });
 
-  test('of several environments keep their labels', async () => {
+  test('keeps the labels of several environments', async () => {
     const text = 'step,train/Bandit/success,train/SimpleSokoban/success\n1,0.5,0.25\n';
     const { metrics, summary } = await imported('ragen', text);
     expect(metrics).toEqual(['rollout/bandit/success_rate', 'rollout/simplesokoban/success_rate']);
     expect(summary.environments).toEqual(['imported', 'imported']);
   });
 
-  test('of verl and of TRL get our names where they mean the same', async () => {
+  test('maps equivalent metrics of verl and TRL to our names', async () => {
     const verl = await imported(
       'verl',
       'training/global_step,critic/score/mean,actor/entropy,response_length/mean,val-core/gsm8k/acc/mean@1,_timestamp\n1,0.1,2.5,300,0.4,1700000000\n',
@@ -166,9 +169,9 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     ['ragen', 'actor/entropy_loss'],
     ['verl', 'actor/entropy_loss'],
     ['verl', 'actor/entropy'],
-  ])('of %s lose no entropy where %s is all that is written', async (from, entropy) => {
-    const text = falling({ success: 'critic/score/mean', entropy, gradient: 'actor/grad_norm' });
-    const { names, trap, alerts, remarks } = await judged(from, text);
+  ])('uses %s column %s as rollout entropy if it is the only one', async (from, entropy) => {
+    const text = collapsing({ success: 'critic/score/mean', entropy, gradient: 'actor/grad_norm' });
+    const { names, trap, alerts, remarks } = await monitored(from, text);
     expect(names['rollout/entropy']).toBe(entropy);
     expect(trap!.indicators.find(({ name }) => name === 'entropy')).toMatchObject({ state: 'on' });
     expect(alerts[0]).toMatchObject({ level: 'watch', series: 'rollout/entropy' });
@@ -182,7 +185,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     );
   });
 
-  test('of verl have both entropies where both are written', async () => {
+  test('imports both entropies of verl if both are logged', async () => {
     const text = 'step,actor/entropy_loss,actor/entropy\n1,0.5,0.6\n';
     const { names, remarks } = await imported('verl', text);
     expect(names).toEqual({ 'actor/entropy': 'actor/entropy_loss', 'rollout/entropy': 'actor/entropy' });
@@ -193,8 +196,8 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     ['ragen', 'critic/score/mean'],
     ['ragen', 'critic/rewards/mean'],
     ['verl', 'critic/rewards/mean'],
-  ])('of %s are judged by %s where there is no better reward', async (from, reward) => {
-    const { names, trap, alerts, remarks } = await judged(from, falling({ success: reward }));
+  ])('the monitor of a %s run uses %s without a better reward', async (from, reward) => {
+    const { names, trap, alerts, remarks } = await monitored(from, collapsing({ success: reward }));
     expect(names).toEqual({ 'rollout/reward_mean': reward });
     expect(remarks).toEqual([
       expect.stringMatching(`^No column matches rollout/reward_mean; using "${reward}" instead: `),
@@ -202,13 +205,13 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(trap).toMatchObject({ iteration: 150, state: 'collapsed' });
     expect(alerts.at(-1)).toMatchObject({ level: 'collapsed', series: 'rollout/reward_mean' });
     const text = `step,${reward},rollout/in_group_mean,critic/score/mean\n1,0.5,0.4,0.3\n`;
-    const { names: better } = await judged(from, text);
+    const { names: better } = await monitored(from, text);
     expect(better['rollout/reward_mean']).toBe(
       from === 'ragen' ? 'rollout/in_group_mean' : 'critic/score/mean',
     );
   });
 
-  test('of a table of one’s own are known by what people call them', async () => {
+  test('recognizes common column names in a CSV table', async () => {
     const columns = {
       success: 'Success_Rate',
       spread: 'reward_std',
@@ -221,31 +224,31 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       entropy: 'rollout/entropy',
       gradient: 'actor/grad_norm',
     };
-    const called = await judged('csv', falling(columns));
-    const byOurs = await judged('csv', falling(own));
-    expect(called.names).toEqual(
+    const common = await monitored('csv', collapsing(columns));
+    const native = await monitored('csv', collapsing(own));
+    expect(common.names).toEqual(
       Object.fromEntries(
-        Object.entries(own).map(([figure, name]) => [name, columns[figure as keyof typeof own]]),
+        Object.entries(own).map(([metric, name]) => [name, columns[metric as keyof typeof own]]),
       ),
     );
-    expect(byOurs.alerts.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
-    expect(called.trap).toEqual(byOurs.trap);
+    expect(native.alerts.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
+    expect(common.trap).toEqual(native.trap);
     const both = await imported('csv', 'step,entropy,rollout/entropy,kl,Loss\n1,0.5,0.25,0.1,2\n');
     expect(both.series('rollout/entropy')).toEqual([[1, 0.25]]);
     expect(both.metrics).toEqual(['actor/kl_to_reference', 'actor/loss', 'csv/entropy', 'rollout/entropy']);
   });
 
-  const brokenRun = { loss: 'actor/pg_loss', gradient: 'actor/grad_norm', reward: 'critic/score/mean' };
-  const figures = { loss: 0.01, gradient: 0.5, reward: 0.5 };
+  const columnNames = { loss: 'actor/pg_loss', gradient: 'actor/grad_norm', reward: 'critic/score/mean' };
+  const finite = { loss: 0.01, gradient: 0.5, reward: 0.5 };
   test.each<[what: string, columns: string[], broken: Record<string, string>]>([
     ['a loss and a gradient', ['loss', 'gradient', 'reward'], { loss: 'nan', gradient: 'NaN' }],
     ['a loss alone', ['loss', 'reward'], { loss: '-Infinity' }],
     ['everything', ['loss', 'gradient', 'reward'], { loss: 'nan', gradient: 'nan', reward: 'nan' }],
-    ['a gradient, of a run that tells no reward', ['gradient'], { gradient: 'inf' }],
-  ])('raise an alert for what is no longer finite: %s', async (_, chosen, broken) => {
-    const columns = Object.fromEntries(Object.entries(brokenRun).filter(([name]) => chosen.includes(name)));
-    const text = table(columns, (step) => ({ ...figures, ...(step > 60 ? broken : {}) }), 120);
-    const { trap, alerts, remarks, summary, metrics } = await judged('verl', text);
+    ['a gradient, in a run without rewards', ['gradient'], { gradient: 'inf' }],
+  ])('raises an alert for non-finite values: %s', async (_, chosen, broken) => {
+    const columns = Object.fromEntries(Object.entries(columnNames).filter(([name]) => chosen.includes(name)));
+    const text = table(columns, (step) => ({ ...finite, ...(step > 60 ? broken : {}) }), 120);
+    const { trap, alerts, remarks, summary, metrics } = await monitored('verl', text);
     expect(trap).toMatchObject({ state: 'collapsing', since: 61 });
     expect(alerts).toMatchObject([{ level: 'collapsing', severity: 'critical', iteration: 61 }]);
     expect(alerts[0]!.message).toMatch(/NaN or infinite value since iteration 61\.$/);
@@ -256,9 +259,9 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(metrics).toHaveLength(chosen.length);
   });
 
-  test('raise an alert where no loss was ever finite, again from the folder alone', async () => {
+  test('raises an alert if no loss was ever finite, and again after a rebuild', async () => {
     const columns = { loss: 'actor/pg_loss', reward: 'critic/score/mean' };
-    const { trap, alerts, runId } = await judged(
+    const { trap, alerts, runId } = await monitored(
       'verl',
       table(columns, () => ({ loss: 'nan', reward: 0.5 })),
     );
@@ -269,12 +272,12 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(core.annotations.alerts(runId)).toEqual(alerts);
   });
 
-  test('raise none for the NaN of what was only not logged, nor for one that passed', async () => {
+  test('raises no alert for NaN in unlogged steps or for a single NaN', async () => {
     const columns = { gradient: 'actor/grad_norm', reward: 'critic/score/mean', critic: 'critic/vf_loss' };
     const sparse = table(
       { ...columns, success: 'val-core/gsm8k/acc/mean@1' },
       (step) => ({
-        ...figures,
+        ...finite,
         gradient: step % 10 === 0 ? 0.5 : 'nan',
         critic: 'nan',
         success: step === 50 ? 0.5 : 'nan',
@@ -282,44 +285,44 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       125,
     );
     const passed = table(columns, (step) => ({
-      ...figures,
+      ...finite,
       gradient: step === 60 ? 'inf' : 0.5,
       critic: 1,
     }));
-    // Rows of a last evaluation, as pandas writes them; with a third the gradient is broken.
+    // pandas writes the rows of a final evaluation like this. Three such rows count as a broken gradient.
     const ended = table(columns, () => ({ gradient: 0.5, reward: 0.5, critic: 1 }), 50);
     const evaluated = `${ended}\n51,NaN,0.5,NaN`;
     const twice = `${evaluated}\n52,NaN,0.5,NaN`;
     for (const text of [sparse, passed, evaluated, twice]) {
-      const { trap, alerts, remarks } = await judged('verl', text);
+      const { trap, alerts, remarks } = await monitored('verl', text);
       expect(trap).toMatchObject({ state: 'healthy' });
       expect(alerts).toEqual([]);
       expect(remarks).toEqual([expect.stringMatching(/^\d+ cells? with NaN or Infinity skipped\.$/)]);
     }
-    expect((await judged('verl', `${twice}\n53,NaN,0.5,NaN`)).trap).toMatchObject({ since: 51 });
+    expect((await monitored('verl', `${twice}\n53,NaN,0.5,NaN`)).trap).toMatchObject({ since: 51 });
   });
 
-  test('say nothing of thoughts that nobody measured', async () => {
+  test('does not mention reasoning if it was not measured', async () => {
     const columns = { spread: 'rollout/in_group_std', entropy: 'actor/entropy' };
-    const ofThoughts = /thought|template|line of/i;
+    const aboutReasoning = /thought|template|line of/i;
     for (const [from, text] of [
-      ['ragen', falling({ success: 'train/Bandit/success', ...columns })],
-      ['ragen', falling(columns)],
-      ['verl', falling({ success: 'critic/score/mean', entropy: 'actor/entropy' })],
-      ['csv', falling({ spread: 'reward_std' })],
+      ['ragen', collapsing({ success: 'train/Bandit/success', ...columns })],
+      ['ragen', collapsing(columns)],
+      ['verl', collapsing({ success: 'critic/score/mean', entropy: 'actor/entropy' })],
+      ['csv', collapsing({ spread: 'reward_std' })],
     ] as const) {
-      const { trap, alerts } = await judged(from, text);
+      const { trap, alerts } = await monitored(from, text);
       expect(alerts.length).toBeGreaterThan(0);
       for (const { message, regime } of alerts) {
-        expect(message).not.toMatch(ofThoughts);
+        expect(message).not.toMatch(aboutReasoning);
         expect(regime).toBe('unknown');
       }
-      expect(trap!.summary).not.toMatch(ofThoughts);
+      expect(trap!.summary).not.toMatch(aboutReasoning);
       expect(trap!.map.regime).toBe('unknown');
     }
   });
 
-  test('are put in order, and what was passed over is said', async () => {
+  test('sorts rows by step and reports skipped values', async () => {
     const text = [
       'iteration;rollout/success_rate;rollout/entropy;comment;other',
       '3;0.3;nan;late;1',
@@ -351,7 +354,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     for (const remark of remarks) expect(log).toContain(remark);
   });
 
-  test('come into the history again with the others', async () => {
+  test('indexes an imported run again in a rebuild', async () => {
     const { core, runId, series } = await imported('csv', 'step,rollout/entropy\n1,0.5\n2,0.25\n');
     const before = core.runs.get(runId);
     await core.supervisor.rebuild();
@@ -359,7 +362,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(series('rollout/entropy')).toHaveLength(2);
   });
 
-  test('of one of several runs are chosen', async () => {
+  test('imports one of several runs in a file', async () => {
     const text = '"Step","a - b - reward","other - reward"\n1,0.5,0.25\n';
     const path = write('two.csv', text);
     const attempt = (run?: string) => () => importRun(world.home, path, { from: 'trl', run });
@@ -374,29 +377,29 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(series('rollout/reward_mean')).toEqual([[1, 0.25]]);
   });
 
-  test.each<[what: string, tidy: (text: string) => string, remarks?: string[]]>([
+  test.each<[what: string, change: (text: string) => string, remarks?: string[]]>([
     ['a comma at the end of each row', (text) => text.replaceAll('\n', ',\n')],
     ['a comma at the end of each row but the header', (text) => text.replaceAll(/(?<=\n.*)\n/g, ',\n')],
     ['a comma at the end of one row', (text) => text.replace('\n75,', ',\n75,')],
     ['a comma at the end of the header', (text) => text.replace('\n', ',\n')],
     ['a last column without a name', (text) => text.replaceAll(/\n/g, ',7\n').replace(',7\n', ',\n')],
-    ['a line that names the delimiter', (text) => `sep=;\r\n${text.replaceAll(',', ';')}`],
+    ['a line that declares the delimiter', (text) => `sep=;\r\n${text.replaceAll(',', ';')}`],
     [
-      'lines of comment',
+      'comment lines',
       (text) =>
         `# of "ours", 1, 2, 3;\n\n${text.replace('\n75,', '\n#later\n75,')}\n#end`.replaceAll('\n', '\r\n'),
     ],
-    ['a last row that was cut', (text) => `${text}\n151,0.`, ['The last row is truncated and was skipped.']],
-  ])('are read all the same with %s', async (_, untidy, remarks = []) => {
+    ['a truncated last row', (text) => `${text}\n151,0.`, ['The last row is truncated and was skipped.']],
+  ])('accepts %s', async (_, change, remarks = []) => {
     const columns = { success: 'success_rate', spread: 'reward_std', entropy: 'entropy' };
-    const tidy = await judged('csv', falling(columns));
-    const read = await judged('csv', untidy(falling(columns)));
-    expect(read.remarks).toEqual(remarks);
-    expect(read.trap).toEqual(tidy.trap);
-    expect(tidy.trap!.state).toBe('collapsed');
+    const original = await monitored('csv', collapsing(columns));
+    const changed = await monitored('csv', change(collapsing(columns)));
+    expect(changed.remarks).toEqual(remarks);
+    expect(changed.trap).toEqual(original.trap);
+    expect(original.trap!.state).toBe('collapsed');
   });
 
-  test('are read where a column is called "#", and from JSON as Python leaves it', async () => {
+  test('accepts a column called "#" and the NaN and truncated JSON of Python', async () => {
     const { names } = await imported('csv', '#,step,reward\n0,1,0.5\n1,2,0.25\n');
     expect(names).toEqual({ 'csv/#': '#', 'rollout/reward_mean': 'reward' });
     await world.end();
@@ -404,8 +407,8 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       JSON.stringify({ step: i + 1, reward: 0.5, note: 'NaN \\" NaN', grad_norm: i < 60 ? 0.5 : null }),
     );
     const log = lines.map((line) => line.replace('null', 'NaN'));
-    const cut = await judged('trl', `${log.join('\n')}\n{"step": 121, "rew`);
-    const state = await judged('trl', `{"log_history": [${log.join(', ')}]}`);
+    const cut = await monitored('trl', `${log.join('\n')}\n{"step": 121, "rew`);
+    const state = await monitored('trl', `{"log_history": [${log.join(', ')}]}`);
     for (const { trap, alerts } of [cut, state]) {
       expect(trap).toMatchObject({ state: 'collapsing', since: 61, iteration: 120 });
       expect(alerts).toMatchObject([{ level: 'collapsing', iteration: 61 }]);
@@ -413,7 +416,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(cut.remarks[0]).toBe('The last row is truncated and was skipped.');
   });
 
-  test('of RAGEN-2 tell what its thoughts say of their boards, and are judged by the same signs beside it', async () => {
+  test("imports RAGEN-2's mutual information and still applies the other signals", async () => {
     const columns = {
       success: 'train/CoordSokoban/success',
       spread: 'rollout/in_group_std',
@@ -438,10 +441,10 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     const text = table({ ...columns, ...collapse }, (step) => {
       const share = step < 60 ? 0.8 : Math.max(0.02, 0.8 - (step - 60) / 50);
       const measured = step === 1 || step % 5 === 0;
-      const figures = { information: share * Math.log(8), retrieval: share, second: share };
-      return { ...steady, ...(measured ? figures : { information: '', retrieval: '', second: '' }) };
+      const dependence = { information: share * Math.log(8), retrieval: share, second: share };
+      return { ...steady, ...(measured ? dependence : { information: '', retrieval: '', second: '' }) };
     });
-    const { names, trap, alerts } = await judged('ragen', text);
+    const { names, trap, alerts } = await monitored('ragen', text);
     expect(names).toMatchObject({
       'diagnostics/mutual_information': collapse.information,
       'diagnostics/mutual_information_ceiling': collapse.ceiling,
@@ -457,13 +460,13 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(trap!.signals.find(({ name }) => name === 'reasoning_ignores_state')).toMatchObject({ on: true });
     expect(alerts[0]).toMatchObject({ level: 'watch', series: 'diagnostics/mutual_information' });
 
-    // Points were fitted to other runs: with thoughts that are well, the signs of the paper still serve.
-    const fall = falling(columns).split('\n');
-    const well = fall.map(
+    // The weights were fitted to other runs: with healthy mutual information the paper's signals still apply.
+    const rows = collapsing(columns).split('\n');
+    const healthy = rows.map(
       (row, i) => `${row},${i === 0 ? `${collapse.information},${collapse.ceiling}` : '1.6,2'}`,
     );
-    const without = await judged('ragen', fall.join('\n'));
-    const beside = await judged('ragen', well.join('\n'));
+    const without = await monitored('ragen', rows.join('\n'));
+    const beside = await monitored('ragen', healthy.join('\n'));
     const levels = ({ alerts }: typeof without) => alerts.map(({ level, iteration }) => [level, iteration]);
     expect(levels(beside)).toEqual(levels(without));
     expect(levels(without).map(([level]) => level)).toContain('warning');
@@ -471,20 +474,20 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
 
   test.each<[string, string | Buffer, string]>([
     ['no step column', 'time,rollout/entropy\n1,2\n', 'import_no_step'],
-    ['no metric that is known', 'step,colour\n1,2\n', 'import_no_metric'],
-    ['a text for a number', 'step,rollout/entropy\n1,high\n', 'import_not_numeric'],
+    ['no known metric', 'step,colour\n1,2\n', 'import_no_metric'],
+    ['text in a numeric column', 'step,rollout/entropy\n1,high\n', 'import_not_numeric'],
     ['a formula', 'step,rollout/entropy\n1,=1+1\n', 'import_not_numeric'],
     ['a decimal comma', 'step;rollout/entropy\n1;0,5\n', 'import_not_numeric'],
-    ['a step between two', 'step,rollout/entropy\n1.5,2\n', 'import_step_invalid'],
-    ['a step below 0', 'step,rollout/entropy\n-1,2\n', 'import_step_invalid'],
-    ['a step beyond all', 'step,rollout/entropy\n1e300,2\n', 'import_step_invalid'],
-    ['a row that is too long', 'step,rollout/entropy\n1,2,3\n', 'import_malformed'],
-    ['a short row amid others', 'step,rollout/entropy\n1,2\n2\n3,4\n', 'import_malformed'],
+    ['a fractional step', 'step,rollout/entropy\n1.5,2\n', 'import_step_invalid'],
+    ['a negative step', 'step,rollout/entropy\n-1,2\n', 'import_step_invalid'],
+    ['an oversized step', 'step,rollout/entropy\n1e300,2\n', 'import_step_invalid'],
+    ['a long row', 'step,rollout/entropy\n1,2,3\n', 'import_malformed'],
+    ['a short row between others', 'step,rollout/entropy\n1,2\n2\n3,4\n', 'import_malformed'],
     ['an open quote', 'step,rollout/entropy\n1,"2\n', 'import_malformed'],
     ['broken JSON lines', '{"step": 1}\n{"step": \n', 'import_malformed'],
     ['a list of numbers', '[1, 2]', 'import_malformed'],
-    ['a header alone', 'step,rollout/entropy\n', 'import_empty'],
-    ['nothing', '', 'import_empty'],
+    ['only a header', 'step,rollout/entropy\n', 'import_empty'],
+    ['an empty file', '', 'import_empty'],
     ['only empty cells', 'step,rollout/entropy\n1,\n', 'import_empty'],
     ['a binary file', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]), 'import_unreadable'],
     ['another encoding', Buffer.from([0x73, 0xe9, 0x2c]), 'import_unreadable'],
@@ -494,12 +497,12 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
       'import_too_large',
     ],
     [
-      'objects that have nothing in common',
+      'objects with different keys',
       Array.from({ length: 100_000 }, (_, index) => `{"step":${index},"metric ${index}":1}\n`).join(''),
       'import_too_large',
     ],
     ['too many rows', `step,rollout/entropy\n${'1,2\n'.repeat(200_001)}`, 'import_too_large'],
-  ])('are refused for %s, and leave nothing', (_, content, code) => {
+  ])('rejects %s and leaves no folder', (_, content, code) => {
     const path = write('table.csv', content);
     let error: unknown;
     try {
@@ -511,7 +514,7 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(readdirSync(join(world.home, 'runs'))).toEqual([]);
   });
 
-  test('are refused for what is no file, or too large a one', () => {
+  test('rejects a folder, a missing file and an oversized file', () => {
     const attempt = (path: string) => () => importRun(world.home, path, { from: 'csv' });
     const unreadable = expect.objectContaining({ code: 'import_unreadable' });
     mkdirSync(join(world.folder, 'folder.csv'));
@@ -523,26 +526,26 @@ describe('metrics of a run that was made elsewhere', { timeout: 120_000 }, () =>
     expect(attempt(large)).toThrow(expect.objectContaining({ code: 'import_too_large' }));
   });
 
-  test('of a large file are imported beside what else is done; given up, nothing of them stays', async () => {
+  test('imports a large file in a thread, and leaves no folder if canceled', async () => {
     const path = write('large.csv', `step,rollout/entropy,a,b,c\n${'1,2,3,4,5\n'.repeat(200_000)}`);
     const runs = join(world.home, 'runs');
     const abort = new AbortController();
-    const reason = new Error('given up');
-    const giving = { signal: abort.signal, progress: () => abort.abort(reason) };
+    const reason = new Error('canceled');
+    const canceling = { signal: abort.signal, progress: () => abort.abort(reason) };
     const options = { from: 'csv', name: 'Large' } as const;
-    await expect(importInThread(world.home, path, options, giving)).rejects.toBe(reason);
+    await expect(importInThread(world.home, path, options, canceling)).rejects.toBe(reason);
     expect(readdirSync(runs)).toEqual([]);
 
-    const told: number[] = [];
-    const whole = { signal: new AbortController().signal, progress: (done: number) => told.push(done) };
+    const reported: number[] = [];
+    const whole = { signal: new AbortController().signal, progress: (done: number) => reported.push(done) };
     const { runId, steps } = await importInThread(world.home, path, options, whole);
     expect([runId, steps]).toEqual([expect.stringMatching(/^large-[0-9a-f]{8}$/), 1]);
     expect(readdirSync(runs)).toEqual([runId]);
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
-    expect(new Set(told).size).toBeGreaterThan(10);
+    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
+    expect(new Set(reported).size).toBeGreaterThan(10);
   });
 
-  test('are imported by a command', async () => {
+  test('the CLI imports a file', async () => {
     const path = write('my run.csv', 'step,reward,junk\n1,0.5,x\n2,0.75,y\n');
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
     const { status, output, errors } = await run(

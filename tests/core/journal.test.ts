@@ -7,7 +7,7 @@ import { readTail } from '../../core/run-directory/journal-tail.ts';
 import { meaningOf } from '../../core/run-directory/meaning.ts';
 import * as journal from './fixtures/journal.ts';
 
-describe('the tail of a journal', () => {
+describe('reading the tail of a journal', () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
@@ -16,11 +16,11 @@ describe('the tail of a journal', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('a file that is not there is empty', () => {
+  test('treats a missing file as empty', () => {
     expect(readTail(path, 0)).toEqual({ lines: [], next: 0, more: false, replaced: false });
   });
 
-  test('a line that is cut short waits until it is complete', () => {
+  test('returns an incomplete line only once it is complete', () => {
     writeFileSync(path, 'one\ntw');
     const first = readTail(path, 0);
     expect(first).toMatchObject({ lines: ['one'], next: 4 });
@@ -30,7 +30,7 @@ describe('the tail of a journal', () => {
   });
 
   test.each([1, 2, 3, 5, 7, 64])(
-    'read in pieces of about %i bytes, each line comes once and whole',
+    'returns each line once and complete in chunks of about %i bytes',
     (limit) => {
       const lines = ['a', 'ünïcödé √', '', 'x'.repeat(20), '終わり'];
       writeFileSync(path, `${lines.join('\n')}\n`);
@@ -44,18 +44,18 @@ describe('the tail of a journal', () => {
     },
   );
 
-  test('a file shorter than what was read of it is another file', () => {
+  test('detects a replaced file by its shorter length', () => {
     writeFileSync(path, 'one\n');
     expect(readTail(path, 10).replaced).toBe(true);
   });
 
-  test('a folder in its place is no journal that became shorter', () => {
+  test('throws for a folder instead of detecting a replaced file', () => {
     expect(() => readTail(folder, 2 ** 40)).toThrow(expect.objectContaining({ code: 'EISDIR' }));
   });
 });
 
-describe('an event', () => {
-  test('with a phase, a reason or a level that this version does not know is read as it is', () => {
+describe('parsing an event', () => {
+  test('keeps unknown phases, reasons and log levels', () => {
     const line = (type: string, body: object) => JSON.stringify({ v: 1, seq: 7, time: 1, type, ...body });
     for (const [type, body] of [
       ['phase', { name: 'dream', iteration: 1, done: 0, total: 1 }],
@@ -65,7 +65,7 @@ describe('an event', () => {
       expect(parseEvent(line(type, body))).toMatchObject({ type, body });
   });
 
-  test('of an unknown type or with unknown keys is let through', () => {
+  test('accepts unknown types and keys', () => {
     expect(parseEvent(journal.other(3))).toMatchObject({ seq: 3, type: 'unknown', name: 'weather' });
     const event = JSON.parse(journal.iteration(1, 1));
     expect(parseEvent(JSON.stringify({ ...event, colour: 'blue' }))).toMatchObject({
@@ -74,7 +74,7 @@ describe('an event', () => {
     });
   });
 
-  test('whose metrics are not all numbers gives those that are', () => {
+  test('keeps only the numeric metrics', () => {
     const event = JSON.parse(journal.iteration(1, 1, 0.5));
     const metrics = '{"rollout/success_rate":0.5,"a":"b","c":null,"d":1e999,"e":[1]}';
     const line = JSON.stringify({ ...event, updates: 'none', template: 7, metrics: 0 }).replace(
@@ -87,7 +87,7 @@ describe('an event', () => {
     });
   });
 
-  test('of a phase that is counted in another way still names it', () => {
+  test('reports the name of a phase with another kind of progress', () => {
     const line = (fields: object) =>
       JSON.stringify({ v: 1, seq: 7, time: 1, type: 'phase', name: 'dream', iteration: 3, ...fields });
     expect(meaningOf(parseEvent(line({ done: 0.5, total: 2 }))!).phase).toMatchObject({ done: 0.5 });
@@ -99,7 +99,7 @@ describe('an event', () => {
     });
   });
 
-  test('of a type that this version does not know is told of with what it carries, shortened', () => {
+  test('logs an event of an unknown type with its shortened content', () => {
     const event = { ...JSON.parse(journal.other(3)), places: 'everywhere '.repeat(99) };
     const { line, ...rest } = meaningOf(parseEvent(JSON.stringify(event))!);
     expect(rest).toEqual({});
@@ -110,7 +110,7 @@ describe('an event', () => {
     expect(line!.message.length).toBeLessThan(250);
   });
 
-  test('of a checkpoint means that one was written', () => {
+  test('reports a written checkpoint', () => {
     expect(meaningOf(parseEvent(journal.checkpoint(3, 20))!)).toEqual({ checkpoint: { iteration: 20 } });
   });
 
@@ -122,7 +122,7 @@ describe('an event', () => {
     '{"v":1}',
     '{"v":1,"seq":-1,"time":0,"type":"log","level":"info","message":""}',
     '{"v":1,"seq":0,"time":0,"type":"iteration","iteration":1,"metrics":"b"}',
-  ])('%j is none', (line) => {
+  ])('rejects %j', (line) => {
     expect(parseEvent(line)).toBeNull();
   });
 });

@@ -14,25 +14,25 @@ import { starpo } from './fixtures/child.ts';
 import { openApi } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
 
-describe('a data folder of years', { timeout: 300_000 }, () => {
+describe('a large data folder', { timeout: 300_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
   });
   afterEach(() => world.close());
 
-  test('is taken in beside its clients: a thousand runs and one of ten hours, told of as they come', async () => {
+  test('is ingested while clients are served: a thousand runs and a run of ten hours', async () => {
     const events = writeRun(world.home, 'ten-hours', tenHours);
     for (let index = 0; index < 1000; index++)
       writeRun(world.home, `run-${index}`, { ...brief, iterations: 1 });
     const studio = await world.studio({ inBackground: true });
     const client = createClient(await studio.open());
-    const told = new Set<string>();
+    const published = new Set<string>();
     const ended = new Promise<Notice<'task'>>((resolve) => {
       client.on('task', (task) => task.state === 'done' && resolve(task));
     });
-    client.on('run', ({ id }) => told.add(id));
-    // The start doesn't wait for what is to be taken in, and one run can be had before the others.
+    client.on('run', ({ id }) => published.add(id));
+    // The server starts before ingestion ends, and a requested run is ingested first.
     const early = await client.call('tasks.list', {});
     expect(early).toMatchObject([{ kind: 'ingest', state: 'running', cancellable: false }]);
     expect((await client.call('runs.list', {})).length).toBeLessThan(1001);
@@ -44,25 +44,25 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
     const runs = await client.call('runs.list', {});
     expect(runs).toHaveLength(1001);
     expect(runs.filter(({ status }) => status !== 'completed')).toEqual([]);
-    expect(told.size).toBeGreaterThan(900);
+    expect(published.size).toBeGreaterThan(900);
     const series = await client.call('runs.series', { runId: 'ten-hours', names: ['group0/metric_0'] });
     expect(series[0]!.iterations).toHaveLength(tenHours.iterations);
-    // Where its trainer was left no rows.
+    // The journal offset after ingestion is the end of the file.
     const [last] = (await client.call('runs.events', { runId: 'ten-hours', after: events - 2 })).slice(-1);
     expect(last).toMatchObject({ seq: events - 1, type: 'stopped' });
     expect(await client.call('history.rebuild', {})).toMatchObject({ runs: 1001, unreadable: [] });
   });
 
-  test('a rebuild can be given up, and what it leaves holds', async () => {
+  test('a rebuild can be canceled and leaves a usable run history', async () => {
     for (let index = 0; index < 300; index++) writeRun(world.home, `run-${index}`, brief);
     const studio = await world.studio();
     const client = createClient(await studio.open());
-    const begun = new Promise<string>((resolve) => {
+    const started = new Promise<string>((resolve) => {
       client.on('task', (task) => task.kind === 'rebuild' && resolve(task.id));
     });
     const rebuilt = client.call('history.rebuild', {});
     rebuilt.catch(() => {});
-    await client.call('tasks.cancel', { taskId: await begun });
+    await client.call('tasks.cancel', { taskId: await started });
     await expect(rebuilt).rejects.toMatchObject({ code: 'task_cancelled' });
     expect(await client.call('tasks.list', {})).toEqual([]);
     expect(await client.call('runs.list', {})).toHaveLength(300);
@@ -71,52 +71,52 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
     });
   });
 
-  test('Ctrl-C gives up a rebuild, by a host and without one, and what it leaves holds', async () => {
+  test('Ctrl-C cancels a rebuild with or without a host and leaves a usable run history', async () => {
     const runs = 300;
     for (let index = 0; index < runs; index++) writeRun(world.home, `run-${index}`, brief);
-    const rebuild = () => starpo(['history', 'rebuild'], world.environment());
-    const givenUp = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
+    const startRebuild = () => starpo(['history', 'rebuild'], world.environment());
+    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
     const studio = await world.studio();
     const client = createClient(await studio.open());
     await client.call('history.ready', {});
-    const told = (state: string) =>
+    const taskIn = (state: string) =>
       new Promise<void>((resolve) => {
         client.on('task', (task) => task.kind === 'rebuild' && task.state === state && resolve());
       });
-    const [begun, ended] = [told('running'), told('cancelled')];
-    // Comes to no end before it is given up.
-    const { rebuild: really } = History.prototype;
-    const held = vi.spyOn(History.prototype, 'rebuild').mockImplementation(async function (
+    const [started, ended] = [taskIn('running'), taskIn('cancelled')];
+    // The rebuild waits for its cancellation.
+    const { rebuild } = History.prototype;
+    const waiting = vi.spyOn(History.prototype, 'rebuild').mockImplementation(async function (
       this: History,
       options = {},
     ) {
       await new Promise((resolve) => options.signal!.addEventListener('abort', resolve));
-      return really.call(this, options);
+      return rebuild.call(this, options);
     });
-    const there = rebuild();
-    await begun;
-    expect(await there.kill('SIGINT')).toMatchObject(givenUp);
+    const inHost = startRebuild();
+    await started;
+    expect(await inHost.kill('SIGINT')).toMatchObject(canceled);
     await ended;
-    held.mockRestore();
+    waiting.mockRestore();
     expect(await client.call('runs.list', {})).toHaveLength(runs);
 
     await world.end();
-    // The first run that it takes in has its configuration from a pipe, and so waits for the other end.
+    // The first run's configuration is a pipe, so ingestion waits for the other end.
     const folder = join(world.home, 'runs', readdirSync(join(world.home, 'runs'))[0]!);
-    const [config, kept] = [join(folder, 'run.json'), join(folder, 'kept.json')];
-    renameSync(config, kept);
+    const [config, original] = [join(folder, 'run.json'), join(folder, 'original.json')];
+    renameSync(config, original);
     execFileSync('mkfifo', [config]);
-    const here = rebuild();
+    const withoutHost = startRebuild();
     const end = await open(config, 'w');
-    renameSync(kept, config);
-    const killed = here.kill('SIGINT');
+    renameSync(original, config);
+    const killed = withoutHost.kill('SIGINT');
     await end.close();
-    expect(await killed).toMatchObject(givenUp);
+    expect(await killed).toMatchObject(canceled);
     const { output } = await starpo(['runs', '--json'], world.environment()).finished;
     expect(JSON.parse(output)).toHaveLength(runs);
   });
 
-  test('a client that stops reading is told little, the others all; when it reads again, it asks anew', async () => {
+  test('a client that stops reading misses notices and is asked to reload; other clients receive all', async () => {
     const lines = 6000;
     const journalFile = join(world.home, 'runs/run/events.jsonl');
     const first = writeRun(world.home, 'run', brief);
@@ -132,9 +132,9 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
     const slow = createClient(
       await openWebSocket(endpoint.origin, key, Pausable as unknown as SocketConstructor),
     );
-    let heard = 0;
+    let received = 0;
     slow.on('log', () => {
-      heard += 1;
+      received += 1;
     });
     const missed = new Promise<void>((resolve) => slow.on('missed', () => resolve()));
     await slow.call('runs.list', {});
@@ -142,7 +142,7 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
 
     const other = createClient(await openApi(endpoint));
     const all: number[] = [];
-    const whole = new Promise<void>((resolve) => {
+    const complete = new Promise<void>((resolve) => {
       other.on('log', ({ line }) => all.push(line.seq) === lines && resolve(), 'run');
     });
     await other.call('runs.list', {});
@@ -150,12 +150,12 @@ describe('a data folder of years', { timeout: 300_000 }, () => {
       const seqs = Array.from({ length: lines / 6 }, (_, index) => first + (batch * lines) / 6 + index);
       appendFileSync(journalFile, seqs.map(logLine).join(''));
     }
-    await whole;
+    await complete;
     expect(all).toEqual(Array.from({ length: lines }, (_, index) => first + index));
     sockets[0]!.resume();
     await missed;
-    expect(heard).toBeGreaterThan(0);
-    expect(heard).toBeLessThan(lines / 2);
+    expect(received).toBeGreaterThan(0);
+    expect(received).toBeLessThan(lines / 2);
     expect((await slow.call('runs.log', { runId: 'run' })).length).toBe(lines + 2);
   });
 });

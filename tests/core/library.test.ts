@@ -20,7 +20,7 @@ import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
 import { fakeRollout } from './fixtures/fake-rollout.mjs';
 import * as journal from './fixtures/journal.ts';
-import { untilRun, World } from './fixtures/world.ts';
+import { collectNotices, untilRun, World } from './fixtures/world.ts';
 
 const ended = [
   journal.started(0),
@@ -31,7 +31,7 @@ const ended = [
   journal.stopped(5, 60),
 ];
 
-describe('the library of runs', { timeout: 120_000 }, () => {
+describe('the run library', { timeout: 120_000 }, () => {
   let world: World;
   let core: Core;
   let call: Handlers;
@@ -48,8 +48,8 @@ describe('the library of runs', { timeout: 120_000 }, () => {
   });
   const folder = (runId: string) => join(world.home, 'runs', runId);
 
-  /** Checkpoints of a run, each of so many bytes. */
-  function checkpoints(runId: string, iterations: readonly number[], bytes = 1000): void {
+  /** Writes checkpoints of `bytes` bytes each. */
+  function writeCheckpoints(runId: string, iterations: readonly number[], bytes = 1000): void {
     for (const iteration of iterations) {
       const path = join(folder(runId), 'checkpoints', String(iteration).padStart(6, '0'));
       mkdirSync(path, { recursive: true });
@@ -57,8 +57,8 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     }
   }
 
-  /** A run with episodes that can be read, of training and of evaluation. */
-  function played(runId: string): void {
+  /** Creates a run with training and evaluation episodes. */
+  function createPlayedRun(runId: string): void {
     const lines = [journal.started(0)];
     mkdirSync(join(world.home, 'runs', runId, 'rollouts'), { recursive: true });
     const lake = { type: 'frozen-lake', label: 'frozen-lake', success: 0.5 };
@@ -76,7 +76,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     world.run(runId, lines);
   }
 
-  test('calls a run as a person does, and by its own name again', async () => {
+  test('sets and clears the display name of a run', async () => {
     await core.annotations.annotate({ runId: 'one', name: '  The good one ' });
     expect(core.runs.get('one')).toMatchObject({ name: 'The good one', marks: { name: 'The good one' } });
     await core.supervisor.rebuild();
@@ -89,13 +89,12 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     });
   });
 
-  test('deletes into the trash, takes back whole, and lets go for good', async () => {
-    const gone: unknown[] = [];
-    core.notices.on((name, payload) => name === 'removed' && gone.push(payload));
+  test('moves runs to the trash, restores them and deletes them for good', async () => {
+    const removed = collectNotices(core, 'removed');
     await core.annotations.annotate({ runId: 'one', name: 'Mine', addTags: ['kept'] });
     const { deleted, refused } = await core.trash.delete(['one', 'none', 'two']);
     expect(refused).toMatchObject([{ runId: 'none', error: { code: 'run_unknown' } }]);
-    expect(gone).toHaveLength(2);
+    expect(removed).toHaveLength(2);
     expect(core.runs.list()).toEqual([]);
     expect(deleted.map(({ name }) => name).sort()).toEqual(['Mine', 'two']);
     expect((await core.sizes.all()).trash).toBe(deleted.reduce((sum, { bytes }) => sum + bytes, 0));
@@ -115,7 +114,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(readdirSync(join(world.home, 'trash'))).toEqual([]);
   });
 
-  test('neither deletes, cleans nor archives what is trained or paused', async () => {
+  test('does not delete, clean or archive a running or paused run', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '2');
     const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: { iterations: 4 } });
     await core.runs.start(runId);
@@ -138,9 +137,9 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(core.queue.list()).toEqual([]);
   });
 
-  test('a run that can’t be deleted waits in the queue as it did', async () => {
+  test("a run that can't be deleted stays in the queue", async () => {
     world.run('waits');
-    checkpoints('waits', [2]);
+    writeCheckpoints('waits', [2]);
     const model = join(folder('waits'), 'checkpoints/000002');
     const config = JSON.parse(readFileSync(join(world.run('fork'), 'run.json'), 'utf8'));
     writeFileSync(
@@ -161,9 +160,9 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(core.queue.list()).toEqual([]);
   });
 
-  test('frees what a run can do without, and keeps what others go on from', async () => {
-    played('played');
-    checkpoints('played', [0, 20, 40, 60, 80, 100]);
+  test('frees space and keeps pinned checkpoints and those that forks start from', async () => {
+    createPlayedRun('played');
+    writeCheckpoints('played', [0, 20, 40, 60, 80, 100]);
     writeFileSync(join(folder('played'), 'checkpoints/000060/pinned'), '');
     await core.supervisor.add('played');
     const config = JSON.parse(readFileSync(join(folder('played'), 'run.json'), 'utf8'));
@@ -182,47 +181,47 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect(await core.trash.delete(['played'])).toMatchObject({
       refused: [{ error: { code: 'run_needed', message: expect.stringContaining('fork') } }],
     });
-    const could = await core.cleaner.estimate(['played']);
-    expect(could.checkpoints).toBe(2000);
+    const freeable = await core.cleaner.estimate(['played']);
+    expect(freeable.checkpoints).toBe(2000);
     const { bytes } = await core.cleaner.clean(['played'], { episodes: true, checkpoints: true });
-    expect(bytes).toBe(could.episodes + 2000);
+    expect(bytes).toBe(freeable.episodes + 2000);
     expect((await core.checkpoints.list('played')).map(({ iteration }) => iteration)).toEqual([
       100, 60, 40, 0,
     ]);
     expect((await call['rollouts.list']({ runId: 'played' })).map(({ split }) => split)).toEqual([
       'frozen-lake',
     ]);
-    const asked = { runId: 'played', iteration: 1, split: 'train' };
-    await expect(call['rollouts.episodes'](asked)).rejects.toMatchObject({ code: 'rollout_gone' });
+    const deleted = { runId: 'played', iteration: 1, split: 'train' };
+    await expect(call['rollouts.episodes'](deleted)).rejects.toMatchObject({ code: 'rollout_gone' });
     await core.supervisor.rebuild();
     expect(await call['rollouts.list']({ runId: 'played' })).toHaveLength(1);
   });
 
-  test('freeing space is a task that says how far it is; given up, it goes no further', async () => {
-    checkpoints('one', [20, 40, 60, 80, 100]);
-    checkpoints('two', [20, 40, 60, 80, 100]);
+  test('freeing space is a task with progress that can be canceled', async () => {
+    writeCheckpoints('one', [20, 40, 60, 80, 100]);
+    writeCheckpoints('two', [20, 40, 60, 80, 100]);
     for (const runId of ['one', 'two']) await core.supervisor.add(runId);
-    const could = await core.cleaner.estimate(['one', 'two']);
-    const told: Task[] = [];
+    const freeable = await core.cleaner.estimate(['one', 'two']);
+    const published: Task[] = [];
     const stop = core.notices.on((name, payload) => {
-      // A run's checkpoints have just gone.
+      // The checkpoints of the first run were just deleted.
       if (name === 'checkpoints') void core.tasks.cancel(core.tasks.list()[0]!.id);
-      if (name === 'task') told.push(payload as Task);
+      if (name === 'task') published.push(payload as Task);
     });
-    const choice = { episodes: true, checkpoints: true };
-    const { bytes } = await call['runs.clean']({ runIds: ['one', 'two'], ...choice });
+    const parts = { episodes: true, checkpoints: true };
+    const { bytes } = await call['runs.clean']({ runIds: ['one', 'two'], ...parts });
     stop();
-    expect(bytes).toBe(could.checkpoints / 2);
-    expect(told[0]).toMatchObject({ kind: 'clean', runId: null, cancellable: true, state: 'running' });
-    expect(told.at(-1)).toMatchObject({ done: expect.any(Number), total: 200 });
+    expect(bytes).toBe(freeable.checkpoints / 2);
+    expect(published[0]).toMatchObject({ kind: 'clean', runId: null, cancellable: true, state: 'running' });
+    expect(published.at(-1)).toMatchObject({ done: expect.any(Number), total: 200 });
     expect(await core.checkpoints.list('two')).toHaveLength(5);
-    await call['runs.clean']({ runIds: ['two'], ...choice });
+    await call['runs.clean']({ runIds: ['two'], ...parts });
     expect(await core.cleaner.estimate(['one', 'two'])).toEqual({ episodes: 0, checkpoints: 0, refused: [] });
     expect(core.tasks.list()).toEqual([]);
   });
 
-  test('lists checkpoints with what they came to, and pins them', async () => {
-    checkpoints('one', [20, 40], 500);
+  test('lists checkpoints with their success, and pins and unpins them', async () => {
+    writeCheckpoints('one', [20, 40], 500);
     expect(await core.checkpoints.list('one')).toMatchObject([
       { iteration: 40, bytes: 500, pinned: false, optimizer: false, success: [{ rate: 0.5 }] },
       { iteration: 20, success: [{ label: 'frozen-lake', rate: 0.7 }] },
@@ -235,8 +234,8 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     await expect(core.checkpoints.pin('one', 21, true)).rejects.toMatchObject({ code: 'checkpoint_missing' });
   });
 
-  test('finds episodes by what they say, and loses them with their files', async () => {
-    played('played');
+  test('searches the text of episodes and drops those whose files are deleted', async () => {
+    createPlayedRun('played');
     await core.supervisor.add('played');
     const search = (text: string, filter: object = {}) => call['episodes.search']({ text, ...filter });
     expect(await search('player')).toMatchObject({ episodes: [], indexed: 0, pending: 3 });
@@ -250,7 +249,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
     expect((await search('play')).episodes).toHaveLength(24);
     expect((await search('"0 player"')).episodes).toEqual([]);
     expect((await search('"goal 3"')).episodes).toHaveLength(24);
-    // What means something to the search of SQLite is text here.
+    // SQLite's query syntax is plain text here.
     for (const odd of ['player OR', 'NEAR(', '"', 'text:player', '*', "'; DROP TABLE runs", '😀 {', '^'])
       expect((await search(odd)).episodes).toBeInstanceOf(Array);
     const wins = await search('player', { success: true, runId: 'played', environment: 'frozen-lake' });
@@ -269,14 +268,14 @@ describe('the library of runs', { timeout: 120_000 }, () => {
   });
 
   describe('a bundle', () => {
-    async function bring(content: Buffer): Promise<string> {
+    async function importBundle(content: Buffer): Promise<string> {
       const { file, path } = await call['bundles.begin']({});
       writeFileSync(path, content);
       return (await call['bundles.import']({ file })).runId;
     }
     const manifest = { format: 'starpo-studio-run', version: 1, run: 'x', name: 'X', time: 1, studio: '1' };
     type File = [name: string, content: string, mode?: number];
-    /** A zip file of whatever one likes. */
+    /** Returns a zip file with a manifest and the given files. */
     async function zip(files: File[], head: object = manifest): Promise<Buffer> {
       const made = new yazl.ZipFile();
       made.addBuffer(Buffer.from(JSON.stringify(head)), 'bundle.json');
@@ -285,29 +284,26 @@ describe('the library of runs', { timeout: 120_000 }, () => {
       made.end();
       const path = join(world.folder, 'made.zip');
       await pipeline(made.outputStream, createWriteStream(path));
-      // What zip libraries refuse to write.
+      // Zip libraries refuse to write such paths.
       return Buffer.from(readFileSync(path).toString('latin1').replaceAll('AA', '..'), 'latin1');
     }
     const runJson = (): File => ['run/run.json', readFileSync(join(folder('one'), 'run.json'), 'utf8')];
 
-    test('brings a run with all that was chosen, under a name of its own', async () => {
-      played('played');
-      checkpoints('played', [0, 20], 700_000);
+    test('contains the chosen parts of a run and is imported under a new id', async () => {
+      createPlayedRun('played');
+      writeCheckpoints('played', [0, 20], 700_000);
       for (const file of ['control.jsonl', 'trainer.lock', 'checkpoints/notes'])
         writeFileSync(join(folder('played'), file), 'x');
       await core.supervisor.add('played');
       await core.annotations.annotate({ runId: 'played', name: 'Mine', note: 'good' });
-      const told: string[] = [];
-      core.notices.on((name, payload) => {
-        if (name === 'task') told.push((payload as { kind: string }).kind);
-      });
+      const tasks = collectNotices(core, 'task');
       const { exportId, folder: made } = await call['bundles.export']({
         ...{ runId: 'played', checkpoints: 'newest', episodes: 'evaluations' },
       });
       const content = readFileSync(join(made, 'played.starpo.zip'));
       await call['exports.forget']({ exportId });
 
-      const copy = await bring(content);
+      const copy = await importBundle(content);
       expect(copy).toMatch(/^played-[0-9a-f]{4}$/);
       expect(core.runs.get(copy)).toMatchObject({
         name: 'Mine',
@@ -323,66 +319,67 @@ describe('the library of runs', { timeout: 120_000 }, () => {
         'run.json',
       ]);
       expect(readdirSync(join(folder(copy), 'rollouts'))).toHaveLength(2);
-      expect(told).toContain('export_bundle');
-      expect(told).toContain('import_bundle');
+      const kinds = tasks.map(({ kind }) => kind);
+      expect(kinds).toContain('export_bundle');
+      expect(kinds).toContain('import_bundle');
       expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
     });
 
     test.each<[string, (own: File) => File[], object?]>([
-      ['a path that leads out', (own) => [own, ['run/rollouts/AA/AA/AA/AA/x', 'x']]],
-      ['a path that leads up at once', (own) => [own, ['AA/AA/AA/etc/x', 'x']]],
+      ['a path out of the run', (own) => [own, ['run/rollouts/AA/AA/AA/AA/x', 'x']]],
+      ['a path that starts with ..', (own) => [own, ['AA/AA/AA/etc/x', 'x']]],
       ['commands for a trainer', (own) => [own, ['run/control.jsonl', '{}']]],
-      ['a file that no run has', (own) => [own, ['run/.bashrc', 'x']]],
+      ['an unknown file', (own) => [own, ['run/.bashrc', 'x']]],
       ['a link', (own) => [own, ['run/trainer.log', '/etc/passwd', 0o120777]]],
       ['a file twice', (own) => [own, ['run/trainer.log', 'a'], ['run/trainer.log', 'b']]],
       ['no configuration', () => [['run/trainer.log', 'a']]],
-      ['a manifest of something else', (own) => [own], { format: 'cake', version: 1 }],
-    ])('with %s is refused', async (_, files, head) => {
+      ['the manifest of another format', (own) => [own], { format: 'cake', version: 1 }],
+    ])('with %s is rejected', async (_, files, head) => {
       const before = readdirSync(join(world.home, 'runs'));
       const content = await zip(files(runJson()), head);
-      await expect(bring(content)).rejects.toMatchObject({ code: 'bundle_invalid' });
+      await expect(importBundle(content)).rejects.toMatchObject({ code: 'bundle_invalid' });
       expect(readdirSync(join(world.home, 'runs'))).toEqual(before);
     });
 
-    test('that is newer, damaged, cut short, or lies about its sizes is refused', async () => {
+    test('that is newer, damaged, truncated or has wrong sizes is rejected', async () => {
       const good = await zip([runJson(), ['run/trainer.log', 'a'.repeat(5000)]]);
       const newer = await zip([runJson()], { ...manifest, version: 2 });
-      await expect(bring(newer)).rejects.toMatchObject({ code: 'bundle_version_unsupported' });
-      await expect(bring(Buffer.from('no zip'))).rejects.toMatchObject({ code: 'bundle_invalid' });
-      await expect(bring(good.subarray(0, good.length - 30))).rejects.toMatchObject({
+      await expect(importBundle(newer)).rejects.toMatchObject({ code: 'bundle_version_unsupported' });
+      await expect(importBundle(Buffer.from('no zip'))).rejects.toMatchObject({ code: 'bundle_invalid' });
+      await expect(importBundle(good.subarray(0, good.length - 30))).rejects.toMatchObject({
         code: 'bundle_invalid',
       });
-      // In the directory at its end: the log's size, then its checksum.
+      // The log's size and checksum are in the directory at the end of the zip.
       const entry = good.lastIndexOf('run/trainer.log') - 46;
-      const lying = (at: number, value: number) => {
+      const changedAt = (at: number, value: number) => {
         const changed = Buffer.from(good);
         changed.writeUInt32LE(value, entry + at);
         return changed;
       };
-      for (const content of [lying(24, 4000), lying(24, 6000), lying(16, 7)])
-        await expect(bring(content)).rejects.toMatchObject({ code: 'bundle_invalid' });
-      await expect(bring(lying(24, 0xfffffff0))).rejects.toMatchObject({
+      for (const content of [changedAt(24, 4000), changedAt(24, 6000), changedAt(16, 7)])
+        await expect(importBundle(content)).rejects.toMatchObject({ code: 'bundle_invalid' });
+      await expect(importBundle(changedAt(24, 0xfffffff0))).rejects.toMatchObject({
         code: expect.stringMatching(/^(bundle_invalid|disk_space_low)$/),
       });
       expect(readdirSync(join(world.home, 'runs')).sort()).toEqual(['one', 'two']);
-      await bring(good);
+      await importBundle(good);
     });
 
-    test('that was not brought, or has no room, is refused; a cancelled one leaves nothing', async () => {
+    test('that is incomplete or too large is rejected, and a canceled one leaves no file', async () => {
       const { file } = await call['bundles.begin']({ bytes: 10 });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_incomplete' });
       await expect(call['bundles.begin']({ bytes: 2 ** 40 })).rejects.toMatchObject({
         code: 'disk_space_low',
       });
-      checkpoints('one', [0], 30_000_000);
-      const begun = new Promise<Task>((resolve) => {
+      writeCheckpoints('one', [0], 30_000_000);
+      const started = new Promise<Task>((resolve) => {
         core.notices.on((name, payload) => {
           const task = payload as Task;
           if (name === 'task' && task.kind === 'export_bundle') resolve(task);
         });
       });
       const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
-      await core.tasks.cancel((await begun).id);
+      await core.tasks.cancel((await started).id);
       await expect(packing).rejects.toMatchObject({ code: 'task_cancelled' });
       await call['bundles.drop']({ file });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_unknown' });
@@ -391,7 +388,7 @@ describe('the library of runs', { timeout: 120_000 }, () => {
   });
 
   describe('at the command line, Ctrl-C', () => {
-    /** The name of the first entry in a folder that is one of these, from now on. */
+    /** Resolves with the name of the next matching entry in the folder. */
     function untilNamed(parent: string, pattern: RegExp): Promise<string> {
       return new Promise((resolve) => {
         const watcher = watch(parent, (_, name) => {
@@ -401,50 +398,50 @@ describe('the library of runs', { timeout: 120_000 }, () => {
         });
       });
     }
-    /** The host's word that its task of packing is in a state. */
+    /** Resolves when the host publishes that its export task has the state. */
     const untilTask = (client: Client, state: Task['state']) =>
       new Promise<void>((resolve) => {
         client.on('task', (task) => task.kind === 'export_bundle' && task.state === state && resolve());
       });
-    const givenUp = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
+    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
 
-    test('gives up packing before core is there, and leaves no file', async () => {
+    test('cancels an export before core has started, and leaves no file', async () => {
       await core.dispose();
-      const made = untilNamed(world.folder, /^one\.zip$/);
+      const created = untilNamed(world.folder, /^one\.zip$/);
       const packing = starpo(['bundle', 'export', 'one', join(world.folder, 'one.zip')], world.environment());
-      await made;
-      expect(await packing.kill('SIGINT')).toMatchObject(givenUp);
+      await created;
+      expect(await packing.kill('SIGINT')).toMatchObject(canceled);
       expect(readdirSync(world.folder)).not.toContain('one.zip');
     });
 
-    test('has the host give up what it packs, and takes back what is brought; nothing of either stays', async () => {
+    test("cancels the host's export and an upload, and leaves no file of either", async () => {
       await core.dispose();
-      // Sparse, so that nothing but the reading of it takes long.
-      checkpoints('one', [20]);
+      // A sparse file, so that only reading takes long.
+      writeCheckpoints('one', [20]);
       truncateSync(join(folder('one'), 'checkpoints/000020/model.safetensors'), 2 ** 32);
       const studio = await world.studio();
       const client = createClient(await studio.open());
-      const begun = untilTask(client, 'running');
+      const started = untilTask(client, 'running');
       const ended = untilTask(client, 'cancelled');
       const packing = starpo(['bundle', 'export', 'one', join(world.folder, 'one.zip')], world.environment());
-      await begun;
-      expect(await packing.kill('SIGTERM')).toMatchObject(givenUp);
+      await started;
+      expect(await packing.kill('SIGTERM')).toMatchObject(canceled);
       await ended;
       expect(readdirSync(world.folder).sort()).toEqual(['home', 'resources']);
       expect(readdirSync(join(world.home, 'exports'))).toEqual([]);
 
       const { file } = await client.call('bundles.begin', {});
-      const brought = untilNamed(join(world.home, 'exchange'), /./);
-      // A file that never ends.
-      const bringing = starpo(['bundle', 'import', '/dev/zero'], world.environment());
-      await brought;
-      expect(await bringing.kill('SIGINT')).toMatchObject(givenUp);
+      const uploading = untilNamed(join(world.home, 'exchange'), /./);
+      // An endless file.
+      const importing = starpo(['bundle', 'import', '/dev/zero'], world.environment());
+      await uploading;
+      expect(await importing.kill('SIGINT')).toMatchObject(canceled);
       await client.call('bundles.drop', { file });
       expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
     });
   });
 
-  test('is there from the command line', async () => {
+  test('is available in the CLI', async () => {
     await core.dispose();
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
     const target = join(world.folder, 'one.zip');

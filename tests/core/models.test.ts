@@ -59,11 +59,12 @@ describe('models', () => {
 
   const folder = () => join(world.home, 'models/Tiny-Qwen');
   const partial = () => join(world.home, 'models/.someone--Tiny-Qwen.partial');
-  /** Bytes of the weights on the disk while they aren't whole. */
-  const here = () => statSync(join(partial(), `${weights}.incomplete`), { throwIfNoEntry: false })?.size ?? 0;
+  /** Returns the downloaded bytes of the incomplete weights. */
+  const downloaded = () =>
+    statSync(join(partial(), `${weights}.incomplete`), { throwIfNoEntry: false })?.size ?? 0;
   const half = () => hub.files[weights]!.length >> 1;
 
-  /** Begins the download; gives how its task ends. */
+  /** Starts the download and returns the final state of its task. */
   async function download(): Promise<Task> {
     const ended = new Promise<Task>((resolve) => {
       const stop = client.on('task', (task) => {
@@ -76,10 +77,10 @@ describe('models', () => {
     return ended;
   }
 
-  describe('come from a hub', () => {
-    test('whole, checked and with their licence told first', async () => {
+  describe('downloading', () => {
+    test('shows the license first, then verifies every file', async () => {
       hub.files['README.md'] = Buffer.from('---\nlicense: apache-2.0\n---\n# Tiny');
-      hub.files['pytorch_model.bin'] = Buffer.from('not wanted');
+      hub.files['pytorch_model.bin'] = Buffer.from('not needed');
       const found = await client.call('models.look', { repository: hub.repository });
       expect(found).toMatchObject({
         licence: 'apache-2.0',
@@ -105,8 +106,8 @@ describe('models', () => {
         problem: null,
       });
       expect(downloads).toEqual([]);
-      // The token is the hub's alone.
-      for (const { by, authorization } of hub.asked.slice(1))
+      // Only the hub receives the token.
+      for (const { by, authorization } of hub.requests.slice(1))
         expect(authorization).toBe(by === 'hub' ? 'Bearer hf_secret' : null);
       const again = client.call('models.download', { repository: hub.repository });
       await expect(again).rejects.toMatchObject({ code: 'model_exists' });
@@ -114,8 +115,8 @@ describe('models', () => {
       expect(existsSync(folder())).toBe(false);
     });
 
-    test('through cuts, from where each ended', async () => {
-      hub.faults = [1000, half(), half() + 10].map((at) => cutAt(weights, at, here));
+    test('continues after dropped connections where each ended', async () => {
+      hub.faults = [1000, half(), half() + 10].map((at) => cutAt(weights, at, downloaded));
       expect(await download()).toMatchObject({ state: 'done' });
       expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);
       const [first, ...rest] = hub.ranges(weights);
@@ -124,15 +125,15 @@ describe('models', () => {
       expect(rest).toContain(`bytes=${half()}-`);
     });
 
-    test('from the start where the store knows no parts', async () => {
-      hub.faults = [cutAt(weights, half(), here)];
+    test('starts again if the store ignores ranges', async () => {
+      hub.faults = [cutAt(weights, half(), downloaded)];
       hub.ignoresRanges = true;
       expect(await download()).toMatchObject({ state: 'done' });
       expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);
       expect(hub.ranges(weights)).toEqual([null, `bytes=${half()}-`, null]);
     });
 
-    test('again where bytes were wrong once, and not at all where they stay so', async () => {
+    test('retries a corrupt file once, then fails', async () => {
       hub.faults = [wrongBytes(weights)];
       expect(await download()).toMatchObject({ state: 'done' });
       rmSync(folder(), { recursive: true });
@@ -141,19 +142,19 @@ describe('models', () => {
       expect(task).toMatchObject({ state: 'failed', failure: { code: 'download_corrupt' } });
       expect(task.failure!.message).toContain('config.json');
       expect(existsSync(folder())).toBe(false);
-      const longer = refusalOfLength();
+      const longer = extraBytes();
       hub.faults = [longer, longer];
       expect(await download()).toMatchObject({ failure: { code: 'download_corrupt' } });
     });
 
-    /** More bytes than the hub says there are. */
-    const refusalOfLength = () => (file: string, content: Buffer, response: { end: (b: Buffer) => void }) => {
+    /** Sends more bytes than the hub announced. */
+    const extraBytes = () => (file: string, content: Buffer, response: { end: (b: Buffer) => void }) => {
       if (file !== weights) return false;
       response.end(Buffer.concat([content, Buffer.alloc(10)]));
       return true;
     };
 
-    test('later, where the hub is busy, and not where it refuses', async () => {
+    test('retries later if the hub is busy and fails if it refuses', async () => {
       const busy = refusal(weights, 429, { 'retry-after': '0' });
       hub.faults = [busy, refusal('tokenizer.json', 503), busy];
       expect(await download()).toMatchObject({ state: 'done' });
@@ -167,19 +168,19 @@ describe('models', () => {
         [418, 'hub_refused'],
       ] as const) {
         hub.status = status;
-        const asked = client.call('models.look', { repository: hub.repository });
-        await expect(asked).rejects.toMatchObject({ code });
+        const request = client.call('models.look', { repository: hub.repository });
+        await expect(request).rejects.toMatchObject({ code });
       }
       hub.close();
-      const gone = client.call('models.look', { repository: hub.repository });
-      await expect(gone).rejects.toMatchObject({
+      const unreachable = client.call('models.look', { repository: hub.repository });
+      await expect(unreachable).rejects.toMatchObject({
         code: 'hub_unreachable',
         message: expect.stringMatching(/Can't reach \S+: (it takes no connection|the connection was cut)\.$/),
       });
     });
 
-    test('on from where they were given up, or what is there is discarded', async () => {
-      // It sends half of the weights and then nothing.
+    test('resumes after cancellation, restarts for a new revision, and can be discarded', async () => {
+      // The hub sends half of the weights, then stalls.
       hub.faults = [
         (file, content, response) => {
           if (file !== weights) return false;
@@ -189,7 +190,7 @@ describe('models', () => {
         },
       ];
       const ended = download();
-      await vi.waitFor(() => expect(here()).toBe(half()), 30_000);
+      await vi.waitFor(() => expect(downloaded()).toBe(half()), 30_000);
       const { id } = (await client.call('tasks.list', {})).find(({ kind }) => kind === 'download')!;
       const twice = client.call('models.download', { repository: hub.repository });
       await expect(twice).rejects.toMatchObject({ code: 'download_active' });
@@ -209,7 +210,7 @@ describe('models', () => {
       hub.faults = [refusal(weights, 403)];
       await download();
       expect(existsSync(join(partial(), 'config.json'))).toBe(true);
-      // The hub has another revision by now: nothing of the one before is taken for it.
+      // The hub has a new revision, so the files of the old one aren't used.
       hub.amend = (answer) => Object.assign(answer, { sha: 'b'.repeat(40) });
       hub.files['config.json'] = Buffer.concat([hub.files['config.json']!, Buffer.from('\n')]);
       expect(await download()).toMatchObject({ state: 'done' });
@@ -223,7 +224,7 @@ describe('models', () => {
       expect(existsSync(partial())).toBe(false);
     });
 
-    test('never outside their folder, from an unsafe address, or onto a full disk', async () => {
+    test('never writes outside the folder, follows an unsafe address or fills the disk', async () => {
       const secret = join(world.folder, 'evil.json');
       hub.files['../../evil.json'] = Buffer.from('{}');
       hub.files['sub/config.json'] = Buffer.from('{}');
@@ -254,11 +255,11 @@ describe('models', () => {
     });
   });
 
-  test('the hub is one that can be trusted, and its token is kept from others', async () => {
+  test('accepts only a trustworthy hub and stores its token privately', async () => {
     for (const host of ['http://example.com', 'file:///tmp', 'https://me:pass@example.com', 'x y'])
       await expect(client.call('hub.set', { host })).rejects.toMatchObject({ code: 'hub_host_invalid' });
-    const told = await client.call('hub.set', { host: 'mirror.example.com/', token: ' hf_x ' });
-    expect(told).toEqual({ host: 'https://mirror.example.com', hasToken: true });
+    const settings = await client.call('hub.set', { host: 'mirror.example.com/', token: ' hf_x ' });
+    expect(settings).toEqual({ host: 'https://mirror.example.com', hasToken: true });
     const file = join(world.home, 'hub-token');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8')).toBe('hf_x\n');
@@ -269,15 +270,15 @@ describe('models', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('of this machine are listed with what they are, or what is wrong with them', async () => {
+  test('on this machine are listed with their facts or their problem', async () => {
     const snapshot = join(world.folder, 'cache/models--Qwen--Qwen2.5-0.5B-Instruct/snapshots/abc');
     const own = join(world.folder, 'my model');
     const broken = join(world.folder, 'broken');
     for (const place of [snapshot, own, broken]) cpSync(starter, place, { recursive: true });
     truncateSync(join(broken, weights), 2_000_000);
     for (const place of [own, broken, own]) await client.call('models.add', { folder: place });
-    const nowhere = client.call('models.add', { folder: join(world.folder, 'nothing') });
-    await expect(nowhere).rejects.toMatchObject({ code: 'model_missing' });
+    const missing = client.call('models.add', { folder: join(world.folder, 'nothing') });
+    await expect(missing).rejects.toMatchObject({ code: 'model_missing' });
     const list = async () => (await client.call('models.list', {})).models;
     const facts = { architecture: 'Qwen2ForCausalLM', parameters: 989_824, precision: 'fp32', problem: null };
     expect(await list()).toMatchObject([
@@ -304,7 +305,7 @@ describe('models', () => {
     expect(half).toMatchObject({ architecture: 'LlamaForCausalLM', problem: { code: 'model_unsupported' } });
   });
 
-  test('are the checkpoints of runs too', async () => {
+  test('include the checkpoints of runs', async () => {
     const runId = await playableRun(core, 'starter-bandit', {}, [0, 20, 40]);
     const { checkpoints } = await client.call('models.list', {});
     const bytes = 3 * statSync(join(starter, weights)).size;

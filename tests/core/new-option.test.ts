@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from './fixtures/world.ts';
 
-/** A new option of run.json, as a patch: scripts/nightly-new-option.mjs builds it. */
+/** Patch that adds an option to run.json. scripts/nightly-new-option.mjs builds it. */
 const patch = join(root, 'tests/patches/new-option.patch');
 const files = readFileSync(patch, 'utf8').match(/(?<=^\+\+\+ b\/).+$/gm)!;
 const copy = mkdtempSync(join(tmpdir(), 'starpo-option-'));
@@ -18,17 +18,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-test('a new option touches its description, its use and the table of options, and no more', () => {
-  const place = (file: string) =>
+test('a new option changes only its description, its use and the table of options', () => {
+  const roleOf = (file: string) =>
     /settings\.(h|cpp)$/.test(file) ? `description in ${dirname(file)}` : file;
-  expect([...new Set(files.map(place))].sort()).toEqual([
+  expect([...new Set(files.map(roleOf))].sort()).toEqual([
     'core/run-config/options.json',
     'description in native/src/config',
     'native/src/train/run/storage.cpp',
   ]);
 });
 
-test('runs and presets that were made without it get its value', () => {
+test('existing runs and presets get its default', () => {
   const script = `
     const { readFileSync } = await import('node:fs');
     const { configVersion, upgradeConfig } = await import('${join(copy, 'core/run-config/upgrade.ts')}');

@@ -14,10 +14,10 @@ const alert = (level: Alert['level'], raisedAt: number, more: Partial<Alert> = {
     changedAt: raisedAt,
     ...more,
   }) as Alert;
-const told = (alerts: readonly Alert[], filter = new NotificationFilter()) =>
+const titleOf = (alerts: readonly Alert[], filter = new NotificationFilter()) =>
   filter.ofAlerts(run, alerts)?.title ?? null;
 
-test('an alarm is told of whatever else was found with it, in whatever order', () => {
+test('announces the most severe alert in any order', () => {
   const [watch, warning, collapsing] = [
     alert('watch', 5000),
     alert('warning', 5000),
@@ -28,18 +28,18 @@ test('an alarm is told of whatever else was found with it, in whatever order', (
     [warning, watch],
     [warning, alert('watch', 5004)],
   ])
-    expect(told(alerts)).toBe('Echo Trap: warning');
-  expect(told([collapsing, warning, watch])).toBe('Echo Trap: the run is collapsing');
+    expect(titleOf(alerts)).toBe('Echo Trap: warning');
+  expect(titleOf([collapsing, warning, watch])).toBe('Echo Trap: the run is collapsing');
 });
 
-test('once, and not when something else changes later', () => {
+test('announces an alert once and ignores later changes', () => {
   const filter = new NotificationFilter();
   const warning = alert('warning', 5000);
-  expect(told([warning], filter)).toBe('Echo Trap: warning');
-  expect(told([warning], filter)).toBeNull();
-  expect(told([warning, alert('watch', 90_000)])).toBeNull();
-  expect(told([alert('warning', 5000, { state: 'acknowledged', changedAt: 5400 })])).toBeNull();
-  expect(told([alert('watch', 5000)])).toBeNull();
-  expect(told([])).toBeNull();
+  expect(titleOf([warning], filter)).toBe('Echo Trap: warning');
+  expect(titleOf([warning], filter)).toBeNull();
+  expect(titleOf([warning, alert('watch', 90_000)])).toBeNull();
+  expect(titleOf([alert('warning', 5000, { state: 'acknowledged', changedAt: 5400 })])).toBeNull();
+  expect(titleOf([alert('watch', 5000)])).toBeNull();
+  expect(titleOf([])).toBeNull();
   expect(filter.ofAlerts({ ...run, status: 'completed' }, [alert('collapsed', 6000)])).toBeNull();
 });

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { channelPair } from '../../core/contract/channel.ts';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Frame, Game } from '../../core/contract/contract.ts';
@@ -9,32 +9,29 @@ import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
 import { playableRun } from './fixtures/playable.ts';
-import { root, World } from './fixtures/world.ts';
+import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
+import { World } from './fixtures/world.ts';
 
-const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
-const built = existsSync(trainer);
-const unless = built ? '' : ' (skipped: the trainer is not built)';
-
-describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
+describeWithTrainer('a game', { timeout: 60_000 }, () => {
   const world = new World();
   let core: Core;
   let client: Client;
-  let hangUp: () => void;
+  let disconnect: () => void;
   let runId: string;
   beforeAll(async () => {
-    core = await world.core(trainer, { resources: join(root, 'resources') });
+    core = await world.core(trainer, { resources });
     runId = await playableRun(core, 'starter-frozen-lake', { threads: 1 }, [0, 7]);
-    ({ client, hangUp } = newClient());
+    ({ client, disconnect } = newClient());
   });
   afterAll(() => world.close());
 
   function newClient() {
     const { left, right } = channelPair();
     serveChannel(core, right);
-    return { client: createClient(left), hangUp: () => left.close() };
+    return { client: createClient(left), disconnect: () => left.close() };
   }
 
-  /** The game as told first with the agent's go over. */
+  /** Resolves with the game once the agent's episode is over. */
   function untilPlayed(id: string, by = client): Promise<Game> {
     return new Promise((resolve) => {
       const stop = by.on('play', ({ game }) => {
@@ -51,7 +48,7 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
     return over;
   }
 
-  const pictures = (frames: readonly Frame[]) =>
+  const comparable = (frames: readonly Frame[]) =>
     frames.map(({ turn, step, action, board, reward, total, slipped, success, done }) => ({
       ...{ turn, step, action, board, reward, slipped, success, done },
       total: Math.round(total * 1e6) / 1e6,
@@ -61,10 +58,10 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
     ['starter-frozen-lake', { 'environments.0.config.is_slippery': true }],
     ['starter-sokoban', {}],
     ['starter-bandit', {}],
-  ])('is played by the policy as the trainer plays it: %s', async (preset, set) => {
+  ])('the policy plays as in the trainer: %s', async (preset, set) => {
     const own = await playableRun(core, preset, { ...set, threads: 1 });
     const levels = 6;
-    const wish = { checkpoint: 0, levels, temperature: 0.01, name: 'greedy' };
+    const settings = { checkpoint: 0, levels, temperature: 0.01, name: 'greedy' };
     const evaluated = new Promise<void>((resolve) => {
       const stop = core.notices.on((name, payload) => {
         const { runId, evaluation } = payload as { runId: string; evaluation: { state: string } };
@@ -73,7 +70,7 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
         resolve();
       });
     });
-    await core.evaluations.start(own, wish);
+    await core.evaluations.start(own, settings);
     await evaluated;
     const handlers = createHandlers(core);
     const episodes = await handlers['evaluations.episodes']({ runId: own, name: 'greedy' });
@@ -84,7 +81,7 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
       const { agent, seed: ownSeed } = await playedBy(id);
       const replay = await handlers['evaluations.replay']({ runId: own, name: 'greedy', episodeId });
       expect(ownSeed).toBe(seed);
-      expect(pictures(agent.frames)).toEqual(pictures(replay.frames));
+      expect(comparable(agent.frames)).toEqual(comparable(replay.frames));
       expect(agent.turns).toMatchObject(
         replay.turns.map(({ response, think, answer, formatValid, tokens }) => ({
           ...{ response, think, answer, formatValid, tokens },
@@ -102,23 +99,22 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
       checkpoints: [7, 0],
       environments: [{ label: 'frozen-lake', type: 'frozen-lake' }],
     });
-    const refused = (wish: object) => client.call('play.open', { runId, checkpoint: 0, ...wish });
-    await expect(refused({ checkpoint: 3 })).rejects.toMatchObject({ code: 'checkpoint_missing' });
-    await expect(refused({ environment: 'chess' })).rejects.toMatchObject({ code: 'environment_unknown' });
+    const open = (options: object) => client.call('play.open', { runId, checkpoint: 0, ...options });
+    await expect(open({ checkpoint: 3 })).rejects.toMatchObject({ code: 'checkpoint_missing' });
+    await expect(open({ environment: 'chess' })).rejects.toMatchObject({ code: 'environment_unknown' });
     await expect(client.call('play.get', { gameId: 'none' })).rejects.toMatchObject({ code: 'game_unknown' });
   });
 
-  test('is played by a person too, whose rate is kept from the tenth level on', async () => {
+  test("stores the user's success rate from the tenth level on", async () => {
     const { id: gameId, ...game } = await client.call('play.open', { runId, checkpoint: 7 });
     expect(game).toMatchObject({ level: 1, actions: ['Left', 'Down', 'Right', 'Up'], maxMoves: 10 });
-    const none = client.call('play.move', { gameId, action: 'Jump' });
-    await expect(none).rejects.toMatchObject({ code: 'move_invalid' });
-    const kept = new Promise<unknown>((resolve) => client.on('humanSuccess', resolve));
+    const invalid = client.call('play.move', { gameId, action: 'Jump' });
+    await expect(invalid).rejects.toMatchObject({ code: 'move_invalid' });
+    const stored = new Promise<unknown>((resolve) => client.on('humanSuccess', resolve));
     let solved = 0;
     for (let level = 1; level <= 10; level += 1) {
       let { you } = await client.call('play.level', { gameId, level });
-      // Down and right along the frozen way, as far as that goes.
-      for (const action of wayOf(you.frames[0]!.board!)) {
+      for (const action of shortestPath(you.frames[0]!.board!)) {
         ({ you } = await client.call('play.move', { gameId, action: action.toLowerCase() }));
         if (you.state === 'over') break;
       }
@@ -128,13 +124,13 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
       expect(again.you).toMatchObject({ state: 'ready', movesLeft: 10, frames: [{ action: null }] });
     }
     const rate = { environment: 'frozen-lake', levels: 10, successes: solved };
-    expect(await kept).toEqual({ runId, humanSuccess: [rate] });
+    expect(await stored).toEqual({ runId, humanSuccess: [rate] });
     expect((await client.call('runs.get', { runId })).humanSuccess).toEqual([rate]);
     const lines = readFileSync(join(core.runs.folder(runId), 'annotations.jsonl'), 'utf8').trimEnd();
     expect(JSON.parse(lines.split('\n').at(-1)!)).toMatchObject({ type: 'human_success', ...rate });
   });
 
-  test('counts the first go at a level alone, and an agent by its checkpoint', async () => {
+  test("counts only the first try of a level, and an agent's result per checkpoint", async () => {
     const { id: gameId } = await client.call('play.open', { runId, checkpoint: 7, level: 3 });
     await client.call('play.move', { gameId, action: 'Up' });
     const { results } = await client.call('play.restart', { gameId });
@@ -146,9 +142,9 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
     expect(other.results).toEqual(results);
   });
 
-  test('tells the reply while it is made, and stops when it is told to', async () => {
+  test('streams the response and stops on request', async () => {
     const { id: gameId } = await client.call('play.open', { runId, checkpoint: 7 });
-    const thinking = new Promise<string>((resolve) => {
+    const partial = new Promise<string>((resolve) => {
       const stop = client.on('play', ({ game: { agent } }) => {
         if (!agent.text) return;
         stop();
@@ -156,13 +152,13 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
       });
     });
     await client.call('play.agent', { gameId, temperature: 1 });
-    expect(await thinking).toMatch(/^<think>/);
+    expect(await partial).toMatch(/^<think>/);
     const stopped = await client.call('play.stop', { gameId });
-    // It may have come to its end just before.
+    // The episode may have ended just before.
     expect(stopped.agent).toMatchObject({ state: 'over', text: null, failure: null });
   });
 
-  test('ends with its client, and with the next one that this opens', async () => {
+  test('ends when its client disconnects or opens another game', async () => {
     const first = await client.call('play.open', { runId, checkpoint: 7 });
     const second = await client.call('play.open', { runId, checkpoint: 7 });
     await expect(client.call('play.get', { gameId: first.id })).rejects.toMatchObject({
@@ -170,24 +166,24 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
     });
     const other = newClient();
     const theirs = await other.client.call('play.open', { runId, checkpoint: 7 });
-    hangUp();
-    const look = (gameId: string) => other.client.call('play.get', { gameId });
-    await expect(look(second.id)).rejects.toMatchObject({ code: 'game_unknown' });
-    expect((await look(theirs.id)).id).toBe(theirs.id);
+    disconnect();
+    const get = (gameId: string) => other.client.call('play.get', { gameId });
+    await expect(get(second.id)).rejects.toMatchObject({ code: 'game_unknown' });
+    expect((await get(theirs.id)).id).toBe(theirs.id);
     rmSync(join(core.runs.folder(runId), 'checkpoints/000007'), { recursive: true });
-    const gone = other.client.call('play.checkpoint', { gameId: theirs.id, checkpoint: 7 });
-    await expect(gone).rejects.toMatchObject({ code: 'checkpoint_missing' });
-    expect((await look(theirs.id)).checkpoint).toBe(7);
+    const missing = other.client.call('play.checkpoint', { gameId: theirs.id, checkpoint: 7 });
+    await expect(missing).rejects.toMatchObject({ code: 'checkpoint_missing' });
+    expect((await get(theirs.id)).checkpoint).toBe(7);
     await other.client.call('play.close', { gameId: theirs.id });
-    await expect(look(theirs.id)).rejects.toMatchObject({ code: 'game_unknown' });
+    await expect(get(theirs.id)).rejects.toMatchObject({ code: 'game_unknown' });
   });
 
-  // Closes the games of the core, and so comes last.
-  test('is over, its thread too, before the app ends, also where its client is gone or its policy loads', async () => {
-    const living = new Set<Worker>();
+  // Must be the last test, since it closes all games.
+  test('ends with its thread before the app exits, even without a client or while the policy loads', async () => {
+    const running = new Set<Worker>();
     const watch = (worker: Worker) => {
-      living.add(worker);
-      worker.once('exit', () => living.delete(worker));
+      running.add(worker);
+      worker.once('exit', () => running.delete(worker));
     };
     process.on('worker', watch);
     const [player, waiter] = [newClient(), newClient()];
@@ -198,34 +194,34 @@ describe.skipIf(!built)(`a game${unless}`, { timeout: 60_000 }, () => {
       code: 'game_unknown',
     });
     await loading;
-    expect(living.size).toBe(2);
-    player.hangUp();
+    expect(running.size).toBe(2);
+    player.disconnect();
     await core.games.close();
     process.off('worker', watch);
-    expect(living.size).toBe(0);
+    expect(running.size).toBe(0);
     await refused;
   });
 });
 
-/** A shortest way from P to G over the ice. */
-function wayOf(board: string): string[] {
+/** Returns the actions of a shortest path from P to G. */
+function shortestPath(board: string): string[] {
   const rows = board.split('\n');
   const row = rows.findIndex((line) => line.includes('P'));
-  const ways: { row: number; column: number; way: string[] }[] = [
-    { row, column: rows[row]!.indexOf('P'), way: [] },
+  const paths: { row: number; column: number; path: string[] }[] = [
+    { row, column: rows[row]!.indexOf('P'), path: [] },
   ];
   const seen = new Set<string>();
-  for (const { row, column, way } of ways) {
+  for (const { row, column, path } of paths) {
     const cell = rows[row]?.[column];
     if (cell === undefined || cell === 'O' || seen.has(`${row} ${column}`)) continue;
-    if (cell === 'G') return way;
+    if (cell === 'G') return path;
     seen.add(`${row} ${column}`);
     const next = (dy: number, dx: number, action: string) =>
-      ways.push({ row: row + dy, column: column + dx, way: [...way, action] });
+      paths.push({ row: row + dy, column: column + dx, path: [...path, action] });
     next(1, 0, 'Down');
     next(0, 1, 'Right');
     next(-1, 0, 'Up');
     next(0, -1, 'Left');
   }
-  throw new Error(`no way over\n${board}`);
+  throw new Error(`no path\n${board}`);
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
@@ -9,11 +9,7 @@ import { Policy } from '../../core/play/policy.ts';
 import { PolicyThread } from '../../core/play/policy-thread.ts';
 import { sampleToken } from '../../core/play/sampler.ts';
 import { starter } from './fixtures/playable.ts';
-import { root } from './fixtures/world.ts';
-
-const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
-const built = existsSync(trainer);
-const unless = built ? '' : ' (skipped: the trainer is not built)';
+import { describeWithTrainer, trainer } from './fixtures/real-trainer.ts';
 
 /** Returns the trainer's answers to requests for log-probabilities. */
 function score(folder: string, requests: { ids: number[] }[]): { logprobs: number[] }[] {
@@ -26,7 +22,7 @@ function score(folder: string, requests: { ids: number[] }[]): { logprobs: numbe
     .map((line) => JSON.parse(line));
 }
 
-/** Log-probability of each id but the first, in nats, at temperature 1. `logits`: rows of the vocabulary's size. */
+/** Returns the log-probability of each id but the first, in nats, at temperature 1. `logits` has a row of the vocabulary's size per id. */
 function logProbabilities(logits: Float32Array, ids: readonly number[], vocabulary: number): number[] {
   return ids.slice(1).map((id, place) => {
     const row = logits.subarray(place * vocabulary, (place + 1) * vocabulary);
@@ -37,7 +33,7 @@ function logProbabilities(logits: Float32Array, ids: readonly number[], vocabula
 }
 
 let seed = 1;
-/** In (-1, 1), the same in every run of the test. */
+/** Returns a pseudorandom number in (-1, 1) from a fixed seed. */
 function draw(): number {
   seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
   return seed / 2 ** 31 - 1;
@@ -45,7 +41,7 @@ function draw(): number {
 const idsBelow = (vocabulary: number, count: number) =>
   Array.from({ length: count }, () => Math.floor((Math.abs(draw()) * vocabulary) % vocabulary));
 
-/** A random model with grouped queries, a head of its own, biases, and weights of three types in two files. */
+/** Writes a random model with grouped queries, an untied output head, biases, and weights of three types in two files. */
 function makeModel(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const shape = { hidden: 48, inner: 80, queries: 4 * 16, keys: 2 * 16, vocabulary: 97, layers: 2 };
@@ -62,7 +58,7 @@ function makeModel(folder: string): string {
     ['model.norm.weight', [hidden]],
   ];
   for (let layer = 0; layer < layers; layer += 1) {
-    const own: Record<string, number[]> = {
+    const tensors: Record<string, number[]> = {
       'input_layernorm.weight': [hidden],
       'self_attn.q_proj.weight': [queries, hidden],
       'self_attn.q_proj.bias': [queries],
@@ -76,7 +72,8 @@ function makeModel(folder: string): string {
       'mlp.up_proj.weight': [inner, hidden],
       'mlp.down_proj.weight': [hidden, inner],
     };
-    for (const [name, of] of Object.entries(own)) shapes.push([`model.layers.${layer}.${name}`, of]);
+    for (const [name, shape] of Object.entries(tensors))
+      shapes.push([`model.layers.${layer}.${name}`, shape]);
   }
   const files = ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'] as const;
   for (const [index, file] of files.entries())
@@ -117,14 +114,14 @@ function encode(dtype: 'F32' | 'BF16' | 'F16', value: number): Buffer {
   return Buffer.from(new Uint16Array(Float16Array.of(value).buffer).buffer);
 }
 
-describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }, () => {
+describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-policy-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test.each([
     ['the starter policy', () => starter, 512],
-    ['grouped queries, a head of its own and 16-bit shards', () => makeModel(join(folder, 'small')), 97],
-  ])("gives the trainer's log-probabilities: %s", async (_, make, vocabulary) => {
+    ['grouped queries, an untied output head and 16-bit shards', () => makeModel(join(folder, 'small')), 97],
+  ])("computes the trainer's log-probabilities: %s", async (_, make, vocabulary) => {
     const model = make();
     const sequences = [2, 17, 64, 200].map((count) => idsBelow(vocabulary, count));
     const scores = score(
@@ -136,7 +133,7 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
       const { logprobs } = scores[index]!;
       policy.clear();
       const whole = logProbabilities(await policy.read(ids, 0), ids, vocabulary);
-      // A prompt at once, then a token after the other through the cache, as play has it.
+      // Play reads the prompt at once, then token by token through the cache.
       policy.clear();
       const half = ids.length >> 1;
       const cached = [await policy.read(ids.slice(0, half))];
@@ -155,7 +152,7 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     return Math.max(...own.map((value, place) => Math.abs(value - theirs[place]!)));
   }
 
-  test('refers to the weights and copies none', async () => {
+  test('refers to the weights instead of copying them', async () => {
     const { model } = await exportOnnx(starter);
     expect(model.length).toBeLessThan(60_000);
     expect(Buffer.from(model).includes('model.safetensors')).toBe(true);
@@ -177,7 +174,7 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     await session.release();
   });
 
-  test('says what is wrong with a checkpoint', async () => {
+  test('reports an invalid checkpoint', async () => {
     const broken = join(folder, 'broken');
     cpSync(starter, broken, { recursive: true });
     truncateSync(join(broken, 'model.safetensors'), 1_000_000);
@@ -225,8 +222,8 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
     await expect(thread.generate(request, control())).rejects.toMatchObject({ code: 'policy_failed' });
   });
 
-  // Terminating a thread inside ONNX Runtime aborts the process, which is the whole app.
-  test('can be closed while it generates; pending requests fail', async () => {
+  // Terminating a thread inside ONNX Runtime would abort the whole app.
+  test('rejects pending requests when it is closed while generating', async () => {
     for (const _ of [1, 2, 3]) {
       const thread = await PolicyThread.start(starter);
       const pending = await new Promise<Promise<unknown>[]>((resolve) => {
@@ -236,20 +233,20 @@ describe.skipIf(!built)(`a policy in ONNX Runtime${unless}`, { timeout: 60_000 }
         );
         const second = thread.generate(request, control());
       });
-      const failed = pending.map((each) => expect(each).rejects.toMatchObject({ code: 'policy_failed' }));
+      const rejections = pending.map((each) => expect(each).rejects.toMatchObject({ code: 'policy_failed' }));
       await thread.close();
-      await Promise.all(failed);
+      await Promise.all(rejections);
     }
   });
 });
 
-describe('a token', () => {
+describe('sampling a token', () => {
   const logits = Float32Array.of(1, 3, 2, 0);
   const all = { temperature: 1, topK: 0, topP: 1, minP: 0 };
   const drawn = (change: object) =>
     new Set(Array.from({ length: 400 }, (_, i) => sampleToken(logits, { ...all, ...change }, i / 400)));
 
-  test('is drawn from what is left of the distribution', () => {
+  test('draws from the truncated distribution', () => {
     expect(drawn({ temperature: 0 })).toEqual(new Set([1]));
     expect(drawn({})).toEqual(new Set([0, 1, 2, 3]));
     expect(drawn({ topK: 2 })).toEqual(new Set([1, 2]));
@@ -257,7 +254,7 @@ describe('a token', () => {
     expect(drawn({ minP: 0.1 })).toEqual(new Set([0, 1, 2]));
   });
 
-  test('is as likely as the distribution says', () => {
+  test('follows the probabilities', () => {
     const shares = [0, 0, 0, 0];
     for (let i = 0; i < 10_000; i += 1) shares[sampleToken(logits, all, i / 10_000)]! += 1e-4;
     const weights = [...logits].map(Math.exp);

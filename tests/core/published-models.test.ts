@@ -40,13 +40,13 @@ async function failureOf(action: () => unknown): Promise<Failure> {
 }
 
 describe('a published model', () => {
-  test('has as many parameters as its makers say', () => {
+  test('has the published number of parameters', () => {
     expect(publishedModels.map(({ shape }) => parameterCount(shape))).toEqual([
       494_032_768, 1_543_714_304, 3_085_938_688,
     ]);
   });
 
-  test('is found in the data folder, else as the newest in the cache', async () => {
+  test('is found in the data folder, or else as the newest snapshot in the cache', async () => {
     const environment = { HF_HOME: join(home, 'hugging-face') };
     const missing = await failureOf(() => findPublishedModel(home, small, environment));
     expect(missing.code).toBe('model_missing');
@@ -63,37 +63,37 @@ describe('a published model', () => {
     expect(findPublishedModel(home, small, environment)).toBe(own);
   });
 
-  test('is put where a shell means it, whatever the data folder is called', () => {
+  test('has a download command that quotes the data folder for the shell', () => {
     expect(downloadCommand("/home/o'neil data", small)).toContain("'/home/o'\\''neil data/models/");
   });
 
-  test('is inspected by the trainer, whose finding is told', async () => {
-    const asked: string[] = [];
-    const finds = (answer: Error | null) => ({
+  test('is inspected by the trainer, whose problem is returned', async () => {
+    const inspected: string[] = [];
+    const withProblem = (problem: Error | null) => ({
       home,
       trainer: {
         inspect: async (folder: string) => {
-          asked.push(folder);
-          if (answer) throw answer;
+          inspected.push(folder);
+          if (problem) throw problem;
           return { parameters: 494_032_768 };
         },
       },
     });
-    const nowhere = await inspectModel(finds(null), small.name, join(home, 'nothing'));
-    expect(nowhere).toMatchObject({ folder: null, parameters: null, problem: { code: 'model_missing' } });
-    expect(asked).toEqual([]);
+    const missing = await inspectModel(withProblem(null), small.name, join(home, 'nothing'));
+    expect(missing).toMatchObject({ folder: null, parameters: null, problem: { code: 'model_missing' } });
+    expect(inspected).toEqual([]);
     const own = putModel(modelFolder(home, small));
-    expect(await inspectModel(finds(null), small.name)).toMatchObject({
+    expect(await inspectModel(withProblem(null), small.name)).toMatchObject({
       folder: own,
       parameters: 494_032_768,
       problem: null,
     });
     const bad = new Failure('model_unsupported', 'model_type is "llama"', 'Use a Qwen2 model.');
-    expect(await inspectModel(finds(bad), small.name, own)).toMatchObject({
+    expect(await inspectModel(withProblem(bad), small.name, own)).toMatchObject({
       folder: own,
       problem: bad.toApiError(),
     });
-    expect((await failureOf(() => inspectModel(finds(null), 'Qwen3'))).code).toBe('model_unknown');
+    expect((await failureOf(() => inspectModel(withProblem(null), 'Qwen3'))).code).toBe('model_unknown');
   });
 });
 
@@ -105,7 +105,7 @@ describe('a run of a published model', () => {
   });
   const fine = async () => ({ parameters: 1 });
 
-  test('begins from the folder that is found, or that was named', async () => {
+  test('starts from the found or the given folder', async () => {
     const own = putModel(modelFolder(home, small));
     const elsewhere = putModel(join(home, 'elsewhere'));
     const modelOf = async (set: Record<string, string>) => {
@@ -116,19 +116,21 @@ describe('a run of a published model', () => {
     expect(await modelOf({ 'start.model': elsewhere })).toMatchObject({ model: elsewhere });
   });
 
-  test('is not made from a folder that the trainer refuses, but without a trainer it is', async () => {
+  test('is not created from a folder that the trainer rejects, but is created without a trainer', async () => {
     putModel(modelFolder(home, small));
-    const refuses = (code: string) => async () => {
+    const rejectsWith = (code: string) => async () => {
       throw new Failure(code, 'No.', 'Another.');
     };
-    const failure = await failureOf(() => createRun(parts(refuses('model_unsupported')), { preset }));
+    const failure = await failureOf(() => createRun(parts(rejectsWith('model_unsupported')), { preset }));
     expect(failure.code).toBe('model_unsupported');
-    expect(await createRun(parts(refuses('trainer_missing')), { preset })).toMatch(/^qwen2-5-0-5b-sokoban/);
+    expect(await createRun(parts(rejectsWith('trainer_missing')), { preset })).toMatch(
+      /^qwen2-5-0-5b-sokoban/,
+    );
   });
 });
 
-describe('the presets of published models', () => {
-  test('are RAGEN’s default configuration', () => {
+describe('presets of published models', () => {
+  test("follow RAGEN's default configuration", () => {
     const { config } = findPreset(preset);
     expect(config).toMatchObject({
       device: 'cuda',
@@ -151,7 +153,7 @@ describe('the presets of published models', () => {
     expect(environment).toMatchObject({ max_turns: 5, max_actions_per_turn: 5, max_actions: 10 });
   });
 
-  test('tell the rules, the state and the form of a reply', () => {
+  test('state the rules, the state and the response format in the prompt', () => {
     for (const { config } of publishedPresets) {
       const { first, system } = config.environments[0]!.prompt;
       expect(system).not.toBe('');
@@ -161,22 +163,22 @@ describe('the presets of published models', () => {
     }
   });
 
-  test('say of the ice what its configuration makes of it', () => {
-    const said = (task: string) => {
+  test('describe the ice as configured', () => {
+    const descriptionOf = (task: string) => {
       const preset = publishedPresets.find((each) => each.task.endsWith(task))!;
       const { config, prompt } = preset.config.environments[0]!;
       return { config, words: `${preset.summary}\n${prompt.system}\n${prompt.first}` };
     };
-    const dry = said('-frozen-lake');
-    expect(dry.config).toMatchObject({ is_slippery: false });
-    expect(dry.words).toMatch(/Moves never slip\.[\s\S]*does not slip/);
-    expect(dry.words).not.toMatch(/slippery/);
-    const slippery = said('-frozen-lake-slippery');
+    const still = descriptionOf('-frozen-lake');
+    expect(still.config).toMatchObject({ is_slippery: false });
+    expect(still.words).toMatch(/Moves never slip\.[\s\S]*does not slip/);
+    expect(still.words).not.toMatch(/slippery/);
+    const slippery = descriptionOf('-frozen-lake-slippery');
     expect(slippery.config).toMatchObject({ is_slippery: true, success_rate: 1 / 3 });
     expect(slippery.words).toMatch(/only one move of three goes where it is meant to/);
   });
 
-  test('say what they take of a GPU: more with a critic, less where blocks are computed again', () => {
+  test('estimate GPU memory: more with a critic, less with recomputation', () => {
     const base = findPreset(preset).config;
     const config = { ...base, optimizer: { ...base.optimizer, micro_batch_tokens: 16_384 } };
     const bytes = (changes: object) => totalBytes(deviceMemoryParts({ ...config, ...changes }, small.shape));
@@ -185,13 +187,13 @@ describe('the presets of published models', () => {
     const recompute = (level: string) => bytes({ optimizer: { ...config.optimizer, recompute: level } });
     expect(recompute('block')).toBeLessThan(recompute('elementwise'));
     expect(recompute('elementwise')).toBeLessThan(recompute('none'));
-    // Rollout and update take turns: a larger cache costs nothing until it is the larger of the two.
+    // Rollout and update share memory, so a larger cache costs nothing until it exceeds the update.
     expect(bytes({ rollout: { ...config.rollout, slots: 64 } })).toBe(bytes({}));
     for (const each of publishedPresets) expect(each.deviceBytes).toBeGreaterThan(5e9);
   });
 });
 
-test('what a run will take of a GPU is what the trainer plans, within two percent', () => {
+test("the estimated GPU memory is within two percent of the trainer's plan", () => {
   const file = join(import.meta.dirname, '../../native/tests/vectors/memory-plans.json');
   const { config } = findPreset(preset);
   for (const plan of JSON.parse(readFileSync(file, 'utf8')).plans) {

@@ -25,26 +25,26 @@ describe('the queue', { timeout: 300_000 }, () => {
     vi.unstubAllEnvs();
     await world.close();
   });
-  const make = (core: Core) => core.runs.create({ preset: 'starter-frozen-lake', set: small });
-  const working = () => world.core(undefined, { worksQueue: true });
+  const create = (core: Core) => core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  const workingCore = () => world.core(undefined, { worksQueue: true });
   const file = () => join(world.home, 'queue.json');
   const status = (core: Core, runId: string) => core.runs.get(runId).status;
-  const until = (core: Core, runId: string, wanted: string) =>
-    untilRun(core, runId, (run) => run.status === wanted);
+  const untilStatus = (core: Core, runId: string, expected: string) =>
+    untilRun(core, runId, ({ status }) => status === expected);
 
-  test('starts one run after the other, in the order that was asked for', async () => {
+  test('starts one run after another in the requested order', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
-    const core = await working();
-    const [byHand, second, third] = [await make(core), await make(core), await make(core)];
-    await core.runs.start(byHand);
+    const core = await workingCore();
+    const [manual, second, third] = [await create(core), await create(core), await create(core)];
+    await core.runs.start(manual);
     expect(core.queue.add(second)).toBe(1);
     expect(core.queue.add(third)).toBe(2);
     expect(core.queue.add(third)).toBe(2);
     expect(core.runs.get(third)).toMatchObject({ status: 'queued', queuePosition: 2 });
     expect(core.queue.move(third, 1)).toBe(1);
-    await core.runs.command(byHand, 'stop');
-    await until(core, third, 'running');
-    expect(status(core, byHand)).toBe('stopped');
+    await core.runs.command(manual, 'stop');
+    await untilStatus(core, third, 'running');
+    expect(status(core, manual)).toBe('stopped');
     expect(core.runs.get(third).queuePosition).toBeNull();
     expect(await untilRun(core, second, (run) => run.queuePosition === 1)).toMatchObject({
       status: 'queued',
@@ -54,67 +54,67 @@ describe('the queue', { timeout: 300_000 }, () => {
     await core.runs.command(third, 'pause');
     expect(status(core, second)).toBe('queued');
     await core.runs.command(third, 'stop');
-    await until(core, second, 'running');
+    await untilStatus(core, second, 'running');
     await core.runs.command(second, 'stop');
   });
 
-  /** As when another version has put its own run.json there: what the queue finds only when it starts the run. */
-  function becomesNewer(core: Core, runId: string): void {
+  /** Replaces run.json by one of a newer version, which the queue notices only when it starts the run. */
+  function makeNewer(core: Core, runId: string): void {
     const path = join(core.runs.folder(runId), 'run.json');
     const config = JSON.parse(readFileSync(path, 'utf8'));
     writeFileSync(path, JSON.stringify({ ...config, version: configVersion + 1 }));
   }
 
-  test('goes on after a run that cannot be started, and says why it could not', async () => {
-    const core = await working();
-    const [broken, whole] = [await make(core), await make(core)];
+  test("continues after a run that can't be started, and stores the reason", async () => {
+    const core = await workingCore();
+    const [broken, next] = [await create(core), await create(core)];
     core.queue.add(broken);
-    becomesNewer(core, broken);
-    core.queue.add(whole);
-    await until(core, whole, 'completed');
+    makeNewer(core, broken);
+    core.queue.add(next);
+    await untilStatus(core, next, 'completed');
     expect(core.runs.get(broken)).toMatchObject({
       status: 'created',
       queuePosition: null,
       failure: { code: 'config_version_unsupported', hint: expect.stringMatching(/./) },
     });
-    await untilRun(core, whole, () => core.queue.list().length === 0);
+    await untilRun(core, next, () => core.queue.list().length === 0);
   });
 
-  test('survives the end of core and the loss of the history', async () => {
+  test('survives a restart and the loss of the run history', async () => {
     const first = await world.core();
-    const [a, b, c] = [await make(first), await make(first), await make(first)];
+    const [a, b, c] = [await create(first), await create(first), await create(first)];
     for (const runId of [a, b, c]) first.queue.add(runId);
     first.queue.move(c, 1);
     first.queue.remove(b);
     await first.dispose();
     for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
-    const second = await working();
+    const second = await workingCore();
     expect(second.runs.get(b)).toMatchObject({ status: 'created', queuePosition: null });
-    await until(second, a, 'completed');
+    await untilStatus(second, a, 'completed');
     const times = [c, a].map((runId) => second.runs.get(runId).startedAt!);
     expect(times[0]).toBeLessThan(times[1]!);
     await untilRun(second, a, () => second.queue.list().length === 0);
   });
 
-  test('starts what a core that is gone was about to start, and forgets what it had started', async () => {
+  test('starts the run that a killed process had claimed, and drops the runs that it had started', async () => {
     const core = await world.core();
-    const [started, claimed] = [await make(core), await make(core)];
+    const [started, claimed] = [await create(core), await create(core)];
     const added = Date.now() - 1000;
     await core.runs.start(started);
-    await until(core, started, 'completed');
+    await untilStatus(core, started, 'completed');
     const entry = (run: string) => ({ run, added });
     writeFileSync(
       file(),
       JSON.stringify({ version: 1, runs: [entry(started), entry(claimed), entry('deleted')] }),
     );
     core.queue.work();
-    await until(core, claimed, 'completed');
+    await untilStatus(core, claimed, 'completed');
     await untilRun(core, claimed, () => core.queue.list().length === 0);
   });
 
-  test('keeps everything where the trainer is missing, and says so', async () => {
+  test('keeps all runs if the trainer is missing, and reports it', async () => {
     const core = await world.core(join(world.folder, 'nowhere'));
-    const runId = await make(core);
+    const runId = await create(core);
     core.queue.add(runId);
     const logged = new Promise<void>((resolve) => {
       vi.spyOn(world.logged, 'push').mockImplementation(() => {
@@ -130,9 +130,9 @@ describe('the queue', { timeout: 300_000 }, () => {
     expect(core.queue.problem()).toBeNull();
   });
 
-  test('is given up by the command where the trainer is missing, and it is said why', async () => {
+  test('`starpo queue run` fails with the reason if the trainer is missing', async () => {
     const core = await world.core();
-    core.queue.add(await make(core));
+    core.queue.add(await create(core));
     await core.dispose();
     const missing = { STARPO_TRAINER: join(world.folder, 'nowhere') };
     const { status, errors } = await starpo(['queue', 'run'], world.environment(missing)).finished;
@@ -142,14 +142,14 @@ describe('the queue', { timeout: 300_000 }, () => {
     });
   });
 
-  test('waits where what became of a run cannot be written', async () => {
+  test("waits if a run's failure can't be written", async () => {
     const core = await world.core();
-    const broken = await make(core);
+    const broken = await create(core);
     vi.spyOn(core.annotations, 'add').mockImplementation(() => {
       throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
     });
     core.queue.add(broken);
-    becomesNewer(core, broken);
+    makeNewer(core, broken);
     const logged = new Promise<void>((resolve) => {
       vi.spyOn(world.logged, 'push').mockImplementation((text) => {
         if (text.startsWith('The queue waits')) resolve();
@@ -162,9 +162,9 @@ describe('the queue', { timeout: 300_000 }, () => {
     expect(JSON.parse(readFileSync(file(), 'utf8')).runs).toMatchObject([{ run: broken }]);
   });
 
-  test('starts a run again that was started by hand meanwhile, has ended, and is asked for anew', async () => {
+  test('starts a queued run that was started manually, ended and queued again', async () => {
     const core = await world.core();
-    const runId = await make(core);
+    const runId = await create(core);
     core.queue.add(runId);
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     await core.runs.start(runId);
@@ -173,63 +173,63 @@ describe('the queue', { timeout: 300_000 }, () => {
     vi.unstubAllEnvs();
     core.queue.add(runId);
     core.queue.work();
-    await until(core, runId, 'completed');
+    await untilStatus(core, runId, 'completed');
   });
 
-  test('leaves a device alone whose run was started by hand and still loads', async () => {
-    const go = join(world.folder, 'go');
+  test('does not use a device while a manually started run is still loading', async () => {
+    const release = join(world.folder, 'release');
     const loading = join(world.folder, 'loading');
     const slow = join(world.folder, 'slow-trainer');
-    const waits = `if [ "$1" = train ]; then : > '${loading}'; until [ -e '${go}' ]; do sleep 0.02; done; fi`;
+    const waits = `if [ "$1" = train ]; then : > '${loading}'; untilStatus [ -e '${release}' ]; do sleep 0.02; done; fi`;
     writeFileSync(slow, `#!/bin/sh\n${waits}\nexec '${fakeTrainer}' "$@"\n`);
     chmodSync(slow, 0o755);
     const core = await world.core(slow, { worksQueue: true });
-    const [byHand, waiting] = [await make(core), await make(core)];
-    const started = core.runs.start(byHand);
+    const [manual, waiting] = [await create(core), await create(core)];
+    const started = core.runs.start(manual);
     await expect.poll(() => existsSync(loading)).toBe(true);
     core.queue.add(waiting);
     await core.queue.settled();
-    expect(status(core, byHand)).toBe('created');
+    expect(status(core, manual)).toBe('created');
     expect(status(core, waiting)).toBe('queued');
-    await expect(makeIdle(core, byHand)).rejects.toMatchObject({ code: 'run_active' });
-    writeFileSync(go, '');
+    await expect(makeIdle(core, manual)).rejects.toMatchObject({ code: 'run_active' });
+    writeFileSync(release, '');
     await started;
-    await until(core, waiting, 'completed');
+    await untilStatus(core, waiting, 'completed');
   });
 
-  test('starts a run whose trainer of before was still ending', async () => {
+  test('retries a run whose previous trainer is still exiting', async () => {
     const core = await world.core();
-    const runId = await make(core);
+    const runId = await create(core);
     core.queue.add(runId);
     vi.spyOn(core.runs, 'start').mockRejectedValueOnce(new Failure('run_active', 'It is ending.', 'Wait.'));
     core.queue.work();
-    await until(core, runId, 'completed');
+    await untilStatus(core, runId, 'completed');
     await untilRun(core, runId, () => core.queue.list().length === 0);
   });
 
-  test('lets go of a run that is started by hand, though nobody works through it', async () => {
+  test('drops a run that is started manually, even if no process works the queue', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     const core = await world.core();
-    const [runId, other] = [await make(core), await make(core)];
+    const [runId, other] = [await create(core), await create(core)];
     core.queue.add(runId);
     core.queue.add(other);
     await core.runs.start(runId);
     await untilRun(core, other, ({ queuePosition }) => queuePosition === 1);
     await untilRun(core, runId, ({ iteration }) => iteration === 1);
     await core.runs.command(runId, 'stop');
-    expect(await until(core, runId, 'stopped')).toMatchObject({ iteration: 1, queuePosition: null });
+    expect(await untilStatus(core, runId, 'stopped')).toMatchObject({ iteration: 1, queuePosition: null });
   });
 
-  test('keeps a damaged file aside', async () => {
+  test('sets a damaged file aside', async () => {
     writeFileSync(file(), '{"version":1,"runs":[');
     const core = await world.core();
     expect(core.queue.list()).toEqual([]);
-    core.queue.add(await make(core));
+    core.queue.add(await create(core));
     expect(readFileSync(`${file()}.damaged`, 'utf8')).toBe('{"version":1,"runs":[');
     expect(JSON.parse(readFileSync(file(), 'utf8')).runs).toHaveLength(1);
   });
 
-  test('is worked through from the command line', async () => {
+  test('is worked by the CLI', async () => {
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
     const set = Object.entries(small).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const added = [];

@@ -1,25 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TrapCalibration } from '../../core/contract/contract.ts';
 import { shippedCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { eventsAfter, readLog } from '../../core/history/queries.ts';
-import { createCore } from '../../core/index.ts';
 import { presets } from '../../core/presets/presets.ts';
 import { eventTypes } from '../../core/run-directory/events.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { starpo } from './fixtures/child.ts';
-import { keptSeqs } from './fixtures/journal.ts';
+import { storedSeqs } from './fixtures/journal.ts';
+import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { root, untilRun, World } from './fixtures/world.ts';
 
-const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
-const built = existsSync(trainer);
-const unless = built ? '' : ' (skipped: the trainer is not built)';
-const resources = join(root, 'resources');
-
-describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
+describeWithTrainer('core and the trainer agree', {}, () => {
   test.each(presets.map(({ id, config }) => [id, config] as const))('on the preset %s', (_, config) => {
     const folder = mkdtempSync(join(tmpdir(), 'starpo-preset-'));
     const path = join(folder, 'run.json');
@@ -39,7 +34,7 @@ describe.skipIf(!built)(`core and the trainer agree${unless}`, () => {
   });
 });
 
-describe.skipIf(!built)(`a real run${unless}`, () => {
+describeWithTrainer('a real run', {}, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -58,35 +53,31 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
   };
 
   test.each(['starter-frozen-lake', 'starter-bandit'])(
-    'of %s is followed and replayed',
+    'of %s is ingested and replayed',
     { timeout: 120_000 },
     async (preset) => {
-      const core = await createCore({ home: world.home, resources, trainerPath: trainer });
-      try {
-        const handlers = createHandlers(core);
-        const runId = await core.runs.create({ preset, set: small });
-        await core.runs.start(runId);
-        await untilRun(core, runId, ({ status }) => status !== 'running' && status !== 'created');
-        expect(core.runs.get(runId)).toMatchObject({ status: 'completed', iteration: 2, failure: null });
-        const events = eventsAfter(core.database, runId, -1);
-        expect(events.map((event) => event.seq)).toEqual(keptSeqs(core.runs.folder(runId)));
-        for (const { type } of events) expect(eventTypes).toContain(type);
-        expect(readLog(core.database, runId).filter((line) => line.seq < 0)).toEqual([]);
-        for (const file of await handlers['rollouts.list']({ runId })) {
-          const episodes = await handlers['rollouts.episodes']({ runId, ...file });
-          expect(episodes).toHaveLength(file.episodes);
-          for (const { id } of episodes) {
-            const replay = await handlers['rollouts.replay']({ runId, episodeId: id });
-            expect(replay.frames.at(-1)!.total).toBeCloseTo(replay.summary.reward);
-          }
+      const core = await world.core(trainer, { resources });
+      const handlers = createHandlers(core);
+      const runId = await core.runs.create({ preset, set: small });
+      await core.runs.start(runId);
+      await untilRun(core, runId, ({ status }) => status !== 'running' && status !== 'created');
+      expect(core.runs.get(runId)).toMatchObject({ status: 'completed', iteration: 2, failure: null });
+      const events = eventsAfter(core.database, runId, -1);
+      expect(events.map((event) => event.seq)).toEqual(storedSeqs(core.runs.folder(runId)));
+      for (const { type } of events) expect(eventTypes).toContain(type);
+      expect(readLog(core.database, runId).filter((line) => line.seq < 0)).toEqual([]);
+      for (const file of await handlers['rollouts.list']({ runId })) {
+        const episodes = await handlers['rollouts.episodes']({ runId, ...file });
+        expect(episodes).toHaveLength(file.episodes);
+        for (const { id } of episodes) {
+          const replay = await handlers['rollouts.replay']({ runId, episodeId: id });
+          expect(replay.frames.at(-1)!.total).toBeCloseTo(replay.summary.reward);
         }
-      } finally {
-        await core.dispose();
       }
     },
   );
 
-  test('with a model file that is cut short fails, and says so', { timeout: 60_000 }, async () => {
+  test('with a truncated model file fails with the reason', { timeout: 60_000 }, async () => {
     for (const file of ['config.json', 'tokenizer.json']) {
       copyFileSync(join(resources, 'starter', file), join(world.resources, 'starter', file));
     }
@@ -99,90 +90,76 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
   });
 
   test('is killed, resumed and stopped', { timeout: 120_000 }, async () => {
-    const core = await createCore({ home: world.home, resources, trainerPath: trainer });
-    try {
-      const set = { ...small, iterations: 1000, 'evaluation.every': 0, 'checkpoint.every': 1 };
-      const runId = await core.runs.create({ preset: 'starter-bandit', set });
-      await core.runs.start(runId);
-      await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_active' });
-      await untilRun(core, runId, ({ iteration }) => iteration >= 2);
-      process.kill((await core.trainer.status(core.runs.folder(runId))).pid!, 'SIGKILL');
-      const { iteration } = await untilRun(core, runId, ({ status }) => status === 'interrupted');
-      await core.runs.start(runId);
-      await untilRun(core, runId, (run) => run.iteration > iteration);
-      expect(await core.runs.command(runId, 'pause')).toMatchObject({ accepted: true });
-      await untilRun(core, runId, ({ status }) => status === 'paused');
-      expect(await core.runs.command(runId, 'stop')).toMatchObject({ accepted: true });
-      await untilRun(core, runId, ({ status }) => status === 'stopped');
-      const iterations = core.database
-        .prepare("SELECT iteration FROM metrics WHERE run = ? AND name = 'actor/loss' ORDER BY iteration")
-        .pluck()
-        .all(runId);
-      expect(iterations).toEqual(iterations.map((_, index) => index + 1));
-    } finally {
-      await core.dispose();
-    }
+    const core = await world.core(trainer, { resources });
+    const set = { ...small, iterations: 1000, 'evaluation.every': 0, 'checkpoint.every': 1 };
+    const runId = await core.runs.create({ preset: 'starter-bandit', set });
+    await core.runs.start(runId);
+    await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_active' });
+    await untilRun(core, runId, ({ iteration }) => iteration >= 2);
+    process.kill((await core.trainer.status(core.runs.folder(runId))).pid!, 'SIGKILL');
+    const { iteration } = await untilRun(core, runId, ({ status }) => status === 'interrupted');
+    await core.runs.start(runId);
+    await untilRun(core, runId, (run) => run.iteration > iteration);
+    expect(await core.runs.command(runId, 'pause')).toMatchObject({ accepted: true });
+    await untilRun(core, runId, ({ status }) => status === 'paused');
+    expect(await core.runs.command(runId, 'stop')).toMatchObject({ accepted: true });
+    await untilRun(core, runId, ({ status }) => status === 'stopped');
+    const iterations = core.database
+      .prepare("SELECT iteration FROM metrics WHERE run = ? AND name = 'actor/loss' ORDER BY iteration")
+      .pluck()
+      .all(runId);
+    expect(iterations).toEqual(iterations.map((_, index) => index + 1));
   });
 
-  test('that collapses under a policy that rolls back ends as a fork of its last healthy checkpoint', {
+  test('that collapses is rolled back to a fork of its last healthy checkpoint', {
     timeout: 300_000,
   }, async () => {
-    // A learning rate that nothing survives, and thresholds that wait for nothing.
+    // A learning rate that always collapses, and thresholds that react at once.
     const { thresholds } = shippedCalibration;
     const about: TrapCalibration = { source: 'fitted', models: ['this test'], runs: 1, note: 'hasty' };
     const weights = { ...thresholds.weights, reward_std_falls: 1, format_falls: 1 };
     const hasty = { ...thresholds, window: 2, baseline: 3, on_after: 1, weights };
     writeCalibration(world.home, { about, thresholds: hasty });
-    const core = await createCore({
-      home: world.home,
-      resources,
-      trainerPath: trainer,
-      backgroundWork: true,
-      log: () => {},
+    const core = await world.core(trainer, { resources, backgroundWork: true });
+    const set = {
+      ...small,
+      'start.weights': 'load',
+      iterations: 40,
+      'rollout.groups': 4,
+      'rollout.group_size': 4,
+      'rollout.max_response_tokens': 32,
+      'policy_loss.mini_batch': 16,
+      'optimizer.learning_rate': 0.01,
+      'evaluation.every': 0,
+      'checkpoint.every': 1,
+      automatic_action: 'rollback',
+    };
+    const runId = await core.runs.create({ preset: 'starter-frozen-lake', set });
+    await core.runs.start(runId);
+    const { lastAction, status } = await untilRun(
+      core,
+      runId,
+      (run) => ['done', 'failed'].includes(run.lastAction?.state ?? '') || run.status === 'completed',
+    );
+    expect(lastAction).toMatchObject({ kind: 'rollback', by: 'monitor', state: 'done' });
+    expect(status).toBe('stopped');
+    const { checkpoint, fork } = lastAction!;
+    const { parent, iterations } = await untilRun(core, fork!, ({ iteration }) => iteration > checkpoint!);
+    expect({ parent, iterations }).toEqual({
+      parent: { run: runId, iteration: checkpoint },
+      iterations: 40,
     });
-    try {
-      const set = {
-        ...small,
-        'start.weights': 'load',
-        iterations: 40,
-        'rollout.groups': 4,
-        'rollout.group_size': 4,
-        'rollout.max_response_tokens': 32,
-        'policy_loss.mini_batch': 16,
-        'optimizer.learning_rate': 0.01,
-        'evaluation.every': 0,
-        'checkpoint.every': 1,
-        automatic_action: 'rollback',
-      };
-      const runId = await core.runs.create({ preset: 'starter-frozen-lake', set });
-      await core.runs.start(runId);
-      const { lastAction, status } = await untilRun(
-        core,
-        runId,
-        (run) => ['done', 'failed'].includes(run.lastAction?.state ?? '') || run.status === 'completed',
-      );
-      expect(lastAction).toMatchObject({ kind: 'rollback', by: 'monitor', state: 'done' });
-      expect(status).toBe('stopped');
-      const { checkpoint, fork } = lastAction!;
-      const { parent, iterations } = await untilRun(core, fork!, ({ iteration }) => iteration > checkpoint!);
-      expect({ parent, iterations }).toEqual({
-        parent: { run: runId, iteration: checkpoint },
-        iterations: 40,
-      });
-      const first = core.database
-        .prepare('SELECT min(iteration) FROM metrics WHERE run = ? AND name = ?')
-        .pluck();
-      expect(first.get(fork, 'actor/loss')).toBe(checkpoint! + 1);
-      await core.runs.command(fork!, 'stop');
-      await untilRun(core, fork!, (run) => run.status === 'stopped');
-      const { optimizer } = (await core.runs.config(fork!)) as { optimizer: { learning_rate: number } };
-      expect(optimizer.learning_rate).toBe(0.0033);
-    } finally {
-      await core.dispose();
-    }
+    const first = core.database
+      .prepare('SELECT min(iteration) FROM metrics WHERE run = ? AND name = ?')
+      .pluck();
+    expect(first.get(fork, 'actor/loss')).toBe(checkpoint! + 1);
+    await core.runs.command(fork!, 'stop');
+    await untilRun(core, fork!, (run) => run.status === 'stopped');
+    const { optimizer } = (await core.runs.config(fork!)) as { optimizer: { learning_rate: number } };
+    expect(optimizer.learning_rate).toBe(0.0033);
   });
 
-  test('goes on while core is killed, and afterwards every event is there once', {
+  test('continues while core is killed, and every event is ingested once', {
     timeout: 120_000,
   }, async () => {
     const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
@@ -194,13 +171,9 @@ describe.skipIf(!built)(`a real run${unless}`, () => {
     const [, runId] = await command.line(/^run (\S+)$/);
     await command.line(/^iteration 2\//);
     await command.kill();
-    const core = await createCore({ home: world.home, resources, trainerPath: trainer });
-    try {
-      await untilRun(core, runId!, ({ status }) => status === 'completed');
-      const seqs = eventsAfter(core.database, runId!, -1).map((event) => event.seq);
-      expect(seqs).toEqual(keptSeqs(core.runs.folder(runId!)));
-    } finally {
-      await core.dispose();
-    }
+    const core = await world.core(trainer, { resources });
+    await untilRun(core, runId!, ({ status }) => status === 'completed');
+    const seqs = eventsAfter(core.database, runId!, -1).map((event) => event.seq);
+    expect(seqs).toEqual(storedSeqs(core.runs.folder(runId!)));
   });
 });

@@ -35,7 +35,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     await expect(read(9)).rejects.toMatchObject({ code: 'episode_unknown' });
   });
 
-  test('are counted by their first thought, with those that succeeded', async () => {
+  test('are counted by their first reasoning, with successes', async () => {
     expect(await readThoughts(folder, paths)).toEqual({
       episodes: 8,
       thoughts: [
@@ -61,11 +61,11 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
-  test('of a whole reply count where it has no thought, the commonest first', async () => {
+  test('without reasoning are counted by their response, the most common first', async () => {
     const stem = join(folder, paths.file.replace('.jsonl.zst', ''));
-    const replies = ['b', 'a', 'b', 'c'];
+    const responses = ['b', 'a', 'b', 'c'];
     const summary = (await readEpisodes(folder, paths))[0]!;
-    const frames = replies.map((response, index) =>
+    const frames = responses.map((response, index) =>
       zstdCompressSync(
         JSON.stringify({ steps: [{ response, think: index === 3 ? 'thought' : null, format_valid: false }] }),
       ),
@@ -92,7 +92,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('become frames: the initial state, then one for each action', async () => {
+  test('become frames: the initial state, then one per action', async () => {
     const frames = toFrames(await read(3));
     expect(frames.map((frame) => [frame.turn, frame.step, frame.action])).toEqual([
       [0, -1, null],
@@ -114,7 +114,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
-  test('carry on a dead end through turns without an action; older files have none', async () => {
+  test('stay in a dead end during turns without an action; older files have no dead ends', async () => {
     const episode = await read(3);
     expect(toFrames(episode).some(({ deadEnd }) => deadEnd)).toBe(false);
     const [first, second] = episode.steps;
@@ -134,9 +134,9 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
-  test('a turn without actions keeps the picture and pays its penalty', async () => {
-    const whole = await read(0);
-    const [first, second] = whole.steps;
+  test('a turn without actions keeps the board and its penalty', async () => {
+    const original = await read(0);
+    const [first, second] = original.steps;
     const idle = {
       ...first!,
       executed: [],
@@ -146,12 +146,12 @@ describe('episodes', { timeout: 60_000 }, () => {
       think: null,
       answer: null,
     };
-    const frames = toFrames({ ...whole, steps: [idle, { ...second!, penalty: -0.1 }] });
+    const frames = toFrames({ ...original, steps: [idle, { ...second!, penalty: -0.1 }] });
     expect(frames.map((frame) => frame.total)).toEqual([0, -0.1, -0.1, -0.1, 0.8]);
-    expect(frames[1]).toMatchObject({ turn: 0, step: -1, action: null, board: whole.initial });
+    expect(frames[1]).toMatchObject({ turn: 0, step: -1, action: null, board: original.initial });
   });
 
-  test('of the Bandit have arms and no board', async () => {
+  test('of Bandit have arms and no board', async () => {
     const pulls = fakeRollout(folder, {}, 1, 'bandit', bandit.preset, 1, 2);
     const result = toReplay(await readEpisode(folder, pulls, '000001-bandit-0001'));
     expect(result.arms).toEqual(['Phoenix', 'Dragon']);
@@ -161,21 +161,21 @@ describe('episodes', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('of an environment that this build does not know show its states as they were recorded', async () => {
-    const whole = await read(0);
-    const [first] = whole.steps[0]!.executed;
+  test('of an unknown environment show the recorded states', async () => {
+    const original = await read(0);
+    const [first] = original.steps[0]!.executed;
     Object.assign(first!, { found_a_key: true, lost_a_key: false, steps_left: 3 });
-    const foreign = episode.parse({ ...whole, type: 'maze', ended: 'asleep', initial: 'a maze' });
-    const result = toReplay(foreign);
+    const unknown = episode.parse({ ...original, type: 'maze', ended: 'asleep', initial: 'a maze' });
+    const result = toReplay(unknown);
     expect(replay.parse(result)).toMatchObject({ type: 'maze', summary: { ended: 'asleep' } });
     expect(result.frames.map(({ facts }) => facts).slice(0, 3)).toEqual([[], ['found_a_key'], []]);
     expect(result.frames.map(({ board }) => board)).toEqual([
       'a maze',
-      ...whole.steps.flatMap(({ executed }) => executed.map(({ board }) => board)),
+      ...original.steps.flatMap(({ executed }) => executed.map(({ board }) => board)),
     ]);
   });
 
-  test.each(['file', 'index'] as const)('in a damaged or missing %s are told of', async (which) => {
+  test.each(['file', 'index'] as const)('in a damaged or missing %s are reported', async (which) => {
     const path = join(folder, paths[which]);
     truncateSync(path, readFileSync(path).length - 10);
     await expect(read(7)).rejects.toMatchObject({ code: 'rollout_corrupt' });
@@ -190,7 +190,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
-  test('that are no episodes are refused', async () => {
+  test('that are invalid are rejected', async () => {
     expect(episode.safeParse({ ...(await read(0)), steps: [{}] }).success).toBe(false);
     writeFileSync(join(folder, paths.index), '{"version":1,"episodes":{}}');
     await expect(read(0)).rejects.toMatchObject({ code: 'rollout_corrupt' });

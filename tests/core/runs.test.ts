@@ -29,10 +29,10 @@ describe('runs', { timeout: 60_000 }, () => {
     vi.unstubAllEnvs();
     await world.close();
   });
-  const make = (preset = 'starter-frozen-lake') => core.runs.create({ preset, set: small });
+  const create = (preset = 'starter-frozen-lake') => core.runs.create({ preset, set: small });
 
-  test('a new run has a whole run.json with an absolute model and its sha256, and starts nothing', async () => {
-    const runId = await make();
+  test('a new run has a complete run.json with an absolute model path and its sha256, and is not started', async () => {
+    const runId = await create();
     expect(runId).toMatch(runIdPattern);
     const config = JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
     expect(config).toMatchObject({ preset: 'starter-frozen-lake-starpo-s', iterations: 6 });
@@ -42,23 +42,23 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(core.runs.get(runId).name).toBe(`FrozenLake ${runId.slice(-4)}`);
   });
 
-  test('a run from shards has a digest over their names and contents', async () => {
+  test('the sha256 of a sharded model covers the names and contents of its shards', async () => {
     const starter = join(world.resources, 'starter');
     rmSync(join(starter, 'model.safetensors'));
     const index = (weight_map: unknown) =>
       writeFileSync(join(starter, 'model.safetensors.index.json'), JSON.stringify({ weight_map }));
-    await expect(make()).rejects.toMatchObject({ code: 'model_missing' });
+    await expect(create()).rejects.toMatchObject({ code: 'model_missing' });
     for (const bad of [undefined, [], { a: 1 }, { a: '../b' }, { a: '/b' }, { a: '' }]) {
       index(bad);
-      await expect(make()).rejects.toMatchObject({ code: 'model_index_invalid' });
+      await expect(create()).rejects.toMatchObject({ code: 'model_index_invalid' });
     }
     index({ a: 'two', b: 'one', c: 'two' });
-    await expect(make()).rejects.toMatchObject({ code: 'model_shard_missing' });
+    await expect(create()).rejects.toMatchObject({ code: 'model_shard_missing' });
     expect(core.runs.list()).toEqual([]);
 
     writeFileSync(join(starter, 'one'), '1');
     writeFileSync(join(starter, 'two'), '2');
-    const config = JSON.parse(readFileSync(join(core.runs.folder(await make()), 'run.json'), 'utf8'));
+    const config = JSON.parse(readFileSync(join(core.runs.folder(await create()), 'run.json'), 'utf8'));
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
     expect(config.start.sha256).toBe(sha256(`${sha256('1')}  one\n${sha256('2')}  two\n`));
   });
@@ -69,13 +69,13 @@ describe('runs', { timeout: 60_000 }, () => {
     [{ preset: 'starter-bandit', set: { iteration: 5 } }, 'config_invalid'],
     [{ preset: 'starter-bandit', set: { 'start.model': '/nowhere' } }, 'model_missing'],
     [{ preset: 'starter-bandit', set: { 'kl.reference': '/nowhere' } }, 'model_missing'],
-  ])('%j is refused and changes nothing', async (input, code) => {
+  ])('%j is rejected without creating a run', async (input, code) => {
     await expect(core.runs.create(input)).rejects.toMatchObject({ code, hint: expect.stringMatching(/./) });
     expect(core.runs.list()).toEqual([]);
   });
 
-  test('is started once, and not again where its end has not been read yet', async () => {
-    const runId = await make();
+  test('a run starts once, and not again if its end is not ingested yet', async () => {
+    const runId = await create();
     const both = await Promise.allSettled([core.runs.start(runId), core.runs.start(runId)]);
     expect(both).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'run_active' } }]);
     await untilRun(core, runId, ({ status }) => status === 'completed');
@@ -86,8 +86,8 @@ describe('runs', { timeout: 60_000 }, () => {
     await expect(core.runs.start('ended')).rejects.toMatchObject({ code: 'run_completed' });
   });
 
-  test('trains to its end, and is not started again', async () => {
-    const runId = await make();
+  test('a run trains to its last iteration and cannot be started again', async () => {
+    const runId = await create();
     await core.runs.start(runId);
     const run = await untilRun(core, runId, ({ status }) => status === 'completed');
     expect(run).toMatchObject({
@@ -102,29 +102,29 @@ describe('runs', { timeout: 60_000 }, () => {
     await expect(core.runs.start(runId)).rejects.toMatchObject({ code: 'run_completed' });
   });
 
-  test('clients never know of an iteration longer than of the summary that has it', async () => {
+  test('the summary is published together with the metrics of an iteration', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '2');
-    const runId = await make();
-    const told: string[] = [];
-    const held = new Promise<void>((resolve) => {
+    const runId = await create();
+    const published: string[] = [];
+    const secondIteration = new Promise<void>((resolve) => {
       core.notices.on((name, payload) => {
-        if (name === 'run') told.push(`summary ${(payload as Notice<'run'>).iteration}`);
+        if (name === 'run') published.push(`summary ${(payload as Notice<'run'>).iteration}`);
         if (name !== 'metrics') return;
         const newest = (payload as Notice<'metrics'>).points.at(-1)?.iteration ?? 0;
-        told.push(`metrics ${newest}`);
-        // Whatever follows in the same breath is looked at; timers come later.
+        published.push(`metrics ${newest}`);
+        // Microtasks run before timers, so only notices of the same tick are checked.
         if (newest === 2) queueMicrotask(resolve);
       });
     });
     await core.runs.start(runId);
-    await held;
-    expect(told.slice(-2)).toEqual(['metrics 2', 'summary 2']);
+    await secondIteration;
+    expect(published.slice(-2)).toEqual(['metrics 2', 'summary 2']);
     await core.runs.command(runId, 'stop');
   });
 
-  test('is paused, resumed and stopped by commands, and goes on later', async () => {
+  test('commands pause and stop a run, which can be resumed later', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '2');
-    const runId = await make();
+    const runId = await create();
     await core.runs.start(runId);
     await untilRun(core, runId, ({ iteration }) => iteration === 2);
     expect(await core.runs.command(runId, 'pause')).toEqual({ accepted: true, message: 'pause' });
@@ -140,9 +140,9 @@ describe('runs', { timeout: 60_000 }, () => {
     );
   });
 
-  test('a command follows a line that was cut short', async () => {
+  test('a command is written after a truncated line', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
-    const runId = await make();
+    const runId = await create();
     const control = join(core.runs.folder(runId), 'control.jsonl');
     writeFileSync(control, '{"v":1,"id":"old"');
     await core.runs.start(runId);
@@ -152,9 +152,9 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(JSON.parse(lines[1]!)).toMatchObject({ v: 1, command: 'stop', args: {} });
   });
 
-  test('a trainer that dies leaves an interrupted run, which goes on from its checkpoint', async () => {
+  test('a crashed trainer leaves an interrupted run that resumes from its checkpoint', async () => {
     vi.stubEnv('FAKE_TRAINER_DIE', '5');
-    const runId = await make();
+    const runId = await create();
     await core.runs.start(runId);
     expect(await untilRun(core, runId, ({ status }) => status === 'interrupted')).toMatchObject({
       iteration: 5,
@@ -167,29 +167,29 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(readSeries(later.database, runId, ['actor/grad_norm'])[0]!.iterations).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test('what the trainer says before it begins is said by start', async () => {
+  test('start fails with the error that the trainer reports before it trains', async () => {
     vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
-    const runId = await make();
+    const runId = await create();
     const error = { code: 'model_corrupt', message: 'the model file is cut short', hint: 'Copy it again.' };
     await expect(core.runs.start(runId)).rejects.toMatchObject(error);
     expect(readFileSync(join(core.runs.folder(runId), 'trainer.log'), 'utf8')).toContain('model_corrupt');
     expect(core.runs.get(runId).status).toBe('created');
   });
 
-  test('a trainer that is missing or no program is told of', async () => {
+  test('a missing or invalid trainer is reported', async () => {
     await core.dispose();
     const missing = await world.core(join(world.folder, 'nowhere'));
     const runId = await missing.runs.create({ preset: 'starter-bandit' });
     await expect(missing.runs.start(runId)).rejects.toMatchObject({ code: 'trainer_missing' });
     await missing.dispose();
-    const file = join(world.folder, 'no-program');
+    const file = join(world.folder, 'not-a-program');
     writeFileSync(file, 'text', { mode: 0o755 });
     const unusable = await world.core(file);
     await expect(unusable.runs.start(runId)).rejects.toMatchObject({ code: 'trainer_unusable' });
   });
 
-  test('a run of a newer version is shown and not started', async () => {
-    const runId = await make();
+  test('a run of a newer version is listed but not started', async () => {
+    const runId = await create();
     const path = join(core.runs.folder(runId), 'run.json');
     writeFileSync(
       path,
@@ -200,14 +200,14 @@ describe('runs', { timeout: 60_000 }, () => {
     expect(existsSync(join(core.runs.folder(runId), 'trainer.lock'))).toBe(false);
   });
 
-  test('a run.json that was damaged later is told of', async () => {
-    const runId = await make();
+  test('a damaged run.json is reported', async () => {
+    const runId = await create();
     writeFileSync(join(core.runs.folder(runId), 'run.json'), '{"preset"');
     const error = { code: 'config_unreadable', hint: expect.stringMatching(/./) };
     await expect(core.runs.start(runId)).rejects.toMatchObject(error);
   });
 
-  test('a run directory without a readable run.json is passed over', async () => {
+  test('a run folder with an invalid run.json is skipped', async () => {
     const folder = world.run('odd-run');
     writeFileSync(join(folder, 'run.json'), '{"preset"');
     await core.dispose();

@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../core/contract/client.ts';
 import { type ProcedureName, procedures, sampleRunId } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { serveChannel } from '../../core/server/serve-channel.ts';
-import { bringSample, sampleOf } from './fixtures/sample.ts';
+import { installSample, sampleOf } from './fixtures/sample.ts';
 import { root, World } from './fixtures/world.ts';
 
 const runId = sampleRunId;
@@ -33,8 +33,8 @@ describe('the sample run', { timeout: 60_000 }, () => {
     client = createClient(left);
   }
 
-  test('can be read like any run, is in no list, and is unpacked once', async () => {
-    bringSample(world, small);
+  test('can be read like any run, is not listed, and is unpacked once', async () => {
+    installSample(world, small);
     await open();
     expect(existsSync(join(world.home, 'sample'))).toBe(false);
     const sample = await client.call('sample.get', {});
@@ -62,17 +62,17 @@ describe('the sample run', { timeout: 60_000 }, () => {
     expect(await client.call('sample.get', {})).toEqual(sample);
     expect(statSync(join(world.home, 'sample', folder!, 'runs', runId)).ino).toBe(before);
 
-    // Another version of the app brings another one.
+    // Another version of the app may ship another sample.
     await world.end();
-    bringSample(world, await sampleOf(2));
+    installSample(world, await sampleOf(2));
     await open();
     expect((await client.call('sample.get', {}))?.summary.iterations).toBe(2);
     expect(unpacked()).not.toContain(folder);
     expect(unpacked()).toHaveLength(1);
   });
 
-  test('is changed by nothing', async () => {
-    bringSample(world, small);
+  test('is read-only', async () => {
+    installSample(world, small);
     await open();
     const inputs: Partial<Record<ProcedureName, object>> = {
       'runs.annotate': { runId, starred: true },
@@ -91,7 +91,7 @@ describe('the sample run', { timeout: 60_000 }, () => {
     expect(await client.call('runs.delete', { runIds: [runId] })).toMatchObject({ deleted: [] });
   });
 
-  test('where there is none, or it is damaged, nothing is shown and its address says why', async () => {
+  test('is hidden if it is missing or damaged, and opening it reports the reason', async () => {
     await open();
     expect(await client.call('sample.get', {})).toBeNull();
     await expect(client.call('runs.get', { runId })).rejects.toMatchObject({ code: 'run_unknown' });
@@ -101,8 +101,8 @@ describe('the sample run', { timeout: 60_000 }, () => {
     await expect(client.call('runs.get', { runId })).rejects.toMatchObject({ code: 'bundle_invalid' });
   });
 
-  test('the one that ships is small, says who made it, and every episode that it tells of is there', async () => {
-    bringSample(world, readFileSync(join(root, 'resources/sample.starpo.zip')));
+  test('the shipped sample is small, names its build, and contains every listed episode', async () => {
+    installSample(world, readFileSync(join(root, 'resources/sample.starpo.zip')));
     expect(statSync(bundle()).size).toBeLessThan(1.5e6);
     await open();
     const sample = await client.call('sample.get', {});
@@ -117,7 +117,7 @@ describe('the sample run', { timeout: 60_000 }, () => {
       expect((await client.call('rollouts.episodes', { runId, iteration, split })).length).toBeGreaterThan(0);
     const tokens = { runId, evaluation: null, episodeId: '000120-train-0000' };
     expect((await client.call('rollouts.tokens', tokens)).turns[0]?.texts?.join('')).toMatch(/<answer>/);
-    const played = files.filter(({ split }) => split === 'frozen-lake').map(({ iteration }) => iteration);
-    expect([played[0], played.at(-1)]).toEqual([0, 120]);
+    const evaluated = files.filter(({ split }) => split === 'frozen-lake').map(({ iteration }) => iteration);
+    expect([evaluated[0], evaluated.at(-1)]).toEqual([0, 120]);
   });
 });

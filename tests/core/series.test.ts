@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Core } from '../../core/index.ts';
 import { World } from './fixtures/world.ts';
 
-/** A run of 10,000 iterations that was resumed from iteration 9,000, with a spike at 4,321 and an evaluation at every thousandth. */
+/** A run of 10,000 iterations, resumed from iteration 9,000, with a spike at 4,321 and an evaluation every 1,000 iterations. */
 const iterations = 10_000;
 const resumedFrom = 9000;
 const valueAt = (iteration: number) => (iteration === 4321 ? 99 : iteration % 10);
@@ -40,7 +40,7 @@ afterAll(() => world.close());
 
 const runId = 'long';
 
-test('series are as fine as is asked for, and lose no spike, no sum and neither end', async () => {
+test('series have the requested resolution and keep spikes, sums and both ends', async () => {
   const all = await core.history.reader.call('series', { runId, range: { resolution: 100 } });
   expect(all.map(({ name }) => name)).toEqual([
     'evaluation/lake/success_rate',
@@ -60,7 +60,7 @@ test('series are as fine as is asked for, and lose no spike, no sum and neither 
   expect(sum).toBeCloseTo((iterations * (iterations + 1)) / 2, 3);
 });
 
-test('a stretch is given finer, down to its points', async () => {
+test('a range has a finer resolution, down to single points', async () => {
   const names = ['rollout/reward_mean'];
   const [finer] = await core.history.reader.call('series', {
     runId,
@@ -90,20 +90,20 @@ test('a stretch is given finer, down to its points', async () => {
   });
 });
 
-test('iterations that were done again ended when they ended last', async () => {
-  const { iterations: told, times } = await core.history.reader.call('times', runId);
-  expect([told[0], times[0]]).toEqual([0, timeAt(0)]);
-  expect([told.at(-1), times.at(-1)]).toEqual([iterations, timeAt(lines.length - 2)]);
-  for (const column of [told, times]) expect(column.toSorted((a, b) => a - b)).toEqual(column);
-  expect(told.length).toBeGreaterThan(1500);
-  const [again, time] = [told.find((iteration) => iteration > resumedFrom)!, times];
-  // Of the second trainer, which began after the first had done 500 more.
-  expect(time[told.indexOf(again)]).toBeGreaterThan(timeAt(resumedFrom + 500));
+test('repeated iterations have the time of their last repetition', async () => {
+  const { iterations: sampled, times } = await core.history.reader.call('times', runId);
+  expect([sampled[0], times[0]]).toEqual([0, timeAt(0)]);
+  expect([sampled.at(-1), times.at(-1)]).toEqual([iterations, timeAt(lines.length - 2)]);
+  for (const column of [sampled, times]) expect(column.toSorted((a, b) => a - b)).toEqual(column);
+  expect(sampled.length).toBeGreaterThan(1500);
+  const repeated = sampled.findIndex((iteration) => iteration > resumedFrom);
+  // The second trainer started after the first had trained 500 more iterations.
+  expect(times[repeated]).toBeGreaterThan(timeAt(resumedFrom + 500));
 });
 
-test('what is asked of a run that is gone, or while core ends, is answered', async () => {
-  expect(
-    await core.history.reader.call('series', { runId: 'never-there', range: { resolution: 100 } }),
-  ).toEqual([]);
-  expect(await core.history.reader.call('times', 'never-there')).toEqual({ iterations: [], times: [] });
+test('series and times of an unknown run are empty', async () => {
+  expect(await core.history.reader.call('series', { runId: 'unknown', range: { resolution: 100 } })).toEqual(
+    [],
+  );
+  expect(await core.history.reader.call('times', 'unknown')).toEqual({ iterations: [], times: [] });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { NoticeName } from '../../core/contract/contract.ts';
 import { Session } from '../../core/server/session.ts';
 
-/** A client that takes in what it is sent only when it is told to. */
+/** A client that reads its notices only in `catchUp`. */
 class SlowClient {
   readonly inbox: { name: NoticeName; payload: unknown }[] = [];
   closed = false;
@@ -19,12 +19,12 @@ class SlowClient {
   bytes = () => this.inbox.reduce((sum, { payload }) => sum + JSON.stringify(payload).length, 0);
   names = () => this.inbox.map(({ name }) => name);
 
-  /** Takes in all that has come and answers the beats among it. */
+  /** Reads all notices and answers heartbeats. */
   catchUp(): NoticeName[] {
-    const taken = this.inbox.splice(0);
-    for (const { name, payload } of taken)
+    const read = this.inbox.splice(0);
+    for (const { name, payload } of read)
       if (name === 'beat') this.session.acknowledge(payload as { beat: number });
-    return taken.map(({ name }) => name);
+    return read.map(({ name }) => name);
   }
 }
 
@@ -46,7 +46,7 @@ describe("a client's session", () => {
   const subscribe = (...add: { name: string; runId?: string }[]) =>
     client.session.subscribe({ add, remove: [] });
 
-  test('hears what it subscribed to, of all runs or of one, until it has had enough', () => {
+  test('receives the subscribed notices of one or all runs until it unsubscribes', () => {
     client.session.deliver('log', line('one'));
     subscribe({ name: 'log', runId: 'one' });
     client.session.deliver('log', line('one'));
@@ -60,31 +60,30 @@ describe("a client's session", () => {
     expect(client.names()).toEqual(['log', 'removed']);
   });
 
-  test('that stalls costs little, however much there is to be told; then it is told to ask again', () => {
+  test('buffers at most a megabyte for a stalled client, then asks it to reload', () => {
     subscribe({ name: 'log' });
     for (let count = 0; count < 60_000; count++) client.session.deliver('log', line('one', 3000));
     expect(client.bytes()).toBeLessThan(1.2 * 2 ** 20);
-    const taken = client.catchUp();
-    expect(taken).toContain('beat');
+    expect(client.catchUp()).toContain('beat');
     expect(client.names()).toEqual(['missed']);
     client.catchUp();
     client.session.deliver('log', line('one'));
     expect(client.names()).toEqual(['log']);
   });
 
-  test('that keeps up misses nothing', () => {
+  test('misses no notice if the client keeps up', () => {
     subscribe({ name: 'log' });
-    let heard = 0;
+    let received = 0;
     for (let count = 0; count < 3000; count++) {
       client.session.deliver('log', line('one', 3000));
-      const taken = client.catchUp();
-      expect(taken).not.toContain('missed');
-      heard += taken.filter((name) => name === 'log').length;
+      const names = client.catchUp();
+      expect(names).not.toContain('missed');
+      received += names.filter((name) => name === 'log').length;
     }
-    expect(heard).toBe(3000);
+    expect(received).toBe(3000);
   });
 
-  test('is asked now and then whether it is there, and ends where it does not answer', () => {
+  test('sends heartbeats and closes if the client does not answer', () => {
     for (let time = 0; time < 120; time += 5) {
       vi.advanceTimersByTime(5000);
       expect(client.catchUp()).toEqual(['beat']);

@@ -14,25 +14,25 @@ import { rawRequest } from './fixtures/raw-request.ts';
 import { openApi, signIn } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
 
-/** Another user's program on a port that `serve` had, which writes down all that it is told. */
+/** Another user's program on the port of a previous server. It records everything it receives. */
 class Hostile {
-  readonly heard: string[] = [];
-  /** Messages of core's that it passed on. */
+  readonly received: string[] = [];
+  /** Number of core's messages that it forwarded. */
   relayed = 0;
   private readonly server: Server;
   private readonly sockets: WebSocketServer;
 
-  /** `relay`: where it passes everything on to, there and back. */
+  /** `relay`: origin to which it forwards everything, in both directions. */
   constructor(relay?: string) {
     this.server = createServer((request, response) => {
       this.note(request.headers, request.url);
-      request.on('data', (data: Buffer) => this.heard.push(data.toString()));
+      request.on('data', (data: Buffer) => this.received.push(data.toString()));
       request.on('end', () => response.writeHead(200).end('{"id":"x","key":"y"}'));
     });
     this.sockets = new WebSocketServer({ server: this.server, handleProtocols: () => 'starpo' });
     this.sockets.on('connection', (socket, request) => {
       this.note(request.headers, request.url);
-      socket.on('message', (data) => this.heard.push(data.toString()));
+      socket.on('message', (data) => this.received.push(data.toString()));
       if (!relay) return socket.send(JSON.stringify({ nonce: randomHex(), proof: 'f'.repeat(64) }));
       const protocols = request.headers['sec-websocket-protocol']!.split(/, */);
       const victim = new WebSocket(`${relay.replace('http', 'ws')}/api`, protocols);
@@ -59,11 +59,11 @@ class Hostile {
   }
 
   private note(headers: object, url: string | undefined): void {
-    this.heard.push(JSON.stringify({ headers, url }));
+    this.received.push(JSON.stringify({ headers, url }));
   }
 }
 
-describe('a page and core', { timeout: 60_000 }, () => {
+describe('signing in', { timeout: 60_000 }, () => {
   let world: World;
   const hostiles: Hostile[] = [];
   beforeEach(() => {
@@ -90,7 +90,7 @@ describe('a page and core', { timeout: 60_000 }, () => {
     return runs;
   };
 
-  test('make sure of each other: any tab with the code gets a key of its own, and every key opens the API', async () => {
+  test('gives every tab with the code its own key, and each key opens the API', async () => {
     const { origin, address } = await (await serve()).endpoint();
     const [first, second] = [await signIn(address), await signIn(address)];
     expect(first).not.toEqual(second);
@@ -101,29 +101,29 @@ describe('a page and core', { timeout: 60_000 }, () => {
     });
   });
 
-  test('a client that core has proven itself to and that cannot prove itself hears nothing', async () => {
+  test('a client with an invalid proof receives nothing but the proof of core', async () => {
     const { origin } = await (await serve()).endpoint();
     const protocols = ['starpo', randomHex(), randomHex()];
     for (const proof of ['{"proof":"00"}', 'garbage', 'null', 'x'.repeat(2000)]) {
       const socket = new WebSocket(`${origin.replace('http', 'ws')}/api`, protocols);
-      const heard: string[] = [];
+      const received: string[] = [];
       socket.on('message', (data) => {
-        heard.push(data.toString());
+        received.push(data.toString());
         socket.send(proof);
         socket.send(JSON.stringify({ t: 'q', i: '1', m: 'call', a: ['runs.list', {}] }));
       });
       await once(socket, 'close');
-      expect(heard).toEqual([expect.stringContaining('"proof"')]);
+      expect(received).toEqual([expect.stringContaining('"proof"')]);
     }
   });
 
   test.each<[string, number, Record<string, string>, string, string]>([
     ['a wrong code', 401, {}, 'POST', '{"code":"0"}'],
-    ['no JSON', 401, {}, 'POST', 'garbage'],
-    ['too much', 401, {}, 'POST', JSON.stringify({ code: 'x'.repeat(5000) })],
+    ['invalid JSON', 401, {}, 'POST', 'garbage'],
+    ['an oversized body', 401, {}, 'POST', JSON.stringify({ code: 'x'.repeat(5000) })],
     ['a form', 405, { 'Content-Type': 'text/plain' }, 'POST', ''],
-    ['a look', 405, {}, 'GET', ''],
-    ['a foreign page', 403, { Origin: 'https://evil.example' }, 'POST', ''],
+    ['a GET request', 405, {}, 'GET', ''],
+    ['a foreign origin', 403, { Origin: 'https://evil.example' }, 'POST', ''],
     ['a foreign host', 403, { Host: 'evil.example' }, 'POST', ''],
   ])('%s does not sign in', async (_, status, headers, method, body) => {
     const { origin } = await (await serve()).endpoint();
@@ -131,7 +131,7 @@ describe('a page and core', { timeout: 60_000 }, () => {
     expect((await rawRequest(origin, '/api/sign-in', all, method, body)).status).toBe(status);
   });
 
-  test('find each other again after a restart on the same port, with a new code', async () => {
+  test('a key stays valid after a restart on the same port, where the code is new', async () => {
     const first = await serve();
     const { origin, address } = await first.endpoint();
     const key = (await signIn(address)) as ClientKey;
@@ -143,24 +143,24 @@ describe('a page and core', { timeout: 60_000 }, () => {
     channel.close();
   });
 
-  test('a hostile server on the freed port learns nothing that a later process accepts', async () => {
+  test('a hostile server on the freed port receives no secret that a later process accepts', async () => {
     const first = await serve();
     const { origin, address, token } = await first.endpoint();
     const key = (await signIn(address)) as ClientKey;
     await first.close();
     const hostile = await hostileAt(origin);
-    // An open page, a new tab with the code of before, and a command with a record that is stale.
+    // An open page, a new tab with the old code, and a command with a stale record.
     await expect(openWebSocket(origin, key)).rejects.toMatchObject({ code: 'host_untrusted' });
     await signIn(address);
     expect(await reachCore(origin, token)).toBeNull();
-    const heard = hostile.heard.join('\n');
-    expect(heard).toContain(new URL(address).hash.slice('#sign-in='.length));
-    for (const secret of [key.key, token, 'cookie', 'Cookie']) expect(heard).not.toContain(secret);
-    expect(heard).not.toContain('proof');
+    const received = hostile.received.join('\n');
+    expect(received).toContain(new URL(address).hash.slice('#sign-in='.length));
+    for (const secret of [key.key, token, 'cookie', 'Cookie']) expect(received).not.toContain(secret);
+    expect(received).not.toContain('proof');
     await hostiles.pop()!.close();
 
     const later = await (await serve(portOf(origin))).endpoint();
-    const words = [...new Set(heard.match(/[0-9a-f]{32,}/g))];
+    const words = [...new Set(received.match(/[0-9a-f]{32,}/g))];
     expect(words.length).toBeGreaterThan(3);
     for (const word of words) {
       expect(await signIn(`${later.origin}/#sign-in=${word}`)).toBe(401);
@@ -170,7 +170,7 @@ describe('a page and core', { timeout: 60_000 }, () => {
     expect(await answers(later.origin, key)).toEqual([]);
   });
 
-  test('a hostile server on the freed port cannot pass a page on to where core is now', async () => {
+  test('a hostile server on the freed port cannot relay a page to the new port', async () => {
     const first = await serve();
     const { origin, address, token } = await first.endpoint();
     const key = (await signIn(address)) as ClientKey;
@@ -182,7 +182,7 @@ describe('a page and core', { timeout: 60_000 }, () => {
     expect(hostile.relayed).toBe(2);
   });
 
-  test("a stale record that names a port which is another program's by now tells that one no token", async () => {
+  test('no token is sent to another program on the port of a stale record', async () => {
     const first = await serve();
     const { origin, token } = await first.endpoint();
     await first.close();
@@ -192,24 +192,24 @@ describe('a page and core', { timeout: 60_000 }, () => {
     const studio = await world.studio();
     const channel = await studio.open();
     expect(await createClient(channel).call('runs.list', {})).toEqual([]);
-    expect(hostile.heard.join('\n')).not.toContain(token);
+    expect(hostile.received.join('\n')).not.toContain(token);
   });
 });
 
-test('a program that accepts a connection and says nothing is hung up on', async () => {
+test('a connection to a silent program is closed', async () => {
   const silent = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => 'starpo' });
   await once(silent, 'listening');
-  const hungUp = new Promise<void>((resolve) => {
+  const disconnected = new Promise<void>((resolve) => {
     silent.on('connection', (socket) => socket.on('close', () => resolve()));
   });
   const { port } = silent.address() as AddressInfo;
   expect(await reachCore(`http://127.0.0.1:${port}`, 'token')).toBeNull();
-  await hungUp;
+  await disconnected;
   silent.close();
   await once(silent, 'close');
 });
 
-test('a key is of the port that an address leaves out, too', async () => {
+test('a key includes the default port of an address without one', async () => {
   const { id, key } = await keyFromToken('token', 'http://127.0.0.1:80');
   expect(key).toBe(await keyOf('token', id, '80'));
 });

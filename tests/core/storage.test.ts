@@ -1,17 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { phaseTitle } from '../../core/contract/run-facts.ts';
-import { type Core, createCore } from '../../core/index.ts';
+import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
-import { root, untilRun, World } from './fixtures/world.ts';
+import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
+import { nextNotice, untilRun, World } from './fixtures/world.ts';
 
-const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
-const built = existsSync(trainer);
-const unless = built ? '' : ' (skipped: the trainer is not built)';
-
-describe('what a run takes on disk', { timeout: 60_000 }, () => {
+describe('the disk usage of a run', { timeout: 60_000 }, () => {
   let world: World;
   let core: Core;
   beforeEach(async () => {
@@ -20,8 +17,8 @@ describe('what a run takes on disk', { timeout: 60_000 }, () => {
   });
   afterEach(() => world.close());
 
-  /** A run with files of known sizes. */
-  async function run(id: string, settings: Record<string, object> = {}): Promise<string> {
+  /** Creates a run with files of known sizes. */
+  async function createRun(id: string, settings: Record<string, object> = {}): Promise<string> {
     const folder = world.run(id, [journal.started(0)]);
     const config = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));
     const text = JSON.stringify({
@@ -44,8 +41,8 @@ describe('what a run takes on disk', { timeout: 60_000 }, () => {
     return text;
   }
 
-  test('is told by what it is for', async () => {
-    const config = await run('sizes');
+  test('is reported by kind of file', async () => {
+    const config = await createRun('sizes');
     const events = `${journal.started(0)}\n`.length;
     expect(await core.storage.of('sizes')).toMatchObject({
       rollouts: 320,
@@ -63,16 +60,16 @@ describe('what a run takes on disk', { timeout: 60_000 }, () => {
     [1, []],
     [0.000015, ['storage_budget_near']],
     [0.000009, ['storage_budget_passed']],
-  ])('with a budget of %d GB warns of %j', async (budget_gigabytes, codes) => {
-    await run('budget', { storage: { budget_gigabytes } });
+  ])('with a budget of %d GB gives the warnings %j', async (budget_gigabytes, codes) => {
+    await createRun('budget', { storage: { budget_gigabytes } });
     const { budget, warnings } = await core.storage.of('budget');
     expect(budget).toBe(budget_gigabytes * 1e9);
     expect(warnings.map(({ code }) => code)).toEqual(codes);
     for (const { message, hint } of warnings) expect([message, hint]).not.toContain('');
   });
 
-  test('is estimated, and warned of where the disk is too small for it', async () => {
-    await run('large', { iterations: 1_000_000 as unknown as object });
+  test('is estimated, with a warning if the disk is too small', async () => {
+    await createRun('large', { iterations: 1_000_000 as unknown as object });
     const large = await core.storage.of('large');
     expect(large.warnings.map(({ code }) => code)).toEqual(
       large.expected! > large.free + large.total ? ['disk_space_low'] : [],
@@ -93,22 +90,18 @@ describe('what a run takes on disk', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('is told to clients when it changes', async () => {
-    const told = new Promise<number>((resolve) => {
-      core.notices.on((name, payload) => {
-        if (name === 'storage') resolve((payload as { storage: { total: number } }).storage.total);
-      });
-    });
+  test('is published when it changes', async () => {
+    const published = nextNotice(core, 'storage');
     const runId = await core.runs.create({
       preset: 'starter-bandit',
       set: { iterations: 1, 'rollout.groups': 1 },
     });
     await core.runs.start(runId);
-    expect(await told).toBeGreaterThan(0);
+    expect((await published).storage.total).toBeGreaterThan(0);
     await untilRun(core, runId, ({ status }) => status === 'completed');
   });
 
-  test('shrinks by episodes that are deleted: they are not listed, and whoever asks for them is told so', async () => {
+  test('deleted episodes are not listed, and reading them reports that they were deleted', async () => {
     const lines = [
       journal.started(0),
       journal.rollout(1, 1),
@@ -118,20 +111,18 @@ describe('what a run takes on disk', { timeout: 60_000 }, () => {
     world.run('shrinking', lines);
     await core.supervisor.add('shrinking');
     const handlers = createHandlers(core);
-    const ask = (iteration: number) =>
+    const read = (iteration: number) =>
       handlers['rollouts.episodes']({ runId: 'shrinking', iteration, split: 'train' });
     expect(await handlers['rollouts.list']({ runId: 'shrinking' })).toMatchObject([{ iteration: 2 }]);
-    await expect(ask(1)).rejects.toMatchObject({ code: 'rollout_gone' });
-    // The file went while nobody had read yet that it would; without the trainer's word it is a loss.
-    await expect(ask(2)).rejects.toMatchObject({ code: 'rollout_missing' });
-    const removed = new Promise((resolve) => {
-      core.notices.on((name, payload) => name === 'rolloutRemoved' && resolve(payload));
-    });
+    await expect(read(1)).rejects.toMatchObject({ code: 'rollout_gone' });
+    // Without an event of its deletion, a missing file counts as lost.
+    await expect(read(2)).rejects.toMatchObject({ code: 'rollout_missing' });
+    const removed = nextNotice(core, 'rolloutRemoved');
     writeFileSync(
       join(core.runs.folder('shrinking'), 'events.jsonl'),
       [...lines, journal.rolloutRemoved(4, 2)].map((line) => `${line}\n`).join(''),
     );
-    await expect(ask(2)).rejects.toMatchObject({ code: 'rollout_gone' });
+    await expect(read(2)).rejects.toMatchObject({ code: 'rollout_gone' });
     expect(await removed).toEqual({ runId: 'shrinking', iteration: 2, split: 'train' });
   });
 });
@@ -146,86 +137,72 @@ const small = {
   'evaluation.levels': 1,
 };
 
-describe.skipIf(!built)(`a real trainer${unless}`, { timeout: 120_000 }, () => {
-  const world = () => new World();
+describeWithTrainer('a real trainer', { timeout: 120_000 }, () => {
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.close());
 
-  test('keeps the episodes that rollout_files says, and estimates its size well', async () => {
-    const here = world();
-    const resources = join(root, 'resources');
-    const core = await createCore({ home: here.home, resources, trainerPath: trainer });
-    try {
-      const handlers = createHandlers(core);
-      const set = {
-        ...small,
-        iterations: 5,
-        'checkpoint.every': 2,
-        'rollout_files.keep_last': 1,
-        'rollout_files.keep_every': 2,
-      };
-      const runId = await core.runs.create({ preset: 'starter-bandit', set });
-      const { expected } = await core.storage.of(runId);
-      await core.runs.start(runId);
-      await untilRun(core, runId, ({ status }) => status === 'completed');
-      const list = await handlers['rollouts.list']({ runId });
-      const train = list.filter(({ split }) => split === 'train');
-      expect(train.map(({ iteration }) => iteration)).toEqual([2, 4, 5]);
-      for (const file of list)
-        expect(await handlers['rollouts.episodes']({ runId, ...file })).toHaveLength(file.episodes);
-      const gone = handlers['rollouts.episodes']({ runId, iteration: 3, split: 'train' });
-      await expect(gone).rejects.toMatchObject({ code: 'rollout_gone' });
-      const { total } = await core.storage.of(runId);
-      expect(expected! / total).toBeGreaterThan(0.9);
-      expect(expected! / total).toBeLessThan(1.6);
-    } finally {
-      await core.dispose();
-      await here.close();
-    }
+  test('keeps the episodes that rollout_files selects, and its disk usage is near the estimate', async () => {
+    const core = await world.core(trainer, { resources });
+    const handlers = createHandlers(core);
+    const set = {
+      ...small,
+      iterations: 5,
+      'checkpoint.every': 2,
+      'rollout_files.keep_last': 1,
+      'rollout_files.keep_every': 2,
+    };
+    const runId = await core.runs.create({ preset: 'starter-bandit', set });
+    const { expected } = await core.storage.of(runId);
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'completed');
+    const list = await handlers['rollouts.list']({ runId });
+    const train = list.filter(({ split }) => split === 'train');
+    expect(train.map(({ iteration }) => iteration)).toEqual([2, 4, 5]);
+    for (const file of list)
+      expect(await handlers['rollouts.episodes']({ runId, ...file })).toHaveLength(file.episodes);
+    const deleted = handlers['rollouts.episodes']({ runId, iteration: 3, split: 'train' });
+    await expect(deleted).rejects.toMatchObject({ code: 'rollout_gone' });
+    const { total } = await core.storage.of(runId);
+    expect(expected! / total).toBeGreaterThan(0.9);
+    expect(expected! / total).toBeLessThan(1.6);
   });
 
   test.runIf(process.platform === 'linux')(
-    'that hangs is told of by its phase, with what to do, until it goes on',
+    'that hangs is reported with its phase and a hint until it continues',
     async () => {
-      const here = world();
-      const resources = join(root, 'resources');
       let sleptFor = 0;
       const clock = () => performance.now() + sleptFor;
-      let heard: (message: string) => void = () => {};
-      const logged = new Promise<string>((resolve) => {
-        heard = resolve;
+      const { promise: logged, resolve: log } = Promise.withResolvers<string>();
+      const core = await world.core(trainer, { resources, clock, log });
+      const set = { ...small, iterations: 1_000_000, 'evaluation.every': 0, 'checkpoint.every': 0 };
+      const runId = await core.runs.create({ preset: 'starter-bandit', set });
+      await core.runs.start(runId);
+      await untilRun(core, runId, ({ iteration }) => iteration >= 2);
+      expect(core.runs.get(runId).stalled).toBeNull();
+      const pid = (await core.trainer.status(core.runs.folder(runId))).pid!;
+      process.kill(pid, 'SIGSTOP');
+      while (!isStopped(pid)) await new Promise((resolve) => setImmediate(resolve));
+      await core.supervisor.refresh(runId);
+      sleptFor = 3_600_000;
+      const { stalled, status, phase } = await untilRun(core, runId, (run) => run.stalled !== null);
+      expect(status).toBe('running');
+      expect(stalled).toMatchObject({
+        code: 'trainer_stalled',
+        phase: phase!.name,
+        message: expect.stringContaining(`while ${phaseTitle(phase!.name).toLowerCase()}.`),
+        hint: expect.stringContaining(`kill -CONT ${pid}`),
       });
-      const log = (message: string) => heard(message);
-      const core = await createCore({ home: here.home, resources, trainerPath: trainer, clock, log });
-      try {
-        const set = { ...small, iterations: 1_000_000, 'evaluation.every': 0, 'checkpoint.every': 0 };
-        const runId = await core.runs.create({ preset: 'starter-bandit', set });
-        await core.runs.start(runId);
-        await untilRun(core, runId, ({ iteration }) => iteration >= 2);
-        expect(core.runs.get(runId).stalled).toBeNull();
-        const pid = (await core.trainer.status(core.runs.folder(runId))).pid!;
-        process.kill(pid, 'SIGSTOP');
-        while (!isStopped(pid)) await new Promise((resolve) => setImmediate(resolve));
-        await core.supervisor.refresh(runId);
-        sleptFor = 3_600_000;
-        const { stalled, status, phase } = await untilRun(core, runId, (run) => run.stalled !== null);
-        expect(status).toBe('running');
-        expect(stalled).toMatchObject({
-          code: 'trainer_stalled',
-          phase: phase!.name,
-          message: expect.stringContaining(`while ${phaseTitle(phase!.name).toLowerCase()}.`),
-          hint: expect.stringContaining(`kill -CONT ${pid}`),
-        });
-        expect(await logged).toContain(`${runId}: The trainer has written no event since`);
-        process.kill(pid, 'SIGCONT');
-        await untilRun(core, runId, (run) => run.stalled === null);
-        await core.runs.command(runId, 'pause');
-        await untilRun(core, runId, (run) => run.status === 'paused');
-        sleptFor *= 2;
-        expect(core.runs.get(runId).stalled).toBeNull();
-        await core.runs.command(runId, 'stop');
-      } finally {
-        await core.dispose();
-        await here.close();
-      }
+      expect(await logged).toContain(`${runId}: The trainer has written no event since`);
+      process.kill(pid, 'SIGCONT');
+      await untilRun(core, runId, (run) => run.stalled === null);
+      await core.runs.command(runId, 'pause');
+      await untilRun(core, runId, (run) => run.status === 'paused');
+      sleptFor *= 2;
+      expect(core.runs.get(runId).stalled).toBeNull();
+      await core.runs.command(runId, 'stop');
     },
   );
 });

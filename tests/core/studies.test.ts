@@ -13,7 +13,7 @@ import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { type Fate, seriesOf } from './fixtures/trap-series.ts';
-import { untilRun, World } from './fixtures/world.ts';
+import { collectNotices, untilRun, World } from './fixtures/world.ts';
 
 const small = {
   iterations: 2,
@@ -21,7 +21,7 @@ const small = {
   'rollout.group_size': 4,
   'policy_loss.mini_batch': 4,
 };
-const wish: Input<'studies.create'> = {
+const definition: Input<'studies.create'> = {
   name: 'Clip width',
   base: { preset: 'starter-frozen-lake-grpo' },
   set: small,
@@ -32,23 +32,23 @@ const wish: Input<'studies.create'> = {
   seeds: [1, 2],
 };
 
-/** Settles once a study is told of, or is already, in the wanted state. */
-function untilStudy(core: Core, id: string, wanted: (study: Notice<'study'>['summary']) => boolean) {
+/** Resolves once the sweep's summary satisfies the condition. */
+function untilStudy(core: Core, id: string, condition: (study: Notice<'study'>['summary']) => boolean) {
   return new Promise<void>((resolve) => {
     const stop = core.notices.on((name, payload) => {
       const { studyId, summary } = payload as Notice<'study'>;
-      if (name === 'study' && studyId === id) look(summary);
+      if (name === 'study' && studyId === id) check(summary);
     });
-    const look = (summary: Notice<'study'>['summary']) => {
-      if (!wanted(summary)) return;
+    const check = (summary: Notice<'study'>['summary']) => {
+      if (!condition(summary)) return;
       stop();
       resolve();
     };
-    look(core.studies.summary(id));
+    check(core.studies.summary(id));
   });
 }
 
-describe('a study', { timeout: 300_000 }, () => {
+describe('a sweep', { timeout: 300_000 }, () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -57,13 +57,13 @@ describe('a study', { timeout: 300_000 }, () => {
     vi.unstubAllEnvs();
     await world.close();
   });
-  const working = () => world.core(undefined, { worksQueue: true });
+  const workingCore = () => world.core(undefined, { worksQueue: true });
   const config = (core: Core, runId: string) =>
     JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
 
-  test('trains every point with every seed, and says what they come to', async () => {
-    const core = await working();
-    const id = await core.studies.create(wish);
+  test('trains every point with every seed and reports the results', async () => {
+    const core = await workingCore();
+    const id = await core.studies.create(definition);
     expect(await core.studies.get(id)).toMatchObject({
       summary: {
         state: 'created',
@@ -84,7 +84,7 @@ describe('a study', { timeout: 300_000 }, () => {
         ['completed', 2, 2],
       ]);
       expect(before).toMatchObject({ n: 2, mean: 0.4 });
-      // The fake trainer evaluates at the start alone.
+      // The fake trainer evaluates only at the start.
       expect(after).toBeNull();
       expect(training!.n).toBe(2);
       expect(training!.mean).toBeCloseTo(cells[0]!.training!, 12);
@@ -104,8 +104,8 @@ describe('a study', { timeout: 300_000 }, () => {
     await expect(core.studies.start(id)).rejects.toMatchObject({ code: 'study_completed' });
   });
 
-  test('of the Echo Trap can be made: every point of its file is a configuration', async () => {
-    const core = await working();
+  test('of the Echo Trap benchmark has only valid configurations', async () => {
+    const core = await workingCore();
     const file = new URL('../../benchmarks/echo-trap/trap.json', import.meta.url);
     const id = await core.studies.create(JSON.parse(readFileSync(file, 'utf8')));
     expect(await core.studies.get(id)).toMatchObject({
@@ -113,10 +113,10 @@ describe('a study', { timeout: 300_000 }, () => {
     });
   });
 
-  test('is cancelled and goes on, with what failed, was stopped or is gone', async () => {
+  test('is cancelled and resumed with its failed, stopped and deleted runs', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
-    const core = await working();
-    const { id } = await createHandlers(core)['studies.create']({ ...wish, start: true });
+    const core = await workingCore();
+    const { id } = await createHandlers(core)['studies.create']({ ...definition, start: true });
     const [first, second, third] = [`${id}-p1-s1`, `${id}-p2-s1`, `${id}-p1-s2`];
     await untilRun(core, first, (run) => run.status === 'running');
     await core.studies.cancel(id);
@@ -132,15 +132,15 @@ describe('a study', { timeout: 300_000 }, () => {
     await core.studies.start(id);
     await untilStudy(core, id, (study) => study?.runs.failed === 3 && study.runs.completed === 1);
     expect(core.runs.get(second).status).toBe('failed');
-    // What failed goes on from its last checkpoint.
+    // Failed runs resume from their last checkpoint.
     await core.studies.start(id);
     await untilStudy(core, id, (study) => study?.state === 'completed');
     expect(core.runs.list()).toHaveLength(4);
   });
 
-  test('follows from its file and its runs alone', async () => {
-    const first = await working();
-    const id = await first.studies.create(wish);
+  test('is restored from its file and runs without the run history', async () => {
+    const first = await workingCore();
+    const id = await first.studies.create(definition);
     await first.studies.start(id);
     await untilStudy(first, id, (study) => study?.state === 'completed');
     const before = await first.studies.get(id);
@@ -151,61 +151,63 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(second.studies.list()).toEqual([before.summary]);
   });
 
-  test('leaves its runs when it is deleted, or takes them along', async () => {
+  test('can be deleted with or without its runs', async () => {
     const core = await world.core();
-    const [kept, gone] = [await core.studies.create(wish), await core.studies.create(wish)];
-    await core.studies.start(kept);
-    await core.studies.start(gone);
-    await expect(core.studies.delete(kept, false)).rejects.toMatchObject({ code: 'study_active' });
-    await core.studies.cancel(kept);
-    await core.studies.cancel(gone);
-    const runIds = (await core.studies.get(kept)).table.flatMap(({ cells }) =>
+    const [withoutRuns, withRuns] = [
+      await core.studies.create(definition),
+      await core.studies.create(definition),
+    ];
+    await core.studies.start(withoutRuns);
+    await core.studies.start(withRuns);
+    await expect(core.studies.delete(withoutRuns, false)).rejects.toMatchObject({ code: 'study_active' });
+    await core.studies.cancel(withoutRuns);
+    await core.studies.cancel(withRuns);
+    const runIds = (await core.studies.get(withoutRuns)).table.flatMap(({ cells }) =>
       cells.map(({ runId }) => runId),
     );
-    const told: unknown[] = [];
-    core.notices.on((name, payload) => name === 'study' && told.push(payload));
-    await core.studies.delete(kept, false);
-    expect(told).toContainEqual({ studyId: kept, summary: null });
-    const { deleted } = await core.studies.delete(gone, true);
+    const published = collectNotices(core, 'study');
+    await core.studies.delete(withoutRuns, false);
+    expect(published).toContainEqual({ studyId: withoutRuns, summary: null });
+    const { deleted } = await core.studies.delete(withRuns, true);
     expect(core.studies.list()).toEqual([]);
     for (const runId of runIds) {
       expect(existsSync(core.runs.folder(runId))).toBe(true);
       expect(core.runs.get(runId)).toMatchObject({ study: null, status: 'created' });
     }
-    expect(existsSync(join(world.home, 'runs', `${gone}-p1-s1`))).toBe(false);
+    expect(existsSync(join(world.home, 'runs', `${withRuns}-p1-s1`))).toBe(false);
 
-    // Both are in the trash, from where they come back.
+    // Both can be restored from the trash.
     expect(deleted).toHaveLength(4);
-    await core.studies.restore(kept, []);
-    expect(core.runs.get(runIds[0]!).study).toMatchObject({ id: kept, name: wish.name });
+    await core.studies.restore(withoutRuns, []);
+    expect(core.runs.get(runIds[0]!).study).toMatchObject({ id: withoutRuns, name: definition.name });
     const [first, ...others] = deleted.map(({ id }) => id);
     await core.trash.restore([first!]);
-    expect(core.studies.summary(gone).runs).toMatchObject({ total: 4 });
+    expect(core.studies.summary(withRuns).runs).toMatchObject({ total: 4 });
     await core.trash.restore(others);
-    expect((await core.studies.get(gone)).table[0]!.cells[0]).toMatchObject({ status: 'created' });
+    expect((await core.studies.get(withRuns)).table[0]!.cells[0]).toMatchObject({ status: 'created' });
     const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
-    await core.studies.delete(kept, false);
+    await core.studies.delete(withoutRuns, false);
     await core.trash.empty();
     now.mockRestore();
-    await expect(core.studies.restore(kept, [])).rejects.toMatchObject({ code: 'study_unknown' });
+    await expect(core.studies.restore(withoutRuns, [])).rejects.toMatchObject({ code: 'study_unknown' });
   });
 
-  test('gives its runs their names in the trash too, also after a restart', async () => {
+  test('names its runs in the trash, also after a restart', async () => {
     const core = await world.core();
-    const id = await core.studies.create(wish);
+    const id = await core.studies.create(definition);
     await core.studies.start(id);
     await core.studies.cancel(id);
     await core.studies.delete(id, true);
     const names = async ({ trash }: Core) => (await trash.list()).map(({ name }) => name).sort();
     const before = await names(core);
-    expect(before).toContain(`${wish.name}: ${wish.points[0]!.name} s1`);
+    expect(before).toContain(`${definition.name}: ${definition.points[0]!.name} s1`);
     await world.end();
     expect(await names(await world.core())).toEqual(before);
   });
 
-  test('stays where one of its runs has to', async () => {
+  test("stays if one of its runs can't be deleted", async () => {
     const core = await world.core();
-    const id = await core.studies.create(wish);
+    const id = await core.studies.create(definition);
     await core.studies.start(id);
     await core.studies.cancel(id);
     const runId = `${id}-p1-s1`;
@@ -221,31 +223,37 @@ describe('a study', { timeout: 300_000 }, () => {
   });
 
   test.each([
-    ['two points of one name', { points: [wish.points[0], wish.points[0]] }, 'study_invalid'],
-    ['a seed twice', { seeds: [1, 1] }, 'study_invalid'],
+    [
+      'two points with the same name',
+      { points: [definition.points[0], definition.points[0]] },
+      'study_invalid',
+    ],
+    ['a repeated seed', { seeds: [1, 1] }, 'study_invalid'],
     ['a point with a seed', { points: [{ name: 'a', set: { seed: 3 } }] }, 'study_invalid'],
     [
       'too many runs',
       { seeds: Array.from({ length: 100 }, (_, seed) => seed), points: many(21) },
       'study_invalid',
     ],
-    ['a key that there is not', { points: [{ name: 'a', set: { 'rollout.grups': 3 } }] }, 'config_invalid'],
+    ['an unknown key', { points: [{ name: 'a', set: { 'rollout.grups': 3 } }] }, 'config_invalid'],
     ['a value out of range', { points: [{ name: 'a', set: { iterations: 0 } }] }, 'config_invalid'],
     ['another environment', { environment: 'sokoban' }, 'environment_unknown'],
-    ['no such preset', { base: { preset: 'none' } }, 'preset_unknown'],
-    ['no such run', { base: { run: 'none' } }, 'run_unknown'],
-  ])('is refused for %s, and leaves nothing', async (_, change, code) => {
+    ['an unknown preset', { base: { preset: 'none' } }, 'preset_unknown'],
+    ['an unknown run', { base: { run: 'none' } }, 'run_unknown'],
+  ])('is rejected for %s without writing a file', async (_, change, code) => {
     const core = await world.core();
-    const problem = await core.studies.create({ ...wish, ...change } as typeof wish).catch((error) => error);
+    const problem = await core.studies
+      .create({ ...definition, ...change } as typeof definition)
+      .catch((error) => error);
     expect(problem).toMatchObject({ code, hint: expect.stringMatching(/./) });
     if (code === 'config_invalid') expect(problem.message).toMatch(/^Point "a": /);
     expect(core.studies.list()).toEqual([]);
     expect(existsSync(join(world.home, 'studies'))).toBe(false);
   });
 
-  test('that cannot be read is passed over, and its runs are runs', async () => {
+  test('with an invalid file is skipped', async () => {
     const core = await world.core();
-    const id = await core.studies.create(wish);
+    const id = await core.studies.create(definition);
     const path = join(world.home, 'studies', `${id}.json`);
     const text = readFileSync(path, 'utf8');
     for (const damaged of [text.slice(0, 100), text.replace('"version": 1', '"version": 2'), '']) {
@@ -260,7 +268,7 @@ describe('a study', { timeout: 300_000 }, () => {
 
   test('counts only complete runs, each by its newest evaluation', async () => {
     const core = await world.core();
-    const id = await core.studies.create({ ...wish, seeds: [1, 2, 3] });
+    const id = await core.studies.create({ ...definition, seeds: [1, 2, 3] });
     await core.dispose();
     const run = (seed: number, success: number, ...end: string[]) => {
       const iterations = Array.from({ length: 20 }, (_, at) => journal.iteration(2 + at, at + 1, at / 20));
@@ -274,24 +282,28 @@ describe('a study', { timeout: 300_000 }, () => {
     const [row] = (await (await world.core()).studies.get(id)).table;
     expect(row).toMatchObject({ before: { n: 3, mean: 0.3 }, after: { n: 2 }, training: { n: 2 } });
     expect(row!.after!.mean).toBeCloseTo(0.7, 12);
-    // 0.7 ± 12.706 * 0.1, cut to what a share can be.
+    // 0.7 ± 12.706 * 0.1, clipped to the range of a share.
     expect(row!.after).toMatchObject({ low: 0, high: 1 });
     expect(row!.training!.mean).toBeCloseTo((10 + 19) / 2 / 20, 12);
     expect(row!.cells.map(({ after }) => after)).toEqual([0.6, 0.8, 0.1]);
   });
 
-  test('says which runs collapsed, from when and how, by the collapse rule', async () => {
+  test('reports which runs collapsed, when and how, by the collapse rule', async () => {
     const first = await world.core();
-    const id = await first.studies.create({ ...wish, seeds: [1, 2, 3, 4] });
+    const id = await first.studies.create({ ...definition, seeds: [1, 2, 3, 4] });
     await first.dispose();
-    const run = (place: string, fate: Fate, iterations = 200) => {
+    const addRun = (place: string, fate: Fate, iterations = 200) => {
       const points = seriesOf(fate, { iterations, fall: 80 }).filter(({ iteration }) => iteration > 0);
       world.run(`${id}-${place}`, journal.complete(points));
       return labelRun(points, small['rollout.groups'], small['rollout.group_size']);
     };
-    // A group an iteration makes windows of 80 iterations; the second point is too short for four of them.
-    const labels = [run('p1-s1', 'template', 400), run('p1-s2', 'chaos', 400), run('p1-s3', 'healthy', 400)];
-    run('p2-s1', 'template');
+    // One group per iteration makes windows of 80 iterations; the second point is too short for four of them.
+    const labels = [
+      addRun('p1-s1', 'template', 400),
+      addRun('p1-s2', 'chaos', 400),
+      addRun('p1-s3', 'healthy', 400),
+    ];
+    addRun('p2-s1', 'template');
     expect(labels.map((label) => label?.kind)).toEqual(['template', 'chaos', 'healthy']);
     const onsets = labels.flatMap((label) => label?.collapsed ?? []).sort((a, b) => a - b);
     const second = await world.core();
@@ -309,7 +321,7 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(markdownTable(studyTable(await second.studies.get(id)))).toMatch(
       /\| 2 of 3 \(20\.8 % to 93\.9 %\), from iter/,
     );
-    // Trained on, and read again.
+    // A resumed run is labelled again.
     appendFileSync(
       join(world.home, 'runs', `${id}-p1-s3`, 'events.jsonl'),
       `${journal.started(402)}\n${journal.iteration(403, 401)}\n`,
@@ -326,16 +338,16 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(output).toMatch(/^wide .* - +-$/m);
   });
 
-  test('tells of no collapse where no run is long enough for a label', async () => {
+  test('reports no collapse if no run is long enough for a label', async () => {
     const core = await world.core();
-    const id = await core.studies.create(wish);
+    const id = await core.studies.create(definition);
     await world.end();
     const { output } = await starpo(['sweep', 'show', id], world.environment()).finished;
     expect(output).toContain('LAST 10 ITERATIONS');
     expect(output).not.toMatch(/collapsed/i);
   });
 
-  test('onsets are named one by one, or as a range where they are many', () => {
+  test('lists few onsets one by one and many as a range', () => {
     const words = (onsets: number[]) =>
       collapseInWords({ n: 9, collapsed: onsets.length, low: 0, high: 1, onsets, kinds: { healthy: 9 } })
         .from;
@@ -346,15 +358,15 @@ describe('a study', { timeout: 300_000 }, () => {
     expect(words([1, 2, 3, 4, 5, 60])).toBe('from iterations between 1 and 60');
   });
 
-  test('is made, watched, started and cancelled by commands', async () => {
+  test('is created, listed, started, cancelled and deleted in the CLI', async () => {
     const run = (...args: string[]) => starpo(['sweep', ...args], world.environment()).finished;
     const file = join(world.folder, 'study.json');
-    writeFileSync(file, JSON.stringify({ ...wish, sets: {} }));
+    writeFileSync(file, JSON.stringify({ ...definition, sets: {} }));
     expect(await run('new', file)).toMatchObject({
       status: 2,
       errors: expect.stringContaining('study_invalid'),
     });
-    writeFileSync(file, JSON.stringify(wish));
+    writeFileSync(file, JSON.stringify(definition));
     const { output: id } = await run('new', file);
     expect(await run('list')).toMatchObject({
       output: expect.stringMatching(/Clip width +created +0\/4 +2 x 2/),
@@ -389,27 +401,27 @@ describe('a study', { timeout: 300_000 }, () => {
     expect((await trash('list', '--json')).output).not.toContain('studyId');
   });
 
-  test('is named as runs are: by its id, its name, or a part of its id', async () => {
+  test('is found by its id, its name or a part of its id', async () => {
     const core = await world.core();
-    const id = await core.studies.create(wish);
+    const id = await core.studies.create(definition);
     const [one, other] = [
-      await core.studies.create({ ...wish, name: 'Groups' }),
-      await core.studies.create({ ...wish, name: 'Groups' }),
+      await core.studies.create({ ...definition, name: 'Groups' }),
+      await core.studies.create({ ...definition, name: 'Groups' }),
     ];
     writeFileSync(join(world.home, 'studies', 'damaged.json'), '{}');
     await world.end();
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
-    for (const named of ['Clip width', 'clip-w', id.slice(-4)])
-      expect((await run('sweep', 'show', named)).output, named).toContain(`Clip width (${id})`);
+    for (const reference of ['Clip width', 'clip-w', id.slice(-4)])
+      expect((await run('sweep', 'show', reference)).output, reference).toContain(`Clip width (${id})`);
     expect((await run('export', 'Clip width', '--as', 'markdown')).output).toContain('as shipped');
     const { status, errors } = await run('sweep', 'show', 'Groups');
     expect(status).toBe(2);
     expect(errors).toMatch(/matches 2 sweeps[\s\S]*study_ambiguous/);
     for (const each of [one, other]) expect(errors).toContain(`${each} (Groups)`);
     for (const unknown of ['Clip with', `${id}x`]) {
-      const told = await run('sweep', 'show', unknown);
-      expect(told).toMatchObject({ status: 2, errors: expect.stringContaining('study_unknown') });
-      expect(told.errors).not.toContain('.ts');
+      const shown = await run('sweep', 'show', unknown);
+      expect(shown).toMatchObject({ status: 2, errors: expect.stringContaining('study_unknown') });
+      expect(shown.errors).not.toContain('.ts');
     }
     expect((await run('sweep', 'show', `${id}x`)).errors).toContain(`Did you mean ${id}?`);
     expect((await run('sweep', 'show', 'damaged')).errors).toContain('study_unreadable');
@@ -420,8 +432,8 @@ function many(count: number) {
   return Array.from({ length: count }, (_, index) => ({ name: `point ${index}`, set: {} }));
 }
 
-describe('an interval over seeds', () => {
-  test('is Student’s', () => {
+describe('the confidence interval over seeds', () => {
+  test("uses Student's t distribution", () => {
     // 0.6 ± 4.302653 * 0.1 / √3.
     const { n, mean, low, high } = estimateShare([0.5, 0.6, 0.7])!;
     expect(n).toBe(3);
@@ -430,7 +442,7 @@ describe('an interval over seeds', () => {
     expect(high).toBeCloseTo(0.8484138, 4);
   });
 
-  test('goes on beyond the table, and is for more than one value', () => {
+  test('approximates beyond the table and needs more than one value', () => {
     expect(studentQuantile(30)).toBe(2.042);
     expect(studentQuantile(31)).toBeCloseTo(2.039513, 5);
     expect(studentQuantile(100)).toBeCloseTo(1.983972, 5);

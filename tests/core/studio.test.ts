@@ -39,7 +39,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     await child.line(/^ready$/);
     return child;
   };
-  /** A pid that was a process's and is nobody's. */
+  /** Returns the pid of a process that has exited. */
   const deadPid = () => spawnSync(process.execPath, ['--version']).pid;
   const record = (changes: Partial<HostRecord> = {}): HostRecord => ({
     address: 'http://127.0.0.1:9',
@@ -49,7 +49,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     ...changes,
   });
 
-  test('has the first app for its host, announced for its owner alone', async () => {
+  test('is hosted by the first app, whose record only the owner can read', async () => {
     const host = await world.studio();
     const { origin, token, address } = await host.endpoint();
     expect(statSync(hostFile()).mode & 0o777).toBe(0o600);
@@ -68,7 +68,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     expect(existsSync(hostFile())).toBe(false);
   });
 
-  test('goes to a client when its host ends; who was connected through either comes back', async () => {
+  test('is taken over by a client when its host exits, and connections through either can reconnect', async () => {
     const host = await world.studio();
     const client = await world.studio();
     const { origin, token } = await client.endpoint();
@@ -77,29 +77,29 @@ describe('a data folder', { timeout: 300_000 }, () => {
     expect(await createClient(page).call('runs.list', {})).toHaveLength(1);
     await host.close();
     await lost;
-    const again = await openApi({ origin, token });
-    expect(await createClient(again).call('runs.list', {})).toHaveLength(1);
+    const reconnected = await openApi({ origin, token });
+    expect(await createClient(reconnected).call('runs.list', {})).toHaveLength(1);
     expect(readHost(world.home)).toEqual(record({ address: origin, token }));
-    again.close();
+    reconnected.close();
   });
 
-  test('has a host that answers what it was asked before it ends, also through a client', async () => {
+  test('has a host that answers pending requests before it exits, also through a client', async () => {
     const host = await world.studio();
     const endpoints = [await host.endpoint(), await (await world.studio()).endpoint()];
-    const asked = await Promise.all(
+    const pending = await Promise.all(
       endpoints.map(async (endpoint) => {
         const client = createClient(await openApi(endpoint));
         const answer = client.call('system.info', {});
-        // Answers to quick questions overtake it, and questions arrive in order: this one shows that it is there.
+        // Requests arrive in order, so the quick answer shows that the first request arrived.
         await client.call('runs.list', {});
         return { answer };
       }),
     );
     await host.close();
-    for (const { answer } of asked) expect(await answer).toMatchObject({ dataFolder: world.home });
+    for (const { answer } of pending) expect(await answer).toMatchObject({ dataFolder: world.home });
   });
 
-  test('goes to exactly one of its clients when its host is killed', async () => {
+  test('is taken over by exactly one client when its host is killed', async () => {
     const host = await app();
     const [first, second] = [await app(), await world.studio()];
     expect(readHost(world.home)?.pid).toBe(host.process.pid);
@@ -115,35 +115,35 @@ describe('a data folder', { timeout: 300_000 }, () => {
   test.each<[string, () => string]>([
     ['is empty', () => ''],
     ['is garbage', () => 'garbage'],
-    ['lacks what it needs', () => '{"pid":1}'],
-    ['names a process that is gone', () => JSON.stringify(record({ pid: deadPid() }))],
-    ['names a process that is no StarPO Studio', () => JSON.stringify(record({ pid: process.ppid }))],
-    ['names another machine that has let go', () => JSON.stringify(record({ host: 'elsewhere' }))],
-    ['leads to a foreign place', () => JSON.stringify(record({ address: 'http://evil.example:80' }))],
-  ])('whose host.json %s has a new host', async (_, text) => {
+    ['is incomplete', () => '{"pid":1}'],
+    ['names an exited process', () => JSON.stringify(record({ pid: deadPid() }))],
+    ['names a process of another program', () => JSON.stringify(record({ pid: process.ppid }))],
+    ['names another machine that released it', () => JSON.stringify(record({ host: 'elsewhere' }))],
+    ['has a foreign address', () => JSON.stringify(record({ address: 'http://evil.example:80' }))],
+  ])('whose host.json %s gets a new host', async (_, text) => {
     writeFileSync(hostFile(), text());
     const studio = await world.studio();
     expect(await runIds(studio)).toEqual(['some-run']);
     expect(readHost(world.home)?.address).toBe((await studio.endpoint()).origin);
   });
 
-  test('has what waits trained where an app is open, be it host or client', async () => {
+  test('trains queued runs while an app is open, as host or client', async () => {
     const host = await world.studio();
-    const wait = async (studio: Studio) => {
+    const queueRun = async (studio: Studio) => {
       const client = createClient(await studio.open());
       const completed = new Promise<string>((resolve) => {
         client.on('run', ({ id, status }) => status === 'completed' && resolve(id));
       });
       const set = { iterations: 1, 'rollout.groups': 1 };
-      const wish = { preset: 'starter-bandit', set, start: false, queue: true };
-      return { client, runId: (await client.call('runs.create', wish)).runId, completed };
+      const input = { preset: 'starter-bandit', set, start: false, queue: true };
+      return { client, runId: (await client.call('runs.create', input)).runId, completed };
     };
-    const first = await wait(host);
+    const first = await queueRun(host);
     expect(await first.client.call('queue.list', {})).toMatchObject({ runs: [first.runId], working: false });
     const app = await world.studio({ worksQueue: true });
     expect(await first.completed).toBe(first.runId);
     await host.close();
-    const second = await wait(app);
+    const second = await queueRun(app);
     expect(await second.completed).toBe(second.runId);
   });
 
@@ -159,7 +159,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     expect(JSON.parse(output)).toHaveLength(1);
   });
 
-  test('brief commands at once wait for each other', async () => {
+  test('concurrent commands wait for each other', async () => {
     const all = await Promise.all(
       [1, 2, 3].map(() => starpo(['new', 'starter-bandit'], world.environment()).finished),
     );
@@ -167,42 +167,42 @@ describe('a data folder', { timeout: 300_000 }, () => {
     expect(new Set(all.map(({ output }) => output)).size).toBe(3);
   });
 
-  test('in use on another machine is told of', async () => {
-    const held = openDatabase(world.home);
+  test('in use on another machine is reported', async () => {
+    const lock = openDatabase(world.home);
     writeFileSync(hostFile(), JSON.stringify(record({ host: 'gpu-server', pid: 42 })));
     const error = { code: 'data_folder_elsewhere', message: expect.stringMatching(/gpu-server.*42/) };
     await expect(world.studio({ patience: 10 })).rejects.toMatchObject(error);
-    held.close();
+    lock.close();
   });
 
   test.each<[string, () => Partial<HostRecord> | null, RegExp]>([
     ['an unknown process', () => null, /its process and address are unknown/],
     ['a process that does not listen', () => ({}), new RegExp(`process ${process.pid}`)],
-  ])('in use by %s is refused', async (_, changes, message) => {
-    const held = openDatabase(world.home);
-    const named = changes();
-    if (named) writeFileSync(hostFile(), JSON.stringify(record(named)));
+  ])('in use by %s is rejected', async (_, changes, message) => {
+    const lock = openDatabase(world.home);
+    const changed = changes();
+    if (changed) writeFileSync(hostFile(), JSON.stringify(record(changed)));
     const error = {
       code: 'host_unreachable',
       hint: expect.stringMatching(/./),
       message: expect.stringMatching(message),
     };
     await expect(world.studio({ patience: 10 })).rejects.toMatchObject(error);
-    held.close();
+    lock.close();
   });
 
-  test('whose host.json leads to another program is told of, and that program learns nothing new', async () => {
+  test('whose host.json has the address of another program is reported', async () => {
     const other = createServer((_request, response) => void response.end('hello'));
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     const { port } = other.address() as AddressInfo;
-    const held = openDatabase(world.home);
+    const lock = openDatabase(world.home);
     writeFileSync(hostFile(), JSON.stringify(record({ address: `http://127.0.0.1:${port}` })));
     await expect(world.studio({ patience: 10 })).rejects.toMatchObject({ code: 'host_unreachable' });
-    held.close();
+    lock.close();
     other.close();
   });
 
-  test('keeps its token, unless others could have read it or it is none', async () => {
+  test('keeps its token unless others could read it or it is invalid', async () => {
     const tokenNow = async () => {
       const studio = await world.studio();
       const { token } = await studio.endpoint();
@@ -223,7 +223,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
   test.each([
     ['token', 'token'],
     ['database', 'studio.db'],
-  ])('where no %s can be is told of, and is free again', async (_, name) => {
+  ])('without a usable %s is reported and unlocked again', async (_, name) => {
     mkdirSync(join(world.home, name));
     const error = { code: 'data_folder_unusable', hint: expect.stringMatching(/./) };
     await expect(world.studio()).rejects.toMatchObject(error);

@@ -2,11 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { TensorBoardState } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { starpo } from './fixtures/child.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
-import { fakeTrainer, root, untilRun, World } from './fixtures/world.ts';
+import { collectNotices, fakeTrainer, root, untilRun, World } from './fixtures/world.ts';
 
 let world: World;
 beforeEach(() => {
@@ -17,16 +16,16 @@ afterEach(async () => {
   await world.close();
 });
 
-const stays = () => world.core(fakeTrainer, { backgroundWork: true });
+const openCore = () => world.core(fakeTrainer, { backgroundWork: true });
 const small = { iterations: 4, 'rollout.groups': 1, 'checkpoint.every': 2, 'evaluation.every': 2 };
-const make = (core: Core) => core.runs.create({ preset: 'starter-bandit', set: small });
+const create = (core: Core) => core.runs.create({ preset: 'starter-bandit', set: small });
 const folderOf = (runId: string) => join(world.home, 'tensorboard', runId);
 const bytesOf = (runId: string) => {
   const [name] = readdirSync(folderOf(runId));
   return readFileSync(join(folderOf(runId), name!));
 };
 
-/** `step tag` of the points that TensorBoard shows of a folder: those of every file, but for what a restart has dropped. */
+/** Returns `step tag` of each point that TensorBoard shows: those of all files except those dropped by a restart. */
 function shown(runId: string): string[] {
   const files = existsSync(folderOf(runId)) ? readdirSync(folderOf(runId)) : [];
   return files.flatMap((name) => {
@@ -40,18 +39,18 @@ function shown(runId: string): string[] {
 }
 const steps = (runId: string) => [...new Set(shown(runId).map((point) => Number.parseInt(point, 10)))];
 
-/** What the history has of a run. */
-const known = (core: Core, runId: string) =>
+/** Returns the points in the run history in the same form. */
+const indexed = (core: Core, runId: string) =>
   core.database
     .prepare<[string], string>("SELECT iteration || ' ' || name FROM metrics WHERE run = ?")
     .pluck()
     .all(runId);
 
-test('a run that goes on under another host, dies and goes on again has every point once', async () => {
+test('a run that changes its host, crashes and resumes has every point once', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
   vi.stubEnv('FAKE_TRAINER_DIE', '3');
-  const first = await stays();
-  const runId = await make(first);
+  const first = await openCore();
+  const runId = await create(first);
   await first.runs.start(runId);
   await untilRun(first, runId, ({ iteration }) => iteration === 2);
   expect(existsSync(join(world.home, 'tensorboard'))).toBe(false);
@@ -63,26 +62,26 @@ test('a run that goes on under another host, dies and goes on again has every po
   await expect.poll(() => steps(runId)).toEqual([0, 1, 2]);
   const before = bytesOf(runId);
   await world.end();
-  // As a host by another name has left it.
+  // A file of a host with another name.
   writeFileSync(join(folderOf(runId), 'events.out.tfevents.1700000000.elsewhere.starpo'), before);
 
-  const second = await stays();
+  const second = await openCore();
   expect(second.tensorBoard.state.on).toBe(true);
   await second.runs.command(runId, 'resume');
   await untilRun(second, runId, ({ status }) => status === 'interrupted');
   await second.runs.start(runId);
   await untilRun(second, runId, ({ status }) => status === 'completed');
   await expect.poll(() => steps(runId)).toEqual([0, 1, 2, 3, 4]);
-  await expect.poll(() => shown(runId).sort()).toEqual(known(second, runId).sort());
+  await expect.poll(() => shown(runId).sort()).toEqual(indexed(second, runId).sort());
   expect(readdirSync(folderOf(runId))).toHaveLength(1);
-  // Who reads on where the file ended before the restart misses nothing.
+  // A reader that continues where the file ended before the restart misses nothing.
   expect(bytesOf(runId).subarray(0, before.length)).toEqual(before);
 });
 
-test('off, nothing more is written; on again, all of it is; a deleted run takes its files along', async () => {
+test('switching off stops writing, switching on writes what is missing, and deleting a run deletes its files', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '1,3');
-  const core = await stays();
-  const runId = await make(core);
+  const core = await openCore();
+  const runId = await create(core);
   core.tensorBoard.set(true);
   await core.runs.start(runId);
   await untilRun(core, runId, ({ iteration }) => iteration === 1);
@@ -95,42 +94,39 @@ test('off, nothing more is written; on again, all of it is; a deleted run takes 
   await world.end();
   expect(steps(runId)).toEqual([0, 1]);
 
-  const later = await stays();
+  const later = await openCore();
   expect(later.tensorBoard.state.on).toBe(false);
-  // It has ended, but its file lacks something.
+  // The run completed, but its file is incomplete.
   later.tensorBoard.set(true);
-  await expect.poll(() => shown(runId).sort()).toEqual(known(later, runId).sort());
+  await expect.poll(() => shown(runId).sort()).toEqual(indexed(later, runId).sort());
   await later.trash.delete([runId]);
   expect(existsSync(folderOf(runId))).toBe(false);
 });
 
-test('what can not be written is told of, disturbs nothing, and is written once it can be', async () => {
+test('a write error is reported, does not disturb training, and is made up for later', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
-  const core = await stays();
-  const runId = await make(core);
-  const told: TensorBoardState[] = [];
-  core.notices.on((name, payload) => {
-    if (name === 'tensorBoard') told.push(payload as TensorBoardState);
-  });
+  const core = await openCore();
+  const runId = await create(core);
+  const published = collectNotices(core, 'tensorBoard');
   core.tensorBoard.set(true);
   writeFileSync(folderOf(runId), 'in the way');
   await core.runs.start(runId);
   await untilRun(core, runId, ({ iteration }) => iteration === 2);
-  await expect.poll(() => told.at(-1)?.problem?.code).toBe('tensorboard_unwritable');
+  await expect.poll(() => published.at(-1)?.problem?.code).toBe('tensorboard_unwritable');
   const { message, hint } = core.tensorBoard.state.problem!;
   expect(message).toMatch(/^TensorBoard files can't be written: .*EEXIST/);
   expect(hint).toContain('Training goes on.');
-  // Once switched on and once failed: the same problem again is no news.
-  expect(told).toHaveLength(2);
+  // One notice when switched on and one for the failure; the same problem is not published again.
+  expect(published).toHaveLength(2);
   rmSync(folderOf(runId));
   await core.runs.command(runId, 'resume');
   await untilRun(core, runId, ({ status }) => status === 'completed');
-  await expect.poll(() => shown(runId).sort()).toEqual(known(core, runId).sort());
-  await expect.poll(() => told.slice(2).map(({ problem }) => problem)).toEqual([null]);
+  await expect.poll(() => shown(runId).sort()).toEqual(indexed(core, runId).sort());
+  await expect.poll(() => published.slice(2).map(({ problem }) => problem)).toEqual([null]);
 });
 
-test('a folder that can not be made is said to who switches it on, and it stays off', async () => {
-  const core = await stays();
+test("switching on fails if the folder can't be created", async () => {
+  const core = await openCore();
   writeFileSync(join(world.home, 'tensorboard'), 'in the way');
   expect(() => core.tensorBoard.set(true)).toThrow(
     expect.objectContaining({ code: 'tensorboard_unwritable' }),
@@ -138,7 +134,7 @@ test('a folder that can not be made is said to who switches it on, and it stays 
   expect(core.tensorBoard.state.on).toBe(false);
 });
 
-test('a disk that fills up leaves whole records', () => {
+test('a full disk leaves complete records', () => {
   const folder = join(world.folder, 'full');
   mkdirSync(folder);
   const script = `

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const say = (state: object) => writeFileSync(join(folder, 'building.json'), JSON.stringify(state));
+const writeState = (state: object) => writeFileSync(join(folder, 'building.json'), JSON.stringify(state));
 const info = () =>
   systemInfo({ version: '1', home: folder, trainer: new Trainer([path]), history: { readOnly: null } });
 
@@ -29,21 +29,21 @@ function putTrainer() {
   chmodSync(path, 0o755);
 }
 
-test('while the set-up builds the trainer, it says how far it is, and an earlier build is asked for locks alone', async () => {
+test('while setup builds the trainer, its progress is reported and an older build only answers `status`', async () => {
   putTrainer();
-  say({ pid: process.pid, done: 43, total: 210, problem: null });
+  writeState({ pid: process.pid, done: 43, total: 210, problem: null });
   const { trainer } = await info();
   expect(trainer).toMatchObject({ build: null, building: { done: 43, total: 210 } });
   expect(trainer.problem).toContain('The trainer is being built: 43 of 210 files.');
-  const asked = new Trainer([path]);
-  expect(() => asked.require()).toThrow('43 of 210');
-  await expect(asked.status(folder)).resolves.toEqual({ running: false, pid: null });
-  await expect(asked.validate({})).rejects.toMatchObject({ code: 'trainer_missing' });
+  const older = new Trainer([path]);
+  expect(() => older.require()).toThrow('43 of 210');
+  await expect(older.status(folder)).resolves.toEqual({ running: false, pid: null });
+  await expect(older.validate({})).rejects.toMatchObject({ code: 'trainer_missing' });
 });
 
-test('a build that failed says why, until there is a newer trainer', async () => {
+test('a failed build is reported until a newer trainer exists', async () => {
   const problem = { message: 'a.cpp:3:1: error: expected }', hint: 'Run `npm run setup` once it is mended.' };
-  say({ pid: process.pid, done: 0, total: 0, problem });
+  writeState({ pid: process.pid, done: 0, total: 0, problem });
   const { trainer } = await info();
   expect(trainer.building).toBeNull();
   expect(trainer.problem).toContain('a.cpp:3:1: error: expected }');
@@ -53,13 +53,13 @@ test('a build that failed says why, until there is a newer trainer', async () =>
   expect((await info()).trainer).toMatchObject({ build: 'new', problem: null, building: null });
 });
 
-test('what a set-up left that was killed counts for nothing', async () => {
+test('the state file of a killed setup is ignored', async () => {
   putTrainer();
   const { pid } = spawnSync('true');
-  say({ pid, done: 43, total: 210, problem: null });
+  writeState({ pid, done: 43, total: 210, problem: null });
   expect((await info()).trainer).toMatchObject({ build: 'new', problem: null, building: null });
-  // Its number is another's by now.
-  say({ pid: process.pid, done: 43, total: 210, problem: null });
+  // The pid now belongs to another process.
+  writeState({ pid: process.pid, done: 43, total: 210, problem: null });
   utimesSync(join(folder, 'building.json'), 1, 1);
   expect((await info()).trainer).toMatchObject({ build: 'new', problem: null, building: null });
 });

@@ -3,7 +3,7 @@ import { procedures } from '../../core/contract/contract.ts';
 import { upgradeConfig } from '../../core/run-config/upgrade.ts';
 import { validateConfig } from '../../core/run-config/validate.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
-import { copyKeptRun, keptEnvironments } from '../kept-runs.ts';
+import { copyReleaseRun, releaseEnvironments } from '../release-runs.ts';
 import { World } from './fixtures/world.ts';
 
 /** A made-up history of versions. The trainer's tests apply the same one. */
@@ -81,21 +81,21 @@ describe('runs of release 1.0.0-beta.1', () => {
   let world: World;
   beforeEach(() => {
     world = new World();
-    for (const name of keptEnvironments) copyKeptRun(name, `${world.home}/runs/${name}`);
+    for (const name of releaseEnvironments) copyReleaseRun(name, `${world.home}/runs/${name}`);
   });
   afterEach(() => world.close());
 
   test('are listed, shown and replayed', async () => {
     const core = await world.core();
     const handlers = createHandlers(core);
-    await Promise.all(keptEnvironments.map((name) => core.supervisor.refresh(name)));
+    await Promise.all(releaseEnvironments.map((name) => core.supervisor.refresh(name)));
     expect(
       core.runs
         .list()
         .map(({ id }) => id)
         .sort(),
-    ).toEqual(keptEnvironments);
-    for (const runId of keptEnvironments) {
+    ).toEqual(releaseEnvironments);
+    for (const runId of releaseEnvironments) {
       expect(core.runs.get(runId)).toMatchObject({ status: 'interrupted', iteration: 2, iterations: 3 });
       const [file] = await handlers['rollouts.list']({ runId });
       const [episode] = await handlers['rollouts.episodes']({ runId, ...file! });

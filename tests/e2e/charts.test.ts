@@ -64,10 +64,10 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
   await page.mouse.down();
   await page.mouse.move(x + width * 0.4, y + height / 2, { steps: 4 });
   await page.mouse.up();
-  const whole = page.getByRole('button', { name: /^Iterations \d+ to \d+$/ });
-  await whole.waitFor();
+  const zoomedRange = page.getByRole('button', { name: /^Iterations \d+ to \d+$/ });
+  await zoomedRange.waitFor();
   await success.dblclick();
-  await whole.waitFor({ state: 'detached' });
+  await zoomedRange.waitFor({ state: 'detached' });
 
   const figure = page.getByRole('figure', { name: 'Success', exact: true });
   await figure.hover();

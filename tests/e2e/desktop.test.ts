@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendCommand } from '../../core/run-directory/control.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { type Desktop, type Shell, standInDesktop } from './shell.ts';
-import { restarts } from './stand-in/exit-status.ts';
-import { endTrainers, hearComplaints } from './studio.ts';
+import { restartStatus } from './stand-in/exit-status.ts';
+import { collectComplaints, endTrainers } from './studio.ts';
 
 let home: string;
 let desktop: Desktop;
@@ -30,37 +30,37 @@ const waiting = {
 
 test('the desktop app shows active runs, keeps the machine awake, opens links, saves files and asks before closing', async () => {
   shell = await desktop.open(home, waiting);
-  const { page, heard, does, ended } = shell;
+  const { page, output, act, ended } = shell;
   page.setDefaultTimeout(120_000);
-  const complaints = hearComplaints(page);
-  await heard(/desk: {"tray":\["Open StarPO Studio","No active runs","Quit"\]}/);
+  const complaints = collectComplaints(page);
+  await output(/desk: {"tray":\["Open StarPO Studio","No active runs","Quit"\]}/);
   await page
     .getByRole('button', { name: /^Start FrozenLake/ })
     .first()
     .click();
-  await heard(/desk: {"awake":true}/);
-  await heard(
+  await output(/desk: {"awake":true}/);
+  await output(
     /desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of \d+[^"]*","Quit \(training continues\)"\]}/,
   );
-  await heard(/desk: {"progress":0\.0[12]}/);
+  await output(/desk: {"progress":0\.0[12]}/);
   const [folder] = globSync(join(home, 'runs/*'));
   const runId = basename(folder!);
 
-  does({ second: ['starpo-studio', `starpo://run/${runId}/export`] });
+  act({ second: ['starpo-studio', `starpo://run/${runId}/export`] });
   await page.getByRole('heading', { name: 'Export', exact: true }).waitFor();
   const csv = join(home, 'mine.csv');
-  does({ file: csv });
+  act({ file: csv });
   await page.getByRole('button', { name: 'Save… CSV' }).click();
   await page.getByText(`Saved in ${csv}`).waitFor();
   expect(readFileSync(csv, 'utf8')).toMatch(/^iteration,time,/);
 
-  does({ message: 2, close: true });
-  await heard(/"message":"A run is training.","buttons":\["Keep training in the background"/);
-  does({ second: ['starpo-studio', 'starpo://system'] });
+  act({ message: 2, close: true });
+  await output(/"message":"A run is training.","buttons":\["Keep training in the background"/);
+  act({ second: ['starpo-studio', 'starpo://system'] });
   await page.getByRole('heading', { name: 'System', exact: true }).waitFor();
   expect(complaints).toEqual([]);
 
-  does({ message: 1, remember: true, close: true });
+  act({ message: 1, remember: true, close: true });
   expect(await ended).toBe(0);
   expect(JSON.parse(readFileSync(join(home, 'desktop-userData/preferences.json'), 'utf8'))).toEqual({
     closing: 'stop',
@@ -72,23 +72,23 @@ test('the desktop app shows active runs, keeps the machine awake, opens links, s
 
 test('the desktop app notifies about the end of training without a window, and a click opens the run', async () => {
   shell = await desktop.open(home, waiting);
-  const { page, heard, does } = shell;
+  const { page, output, act } = shell;
   page.setDefaultTimeout(120_000);
   await page
     .getByRole('button', { name: /^Start FrozenLake/ })
     .first()
     .click();
-  await heard(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
+  await output(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
   const [folder] = globSync(join(home, 'runs/*'));
-  const gone = page.waitForEvent('close');
-  does({ message: 0, close: true });
-  await gone;
+  const closed = page.waitForEvent('close');
+  act({ message: 0, close: true });
+  await closed;
 
   appendCommand(folder!, 'checkpoint');
-  const [, body] = await heard(/desk: {"notification":{"title":"Training completed","body":"([^"]*)"}}/);
+  const [, body] = await output(/desk: {"notification":{"title":"Training completed","body":"([^"]*)"}}/);
   expect(body).toMatch(/^FrozenLake [0-9a-f]{4}, iteration (\d+) of \1\. Success /);
   const opened = page.context().waitForEvent('page');
-  does({ click: true });
+  act({ click: true });
   await (await opened).waitForURL(new RegExp(`#/run/${basename(folder!)}$`));
 });
 
@@ -98,43 +98,43 @@ test('the restart into another data folder asks about active runs and can be can
   mkdirSync(disk);
   writeFileSync(join(disk, 'holiday.jpg'), '');
   shell = await desktop.open(home, environment);
-  const { page, heard, does, ended } = shell;
+  const { page, output, act, ended } = shell;
   page.setDefaultTimeout(120_000);
   await page
     .getByRole('button', { name: /^Start FrozenLake/ })
     .first()
     .click();
-  await heard(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
-  does({ second: ['starpo-studio', 'starpo://system'], folder: disk, message: 2 });
+  await output(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
+  act({ second: ['starpo-studio', 'starpo://system'], folder: disk, message: 2 });
   await page.getByRole('button', { name: 'Choose another folder…' }).click();
   const section = page.getByRole('region', { name: 'Data folder' });
   await section.getByRole('status').getByText(join(disk, 'starpo-studio')).waitFor();
   await page.getByRole('button', { name: 'Restart now' }).click();
-  await heard(
+  await output(
     /"message":"A run is training.","buttons":\["Keep training","Stop after a checkpoint","Cancel"\]/,
   );
 
   // The restart was cancelled, so closing the window doesn't restart.
-  does({ message: 1, close: true });
+  act({ message: 1, close: true });
   expect(await ended).toBe(0);
 
   const later = await desktop.open(home, environment);
   shell = later;
   later.page.setDefaultTimeout(120_000);
   await later.page.getByText(`Data in ${join(disk, 'starpo-studio')}`).waitFor();
-  later.does({ second: ['starpo-studio', 'starpo://system'] });
+  later.act({ second: ['starpo-studio', 'starpo://system'] });
   await later.page.getByRole('button', { name: 'Use the default folder' }).click();
   await later.page.getByRole('status').getByText(join(home, 'starpo-studio'), { exact: true }).waitFor();
   await later.page.getByRole('button', { name: 'Restart now' }).click();
-  expect(await later.ended).toBe(restarts);
+  expect(await later.ended).toBe(restartStatus);
 
   // The app asks about a missing disk before it opens a window.
   writeFileSync(
     join(home, 'desktop-userData/preferences.json'),
-    JSON.stringify({ dataFolder: join(home, 'gone') }),
+    JSON.stringify({ dataFolder: join(home, 'missing') }),
   );
   shell = await desktop.open(home, { ...environment, STAND_IN_ANSWERS: '{"message":1}' });
-  await shell.heard(/"buttons":\["Try again","Use the default folder this time","Quit"\]/);
+  await shell.output(/"buttons":\["Try again","Use the default folder this time","Quit"\]/);
   await shell.page.getByText(`Data in ${join(home, 'starpo-studio')}`).waitFor();
-  expect(existsSync(join(home, 'gone'))).toBe(false);
+  expect(existsSync(join(home, 'missing'))).toBe(false);
 });

@@ -7,7 +7,7 @@ import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { Served } from '../renderer/screens/studio.ts';
-import { chromiumPath, hearComplaints, screenshots } from './studio.ts';
+import { chromiumPath, collectComplaints, screenshots } from './studio.ts';
 
 /** Metrics of a recorded run that collapsed. A fake trainer replays them and waits at the iterations below. */
 const recorded = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-seed-1'))!;
@@ -78,7 +78,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
     Object.assign(window, { Notification: Noted, shown });
     document.hasFocus = () => false;
   });
-  const complaints = hearComplaints(page);
+  const complaints = collectComplaints(page);
   await page.goto(studio.address);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.evaluate((hash) => {

@@ -6,7 +6,7 @@ import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { fakeTrainer, root } from '../core/fixtures/world.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
-import { chromiumPath, hearComplaints } from './studio.ts';
+import { chromiumPath, collectComplaints } from './studio.ts';
 import { Wire } from './wire.ts';
 
 /** Checks every page in every state: axe in both themes, narrow and wide windows, 200 % zoom, and the keyboard. Trains nothing. */
@@ -34,7 +34,7 @@ afterAll(async () => {
 beforeEach(async () => {
   page = await browser.newPage({ viewport: narrow, reducedMotion: 'reduce' });
   page.setDefaultTimeout(60_000);
-  complaints = hearComplaints(page);
+  complaints = collectComplaints(page);
   wire = await Wire.tap(page);
 });
 afterEach(() => page.close());
@@ -52,7 +52,7 @@ async function drawn(): Promise<void> {
   }
 }
 
-const begin = (place: string) => page.goto(`${served.address}${place}`);
+const open = (place: string) => page.goto(`${served.address}${place}`);
 
 async function go(place: string): Promise<void> {
   await page.evaluate((to) => {
@@ -61,7 +61,7 @@ async function go(place: string): Promise<void> {
   await drawn();
 }
 
-/** The elements that make the page wider than its window, or null. */
+/** Returns the element that makes the page wider than its window, or null. */
 const overflow = () =>
   page.evaluate(() => {
     const main = document.querySelector('#main') ?? document.documentElement;
@@ -75,7 +75,7 @@ const overflow = () =>
     return `${beyond} px wider than the window: ${widest?.outerHTML.slice(0, 160)}`;
   });
 
-/** The page's problems, each prefixed with `name`. */
+/** Returns the page's problems, each prefixed with `name`. */
 async function faults(name: string, sizes: typeof usual = usual): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -117,7 +117,7 @@ const common = {
 };
 
 test('every page has an empty state', async () => {
-  await begin('/start');
+  await open('/start');
   const run = '/run/sample-run';
   const sample = {
     sample: run,
@@ -161,7 +161,7 @@ describe('with runs', () => {
   });
 
   test('every page passes axe and fits its window', async () => {
-    await begin('/start');
+    await open('/start');
     const other = { created: '/run/created', failed: '/run/failed', queued: '/run/queued' };
     for (const name of Object.keys(other)) other[name as keyof typeof other] = `/run/${served.runs[name]}`;
     expect(await walk({ ...common, ...runPages, ...other }, all)).toEqual([]);
@@ -169,22 +169,22 @@ describe('with runs', () => {
 
   test('every page has a loading state', async () => {
     wire.mode = 'held';
-    await begin('/start');
+    await open('/start');
     expect(await walk({ ...common, ...runPages })).toEqual([]);
   });
 
   test('every page shows errors', async () => {
-    await begin('/start');
+    await open('/start');
     await drawn();
     wire.mode = 'refused';
     expect(await walk({ ...common, ...runPages })).toEqual([]);
   });
 
   test('menus, dialogs and the palette pass axe and fit the window', async () => {
-    await begin('/start');
+    await open('/start');
     const { run, replay } = runPages as { run: string; replay: string };
     const button = (name: string | RegExp) => page.getByRole('button', { name }).first();
-    const opened: [name: string, place: string, open: () => Promise<unknown>, there: string][] = [
+    const opened: [name: string, place: string, openIt: () => Promise<unknown>, element: string][] = [
       ['palette', '/start', () => page.keyboard.press('Control+k'), '[role="dialog"]'],
       ['keys', '/history', () => page.keyboard.press('Shift+?'), '[role="dialog"]'],
       [
@@ -238,10 +238,10 @@ describe('with runs', () => {
       ['save an episode', replay, () => button(/^Save/).click(), '[role="menu"]'],
     ];
     const found: string[] = [];
-    for (const [name, place, open, there] of opened) {
+    for (const [name, place, openIt, element] of opened) {
       await go(place);
-      await open();
-      await page.locator(there).first().waitFor();
+      await openIt();
+      await page.locator(element).first().waitFor();
       await drawn();
       found.push(...(await faults(name)));
       await page.keyboard.press('Escape');
@@ -250,7 +250,7 @@ describe('with runs', () => {
   });
 
   test('the keyboard reaches the main action of every page', async () => {
-    await begin('/start');
+    await open('/start');
     await drawn();
     const { run, replay, export: exports, thoughts, fork } = runPages as Record<string, string>;
     const within = (selector: string) => page.locator(`#main ${selector}`).first();
@@ -298,7 +298,7 @@ describe('with runs', () => {
   });
 
   test('actions work by keyboard alone and return the focus', async () => {
-    await begin('/start');
+    await open('/start');
     await drawn();
     const { replay } = runPages as Record<string, string>;
     const button = (name: string | RegExp) => page.locator('#main').getByRole('button', { name }).first();
@@ -340,7 +340,7 @@ describe('with runs', () => {
   });
 
   test('every page shows a lost connection and reconnects', async () => {
-    await begin('/start');
+    await open('/start');
     await drawn();
     await page.evaluate(() => {
       // No new connection opens before this.
@@ -364,7 +364,7 @@ describe('with runs', () => {
   });
 });
 
-/** Whether the Tab key reaches the element from the top of the page. */
+/** Returns whether the Tab key reaches the element from the top of the page. */
 async function reached(action: Locator): Promise<boolean> {
   await page.locator('.skip-link').focus();
   await page.keyboard.press('Enter');

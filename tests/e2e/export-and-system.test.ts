@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
-import { keptRuns } from '../kept-runs.ts';
+import { releaseRuns } from '../release-runs.ts';
 import { violations } from './axe.ts';
-import { chromiumPath, hearComplaints, type Served, serve } from './studio.ts';
+import { chromiumPath, collectComplaints, type Served, serve } from './studio.ts';
 
 /** A run by the real trainer with episodes, evaluations and a checkpoint. */
-const kept = join(keptRuns, 'sokoban');
+const realRun = join(releaseRuns, 'sokoban');
 
 let home: string;
 let served: Served;
@@ -17,7 +17,7 @@ let browser: Browser;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'starpo-export-'));
   mkdirSync(join(home, 'runs'));
-  cpSync(kept, join(home, 'runs/a-real-run'), { recursive: true });
+  cpSync(realRun, join(home, 'runs/a-real-run'), { recursive: true });
   served = await serve(home);
   browser = await chromium.launch({ executablePath: chromiumPath() });
 });
@@ -34,11 +34,11 @@ async function visit(hash: string, colorScheme: 'light' | 'dark' = 'light'): Pro
   return page;
 }
 
-/** The file that a click downloads: name and bytes. */
+/** Clicks a button and returns the name and bytes of the downloaded file. */
 async function saved(page: Page, button: string) {
-  const coming = page.waitForEvent('download');
+  const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: button, exact: true }).click();
-  const download = await coming;
+  const download = await downloading;
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
 }
 
@@ -54,7 +54,7 @@ const namesIn = (zip: Buffer) =>
 
 test.each(['light', 'dark'] as const)('exports in the browser, %s', async (colorScheme) => {
   const page = await visit('/run/a-real-run/export', colorScheme);
-  const complaints = hearComplaints(page);
+  const complaints = collectComplaints(page);
   await page.getByRole('button', { name: 'Show Methods paragraph' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('region', { name: 'Methods paragraph' }).getByText('AdamW').waitFor();
@@ -72,7 +72,7 @@ test.each(['light', 'dark'] as const)('exports in the browser, %s', async (color
 
 test('a run is exported as one file and imported again', async () => {
   const page = await visit('/run/a-real-run');
-  const complaints = hearComplaints(page);
+  const complaints = collectComplaints(page);
   await page.getByRole('button', { name: /^More for / }).click();
   const item = page.getByRole('menuitem', { name: 'Export as one file…' });
   await item.waitFor();
@@ -97,7 +97,7 @@ test('a run is exported as one file and imported again', async () => {
 
 test('exporting missing data shows an error beside the format', async () => {
   mkdirSync(join(home, 'runs/empty'));
-  cpSync(join(kept, 'run.json'), join(home, 'runs/empty/run.json'));
+  cpSync(join(realRun, 'run.json'), join(home, 'runs/empty/run.json'));
   writeFileSync(join(home, 'runs/empty/events.jsonl'), '');
   const page = await visit('/run/empty/export');
   await page.getByText('No checkpoint to export.').waitFor();
@@ -110,7 +110,7 @@ test('exporting missing data shows an error beside the format', async () => {
 
 test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme) => {
   const page = await visit('/system', colorScheme);
-  const complaints = hearComplaints(page);
+  const complaints = collectComplaints(page);
   await page.getByRole('figure', { name: /^CPU: \d+ % now/ }).waitFor();
   await page.getByRole('region', { name: 'Checks' }).getByText(home).waitFor();
   expect(await violations(page)).toEqual([]);

@@ -30,9 +30,9 @@ async function moves(figure: Locator): Promise<void> {
   await figure.page().evaluate((element) => {
     const before = (element as HTMLCanvasElement).toDataURL();
     return new Promise<void>((resolve) => {
-      const look = () =>
-        (element as HTMLCanvasElement).toDataURL() === before ? requestAnimationFrame(look) : resolve();
-      look();
+      const check = () =>
+        (element as HTMLCanvasElement).toDataURL() === before ? requestAnimationFrame(check) : resolve();
+      check();
     });
   }, canvas);
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import * as journal from '../core/fixtures/journal.ts';
 import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
-import { chromiumPath, hearComplaints } from './studio.ts';
+import { chromiumPath, collectComplaints } from './studio.ts';
 
 /** Many completed runs, and one that waits during training. */
 const many = 300;
@@ -34,7 +34,7 @@ afterAll(async () => {
 beforeEach(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   page.setDefaultTimeout(120_000);
-  complaints = hearComplaints(page);
+  complaints = collectComplaints(page);
 });
 afterEach(() => page.close());
 

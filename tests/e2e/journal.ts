@@ -13,7 +13,7 @@ export interface Event {
   metrics: Record<string, number>;
 }
 
-/** The complete lines of a run's journal. */
+/** Returns the events on complete lines of a run's journal. */
 export function readJournal(folder: string): Event[] {
   const path = join(folder, 'events.jsonl');
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -29,17 +29,17 @@ export const iterationsOf = (events: Event[]) =>
 /** Waits until a run's journal contains an iteration, independent of the app. */
 export function untilIteration(folder: string, iteration: number): Promise<void> {
   return new Promise((resolve) => {
-    const watcher = watch(folder, () => look());
-    const look = () => {
+    const watcher = watch(folder, () => check());
+    const check = () => {
       if (!iterationsOf(readJournal(folder)).includes(iteration)) return;
       watcher.close();
       resolve();
     };
-    look();
+    check();
   });
 }
 
-/** Fails unless a single trainer wrote the journal without gaps, pauses or warnings. */
+/** Throws unless a single trainer wrote the journal without gaps, pauses or warnings. */
 export function expectUndisturbed(folder: string): void {
   const events = readJournal(folder);
   const starts = events.filter((event) => event.type === 'started');
@@ -51,7 +51,7 @@ export function expectUndisturbed(folder: string): void {
   expect(events.filter((event) => ['paused', 'failed'].includes(event.type))).toEqual([]);
 }
 
-/** Fails unless a stopped run has bit-identical metrics and weights to the same run without the app. The reference run uses its own
+/** Throws unless a stopped run has bit-identical metrics and weights to the same run without the app. The reference run uses its own
  * folder and a minimal evaluation, which doesn't affect the random numbers of training.
  */
 export async function expectSameAsAlone(folder: string, alone: string): Promise<void> {
@@ -63,14 +63,14 @@ export async function expectSameAsAlone(folder: string, alone: string): Promise<
   writeFileSync(join(alone, 'run.json'), JSON.stringify({ ...config, iterations, evaluation }));
   const { status, output } = await run(join(root, 'native/build/starpo-trainer'), ['train', alone]);
   expect(status, output).toBe(0);
-  expect(figures(events)).toEqual(figures(readJournal(alone)));
+  expect(trainingMetrics(events)).toEqual(trainingMetrics(readJournal(alone)));
   const weights = (of: string) =>
     readFileSync(join(of, 'checkpoints', String(iterations).padStart(6, '0'), 'model.safetensors'));
   expect(weights(folder).equals(weights(alone))).toBe(true);
 }
 
-/** Metrics per iteration, without time and memory. */
-const figures = (events: Event[]) =>
+/** Returns metrics per iteration, without time and memory. */
+const trainingMetrics = (events: Event[]) =>
   events
     .filter((event) => event.type === 'iteration')
     .map(({ metrics }) =>

@@ -24,8 +24,8 @@ const fuseNames = [
 export function makeStubElectron(folder: string): string {
   mkdirSync(join(folder, 'locales'), { recursive: true });
   mkdirSync(join(folder, 'resources'));
-  const wanted = configuredFuses();
-  const states = fuseNames.map((name) => (wanted[name] ? 0x30 : 0x31));
+  const configured = configuredFuses();
+  const states = fuseNames.map((name) => (configured[name] ? 0x30 : 0x31));
   const wire = Buffer.from([1, states.length, ...states]);
   const head = Buffer.from(`#!/bin/sh\nexit 0\n#${sentinel}`);
   writeFileSync(join(folder, 'electron'), Buffer.concat([head, wire, Buffer.from('\n')]));
@@ -35,7 +35,7 @@ export function makeStubElectron(folder: string): string {
   return folder;
 }
 
-/** The fuses in electron-builder.yml. */
+/** Returns the fuses in electron-builder.yml. */
 export function configuredFuses(): Record<string, boolean> {
   const text = readFileSync(join(root, 'electron-builder.yml'), 'utf8');
   const [, block = ''] = /^electronFuses:\n((?: {2}.+\n)+)/m.exec(text) ?? [];
@@ -43,7 +43,7 @@ export function configuredFuses(): Record<string, boolean> {
   return Object.fromEntries(lines.map(([, name, value]) => [name, value === 'true']));
 }
 
-/** The fuses set in a binary. */
+/** Returns the fuses set in a binary. */
 export function fusesOf(binary: string): Record<string, boolean> {
   const bytes = readFileSync(binary);
   const at = bytes.indexOf(sentinel) + sentinel.length + 2;

@@ -78,7 +78,7 @@ test('the Debian package, installed into a folder, opens and trains with its own
     desktop = await standInDesktop(join(folder, 'app'));
     const { STARPO_TRAINER: _, ...environment } = process.env as Record<string, string>;
     shell = await desktop.open(home, { ...environment, STARPO_TRAINER: '', STAND_IN_RESOURCES: resources });
-    const { page, does, ended } = shell;
+    const { page, act, ended } = shell;
     page.setDefaultTimeout(120_000);
     await page
       .getByRole('button', { name: /^Start FrozenLake/ })
@@ -86,9 +86,9 @@ test('the Debian package, installed into a folder, opens and trains with its own
       .click();
     await page.getByRole('heading', { name: /^FrozenLake [0-9a-f]{4}/ }).waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-    does({ second: ['', 'starpo://system'] });
+    act({ second: ['', 'starpo://system'] });
     await page.getByText(join(resources, 'bin/starpo-trainer')).first().waitFor();
-    does({ message: 1, close: true });
+    act({ message: 1, close: true });
     expect(await ended).toBe(0);
     const [journal] = globSync(join(home, 'runs/*/events.jsonl'));
     expect(readFileSync(journal!, 'utf8')).toMatch(/"type":"stopped"/);

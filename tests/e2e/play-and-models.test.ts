@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { FakeHub } from '../core/fixtures/hub.ts';
 import { putCheckpoint, starter } from '../core/fixtures/playable.ts';
-import { keptRuns } from '../kept-runs.ts';
+import { releaseRuns } from '../release-runs.ts';
 import { violations } from './axe.ts';
 import { type Served, serve, type Visitor, visit } from './studio.ts';
 
@@ -19,7 +19,7 @@ let page: Page;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'starpo-e2e-'));
   const folder = join(home, 'runs', runId);
-  cpSync(join(keptRuns, 'frozen-lake'), folder, { recursive: true });
+  cpSync(join(releaseRuns, 'frozen-lake'), folder, { recursive: true });
   for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
   served = await serve(home);
   visitor = await visit(served.address);
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** In both themes. */
+/** Checks both themes with axe. */
 async function expectAccessible(): Promise<void> {
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => {

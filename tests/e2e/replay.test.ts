@@ -5,7 +5,7 @@ import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
-import { chromiumPath, hearComplaints } from './studio.ts';
+import { chromiumPath, collectComplaints } from './studio.ts';
 
 let studio: Served;
 let browser: Browser;
@@ -35,7 +35,7 @@ async function on(
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);
-  const complaints = hearComplaints(page);
+  const complaints = collectComplaints(page);
   await page.goto(origin);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.evaluate((hash) => {
@@ -57,14 +57,14 @@ test('with reduced motion the wall shows final frames, and a click opens the epi
     await wall(page).getByText('Iteration 20').waitFor();
     expect(await wall(page).getByRole('button').count()).toBe(0);
     const before = await picture(page);
-    const colours = await wall(page)
+    const colors = await wall(page)
       .locator('canvas')
       .evaluate((element) => {
         const { width, height } = element as HTMLCanvasElement;
         const { data } = (element as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
         return new Set(new Uint32Array(data.buffer)).size;
       });
-    expect(colours).toBeGreaterThan(20);
+    expect(colors).toBeGreaterThan(20);
     const group = wall(page).getByRole('link', { name: /^Group 2:/ });
     const { width } = (await group.boundingBox())!;
     expect(await picture(page)).toBe(before);

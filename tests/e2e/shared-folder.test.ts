@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { starpo } from '../core/fixtures/child.ts';
 import { Served } from '../renderer/screens/studio.ts';
-import { chromiumPath, hearComplaints } from './studio.ts';
+import { chromiumPath, collectComplaints } from './studio.ts';
 
 /** Two browser pages and the command line share a data folder whose files change on disk. */
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   browser = await chromium.launch({ executablePath: chromiumPath() });
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   pages = [await context.newPage(), await context.newPage()];
-  complaints = pages.flatMap((page) => hearComplaints(page));
+  complaints = pages.flatMap((page) => collectComplaints(page));
 });
 afterAll(async () => {
   await browser?.close();

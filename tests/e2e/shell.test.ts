@@ -14,8 +14,8 @@ import {
 } from './journal.ts';
 import { type Desktop, electronDesktop, electronMissing, type Shell, standInDesktop } from './shell.ts';
 import {
+  collectComplaints,
   endTrainers,
-  hearComplaints,
   type Served,
   screenshots,
   serve,
@@ -47,29 +47,32 @@ afterEach(async ({ task }) => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** The rollouts in the success chart's text alternative, up to the semicolon; alerts name iterations too. */
-const succeeds = /rollout: [^;]* at iteration (\d+);/;
+/** Matches the last iteration in the success chart's text alternative. */
+const lastIteration = /rollout: [^;]* at iteration (\d+);/;
 
 /** Waits until the success chart shows the iteration or a later one. */
 async function chartReaches({ page }: { page: Page }, iteration: number): Promise<void> {
-  await page.getByRole('figure', { name: 'Success', exact: true }).filter({ hasText: succeeds }).waitFor();
+  await page
+    .getByRole('figure', { name: 'Success', exact: true })
+    .filter({ hasText: lastIteration })
+    .waitFor();
   await page.waitForFunction(
     ([source, least]) => {
-      const said = document.querySelector('main')?.textContent?.match(source)?.[1];
-      return Number(said ?? -1) >= least;
+      const shown = document.querySelector('main')?.textContent?.match(source)?.[1];
+      return Number(shown ?? -1) >= least;
     },
-    [succeeds, iteration] as const,
+    [lastIteration, iteration] as const,
   );
 }
 
-/** Reduced motion: animated boards would take CPU time from the run. */
+/** Animated boards would take CPU time from the run. */
 const still = { reducedMotion: 'reduce' } as const;
 
 async function openShell(): Promise<{ shell: Shell; complaints: string[] }> {
   shell = await desktop!.open(home);
   shell.page.setDefaultTimeout(200_000);
   await shell.page.emulateMedia(still);
-  return { shell, complaints: hearComplaints(shell.page) };
+  return { shell, complaints: collectComplaints(shell.page) };
 }
 
 async function closeWindow({ page, ended }: Shell): Promise<void> {
@@ -77,20 +80,20 @@ async function closeWindow({ page, ended }: Shell): Promise<void> {
   expect(await ended).toBe(0);
 }
 
-/** The output of a command. */
-async function said(...args: string[]): Promise<string> {
+/** Runs a command and returns its output. */
+async function runCommand(...args: string[]): Promise<string> {
   const env = { ...process.env, STARPO_HOME: home };
   const { status, output } = await run(pinnedNode(), [commandLine, ...args], { env });
   expect(status, output).toBe(0);
   return output.trim();
 }
 
-/** The JSON output of a command. */
-const starpo = async (...args: string[]) => JSON.parse(await said(...args));
+/** Runs a command and returns its JSON output. */
+const starpo = async (...args: string[]) => JSON.parse(await runCommand(...args));
 
 /** Creates a long run with about one second per iteration and no warnings. Returns its folder. */
 const newRun = () =>
-  said(
+  runCommand(
     ...['new', 'starter-frozen-lake', '--set', 'iterations=1000', '--set', 'evaluation.levels=16'],
     ...['--set', 'rollout.groups=8', '--set', 'rollout.group_size=8', '--set', 'policy_loss.mini_batch=16'],
     ...['--set', 'filter.strategy=none', '--set', 'optimizer.learning_rate=0.00001', '--set', 'threads=1'],
@@ -102,7 +105,7 @@ const openRun = (page: Page) =>
     .getByRole('link', { name: /^FrozenLake/ })
     .click();
 
-/** The last iteration in a run's journal. */
+/** Returns the last iteration in a run's journal. */
 const reached = (folder: string) => iterationsOf(readJournal(folder)).at(-1) ?? 0;
 
 /** Starts a run in the window, follows it in a browser and by command, then ends both hosts during training: first the window,

@@ -13,10 +13,10 @@ export interface Shell {
   page: Page;
   /** Exit status; resolves when the app ends. */
   ended: Promise<number | null>;
-  /** The first matching line of output, past or future. */
-  heard(pattern: RegExp): Promise<RegExpExecArray>;
-  /** User actions on the desktop; only with the stand-in (stand-in/desk.ts). */
-  does(deed: object): void;
+  /** Resolves with the first match in the app's output, past or future. */
+  output(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Performs user actions on the desktop; only with the stand-in (stand-in/desk.ts). */
+  act(action: object): void;
   /** Kills the app. */
   close(): Promise<void>;
 }
@@ -59,33 +59,33 @@ export async function standInDesktop(folder = root): Promise<Desktop> {
 }
 
 async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<Shell, 'close'>> {
-  let output = '';
+  let text = '';
   const listeners = new Set<() => void>();
   for (const stream of [app.stdout, app.stderr])
     stream?.on('data', (chunk: Buffer) => {
-      output += chunk;
+      text += chunk;
       for (const listener of [...listeners]) listener();
     });
-  const heard = (pattern: RegExp) =>
+  const output = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve) => {
-      const look = () => {
-        const found = pattern.exec(output);
+      const check = () => {
+        const found = pattern.exec(text);
         if (!found) return;
-        listeners.delete(look);
+        listeners.delete(check);
         resolve(found);
       };
-      listeners.add(look);
-      look();
+      listeners.add(check);
+      check();
     });
   const ended = once(app, 'exit').then(([status]: (number | null)[]) => status ?? null);
   const early = ended.then((status) => {
-    throw new Error(`The app ended with status ${status} before its window opened:\n${output}`);
+    throw new Error(`The app ended with status ${status} before its window opened:\n${text}`);
   });
-  const does = (deed: object) => void app.stdin?.write(`${JSON.stringify(deed)}\n`);
-  return { page: await Promise.race([opened, early]), ended, heard, does };
+  const act = (action: object) => void app.stdin?.write(`${JSON.stringify(action)}\n`);
+  return { page: await Promise.race([opened, early]), ended, output, act };
 }
 
-/** Why Electron can't run on this machine, or null. */
+/** Returns why Electron can't run on this machine, or null. */
 export function electronMissing(): string | null {
   if (!installedElectron())
     return "Electron's binary is not installed; `node node_modules/electron/install.js` fetches it";
@@ -110,7 +110,7 @@ export function electronDesktop(): Desktop {
       const never = () => {
         throw new Error('Only the stand-in simulates user actions on the desktop.');
       };
-      return { page: await app.firstWindow(), ended, heard: never, does: never, close: () => end(child) };
+      return { page: await app.firstWindow(), ended, output: never, act: never, close: () => end(child) };
     },
     close: async () => rmSync(profile, { recursive: true, force: true, maxRetries: 10 }),
   };

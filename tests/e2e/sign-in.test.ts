@@ -34,8 +34,8 @@ const isSignedIn = (page: Page) =>
     .first()
     .waitFor();
 const field = (page: Page) => page.getByLabel(/This tab isn't signed in\. Paste the address/);
-/** Everything stored for the origin. */
-const left = (page: Page) =>
+/** Returns everything stored for the origin. */
+const stored = (page: Page) =>
   page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
 
 test('one address signs in all tabs of a browser, but no other browser', async () => {
@@ -59,7 +59,7 @@ test('one address signs in all tabs of a browser, but no other browser', async (
   await isSignedIn(other);
 
   const token = readFileSync(join(home, 'token'), 'utf8').trim();
-  const found = await left(first);
+  const found = await stored(first);
   expect(found).toContain(hash.slice('#sign-in='.length));
   expect(found).not.toContain(token);
   // Nothing as long as a key is stored.
@@ -77,37 +77,37 @@ test('an open page reconnects to a later process on the same port and signs in n
   await page.getByText('Connection lost.').waitFor();
 
   // Another user's program on the freed port receives only an expired code.
-  const heard: string[] = [];
+  const received: string[] = [];
   const hostile = createServer((request, response) => {
-    heard.push(JSON.stringify(request.headers));
-    request.on('data', (data: Buffer) => heard.push(data.toString()));
+    received.push(JSON.stringify(request.headers));
+    request.on('data', (data: Buffer) => received.push(data.toString()));
     response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>not ours</title>');
   });
-  const asked = new Promise<void>((resolve) => {
+  const reconnecting = new Promise<void>((resolve) => {
     hostile.on('upgrade', (request, socket) => {
-      heard.push(JSON.stringify(request.headers));
+      received.push(JSON.stringify(request.headers));
       socket.end('HTTP/1.1 200 OK\r\n\r\n');
       resolve();
     });
   });
   await new Promise<void>((listening) => hostile.listen(Number(port), '127.0.0.1', listening));
-  await asked;
-  const stolen = await left(await open(origin));
+  await reconnecting;
+  const stolen = await stored(await open(origin));
   hostile.closeAllConnections();
   await new Promise((closed) => hostile.close(closed));
   const token = readFileSync(join(home, 'token'), 'utf8').trim();
-  for (const text of [...heard, stolen]) expect(text).not.toContain(token);
+  for (const text of [...received, stolen]) expect(text).not.toContain(token);
 
   const later = await serve(home, port);
   served = later;
   await page.getByText('Connection lost.').waitFor({ state: 'detached' });
   await isSignedIn(await open(origin));
-  expect(await left(page)).toContain(new URL(later.address).hash.slice('#sign-in='.length));
+  expect(await stored(page)).toContain(new URL(later.address).hash.slice('#sign-in='.length));
   const codes = stolen.match(/[0-9a-f]{32,}/g) ?? [];
   expect(codes.length).toBeGreaterThan(0);
   for (const code of codes) {
-    const thief = await open(`${origin}/#sign-in=${code}`, await browser.newContext());
-    await field(thief).waitFor();
+    const attacker = await open(`${origin}/#sign-in=${code}`, await browser.newContext());
+    await field(attacker).waitFor();
   }
 });
 

@@ -5,7 +5,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHost } from '../../core/data-folder/host-file.ts';
 import { newTinyRun } from '../integration/tiny-run.ts';
-import { chromiumPath, hearComplaints, type Studio, startStudio } from './studio.ts';
+import { chromiumPath, collectComplaints, type Studio, startStudio } from './studio.ts';
 
 /** Simulates sleep: suspends the server, the page, or everything including the real trainer. */
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   pages = [await context.newPage(), await context.newPage()];
   for (const page of pages) page.setDefaultTimeout(120_000);
-  complaints = pages.flatMap((page) => hearComplaints(page));
+  complaints = pages.flatMap((page) => collectComplaints(page));
 });
 afterAll(async () => {
   await browser?.close();
@@ -36,8 +36,8 @@ const eventsOf = (folder: string): { seq: number; type: string; iteration?: numb
 const lastIteration = (folder: string) =>
   eventsOf(folder).findLast(({ type }) => type === 'iteration')?.iteration ?? 0;
 
-/** Waits for further iterations of the trainer; returns the last one. */
-async function goesOn(folder: string): Promise<number> {
+/** Waits for further iterations of the trainer and returns the last one. */
+async function trainFurther(folder: string): Promise<number> {
   const before = lastIteration(folder);
   await expect.poll(() => lastIteration(folder), { timeout: 120_000 }).toBeGreaterThan(before + 3);
   return lastIteration(folder);
@@ -47,7 +47,7 @@ const shownIteration = async (page: Page) =>
   Number(/Iteration\s*(\d+) of/.exec((await page.locator('.run-facts').textContent()) ?? '')?.[1]);
 
 /** Waits until the page shows the iteration or a later one. */
-const catchesUp = (page: Page, iteration: number) =>
+const untilShown = (page: Page, iteration: number) =>
   expect.poll(() => shownIteration(page), { timeout: 120_000 }).toBeGreaterThanOrEqual(iteration);
 
 /** Freezes the page until the returned function is called; headless Chromium doesn't freeze background pages. */
@@ -91,30 +91,30 @@ test('suspended parts catch up, nothing starts twice, and training is unaffected
   for (const start of starts) await start.click();
   process.kill(core, 'SIGCONT');
   for (const page of pages) await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-  await goesOn(folder);
+  await trainFurther(folder);
 
   // The server is suspended; the trainer doesn't need it.
   process.kill(core, 'SIGSTOP');
   await first.getByRole('button', { name: 'Star', exact: true }).click();
-  const without = await goesOn(folder);
+  const without = await trainFurther(folder);
   process.kill(core, 'SIGCONT');
-  await catchesUp(first, without);
+  await untilShown(first, without);
   for (const page of pages) await page.getByRole('button', { name: 'Unstar', exact: true }).waitFor();
 
   // One page is frozen, as browsers do in the background.
   const thaw = await freeze(second);
-  const unseen = await goesOn(folder);
+  const unseen = await trainFurther(folder);
   await thaw();
-  await catchesUp(second, unseen);
+  await untilShown(second, unseen);
 
   // Everything is suspended.
   const { pid: trainer } = JSON.parse(readFileSync(join(folder, 'trainer.lock'), 'utf8'));
   for (const process_ of [core, trainer]) process.kill(process_, 'SIGSTOP');
   await pause(1500);
   for (const process_ of [core, trainer]) process.kill(process_, 'SIGCONT');
-  const awake = await goesOn(folder);
+  const awake = await trainFurther(folder);
   for (const page of pages) {
-    await catchesUp(page, awake);
+    await untilShown(page, awake);
     expect(await page.getByText('Not responding').count()).toBe(0);
   }
 

@@ -48,7 +48,7 @@ export async function startStudio(): Promise<Studio> {
   };
 }
 
-/** The first address that the server prints, with the sign-in code. Rejects with its output if it ends before. */
+/** Resolves with the first address that the server prints, which has the sign-in code. Rejects with its output if it exits before. */
 function printedAddress(core: ChildProcess): Promise<string> {
   let output = '';
   return new Promise((resolve, reject) => {
@@ -84,12 +84,12 @@ export function endTrainers(home: string): void {
   }
 }
 
-/** A Chromium page that collects the browser's complaints. */
+/** A Chromium page that collects the browser's errors and warnings. */
 export interface Visitor {
   page: Page;
   /** Saves a screenshot as tests/e2e/output/NAME.png. */
   screenshot(name: string): Promise<void>;
-  /** Fails after console errors, warnings or uncaught exceptions. */
+  /** Throws after console errors, warnings or uncaught exceptions. */
   expectNoComplaints(): void;
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function visit(
   const page = await browser.newPage({ colorScheme, viewport: { width: 1360, height: 880 } });
   // The first evaluation is slow on a loaded machine. The timeout is shorter than the test's.
   page.setDefaultTimeout(200_000);
-  const complaints = hearComplaints(page);
+  const complaints = collectComplaints(page);
   await page.goto(address);
   return {
     page,
@@ -120,7 +120,7 @@ export async function visit(
 export const chromiumPath = () => process.env.CHROMIUM_PATH ?? '/usr/bin/chromium-headless-shell';
 
 /** Collects a page's console errors and warnings, uncaught exceptions and failed requests. */
-export function hearComplaints(page: Page): string[] {
+export function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());

@@ -18,13 +18,13 @@ interface Message {
 
 const failure = {
   ok: false,
-  error: { code: 'internal', message: 'Core could not answer.', hint: 'Ask again.' },
+  error: { code: 'internal', message: 'The server could not answer.', hint: 'Try again.' },
 };
 
 /** The socket between a page and the server, controlled by a test. */
 export class Wire {
   mode: WireMode = 'through';
-  private readonly asked = new Map<string, string>();
+  private readonly pending = new Map<string, string>();
   private waiting: (() => void)[] = [];
   private sockets: WebSocketRoute[] = [];
 
@@ -37,7 +37,7 @@ export class Wire {
 
   /** Resolves when all requests are answered. */
   async settled(): Promise<void> {
-    while (this.asked.size > 0)
+    while (this.pending.size > 0)
       await new Promise<void>((resolve) => {
         this.waiting.push(resolve);
       });
@@ -46,7 +46,7 @@ export class Wire {
   /** Closes the connection like a network failure. */
   async cut(): Promise<void> {
     await Promise.all(this.sockets.splice(0).map((socket) => socket.close()));
-    this.asked.clear();
+    this.pending.clear();
   }
 
   private join(socket: WebSocketRoute): void {
@@ -54,18 +54,18 @@ export class Wire {
     this.sockets.push(socket);
     socket.onMessage((text) => {
       const { t, i, a } = read(text);
-      if (t === 'q' && i && a) this.asked.set(i, a[0]);
+      if (t === 'q' && i && a) this.pending.set(i, a[0]);
       server.send(text);
     });
     server.onMessage((text) => {
       const message = read(text);
-      const name = message.t === 's' && message.i ? this.asked.get(message.i) : undefined;
+      const name = message.t === 's' && message.i ? this.pending.get(message.i) : undefined;
       if (name === undefined) return socket.send(text);
-      this.asked.delete(message.i!);
+      this.pending.delete(message.i!);
       const own = name.startsWith('notices.');
       if (own || this.mode === 'through') socket.send(text);
       else if (this.mode === 'refused') socket.send(JSON.stringify({ ...message, r: failure }));
-      if (this.asked.size === 0) for (const wake of this.waiting.splice(0)) wake();
+      if (this.pending.size === 0) for (const wake of this.waiting.splice(0)) wake();
     });
   }
 }

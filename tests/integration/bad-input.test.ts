@@ -27,7 +27,7 @@ import {
   trainer,
 } from './trainer-process.ts';
 
-/** What hasn't refused a bad input by then hangs; on a busy machine a command takes some seconds to start. */
+/** A command that takes longer counts as hanging. On a busy machine a command takes seconds to start. */
 const limit = 30_000;
 const exampleConfig = () => JSON.parse(readFileSync(join(root, 'docs/formats/examples/run.json'), 'utf8'));
 
@@ -38,14 +38,14 @@ beforeAll(async () => {
 });
 afterAll(() => dispose());
 
-interface Refusal {
+interface Rejection {
   status: number;
   code: string | undefined;
   hint: string | undefined;
 }
 
-/** Runs a program to its end and takes apart what it says of an error. */
-async function refusal(program: string, ...args: string[]): Promise<Refusal> {
+/** Runs a program and returns its exit status and the parts of its error message. */
+async function rejection(program: string, ...args: string[]): Promise<Rejection> {
   const child = spawn(program, args, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -64,22 +64,22 @@ async function refusal(program: string, ...args: string[]): Promise<Refusal> {
   };
 }
 
-const cli = (...args: string[]) => refusal(process.execPath, commandLine, ...args, '--home', home);
+const cli = (...args: string[]) => rejection(process.execPath, commandLine, ...args, '--home', home);
 
-function expectRefusal(seen: Refusal, status: number, code: string) {
-  expect(seen).toMatchObject({ status, code });
-  expect(seen.hint?.length).toBeGreaterThan(0);
+function expectRejection(result: Rejection, status: number, code: string) {
+  expect(result).toMatchObject({ status, code });
+  expect(result.hint?.length).toBeGreaterThan(0);
 }
 
-/** A run directory with this configuration, beside the app's own. */
+/** Writes a run folder with this configuration, outside the app's runs. */
 function runWith(name: string, config: unknown): string {
-  const folder = join(home, 'by-hand', name);
+  const folder = join(home, 'manual', name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'run.json'), typeof config === 'string' ? config : JSON.stringify(config));
   return folder;
 }
 
-/** The starter's folder, copied so that it may be damaged. */
+/** Copies the starter's folder, so that a test can damage it. */
 function copyOfStarter(name: string): string {
   const folder = join(home, name);
   cpSync(join(root, 'resources/starter'), folder, { recursive: true });
@@ -92,48 +92,52 @@ test.each([
   ['a mistyped value', { seed: 'one' }, 'config_invalid'],
   ['a value out of range', { iterations: 0 }, 'config_invalid'],
   ['a newer version', { version: configVersion + 1 }, 'config_version_unsupported'],
-])('the trainer refuses %s and touches nothing', async (name, change, code) => {
+])('the trainer rejects %s and writes nothing', async (name, change, code) => {
   const folder = runWith(name.replaceAll(' ', '-'), { ...exampleConfig(), ...change });
-  expectRefusal(await refusal(trainer, 'train', folder), 2, code);
+  expectRejection(await rejection(trainer, 'train', folder), 2, code);
   expect(readdirSync(folder)).toEqual(['run.json']);
-  expectRefusal(await refusal(trainer, 'validate', join(folder, 'run.json')), 2, code);
+  expectRejection(await rejection(trainer, 'validate', join(folder, 'run.json')), 2, code);
 });
 
 test.each([
-  ['text that is no JSON', '{"version": 1,', 'config_unreadable'],
-  ['nothing', '', 'config_unreadable'],
-  ['a number beyond all numbers', '{"seed": 1e999}', 'config_unreadable'],
-])('the trainer refuses a configuration that is %s', async (name, text, code) => {
-  expectRefusal(await refusal(trainer, 'train', runWith(name.replaceAll(' ', '-'), text)), 2, code);
+  ['invalid JSON', '{"version": 1,', 'config_unreadable'],
+  ['empty', '', 'config_unreadable'],
+  ['an oversized number', '{"seed": 1e999}', 'config_unreadable'],
+])('the trainer rejects a configuration that is %s', async (name, text, code) => {
+  expectRejection(await rejection(trainer, 'train', runWith(name.replaceAll(' ', '-'), text)), 2, code);
 });
 
 test.each([
   ['an unknown key', ['starter-bandit', '--set', 'rollout.gruops=4'], 'config_invalid'],
   ['a mistyped value', ['starter-bandit', '--set', 'iterations=many'], 'config_invalid'],
   ['a value out of range', ['starter-bandit', '--set', 'rollout.temperature=0'], 'config_invalid'],
-  ['a model that is not there', ['starter-bandit', '--set', 'start.model=nowhere'], 'model_missing'],
-  ['a preset that is not there', ['starter-bandti'], 'preset_unknown'],
+  ['a missing model', ['starter-bandit', '--set', 'start.model=nowhere'], 'model_missing'],
+  ['an unknown preset', ['starter-bandti'], 'preset_unknown'],
   ['an unknown option', ['starter-bandit', '--sed', '5'], 'usage_invalid'],
-])('the command line refuses %s and makes no run', async (_, args, code) => {
-  expectRefusal(await cli('new', ...args), 2, code);
+])('the CLI rejects %s and creates no run', async (_, args, code) => {
+  expectRejection(await cli('new', ...args), 2, code);
   expect(existsSync(join(home, 'runs')) ? readdirSync(join(home, 'runs')) : []).toEqual([]);
 });
 
 test.each([
-  ['cut short', (file: string) => truncateSync(file, 100_000), 'model_file_truncated'],
-  ['of another sort', (file: string) => writeFileSync(file, 'not a safetensors file'), 'model_file_invalid'],
+  ['that is truncated', (file: string) => truncateSync(file, 100_000), 'model_file_truncated'],
+  [
+    'of another format',
+    (file: string) => writeFileSync(file, 'not a safetensors file'),
+    'model_file_invalid',
+  ],
 ])('a model file %s fails the run with a code and leaves no checkpoint', async (name, damage, code) => {
   const model = copyOfStarter(`model-${name.replaceAll(' ', '-')}`);
   damage(join(model, 'model.safetensors'));
   const config = exampleConfig();
   config.start.model = model;
   const folder = runWith(`model-${name.replaceAll(' ', '-')}-run`, config);
-  expectRefusal(await refusal(trainer, 'train', folder), 1, code);
+  expectRejection(await rejection(trainer, 'train', folder), 1, code);
   expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code });
   expect(existsSync(join(folder, 'checkpoints'))).toBe(false);
 });
 
-/** Puts the starter's weights into two shards, as published models have them. */
+/** Splits the starter's weights into two shards, like published models. */
 function shard(model: string) {
   const file = readFileSync(join(model, 'model.safetensors'));
   const start = 8 + Number(file.readBigUInt64LE());
@@ -161,7 +165,7 @@ function shard(model: string) {
   rmSync(join(model, 'model.safetensors'));
 }
 
-test('a run begins from shards, and is refused once one of them has changed', {
+test('a run starts from shards, and is rejected after one of them has changed', {
   timeout: 60_000,
 }, async () => {
   const model = copyOfStarter('sharded');
@@ -174,7 +178,7 @@ test('a run begins from shards, and is refused once one of them has changed', {
   const bytes = readFileSync(second);
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 4) ^ 1, bytes.length - 4);
   writeFileSync(second, bytes);
-  expectRefusal(await refusal(trainer, 'train', changed), 1, 'model_changed');
+  expectRejection(await rejection(trainer, 'train', changed), 1, 'model_changed');
   expect(readJournal(changed).at(-1)).toMatchObject({ type: 'failed', code: 'model_changed' });
 });
 
@@ -182,7 +186,7 @@ interface Tree {
   [key: string]: Tree;
 }
 
-/** Replaces a part of one of the folder's JSON files. */
+/** Returns a function that replaces a value in a JSON file of the folder. */
 const edited = (name: string, path: string, value: unknown) => (model: string) => {
   const content = JSON.parse(readFileSync(join(model, name), 'utf8'));
   const keys = path.split('/');
@@ -198,27 +202,23 @@ const splitRegex = (regex: string) => tokenizer('pre_tokenizer/pretokenizers/0/p
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
 test.each([
-  ['a tokenizer that is no JSON', written('tokenizer.json', '{'), 'tokenizer_invalid'],
+  ['a tokenizer of invalid JSON', written('tokenizer.json', '{'), 'tokenizer_invalid'],
   [
-    'a tokenizer nested without end',
+    'an endlessly nested tokenizer',
     written('tokenizer.json', `{"normalizer": ${deep}}`),
     'tokenizer_invalid',
   ],
   ['a vocabulary of a wrong type', tokenizer('model/vocab', []), 'tokenizer_invalid'],
   ['a merge of unknown tokens', tokenizer('model/merges/0', ['player', 'player']), 'tokenizer_invalid'],
-  ['a pattern that does not compile', splitRegex('(?i:'), 'tokenizer_invalid'],
+  ['an invalid pattern', splitRegex('(?i:'), 'tokenizer_invalid'],
   ['a pattern of another dialect', splitRegex('\\w+'), 'tokenizer_unsupported'],
-  ['a pattern that backtracks without end', splitRegex('(?:[^!]+)+[\\x01\\x02]'), 'tokenizer_regex_limit'],
+  ['a pattern with endless backtracking', splitRegex('(?:[^!]+)+[\\x01\\x02]'), 'tokenizer_regex_limit'],
   ['another normalizer', tokenizer('normalizer', { type: 'NFKC' }), 'tokenizer_unsupported'],
-  [
-    'an added token that strips in no known way',
-    tokenizer('added_tokens/0/lstrip', 'yes'),
-    'tokenizer_invalid',
-  ],
+  ['an added token with an invalid lstrip', tokenizer('added_tokens/0/lstrip', 'yes'), 'tokenizer_invalid'],
   ['another architecture', modelConfig('architectures', ['LlamaForCausalLM']), 'model_unsupported'],
-  ['a quantised model', modelConfig('quantization_config', {}), 'model_unsupported'],
+  ['a quantized model', modelConfig('quantization_config', {}), 'model_unsupported'],
   [
-    'a configuration nested without end',
+    'an endlessly nested configuration',
     written('config.json', `{"model_type": ${deep}}`),
     'model_config_invalid',
   ],
@@ -233,11 +233,11 @@ test.each([
   const config = exampleConfig();
   config.start.model = model;
   const folder = runWith(`${name.replaceAll(' ', '-')}-run`, config);
-  expectRefusal(await refusal(trainer, 'train', folder), 1, code);
+  expectRejection(await rejection(trainer, 'train', folder), 1, code);
   expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code });
 });
 
-test('a journal with garbage and a cut line is gone on with: nothing whole is lost, the sequence has no gap', {
+test('a journal with damaged lines is continued without losing events or leaving a gap', {
   timeout: 60_000,
 }, async () => {
   const folder = await newRun(home, 'starter-bandit', {
@@ -259,12 +259,14 @@ test('a journal with garbage and a cut line is gone on with: nothing whole is lo
   expect(seqs).toEqual(seqs.map((_, index) => index));
 });
 
-test('a second trainer on a living run is refused, and the first goes on', { timeout: 60_000 }, async () => {
+test('a second trainer on a running run is rejected, and the first continues', {
+  timeout: 60_000,
+}, async () => {
   const folder = await newRun(home, 'starter-frozen-lake', { 'evaluation.levels': 8 });
   const first: ChildProcess = startTrainer(folder);
   const ended = once(first, 'exit');
   await journalReaches(folder, first, (events) => events.some((event) => event.type === 'started'));
-  expectRefusal(await refusal(trainer, 'train', folder), 2, 'run_locked');
+  expectRejection(await rejection(trainer, 'train', folder), 2, 'run_locked');
   expect(first.exitCode).toBeNull();
   first.kill('SIGTERM');
   await ended;
@@ -272,32 +274,32 @@ test('a second trainer on a living run is refused, and the first goes on', { tim
   expect(readJournal(folder).at(-1)).toMatchObject({ type: 'stopped', reason: 'signal' });
 });
 
-test('an evaluation of what is not there is refused, and one that meets a full disk leaves nothing', {
+test('an evaluation of a missing run or checkpoint is rejected, and a full disk leaves no file', {
   timeout: 60_000,
 }, async () => {
-  const evaluate = (...args: string[]) => refusal(trainer, 'evaluate', ...args);
-  expectRefusal(await evaluate(join(home, 'nowhere'), '--checkpoint', '0'), 2, 'run_missing');
+  const evaluate = (...args: string[]) => rejection(trainer, 'evaluate', ...args);
+  expectRejection(await evaluate(join(home, 'nowhere'), '--checkpoint', '0'), 2, 'run_missing');
   const folder = await newRun(home, 'starter-bandit', {
     iterations: 1,
     'rollout.groups': 2,
     'evaluation.levels': 16,
   });
-  expectRefusal(await evaluate(folder), 2, 'usage');
-  expectRefusal(await evaluate(folder, '--checkpoint', '-1'), 2, 'usage');
-  expectRefusal(await evaluate(folder, '--checkpoint', '0'), 2, 'checkpoint_missing');
+  expectRejection(await evaluate(folder), 2, 'usage');
+  expectRejection(await evaluate(folder, '--checkpoint', '-1'), 2, 'usage');
+  expectRejection(await evaluate(folder, '--checkpoint', '0'), 2, 'checkpoint_missing');
   expect(await train(folder)).toBe(0);
-  expectRefusal(await evaluate(folder, '--checkpoint', '1', '--on', 'lake'), 2, 'environment_unknown');
+  expectRejection(await evaluate(folder, '--checkpoint', '1', '--on', 'lake'), 2, 'environment_unknown');
 
-  // A limit of 4 KiB a file stands for the full disk; whether the system calls it so differs.
+  // A file size limit of 4 KiB acts as a full disk. Systems report it differently.
   const limited = `trap '' XFSZ; ulimit -f 4; exec "$0" evaluate "$1" --checkpoint 1`;
-  const full = await refusal('bash', '-c', limited, trainer, folder);
-  expectRefusal(full, 1, full.code === 'file_unwritable' ? 'file_unwritable' : 'disk_full');
+  const full = await rejection('bash', '-c', limited, trainer, folder);
+  expectRejection(full, 1, full.code === 'file_unwritable' ? 'file_unwritable' : 'disk_full');
   expect(readdirSync(join(folder, 'evaluations'))).toEqual([]);
 });
 
-test('a busy port is refused', async () => {
+test('a busy port is reported', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  expectRefusal(await cli('serve', '--port', String(port)).finally(() => server.close()), 1, 'port_busy');
+  expectRejection(await cli('serve', '--port', String(port)).finally(() => server.close()), 1, 'port_busy');
 });

@@ -9,41 +9,37 @@ import { root, trainer } from './trainer-process.ts';
 const onLinux = test.runIf(process.platform === 'linux');
 const onX64 = test.runIf(process.platform === 'linux' && process.arch === 'x64');
 
-onLinux('the trainer runs wherever there is glibc 2.34', () => {
+onLinux('the trainer requires at most glibc 2.34', () => {
   const symbols = execFileSync('objdump', ['-T', trainer], { encoding: 'utf8' });
   const versions = [...symbols.matchAll(/\(GLIBC_2\.(\d+)[\d.]*\)\s+(\S+)/g)];
   expect(versions.length).toBeGreaterThan(0);
   expect(versions.filter(([, minor]) => Number(minor) > 34).map(([text]) => text)).toEqual([]);
-  // libgcc_s comes with the system too: GCC 11's where glibc is 2.34.
+  // libgcc_s is part of the system too: systems with glibc 2.34 have that of GCC 11.
   const compiler = [...symbols.matchAll(/\(GCC_(\d+)\.[\d.]+\)\s+(\S+)/g)];
   expect(compiler.filter(([, major]) => Number(major) > 11).map(([text]) => text)).toEqual([]);
 });
 
-test('assertions stay on, in the kernels too', () => {
+test('assertions are enabled, also in the kernels', () => {
   const commands = JSON.parse(readFileSync(join(root, 'native/build/compile_commands.json'), 'utf8'));
   const files = commands.filter(({ command }: { command: string }) => command.includes('-DNDEBUG'));
   expect(commands.length).toBeGreaterThan(50);
   expect(files.map(({ file }: { file: string }) => file)).toEqual([]);
 });
 
-// Inline functions of a header that two instruction sets include would be merged into one copy, perhaps the wider one.
-onX64(
-  'AVX and AMX are in the kernels of the sets that have them and nowhere else',
-  { timeout: 120_000 },
-  async () => {
-    const dump = spawn('objdump', ['-d', '-C', '--no-show-raw-insn', trainer], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = once(dump, 'close');
-    const users = new Set<string>();
-    let symbol = '';
-    for await (const line of createInterface(dump.stdout)) {
-      if (line.endsWith('>:')) symbol = line.slice(line.indexOf('<') + 1, -2);
-      else if (/\tv[a-z0-9]+ .*%[xyz]mm/.test(line)) users.add(symbol);
-    }
-    expect(await ended).toEqual([0, null]);
-    const kernels = /\bstarpo::a[vm]x[a-z0-9_]*::/;
-    expect([...users].some((name) => kernels.test(name))).toBe(true);
-    expect([...users].filter((name) => !kernels.test(name))).toEqual([]);
-  },
-);
+// The linker would merge an inline function of two instruction sets into one copy, perhaps the wider one.
+onX64('only the kernels of their instruction set use AVX and AMX', { timeout: 120_000 }, async () => {
+  const dump = spawn('objdump', ['-d', '-C', '--no-show-raw-insn', trainer], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(dump, 'close');
+  const users = new Set<string>();
+  let symbol = '';
+  for await (const line of createInterface(dump.stdout)) {
+    if (line.endsWith('>:')) symbol = line.slice(line.indexOf('<') + 1, -2);
+    else if (/\tv[a-z0-9]+ .*%[xyz]mm/.test(line)) users.add(symbol);
+  }
+  expect(await ended).toEqual([0, null]);
+  const kernels = /\bstarpo::a[vm]x[a-z0-9_]*::/;
+  expect([...users].some((name) => kernels.test(name))).toBe(true);
+  expect([...users].filter((name) => !kernels.test(name))).toEqual([]);
+});

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => dispose());
 
-/** Asks a trainer for something and waits for its answer. Rejects where it ends before. */
+/** Sends a command to a trainer and waits for its answer. Rejects if the trainer exits before. */
 async function send(folder: string, child: ChildProcess, command: Command): Promise<void> {
   const id = appendCommand(folder, command);
   await journalReaches(folder, child, (events) => events.some((event) => event.command_id === id));
 }
 
-/** A run that is held in its start evaluation of so many levels; undefined where the evaluation was over before the command was read. */
-async function pausedInStartEvaluation(levels: number) {
+/** Pauses a run in its first evaluation of `levels` levels. Returns undefined if the evaluation ended before the command was read. */
+async function pausedInFirstEvaluation(levels: number) {
   const folder = await newRun(home, 'starter-bandit', {
     iterations: 3,
     'rollout.groups': 2,
@@ -36,28 +36,28 @@ async function pausedInStartEvaluation(levels: number) {
   const child = startTrainer(folder);
   const ended = once(child, 'exit');
   const evaluating = (events: JournalEvent[]) => events.some((event) => event.name === 'evaluate');
-  const held = await journalReaches(folder, child, evaluating)
+  const paused = await journalReaches(folder, child, evaluating)
     .then(() => send(folder, child, 'pause'))
     .then(
       () => true,
       () => false,
     );
   const types = readJournal(folder).map(({ type }) => type);
-  if (held && types.includes('paused') && !types.includes('evaluation')) return { folder, child, ended };
+  if (paused && types.includes('paused') && !types.includes('evaluation')) return { folder, child, ended };
   child.kill('SIGKILL');
   await ended;
   return undefined;
 }
 
-test('a checkpoint asked for during the start evaluation is the start checkpoint, and no other', {
+test('a checkpoint requested during the first evaluation is the first checkpoint', {
   timeout: 300_000,
 }, async () => {
-  // However fast the trainer is and however late we hear of it, some number of levels outlasts that.
+  // Enough levels outlast any delay between the trainer and this test.
   let levels = 64;
-  let paused = await pausedInStartEvaluation(levels);
+  let paused = await pausedInFirstEvaluation(levels);
   while (!paused) {
     levels *= 4;
-    paused = await pausedInStartEvaluation(levels);
+    paused = await pausedInFirstEvaluation(levels);
   }
   const { folder, child, ended } = paused;
   await send(folder, child, 'checkpoint');

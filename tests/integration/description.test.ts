@@ -9,20 +9,20 @@ import { eventFields, eventTypes } from '../../core/run-directory/events.ts';
 import { Trainer } from '../../core/trainer/trainer.ts';
 import { descriptionFiles } from '../../scripts/lib/description-files.mjs';
 import { commandLine } from '../command-line.ts';
-import { keptEnvironments, keptRuns } from '../kept-runs.ts';
+import { releaseEnvironments, releaseRuns } from '../release-runs.ts';
 import { root, temporaryHome, trainer } from './trainer-process.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const schema = JSON.parse(execFileSync(trainer, ['schema'], { encoding: 'utf8' }));
 
 test.each(Object.entries<string>(descriptionFiles(schema, read)))(
-  '%s is what `npm run describe` makes of the trainer’s description',
+  "%s is up to date with `npm run describe` and the trainer's description",
   (path, text) => {
     expect(read(path)).toBe(text);
   },
 );
 
-test('the page says of environments what the trainer does', () => {
+test('the format page describes the environments of the trainer', () => {
   const changed = structuredClone(schema);
   changed.environments.bandit[0].max_length = 33;
   changed.environments.corridor = [{ path: 'length', type: 'integer', minimum: 3, maximum: 9 }];
@@ -31,23 +31,23 @@ test('the page says of environments what the trainer does', () => {
   expect(page).toContain('| `corridor` | `length` | integer | 3..9 |\n');
 });
 
-test('every key has words, and no words are without their key', () => {
+test('every key has a help text, and every help text has a key', () => {
   const paths = schema.fields.map((field: { path: string }) => field.path);
   const { meanings } = JSON.parse(read('core/run-config/options.json'));
   expect(Object.keys(meanings).sort()).toEqual([...paths].sort());
 });
 
-test('core knows every type of event that the trainer writes with its fields, and no other', () => {
-  const known = eventTypes.map((type) => [type, eventFields(type).sort()]);
+test('core and the trainer have the same event types and fields', () => {
+  const ours = eventTypes.map((type) => [type, eventFields(type).sort()]);
   const described = schema.events.map(({ name, fields }: { name: string; fields: { name: string }[] }) => [
     name,
     fields.map((field) => field.name).sort(),
   ]);
-  expect(Object.fromEntries(known)).toEqual(Object.fromEntries(described));
+  expect(Object.fromEntries(ours)).toEqual(Object.fromEntries(described));
 });
 
-test.each(keptEnvironments)('core and the trainer read the kept run.json of %s alike', (name) => {
-  const path = join(keptRuns, name, 'run.json');
+test.each(releaseEnvironments)('core and the trainer read the run.json of an older %s run alike', (name) => {
+  const path = join(releaseRuns, name, 'run.json');
   const output = execFileSync(trainer, ['validate', path, '--json'], { encoding: 'utf8' });
   const { config, warnings } = JSON.parse(output);
   const ours = upgradeConfig(JSON.parse(readFileSync(path, 'utf8')));
@@ -64,10 +64,10 @@ test.each([
   ['environments.0.prompt.first', '{board}', 'environments[0].prompt.first'],
   ['policy_loss.dual_clip', 0.5, 'policy_loss.dual_clip'],
   ['critic.model', 'full', 'critic.model: must be none'],
-])('core hears from the trainer which rule %s = %j breaks', async (path, value, words) => {
-  const asked = new Trainer([trainer]);
-  expect(await asked.validate(example)).toMatchObject({ warnings: [] });
-  const { code, message, hint } = await asked
+])('core reports the rule of the trainer that %s = %j breaks', async (path, value, words) => {
+  const validator = new Trainer([trainer]);
+  expect(await validator.validate(example)).toMatchObject({ warnings: [] });
+  const { code, message, hint } = await validator
     .validate(applySettings(example, { [path]: value }))
     .then(() => ({ code: 'none', message: '', hint: '' }), asFailure);
   expect(code).toBe('config_invalid');
@@ -75,7 +75,7 @@ test.each([
   expect(hint).not.toBe('');
 });
 
-test('a run that breaks a rule between keys is not made', async () => {
+test('a run that breaks a rule between keys is not created', async () => {
   const { home, dispose } = await temporaryHome();
   const args = ['new', 'starter-bandit', '--home', home, '--set', 'policy_loss.mini_batch=24'];
   const { status, stderr } = spawnSync(process.execPath, [commandLine, ...args], {

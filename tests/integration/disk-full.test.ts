@@ -9,15 +9,15 @@ import { readJournal, spawnTrainer, temporaryHome, train, trainer } from './trai
 
 let home: string;
 let dispose: () => Promise<void>;
-let whole: string;
+let complete: string;
 beforeAll(async () => {
   ({ home, dispose } = await temporaryHome());
-  whole = await newTinyRun(home, { iterations: 8, 'checkpoint.keep': 8 });
-  expect((await once(spawnTrainer(whole), 'exit'))[0]).toBe(0);
+  complete = await newTinyRun(home, { iterations: 8, 'checkpoint.keep': 8 });
+  expect((await once(spawnTrainer(complete), 'exit'))[0]).toBe(0);
 });
 afterAll(() => dispose());
 
-/** Trains where no file may grow beyond so many bytes: each further write fails as it would on a full disk. */
+/** Trains with a limit on the size of files: further writes fail as on a full disk. */
 async function trainWithin(folder: string, bytes: number) {
   const blocks = Math.floor(bytes / 512);
   const child = spawn('/bin/sh', ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', trainer, 'train', folder], {
@@ -31,10 +31,10 @@ async function trainWithin(folder: string, bytes: number) {
   return { status, errors };
 }
 
-/** A run as a trainer leaves it that is killed right after the whole one's second checkpoint. */
+/** Returns a copy of the complete run as if its trainer was killed right after the checkpoint of iteration 2. */
 function interruptedRun(name: string): string {
-  const folder = join(whole, '..', name);
-  cpSync(whole, folder, { recursive: true });
+  const folder = join(complete, '..', name);
+  cpSync(complete, folder, { recursive: true });
   const late = (file: string) => Number(file.slice(0, 6)) > 2;
   for (const place of ['rollouts', 'checkpoints'])
     for (const file of readdirSync(join(folder, place)).filter(late))
@@ -49,11 +49,11 @@ const journal = 'events.jsonl';
 const size = (folder: string, file: string) => statSync(join(folder, file)).size;
 
 test.each([
-  ['a rollout', 'rollouts', () => size(whole, 'rollouts/000008-train.jsonl.zst') - 1024],
-  ['a checkpoint', 'checkpoints', () => size(whole, 'checkpoints/000008/model.safetensors') - 1024],
+  ['a rollout', 'rollouts', () => size(complete, 'rollouts/000008-train.jsonl.zst') - 1024],
+  ['a checkpoint', 'checkpoints', () => size(complete, 'checkpoints/000008/model.safetensors') - 1024],
   ['the journal', journal, (folder: string) => size(folder, journal)],
 ])(
-  'a disk that is full while %s is written: the run fails with a hint, and goes on when there is space',
+  'a full disk while writing %s fails the run with a hint, and it resumes when space is free',
   async (name, place, limit) => {
     const folder = interruptedRun(name.replaceAll(' ', '-'));
     const before = readdirSync(join(folder, 'checkpoints'));
@@ -67,16 +67,16 @@ test.each([
     expect(readdirSync(join(folder, 'rollouts')).filter((file) => file.endsWith('.partial'))).toEqual([]);
 
     expect(await train(folder)).toBe(0);
-    expect(endState(folder)).toEqual(endState(whole));
+    expect(endState(folder)).toEqual(endState(complete));
   },
 );
 
-test('a disk that is full from the start leaves nothing half written', async () => {
-  const folder = sameRun(whole, 'full');
+test('a disk that is full from the start leaves no partial file', async () => {
+  const folder = sameRun(complete, 'full');
   const { status, errors } = await trainWithin(folder, 0);
   expect(status).toBe(1);
   expect(errors).toContain('code: disk_full');
   expect(existsSync(join(folder, 'checkpoints'))).toBe(false);
   expect(await train(folder)).toBe(0);
-  expect(endState(folder)).toEqual(endState(whole));
+  expect(endState(folder)).toEqual(endState(complete));
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandLine } from '../command-line.ts';
 import { newTinyRun } from './tiny-run.ts';
 import {
-  keptMetrics,
+  finalMetrics,
   readJournal,
   root,
   sha256,
@@ -21,13 +21,13 @@ let dispose: () => Promise<void>;
 let parent: string;
 beforeAll(async () => {
   ({ home, dispose } = await temporaryHome());
-  // A critic and a KL term, so that all of a trainer's state is at stake.
+  // With a critic and a KL term, so that every part of the trainer's state matters.
   parent = await newTinyRun(home, { 'kl.coefficient': 0.01, 'checkpoint.keep': 3 });
   await once(spawnTrainer(parent), 'exit');
 });
 afterAll(() => dispose());
 
-async function make(...args: string[]): Promise<string> {
+async function createRun(...args: string[]): Promise<string> {
   const command = [commandLine, 'new', ...args, '--home', home];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
   return stdout.trim();
@@ -37,11 +37,13 @@ const config = (folder: string) => JSON.parse(readFileSync(join(folder, 'run.jso
 const weights = (folder: string) => sha256(join(folder, 'checkpoints/000004/model.safetensors'));
 const after = (folder: string, iteration: number) =>
   Object.fromEntries(
-    Object.entries(keptMetrics(readJournal(folder))).filter(([key]) => Number(key.split(' ')[1]) > iteration),
+    Object.entries(finalMetrics(readJournal(folder))).filter(
+      ([key]) => Number(key.split(' ')[1]) > iteration,
+    ),
   );
 
-test('a fork that keeps the optimiser and changes nothing ends as its parent, to the bit', async () => {
-  const fork = await make('--from', `${basename(parent)}@2`, '--keep-optimizer');
+test('a fork that keeps the optimizer and changes nothing ends with the same bits as its parent', async () => {
+  const fork = await createRun('--from', `${basename(parent)}@2`, '--keep-optimizer');
   expect(config(fork)).toMatchObject({
     start: { run: basename(parent), checkpoint: 2, keep_optimizer: true },
     parent: { run: basename(parent), iteration: 2 },
@@ -56,32 +58,32 @@ test('a fork that keeps the optimiser and changes nothing ends as its parent, to
   expect(started).toMatchObject({ resume: null, iteration: 2 });
 });
 
-test('a fork with a new optimiser, or another setting, begins with the same weights and goes its own way', async () => {
-  const fork = await make('--from', `${basename(parent)}@2`, '--set', 'optimizer.learning_rate=0.001');
+test('a fork with a new optimizer and other settings starts with the same weights and diverges', async () => {
+  const fork = await createRun('--from', `${basename(parent)}@2`, '--set', 'optimizer.learning_rate=0.001');
   expect(await train(fork)).toBe(0);
   const start = 'checkpoints/000002/model.safetensors';
   expect(sha256(join(fork, start))).toBe(sha256(join(parent, start)));
   expect(weights(fork)).not.toBe(weights(parent));
 });
 
-test("another run's configuration alone repeats it, and a whole configuration too", async () => {
-  const again = await make('--from', basename(parent));
-  expect(config(again).parent).toEqual({ run: basename(parent), iteration: 0 });
-  expect(await train(again)).toBe(0);
-  expect(weights(again)).toBe(weights(parent));
+test("a run from another run's configuration or from a configuration file repeats that run", async () => {
+  const repeated = await createRun('--from', basename(parent));
+  expect(config(repeated).parent).toEqual({ run: basename(parent), iteration: 0 });
+  expect(await train(repeated)).toBe(0);
+  expect(weights(repeated)).toBe(weights(parent));
 
-  const path = join(home, 'whole.json');
+  const path = join(home, 'config.json');
   writeFileSync(path, JSON.stringify(config(parent)));
-  expect(config(await make('--config', path, '--seed', '7'))).toEqual({ ...config(parent), seed: 7 });
+  expect(config(await createRun('--config', path, '--seed', '7'))).toEqual({ ...config(parent), seed: 7 });
 });
 
 test.each([
   [['--from', 'parent@3'], 'checkpoint_missing'],
-  [['--from', 'nobody'], 'run_unknown'],
+  [['--from', 'unknown'], 'run_unknown'],
   [['--from', 'parent', '--keep-optimizer'], 'usage_invalid'],
   [['starter-bandit', '--from', 'parent'], 'usage_invalid'],
   [['--from', 'parent@4'], 'config_invalid'],
-])('%j makes no run: %s', async (args, code) => {
-  const named = args.map((arg) => arg.replace('parent', basename(parent)));
-  await expect(make(...named)).rejects.toThrow(code);
+])('%j creates no run: %s', async (args, code) => {
+  const resolved = args.map((arg) => arg.replace('parent', basename(parent)));
+  await expect(createRun(...resolved)).rejects.toThrow(code);
 });

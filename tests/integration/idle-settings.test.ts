@@ -20,8 +20,8 @@ const small = {
   'evaluation.levels': 4,
   'policy_loss.mini_batch': 16,
 };
-/** What `validate` says can't act in such a run, each as it usually isn't. */
-const turned = {
+/** Settings without effect in such a run, with unusual values. */
+const idleSettings = {
   'policy_loss.clip_low': 0.01,
   'policy_loss.clip_high': 0.01,
   'policy_loss.dual_clip': 1,
@@ -38,7 +38,7 @@ const turned = {
 };
 const preset = 'starter-frozen-lake-grpo-s';
 
-test('what is said to be unable to act changes no weight, and the same settings do where they can', async () => {
+test('settings reported to have no effect change no weight, and change weights where they have an effect', async () => {
   const { home, dispose } = await temporaryHome();
   const weights = async (settings: Record<string, string | number>) => {
     const folder = await newRun(home, preset, { ...small, ...settings });
@@ -46,21 +46,24 @@ test('what is said to be unable to act changes no weight, and the same settings 
     return sha256(join(folder, 'checkpoints/000002/model.safetensors'));
   };
   const core = await createCore({ home });
-  const { idle } = await createHandlers(core)['configs.check']({ preset, set: { ...small, ...turned } });
+  const { idle } = await createHandlers(core)['configs.check']({
+    preset,
+    set: { ...small, ...idleSettings },
+  });
   const paths = idle.map(({ path }) => path.replace(/\[(\d+)\]/, '.$1'));
-  expect(paths).toEqual(expect.arrayContaining(Object.keys(turned)));
+  expect(paths).toEqual(expect.arrayContaining(Object.keys(idleSettings)));
   await core.dispose();
 
   const plain = await weights({});
-  expect(await weights(turned)).toBe(plain);
+  expect(await weights(idleSettings)).toBe(plain);
   const steps = { 'policy_loss.mini_batch': 4 };
-  expect(await weights({ ...steps, ...turned })).not.toBe(await weights(steps));
+  expect(await weights({ ...steps, ...idleSettings })).not.toBe(await weights(steps));
   await dispose();
 });
 
-/** Where it goes on from: the newest healthy iteration. */
+/** Last healthy iteration, from which forks continue. */
 const healthy = 40;
-/** 24 episodes are what the filter keeps of 6 groups of 8, if they are of one environment. */
+/** The filter keeps 24 episodes of 6 groups of 8 in one environment. */
 const halved = {
   'rollout.groups': 6,
   'rollout.group_size': 8,
@@ -70,26 +73,26 @@ const halved = {
 
 const configurations: [name: string, preset: string, settings: Record<string, Setting>][] = [
   ['GRPO', 'starter-frozen-lake-grpo', {}],
-  ['StarPO-S by GRPO', 'starter-frozen-lake-grpo-s', {}],
+  ['StarPO-S (GRPO)', 'starter-frozen-lake-grpo-s', {}],
   ['PPO with a KL penalty', 'starter-frozen-lake-ppo', {}],
-  ['StarPO-S by PPO', 'starter-sokoban', {}],
+  ['StarPO-S (PPO)', 'starter-sokoban', {}],
   ['two epochs', 'starter-frozen-lake-trap', { 'policy_loss.mini_batch': 128 }],
   ['one step', 'starter-frozen-lake-grpo', { 'policy_loss.mini_batch': 256 }],
   ['one step of the half', 'starter-frozen-lake-grpo', { ...halved, 'policy_loss.mini_batch': 24 }],
   ['two steps of the half', 'starter-frozen-lake-grpo', { ...halved, 'policy_loss.mini_batch': 16 }],
   ['a part of a group', 'starter-bandit', { ...halved, 'filter.keep': 0.7, 'policy_loss.mini_batch': 32 }],
   [
-    'a share that doubles fall short of',
+    'a share that is not exact in floating point',
     'starter-bandit',
     { ...halved, 'rollout.groups': 100, 'filter.keep': 0.29, 'policy_loss.mini_batch': 224 },
   ],
   [
-    'top_p, which may keep all',
+    'top_p, which may keep all groups',
     'starter-frozen-lake-grpo',
     { ...halved, 'filter.strategy': 'top_p', 'policy_loss.mini_batch': 24 },
   ],
   [
-    'two environments, filtered apart',
+    'two environments, filtered separately',
     'starter-mixed-grpo-s',
     { ...halved, 'environments.0.share': 0.25, 'policy_loss.mini_batch': 16 },
   ],
@@ -104,7 +107,7 @@ const configurations: [name: string, preset: string, settings: Record<string, Se
     { ...halved, 'rollout.groups': 7, 'policy_loss.mini_batch': 24 },
   ],
   [
-    'two environments of which one is trained',
+    'two environments, one of them without a share',
     'starter-mixed',
     { ...halved, 'environments.0.share': 0, 'policy_loss.mini_batch': 24 },
   ],
@@ -112,19 +115,19 @@ const configurations: [name: string, preset: string, settings: Record<string, Se
   ['one group for two environments', 'starter-mixed-grpo', { 'rollout.groups': 1 }],
   ['groups of one episode', 'starter-frozen-lake-ppo', { 'rollout.group_size': 1 }],
   [
-    'groups of one that a filter looks at',
+    'filtered groups of one episode',
     'starter-mixed',
     { ...halved, 'rollout.group_size': 1, 'policy_loss.mini_batch': 5 },
   ],
-  ['rate 0', 'starter-frozen-lake-grpo', { 'optimizer.learning_rate': 0, 'kl.coefficient': 0.1 }],
-  ['rate 0 beside a critic', 'starter-frozen-lake-ppo', { 'optimizer.learning_rate': 0 }],
-  ['a critic that warms up to the end', 'starter-frozen-lake-ppo', { 'critic.warmup': 120 }],
-  ['a critic that warms up to the end once more', 'starter-frozen-lake-ppo', { 'critic.warmup': 80 }],
-  ['a critic that warms up', 'starter-frozen-lake-ppo', { 'critic.warmup': 79 }],
+  ['learning rate 0', 'starter-frozen-lake-grpo', { 'optimizer.learning_rate': 0, 'kl.coefficient': 0.1 }],
+  ['learning rate 0 with a critic', 'starter-frozen-lake-ppo', { 'optimizer.learning_rate': 0 }],
+  ['critic warm-up until the last iteration', 'starter-frozen-lake-ppo', { 'critic.warmup': 120 }],
+  ['critic warm-up until the last iteration of a fork', 'starter-frozen-lake-ppo', { 'critic.warmup': 80 }],
+  ['critic warm-up', 'starter-frozen-lake-ppo', { 'critic.warmup': 79 }],
   ['no clip', 'starter-frozen-lake-grpo', { 'policy_loss.clip_low': 0, 'policy_loss.clip_high': 0 }],
 ];
 
-describe('advice says what the trainer says', () => {
+describe('recommendations are settings that have an effect in the trainer', () => {
   let core: Core;
   let dispose: () => Promise<void>;
   beforeAll(async () => {
@@ -139,7 +142,7 @@ describe('advice says what the trainer says', () => {
 
   test.each(configurations)('%s', async (_, preset, settings) => {
     const config = applySettings(findPreset(preset).config, { 'policy_loss.clip_high': 0.2, ...settings });
-    /** What can't act in the run that goes on with some changes. */
+    /** Returns the settings without effect in a fork with these changes. */
     const idleWith = async (changes: Record<string, Setting>): Promise<string[]> => {
       const start = { ...config.start, run: 'parent', checkpoint: healthy };
       const fork = applySettings({ ...config, start }, changes);
@@ -149,7 +152,7 @@ describe('advice says what the trainer says', () => {
     };
 
     const advice = trapRegime.options.flatMap((regime) => adviceFor('warning', regime, config, healthy));
-    // As the app has it once it knows the checkpoint.
+    // The app applies this once the checkpoint is known.
     const untrained = whyUntrained(config, healthy) !== null;
     const offered = advice.filter(({ acts, action }) => acts && !(untrained && action.kind === 'rollback'));
     const acting = new Map(offered.map(({ id, action }) => [id, action]));
@@ -170,7 +173,7 @@ describe('advice says what the trainer says', () => {
   });
 });
 
-test('a configuration is checked from a preset, a run and a whole file, and nothing is made', async () => {
+test('a configuration from a preset or a file is checked without creating a run', async () => {
   const { home, dispose } = await temporaryHome();
   const core = await createCore({ home });
   const check = createHandlers(core)['configs.check'];
@@ -196,11 +199,11 @@ test('a configuration is checked from a preset, a run and a whole file, and noth
       cwd: root,
       encoding: 'utf8',
     });
-  const said = cli(preset, '--set', 'rollout.group_size=1', '--set', 'policy_loss.mini_batch=16');
-  expect(said).toMatchObject({ status: 0 });
-  expect(said.stdout).toMatch(/^no effect: filter\.strategy, filter\.keep \(rollout\.group_size is 1/m);
+  const checked = cli(preset, '--set', 'rollout.group_size=1', '--set', 'policy_loss.mini_batch=16');
+  expect(checked).toMatchObject({ status: 0 });
+  expect(checked.stdout).toMatch(/^no effect: filter\.strategy, filter\.keep \(rollout\.group_size is 1/m);
   expect(JSON.parse(cli(preset, '--json').stdout)).toMatchObject({ problems: [] });
-  const refused = cli(preset, '--set', 'policy_loss.mini_batch=24');
-  expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('config_invalid') });
+  const rejected = cli(preset, '--set', 'policy_loss.mini_batch=24');
+  expect(rejected).toMatchObject({ status: 2, stderr: expect.stringContaining('config_invalid') });
   await dispose();
 });

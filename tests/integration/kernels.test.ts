@@ -13,18 +13,18 @@ interface Limits {
 
 const limits: Limits = JSON.parse(readFileSync(join(root, 'native/cuda-kernels.json'), 'utf8'));
 
-// What ptxas says is known only where nvcc has built the kernels.
+// The reports of ptxas exist only if nvcc built the kernels.
 const withNvcc = test.runIf(findProgram('nvcc') !== undefined);
 
-withNvcc('no kernel spills, and none needs more registers than native/cuda-kernels.json allows', () => {
+withNvcc('no kernel spills or needs more registers than native/cuda-kernels.json allows', () => {
   const reports = findReports();
   if (!reports)
     throw new Error(
-      'There is an nvcc, but it has not built the kernels: delete native/build and set up again.',
+      'nvcc is installed but has not built the kernels: delete native/build and run setup again.',
     );
   const uses = readReports(reports);
   expect(uses.filter(({ spilledBytes }) => spilledBytes > 0)).toEqual([]);
-  // A kernel without a cap: `npm run kernels -- --cap` gives it one.
+  // `npm run kernels -- --cap` adds missing limits.
   expect(uses.filter(({ kernel }) => capOf(limits.registers, kernel) === undefined)).toEqual([]);
   expect(uses.filter(({ kernel, registers }) => registers > capOf(limits.registers, kernel)!)).toEqual([]);
   for (const target of limits.targets) {
@@ -35,8 +35,8 @@ withNvcc('no kernel spills, and none needs more registers than native/cuda-kerne
   expect([...new Set(uses.map(({ target }) => target))].sort()).toEqual([...limits.targets].sort());
 });
 
-// The sampler's log-probability has the loss's bits only if a product that is added to is rounded in both. Instructions without a rounding are nvcc's leave to contract.
-withNvcc('nvcc contracts no product with a sum', () => {
+// The sampler's log-probability has the same bits as the loss only if products are rounded before sums. Instructions without `.rn` may be fused.
+withNvcc('nvcc does not fuse products with sums', () => {
   const commands = JSON.parse(readFileSync(join(root, 'native/build/compile_commands.json'), 'utf8'));
   const built = commands.find(({ file }: { file: string }) =>
     file.endsWith('/src/engine/cuda/kernels/rope.cu'),
@@ -56,7 +56,7 @@ withNvcc('nvcc contracts no product with a sum', () => {
   }
 });
 
-test('what ptxas says is read', () => {
+test('parses the report of ptxas', () => {
   const text = `ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'void starpo::cuda::(anonymous namespace)::sum<starpo::cuda::Bf16, 64>(float*, int)' for 'sm_80'
 ptxas info    : Function properties for void starpo::cuda::(anonymous namespace)::sum<starpo::cuda::Bf16, 64>(float*, int)
@@ -79,7 +79,7 @@ ptxas info    : Compile time = 13.778 ms
   );
 });
 
-test('a kernel has its own cap or its template’s', () => {
+test("a kernel's register limit is its own or that of its template", () => {
   expect(shortName('starpo::cuda::plain(float*, unsigned int)')).toBe('plain');
   expect(shortName('void starpo::cuda::(anonymous namespace)::k<(starpo::cuda::Mode)1>(int)')).toBe(
     'k<(Mode)1>',

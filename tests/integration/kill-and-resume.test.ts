@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomNumbers } from '../../benchmarks/bootstrap.ts';
 import { killTrainer } from '../nightly/kill-trainer.ts';
 import {
+  finalMetrics,
   journalReaches,
-  keptMetrics,
   newRun,
   readJournal,
   sha256,
@@ -31,39 +31,45 @@ beforeAll(async () => {
 });
 afterAll(() => dispose());
 
-test('a trainer killed at five random points and resumed ends as an uninterrupted one, to the bit', {
+test('a trainer killed at five random points and resumed ends with the same bits as an uninterrupted one', {
   timeout: 300_000,
 }, async () => {
-  // A full critic and a KL term, so that all of a trainer's state is at stake.
-  const whole = await newRun(home, 'starter-frozen-lake-starpo-s', { ...settings, 'kl.coefficient': 0.01 });
-  expect(await train(whole)).toBe(0);
-  const events = readJournal(whole).length;
+  // With a full critic and a KL term, so that every part of the trainer's state matters.
+  const undisturbed = await newRun(home, 'starter-frozen-lake-starpo-s', {
+    ...settings,
+    'kl.coefficient': 0.01,
+  });
+  expect(await train(undisturbed)).toBe(0);
+  const events = readJournal(undisturbed).length;
 
   const seed = Number(process.env.STARPO_KILL_SEED ?? Date.now() % 2 ** 31);
   console.log(`kill points from STARPO_KILL_SEED=${seed}`);
   const random = randomNumbers(seed);
 
-  const broken = await newRun(home, 'starter-frozen-lake-starpo-s', { ...settings, 'kl.coefficient': 0.01 });
+  const interrupted = await newRun(home, 'starter-frozen-lake-starpo-s', {
+    ...settings,
+    'kl.coefficient': 0.01,
+  });
   for (let kill = 0; kill < 5; kill++) {
-    const before = readJournal(broken).length;
+    const before = readJournal(interrupted).length;
     const target = before + 1 + Math.floor((random() * events) / 3);
-    const child = startTrainer(broken);
+    const child = startTrainer(interrupted);
     const ended = once(child, 'exit');
-    // The run may be over before the point is reached; then there is nothing left to kill.
-    await journalReaches(broken, child, (journal) => journal.length >= target).catch(() => undefined);
+    // The run may complete before it reaches the point.
+    await journalReaches(interrupted, child, (journal) => journal.length >= target).catch(() => undefined);
     child.kill('SIGKILL');
     await ended;
   }
-  expect(await train(broken)).toBe(0);
+  expect(await train(interrupted)).toBe(0);
 
-  const journal = readJournal(broken);
+  const journal = readJournal(interrupted);
   expect(journal.map((event) => event.seq)).toEqual(journal.map((_, index) => index));
   expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed' });
-  expect(keptMetrics(journal)).toEqual(keptMetrics(readJournal(whole)));
-  expect(weights(broken)).toBe(weights(whole));
+  expect(finalMetrics(journal)).toEqual(finalMetrics(readJournal(undisturbed)));
+  expect(weights(interrupted)).toBe(weights(undisturbed));
 });
 
-test('small runs that are killed at moments of every kind end as an undisturbed one: files, journal and weights', {
+test('small runs killed in any phase end with the files, journal and weights of an uninterrupted run', {
   timeout: 120_000,
 }, async () => {
   const seed = Number(process.env.STARPO_KILL_SEED ?? Date.now() % 2 ** 31);
@@ -71,7 +77,7 @@ test('small runs that are killed at moments of every kind end as an undisturbed 
   expect(await killTrainer(10, randomNumbers(seed))).toMatchObject({ kills: 10 });
 });
 
-test('threads, slots, micro-batches and the scalar kernels change no bit of what is trained', {
+test('threads, slots, micro-batches and scalar kernels do not change the trained bits', {
   timeout: 300_000,
 }, async () => {
   const small = {
@@ -85,7 +91,7 @@ test('threads, slots, micro-batches and the scalar kernels change no bit of what
   const trained = async (changes: Record<string, string | number>, environment = {}) => {
     const folder = await newRun(home, 'starter-frozen-lake-grpo-s', { ...small, ...changes });
     expect(await train(folder, environment)).toBe(0);
-    const metrics = keptMetrics(readJournal(folder));
+    const metrics = finalMetrics(readJournal(folder));
     expect(metrics['iteration 1']?.['actor/grad_norm']).toBeGreaterThan(0);
     return [metrics, sha256(join(folder, 'checkpoints/000001/model.safetensors'))];
   };

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { keptEvents, readJournal, sha256, spawnTrainer, steadyMetrics } from './trainer-process.ts';
+import { finalEvents, readJournal, sha256, spawnTrainer, steadyMetrics } from './trainer-process.ts';
 
 const folders = ['rollouts', 'checkpoints'];
 const mostChanges: Record<string, number> = { '.': 30, rollouts: 60, checkpoints: 9 };
 
 /**
- * Starts a run's trainer and kills it: a random while after it was started, or after the n-th change that is seen in the run's folder, its
- * rollouts or its checkpoints. Gives what it was doing, or null where it came to its end before.
+ * Starts a run's trainer and kills it a random time after the start or after the n-th change in the run's folder, its rollouts or its
+ * checkpoints. Returns what it was doing, or null if it completed before.
  */
 export async function killAtRandomMoment(folder: string, random: () => number): Promise<string | null> {
   for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
@@ -31,7 +31,7 @@ export async function killAtRandomMoment(folder: string, random: () => number): 
   return child.signalCode === 'SIGKILL' ? momentOf(folder) : null;
 }
 
-/** What a trainer was doing when it was killed, by what it left behind. */
+/** Returns what a killed trainer was doing, judged by its files. */
 function momentOf(folder: string): string {
   const [rollouts, checkpoints] = folders.map((name) => readdirSync(join(folder, name))) as [
     string[],
@@ -40,14 +40,14 @@ function momentOf(folder: string): string {
   const path = join(folder, 'events.jsonl');
   const journal = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const events = readJournal(folder);
-  const kept = keptEvents(events);
+  const final = finalEvents(events);
   const partial = (name: string) => name.endsWith('.partial');
   if (journal !== '' && !journal.endsWith('\n')) return 'within a line of the journal';
   if (checkpoints.some(partial)) return 'writing a checkpoint';
-  const untold = checkpoints.find(
-    (name) => !name.startsWith('.') && !kept.has(`checkpoint ${Number(name)}`) && isNewest(folder, name),
+  const unreported = checkpoints.find(
+    (name) => !name.startsWith('.') && !final.has(`checkpoint ${Number(name)}`) && isNewest(folder, name),
   );
-  if (untold) return 'between a checkpoint and its event';
+  if (unreported) return 'between a checkpoint and its event';
   if (rollouts.some((name) => partial(name) && name.includes('.zst'))) return 'writing a rollout';
   if (rollouts.some(partial)) return "writing a rollout's index";
   const last = events.at(-1);
@@ -55,7 +55,7 @@ function momentOf(folder: string): string {
   return last.type === 'phase' ? `in phase ${last.name}` : `after event ${last.type}`;
 }
 
-/** Whether a checkpoint was written after everything that the journal says. */
+/** Returns whether a checkpoint was written after the last event of the journal. */
 function isNewest(folder: string, checkpoint: string): boolean {
   return (
     statSync(join(folder, 'checkpoints', checkpoint)).ctimeMs > statSync(join(folder, 'events.jsonl')).mtimeMs
@@ -63,15 +63,15 @@ function isNewest(folder: string, checkpoint: string): boolean {
 }
 
 /**
- * All that a run leaves to be read, less times and what depends on the machine: what two runs of one configuration must have in common, however
- * often one of them was killed. Throws where the journal's sequence has a gap.
+ * Returns a run's events and files without times and machine-dependent metrics. Two runs of one configuration must be equal in these, however
+ * often one was killed. Throws if the journal's sequence has a gap.
  */
 export function endState(folder: string) {
   const events = readJournal(folder);
   const gap = events.findIndex((event, index) => event.seq !== index);
   if (gap >= 0) throw new Error(`${folder}: the journal's line ${gap + 1} has seq ${events[gap]!.seq}`);
   const { type, reason, iteration } = events.at(-1)!;
-  const kept = [...keptEvents(events)].map(([key, { seq: _seq, time: _time, ...event }]) => {
+  const final = [...finalEvents(events)].map(([key, { seq: _seq, time: _time, ...event }]) => {
     return [key, event.metrics ? { ...event, metrics: steadyMetrics(event as never) } : event] as const;
   });
   const files = folders
@@ -82,7 +82,7 @@ export function endState(folder: string) {
     .map((file) => [file, contentOf(folder, file)] as const);
   return {
     end: { type, reason, iteration },
-    kept: Object.fromEntries(kept.sort(byName)),
+    events: Object.fromEntries(final.sort(byName)),
     files: Object.fromEntries(files.sort(byName)),
   };
 }

@@ -12,7 +12,7 @@ import { trainer as executable, readJournal, temporaryHome, train } from './trai
 const trainer = new Trainer([executable]);
 const resources = join(import.meta.dirname, '../../resources');
 
-test('what is shown before a run is what its policy then reads, and the memory is what it plans', async () => {
+test("the preview shows the prompts that the policy reads and the trainer's memory plan", async () => {
   const { home, dispose } = await temporaryHome();
   try {
     const folder = await newTinyRun(home, {
@@ -45,9 +45,9 @@ test('what is shown before a run is what its policy then reads, and the memory i
   }
 }, 60_000);
 
-test('the rules of the trainer are said by setting, in titles', async () => {
+test("the trainer's rules are reported by setting title", async () => {
   const parts = { home: '/nowhere', trainer, times: { now: () => () => null } as never };
-  const said = async (set: Record<string, string>) => {
+  const check = async (set: Record<string, string>) => {
     const { problems, idle, warnings } = await checkConfig(
       parts,
       { preset: 'starter-frozen-lake', set },
@@ -55,16 +55,16 @@ test('the rules of the trainer are said by setting, in titles', async () => {
     );
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
   };
-  expect((await said({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
+  expect((await check({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
     'policy_loss.mini_batch: Mini-batch must be a multiple of “Rollouts per prompt”',
   ]);
-  expect((await said({ 'critic.model': 'none' })).problems).toEqual([
+  expect((await check({ 'critic.model': 'none' })).problems).toEqual([
     'critic.model: Critic must be full or head: “Estimator” gae needs a critic',
   ]);
-  expect((await said({ 'environments.0.prompt.first': '{stat}' })).problems[0]).toMatch(
+  expect((await check({ 'environments.0.prompt.first': '{stat}' })).problems[0]).toMatch(
     /^environments\.0\.prompt\.first: First message: unknown placeholder \{stat\}/,
   );
-  const { idle, warnings } = await said({ 'kl.coefficient': '0', 'rollout.top_p': '0.9' });
+  const { idle, warnings } = await check({ 'kl.coefficient': '0', 'rollout.top_p': '0.9' });
   expect(idle).toContainEqual({
     path: 'kl.estimator',
     reason: '“KL coefficient” is 0: no KL divergence is estimated',
@@ -76,7 +76,7 @@ test('the rules of the trainer are said by setting, in titles', async () => {
   expect(warnings[0]).toContain('“Top-p”');
 });
 
-test('a prompt that leaves no room for a reply is said for its environment', () => {
+test('a prompt that leaves no room for a response is reported for its environment', () => {
   const config = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../docs/formats/examples/run.json'), 'utf8'),
   );

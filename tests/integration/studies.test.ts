@@ -7,16 +7,16 @@ import { createCore } from '../../core/index.ts';
 import { newTinyRun } from './tiny-run.ts';
 import { temporaryHome, train } from './trainer-process.ts';
 
-/** Settles when every run of a study is complete. */
+/** Resolves when every run of a sweep is complete. */
 function untilCompleted(core: Core, id: string): Promise<void> {
   return new Promise((resolve) => {
-    const look = () => core.studies.summary(id).state === 'completed' && resolve();
-    core.notices.on((name) => name === 'study' && look());
-    look();
+    const check = () => core.studies.summary(id).state === 'completed' && resolve();
+    core.notices.on((name) => name === 'study' && check());
+    check();
   });
 }
 
-test('a study of a run and one of its checkpoint are trained to the end and tabulated', async () => {
+test('a sweep of a run and one of its checkpoint are trained and tabulated', async () => {
   const { home, dispose } = await temporaryHome();
   const folder = await newTinyRun(home);
   expect(await train(folder)).toBe(0);
@@ -42,7 +42,7 @@ test('a study of a run and one of its checkpoint are trained to the end and tabu
     ]);
     expect([before?.n, after?.n, training?.n]).toEqual([2, 2, 2]);
   }
-  // The first is the very run that the study was made from.
+  // The first run repeats the run that the sweep is based on.
   const last = 'checkpoints/000004/model.safetensors';
   const weights = (runId: string) => readFileSync(join(core.runs.folder(runId), last));
   expect(weights(`${alike}-p1-s1`).equals(weights(run))).toBe(true);
@@ -62,7 +62,7 @@ test('a study of a run and one of its checkpoint are trained to the end and tabu
   await dispose();
 });
 
-test('a point that breaks a rule of the trainer is refused by its name', async () => {
+test('a point that breaks a rule of the trainer is rejected by name', async () => {
   const { home, dispose } = await temporaryHome();
   const core = await createCore({ home });
   const points = [{ name: 'odd', set: { 'policy_loss.mini_batch': 24 } }];

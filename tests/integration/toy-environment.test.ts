@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from './trainer-process.ts';
 
-/** An environment is added by its three rooms and a registration in each: this patch does, in a copy of the checkout. */
+/** Patch that adds an environment to a copy of the checkout: three folders and a registration for each. */
 const patch = join(root, 'tests/patches/toy-environment.patch');
 const build = join(root, 'native/build');
 const copied = [
@@ -32,17 +32,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-test('it touches nothing but its rooms and the registries', () => {
+test('a new environment changes only its folders and the registries', () => {
   const files = [...readFileSync(patch, 'utf8').matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, file]) => file!);
-  const rooms = /^(native\/src\/env|core\/environments|renderer\/environments)\/corridor[./]/;
-  expect(files.filter((file) => !rooms.test(file))).toEqual([
+  const folders = /^(native\/src\/env|core\/environments|renderer\/environments)\/corridor[./]/;
+  expect(files.filter((file) => !folders.test(file))).toEqual([
     'core/environments/registry.ts',
     'native/src/env/registry.cpp',
     'renderer/environments/registry.ts',
   ]);
 });
 
-test('core replays its episodes and has words for its settings, and the pages are built with its board', {
+test('core replays its episodes and describes its settings, and the pages are built with its board', {
   timeout: 120_000,
 }, () => {
   const script = `
@@ -55,8 +55,8 @@ test('core replays its episodes and has words for its settings, and the pages ar
     const replay = toReplay(episode.parse({ ...recorded, type: 'corridor' }));
     console.log(JSON.stringify({ preset: findEnvironment('corridor').preset.config, type: replay.type, frames: replay.frames.length, unit: settingFacts('environments.0.config.length', 'corridor').unit }));
   `;
-  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: copy });
-  expect(JSON.parse(said.toString())).toMatchObject({
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: copy });
+  expect(JSON.parse(output.toString())).toMatchObject({
     preset: { length: 6 },
     type: 'corridor',
     unit: 'cells',
@@ -69,9 +69,9 @@ test('core replays its episodes and has words for its settings, and the pages ar
   expect(readFileSync(join(copy, 'out/renderer', bundle!), 'utf8')).toContain('Walk to the end.');
 });
 
-describe('the trainer that is linked with it', { timeout: 600_000 }, () => {
+describe('a trainer linked with the environment', { timeout: 600_000 }, () => {
   let trainer: string;
-  /** What the patch changes is compiled as main.cpp is, and put before the library that has everything else. */
+  /** The changed files are compiled like main.cpp and linked before the library with all other code. */
   beforeAll(() => {
     const commands: { file: string; command: string }[] = JSON.parse(
       readFileSync(join(build, 'compile_commands.json'), 'utf8'),
@@ -103,7 +103,7 @@ describe('the trainer that is linked with it', { timeout: 600_000 }, () => {
     expect(schema.environments.corridor).toMatchObject([{ path: 'length', minimum: 2, maximum: 32 }]);
   });
 
-  test('plays it', () => {
+  test('plays the environment', () => {
     const requests = [
       '{"reset": 3}',
       '{"step": "Left"}',
@@ -111,11 +111,11 @@ describe('the trainer that is linked with it', { timeout: 600_000 }, () => {
       '{"step": "Right"}',
       '{"step": "Right"}',
     ];
-    const said = execFileSync(trainer, ['env', 'corridor', '--config', '{"length": 6}'], {
+    const output = execFileSync(trainer, ['env', 'corridor', '--config', '{"length": 6}'], {
       input: `${requests.join('\n')}\n`,
       encoding: 'utf8',
     });
-    const answers = said
+    const answers = output
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));

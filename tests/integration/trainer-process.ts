@@ -24,13 +24,13 @@ export interface JournalEvent {
   [key: string]: unknown;
 }
 
-/** A temporary data folder, removed by `dispose`. */
+/** Creates a temporary data folder, which `dispose` removes. */
 export async function temporaryHome() {
   const home = await mkdtemp(join(tmpdir(), 'starpo-'));
   return { home, dispose: () => rm(home, { recursive: true, force: true }) };
 }
 
-/** Makes a run directory with the command line, starting nothing. */
+/** Creates a run with the CLI without starting it. */
 export async function newRun(
   home: string,
   preset: string,
@@ -43,20 +43,20 @@ export async function newRun(
   return stdout.trim();
 }
 
-/** Starts a trainer, which the caller must end. */
+/** Starts a trainer that the caller must end. */
 export function spawnTrainer(folder: string, environment: Record<string, string> = {}): ChildProcess {
   const env = { ...process.env, ...environment };
   return spawn(trainer, ['train', folder], { stdio: 'ignore', env });
 }
 
-/** Starts a trainer, which doesn't outlive the test. */
+/** Starts a trainer that is killed at the end of the test. */
 export function startTrainer(folder: string, environment: Record<string, string> = {}): ChildProcess {
   const child = spawnTrainer(folder, environment);
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
 
-/** Trains to the end; gives the exit status (null: killed). */
+/** Trains to the end. Returns the exit status, or null if killed. */
 export async function train(
   folder: string,
   environment: Record<string, string> = {},
@@ -65,7 +65,7 @@ export async function train(
   return status;
 }
 
-/** Whole lines of the journal. */
+/** Returns the events on complete lines of the journal. */
 export function readJournal(folder: string): JournalEvent[] {
   const path = join(folder, 'events.jsonl');
   if (!existsSync(path)) return [];
@@ -77,11 +77,11 @@ export function readJournal(folder: string): JournalEvent[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Resolves once `reached` holds for the journal, looked at whenever the run directory changes; rejects when the trainer ends before. */
+/** Resolves once `condition` is true for the journal. Rejects if the trainer exits before. */
 export function journalReaches(
   folder: string,
   child: ChildProcess,
-  reached: (events: JournalEvent[]) => boolean,
+  condition: (events: JournalEvent[]) => boolean,
 ): Promise<void> {
   return new Promise((done, failed) => {
     const watcher = watch(folder);
@@ -90,35 +90,36 @@ export function journalReaches(
       child.off('exit', onExit);
       act();
     };
-    const onExit = () => settle(() => failed(new Error('the trainer ended before its journal got there')));
-    const look = () => reached(readJournal(folder)) && settle(done);
+    const onExit = () =>
+      settle(() => failed(new Error('the trainer exited before its journal met the condition')));
+    const check = () => condition(readJournal(folder)) && settle(done);
     child.on('exit', onExit);
-    watcher.on('change', look);
-    look();
+    watcher.on('change', check);
+    check();
   });
 }
 
-/** What a reader keeps of a journal by type, iteration and label or split: the last event of each, less those of iterations that were done again. */
-export function keptEvents(events: JournalEvent[]): Map<string, JournalEvent> {
-  const kept = new Map<string, JournalEvent>();
+/** Returns the events in effect by type, iteration and label or split: the last of each, without those of repeated iterations. */
+export function finalEvents(events: JournalEvent[]): Map<string, JournalEvent> {
+  const final = new Map<string, JournalEvent>();
   for (const event of events) {
     if (event.type === 'started') {
       const from = event.resume?.iteration ?? -1;
-      for (const [key, { iteration }] of kept) if (iteration! > from) kept.delete(key);
+      for (const [key, { iteration }] of final) if (iteration! > from) final.delete(key);
     }
     if (!['iteration', 'evaluation', 'rollout', 'checkpoint'].includes(event.type)) continue;
-    kept.set(`${event.type} ${event.iteration} ${event.label ?? event.split ?? ''}`.trim(), event);
+    final.set(`${event.type} ${event.iteration} ${event.label ?? event.split ?? ''}`.trim(), event);
   }
-  return kept;
+  return final;
 }
 
-/** The kept metrics of each iteration and evaluation, less those that depend on the machine's speed. */
-export function keptMetrics(events: JournalEvent[]): Record<string, Record<string, number>> {
-  const metrics = [...keptEvents(events)].filter(([, event]) => event.metrics);
+/** Returns the final metrics of each iteration and evaluation, without those that depend on the machine's speed. */
+export function finalMetrics(events: JournalEvent[]): Record<string, Record<string, number>> {
+  const metrics = [...finalEvents(events)].filter(([, event]) => event.metrics);
   return Object.fromEntries(metrics.map(([key, event]) => [key, steadyMetrics(event)]));
 }
 
-/** An event's metrics less those that depend on the machine's speed. */
+/** Returns an event's metrics without those that depend on the machine's speed. */
 export function steadyMetrics(event: JournalEvent): Record<string, number> {
   return Object.fromEntries(Object.entries(event.metrics ?? {}).filter(([name]) => !isMachineMetric(name)));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { putCheckpoint } from '../core/fixtures/playable.ts';
 import { root, World } from '../core/fixtures/world.ts';
-import { keptRuns } from '../kept-runs.ts';
+import { releaseRuns } from '../release-runs.ts';
 import { Page } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
@@ -18,7 +18,7 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
   beforeEach(async () => {
     const template = new World();
     const folder = join(template.home, 'runs', runId);
-    cpSync(join(keptRuns, 'frozen-lake'), folder, { recursive: true });
+    cpSync(join(releaseRuns, 'frozen-lake'), folder, { recursive: true });
     for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
     page = await Page.on(template, trainer);
     await template.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { findPreset } from '../../core/presets/presets.ts';
 import { starter } from '../core/fixtures/playable.ts';
-import { bringSample, sampleOf } from '../core/fixtures/sample.ts';
+import { installSample, sampleOf } from '../core/fixtures/sample.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
@@ -272,7 +272,7 @@ test('a blocked queue shows the reason', async () => {
 
 test('the introduction and the sample stay hidden after they are dismissed', async () => {
   page = await Page.on();
-  bringSample(page.world, sample);
+  installSample(page.world, sample);
   page.open('#/start');
   const steps = 'section[aria-labelledby="first-steps"]';
   await page.shown(page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s));
@@ -291,7 +291,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
 test('the sample’s boards play until there is a run with boards', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '3');
   page = await Page.on();
-  bringSample(page.world, sample);
+  installSample(page.world, sample);
   page.open('#/start');
   const caption = page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
   await page.shown(caption);
@@ -311,7 +311,7 @@ test('the sample’s boards play until there is a run with boards', async () => 
 test('earlier boards stay until a new run has its own', async () => {
   vi.stubEnv('FAKE_TRAINER_WAIT', '1');
   page = await Page.on();
-  bringSample(page.world, sample);
+  installSample(page.world, sample);
   const { core } = page;
   const run = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await core.runs.start(run);
@@ -325,7 +325,7 @@ test('earlier boards stay until a new run has its own', async () => {
 
 test('the sample is in the palette and can be compared with other runs', async () => {
   page = await Page.on();
-  bringSample(page.world, sample);
+  installSample(page.world, sample);
   const run = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await page.core.runs.start(run);
   await untilRun(page.core, run, ({ iteration }) => iteration > 0);
@@ -357,7 +357,7 @@ test('the sample is in the palette and can be compared with other runs', async (
 
 test('the sample’s page shows boards and charts, but no actions that change it', async () => {
   page = await Page.on();
-  bringSample(page.world, sample);
+  installSample(page.world, sample);
   page.open('#/run/sample-run');
   await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
   await page.shown(

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
-import { restarts } from './exit-status.ts';
+import { restartStatus } from './exit-status.ts';
 
 /** An event whose default a listener can prevent. */
 export class Preventable {
@@ -58,9 +58,9 @@ class App extends EventEmitter {
     for (const window of this.windows) window.close();
   }
 
-  /** The test restarts the app, as the exit status requests. */
+  /** The test restartStatus the app, as the exit status requests. */
   relaunch(): void {
-    this.status = restarts;
+    this.status = restartStatus;
   }
 
   exit(status = this.status): void {

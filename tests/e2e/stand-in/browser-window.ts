@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Frame, Page } from 'playwright-core';
 import { app, Preventable } from './app.ts';
-import { say } from './desk.ts';
+import { print } from './desk.ts';
 import { toApp, toPage } from './origin.ts';
 import { preloadScript } from './preload.ts';
 import { routeRequests } from './protocol.ts';
@@ -127,7 +127,7 @@ export class BrowserWindow extends EventEmitter {
   restore(): void {}
 
   setProgressBar(share: number): void {
-    say({ progress: Math.round(share * 100) / 100 });
+    print({ progress: Math.round(share * 100) / 100 });
   }
 
   isDestroyed(): boolean {

@@ -16,7 +16,7 @@ interface Answers {
   folder?: string;
 }
 
-interface Deed extends Answers {
+interface Actions extends Answers {
   /** Starts the app again with these arguments. */
   second?: string[];
   close?: boolean;
@@ -28,10 +28,10 @@ interface Deed extends Answers {
 /** STAND_IN_ANSWERS contains answers for startup. */
 const answers: Answers = JSON.parse(process.env.STAND_IN_ANSWERS ?? '{}');
 
-export const say = (what: object) => console.log(`desk: ${JSON.stringify(what)}`);
+export const print = (event: object) => console.log(`desk: ${JSON.stringify(event)}`);
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { second, close, click, quit, ...more } = JSON.parse(line) as Deed;
+  const { second, close, click, quit, ...more } = JSON.parse(line) as Actions;
   Object.assign(answers, more);
   if (second) app.emit('second-instance', {}, second);
   if (close) app.closeWindows();
@@ -43,9 +43,9 @@ process.stdin.unref();
 export const dialog = {
   showErrorBox: (title: string, content: string) => console.error(`${title}\n${content}`),
   /** With or without a window argument. */
-  showMessageBox: async (...of: unknown[]) => {
-    const { message, buttons } = of.at(-1) as { message: string; buttons: string[] };
-    say({ message, buttons });
+  showMessageBox: async (...args: unknown[]) => {
+    const { message, buttons } = args.at(-1) as { message: string; buttons: string[] };
+    print({ message, buttons });
     return { response: answers.message ?? 0, checkboxChecked: answers.remember ?? false };
   },
   showSaveDialog: async () => ({ canceled: answers.file === undefined, filePath: answers.file }),
@@ -68,7 +68,7 @@ export class Notification extends EventEmitter {
 
   show(): void {
     newest = this;
-    say({ notification: this.text });
+    print({ notification: this.text });
   }
 }
 
@@ -78,7 +78,7 @@ export class Tray {
   setToolTip(): void {}
 
   setContextMenu(menu: { label?: string }[]): void {
-    say({ tray: menu.flatMap(({ label }) => label ?? []) });
+    print({ tray: menu.flatMap(({ label }) => label ?? []) });
   }
 }
 
@@ -86,8 +86,8 @@ export const nativeImage = { createFromPath: (path: string) => ({ path }) };
 
 export const powerSaveBlocker = {
   start: () => {
-    say({ awake: true });
+    print({ awake: true });
     return 1;
   },
-  stop: () => say({ awake: false }),
+  stop: () => print({ awake: false }),
 };

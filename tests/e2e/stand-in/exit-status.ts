@@ -1,2 +1,2 @@
 /** Exit status of an app that requests a restart. */
-export const restarts = 64;
+export const restartStatus = 64;

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 /** Runs an app like `electron FOLDER` on plain Node: the unchanged `main` of its package.json with a stand-in for the `electron`
  * module. Its windows are pages of the Chromium at STAND_IN_BROWSER (a DevTools address). This tests how the app's parts are wired,
- * not Electron's behaviour (sandbox, menus, dialogs, second instance, packaging).
+ * not Electron's behavior (sandbox, menus, dialogs, second instance, packaging).
  */
 const folder = resolve(process.argv[2] ?? '.');
 const standIn = pathToFileURL(join(import.meta.dirname, 'electron.ts')).href;

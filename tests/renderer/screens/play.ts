@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { cutAt, FakeHub } from '../../core/fixtures/hub.ts';
 import { putCheckpoint, starter } from '../../core/fixtures/playable.ts';
 import { root } from '../../core/fixtures/world.ts';
-import { keptRuns } from '../../kept-runs.ts';
+import { releaseRuns } from '../../release-runs.ts';
 import { Served } from './studio.ts';
 
 const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
@@ -17,7 +17,7 @@ export async function playStudio(): Promise<Served> {
   for (const environment of ['frozen-lake', 'sokoban', 'bandit']) {
     const runId = `starter-${environment}-20261120-0915-4f2a`;
     const folder = join(served.folder, 'home/runs', runId);
-    cpSync(join(keptRuns, environment), folder, { recursive: true });
+    cpSync(join(releaseRuns, environment), folder, { recursive: true });
     for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
     await served.call('runs.adopt', { runId });
     served.runs[environment] = runId;
