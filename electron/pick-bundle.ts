@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Dialog, IpcMain } from 'electron';
-import { broughtFile } from '../core/bundles/exchange.ts';
+import { uploadedFile } from '../core/bundles/exchange.ts';
 import { asFailure } from '../core/contract/failure.ts';
 import { fileId } from '../core/contract/library.ts';
 import { isOwnFrame } from './security.ts';
@@ -27,7 +27,7 @@ export function pickBundles(ipc: IpcMain, dialog: Dialog, home: string): void {
       const path = filePaths[0];
       if (canceled || path === undefined) return { name: null, problem: null };
       const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
-      await copyFile(path, broughtFile(home, file.data), flags);
+      await copyFile(path, uploadedFile(home, file.data), flags);
       return { name: basename(path), problem: null };
     } catch (error) {
       return { name: null, problem: asFailure(error).message };

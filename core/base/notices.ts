@@ -1,6 +1,6 @@
 import type { Notice, NoticeName } from '../contract/contract.ts';
 
-export type NoticeHandler = <N extends NoticeName>(name: N, payload: Notice<N>) => void;
+type NoticeHandler = <N extends NoticeName>(name: N, payload: Notice<N>) => void;
 
 /** Publishes notices to subscribers. A handler that throws does not affect the others. */
 export class Notices {

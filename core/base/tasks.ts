@@ -6,9 +6,9 @@ import type { Notices } from './notices.ts';
 /** Minimum time between two progress notices of a task, in ms. */
 const interval = 250;
 
-export type NewTask = Pick<Task, 'kind' | 'runId' | 'title' | 'cancellable'>;
+type NewTask = Pick<Task, 'kind' | 'runId' | 'title' | 'cancellable'>;
 
-/** Passed to the work of a task. */
+/** Lets the work of a task react to a cancel and report progress. */
 export interface TaskControl {
   /** Aborted with `task_cancelled`. */
   signal: AbortSignal;

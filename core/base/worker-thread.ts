@@ -4,9 +4,9 @@ import { type BirpcReturn, createBirpc } from 'birpc';
 import { Failure } from '../contract/failure.ts';
 
 /** Functions that a worker thread serves. Each takes one input and, if it supports them, abort and progress as a {@link CallControl}. */
-export type WorkerFunctions = Record<string, (input: never, control: never) => unknown>;
+type WorkerFunctions = Record<string, (input: never, control: never) => unknown>;
 
-export interface CallControl {
+interface CallControl {
   signal?: AbortSignal;
   progress?: (...values: never[]) => void;
 }

@@ -12,7 +12,7 @@ import { runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { Runs } from '../runs/runs.ts';
 import { BundleThread } from './bundle-thread.ts';
-import { broughtFile, discard, exchangeFolder, expect } from './exchange.ts';
+import { announce, discard, exchangeFolder, uploadedFile } from './exchange.ts';
 import { bundleFormat, bundleVersion, type Manifest } from './format.ts';
 
 /** Placeholder name of a run being imported. */
@@ -29,20 +29,20 @@ interface BundlesParts {
 /** Exports and imports runs as single files. Uploads go to files named by the server, never to client paths. */
 export class Bundles {
   private readonly parts: BundlesParts;
-  /** Active uploads. */
-  private readonly held = new Set<string>();
-  private tidied: Promise<void> | null = null;
+  /** Names of active uploads. */
+  private readonly uploads = new Set<string>();
+  private cleanup: Promise<void> | null = null;
 
   constructor(parts: BundlesParts) {
     this.parts = parts;
   }
 
-  /** Throws `run_unknown`, `task_cancelled` or `disk_full`. */
-  async export(runId: string, holds: BundleChoice): Promise<MadeExport> {
+  /** Packs a run. Throws `run_unknown`, `task_cancelled` or `disk_full`. */
+  async export(runId: string, choice: BundleChoice): Promise<MadeExport> {
     const { runs, tasks, exports } = this.parts;
     const { name } = runs.get(runId);
     const folder = runs.folder(runId);
-    const manifest = this.manifest(runId, holds);
+    const manifest = this.manifest(runId, choice);
     return tasks.run(
       { kind: 'export_bundle', runId, title: `Packing ${name}`, cancellable: true },
       (control) =>
@@ -52,35 +52,35 @@ export class Bundles {
     );
   }
 
-  /** Returns a name for an upload (over HTTP if its length is given). Throws `disk_space_low`. */
-  async begin(expected?: number): Promise<{ file: string; path: string }> {
+  /** Prepares an upload (over HTTP if its size is given) and returns its name and path. Throws `disk_space_low`. */
+  async begin(size?: number): Promise<{ file: string; path: string }> {
     const { home } = this.parts;
-    this.tidied ??= this.tidy();
-    await this.tidied;
+    this.cleanup ??= this.deleteLeftovers();
+    await this.cleanup;
     await mkdir(exchangeFolder(home), { recursive: true });
     const { bavail, bsize } = await statfs(exchangeFolder(home));
-    if (expected !== undefined && expected > bavail * bsize)
+    if (size !== undefined && size > bavail * bsize)
       throw new Failure(
         'disk_space_low',
-        `The bundle needs ${bytes(expected)}, but the disk has ${bytes(bavail * bsize)} free.`,
+        `The bundle needs ${bytes(size)}, but the disk has ${bytes(bavail * bsize)} free.`,
         'Free disk space, then try again.',
       );
     const file = randomBytes(16).toString('hex');
-    this.held.add(file);
-    if (expected !== undefined) await expect(home, file, expected);
-    return { file, path: broughtFile(home, file) };
+    this.uploads.add(file);
+    if (size !== undefined) await announce(home, file, size);
+    return { file, path: uploadedFile(home, file) };
   }
 
   /** Imports an uploaded bundle and returns the run's id. Throws as {@link importFrom} does, `file_unknown` or `file_incomplete`. */
   async import(file: string): Promise<string> {
-    if (!this.held.has(file))
+    if (!this.uploads.has(file))
       throw new Failure('file_unknown', 'The uploaded file no longer exists.', 'Upload it again.');
-    const path = broughtFile(this.parts.home, file);
+    const path = uploadedFile(this.parts.home, file);
     if (!existsSync(path)) throw new Failure('file_incomplete', 'Upload incomplete.', 'Try again.');
     return this.importFrom(path).finally(() => this.drop(file));
   }
 
-  /** Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low` or `task_cancelled`; and cleans up. */
+  /** Imports a bundle. Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low` or `task_cancelled`, and deletes partial files. */
   async importFrom(path: string): Promise<string> {
     const { home, supervisor, tasks } = this.parts;
     const target = join(runsFolder(home), halfImported + randomBytes(8).toString('hex'));
@@ -99,24 +99,24 @@ export class Bundles {
   }
 
   async drop(file: string): Promise<void> {
-    if (this.held.delete(file)) await discard(this.parts.home, file);
+    if (this.uploads.delete(file)) await discard(this.parts.home, file);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.held].map((file) => this.drop(file)));
+    await Promise.all([...this.uploads].map((file) => this.drop(file)));
   }
 
-  private manifest(runId: string, holds: BundleChoice): Manifest {
+  private manifest(runId: string, choice: BundleChoice): Manifest {
     const { name } = this.parts.runs.get(runId);
     return {
       ...{ format: bundleFormat, version: bundleVersion, run: runId, name, time: Date.now() },
       studio: product.version,
-      holds,
+      holds: choice,
     };
   }
 
   /** Deletes leftovers of killed processes. */
-  private async tidy(): Promise<void> {
+  private async deleteLeftovers(): Promise<void> {
     const { home } = this.parts;
     await rm(exchangeFolder(home), { recursive: true, force: true });
     const half = (await readdir(runsFolder(home))).filter((name) => name.startsWith(halfImported));
@@ -125,8 +125,8 @@ export class Bundles {
 }
 
 /** Returns the run's id, with a random suffix if it is taken or invalid. */
-function freeId(home: string, wanted: string): string {
-  const id = runIdPattern.test(wanted) ? wanted : 'run';
+function freeId(home: string, original: string): string {
+  const id = runIdPattern.test(original) ? original : 'run';
   if (!existsSync(runFolder(home, id))) return id;
   return freeId(home, `${id.slice(0, 59)}-${randomBytes(2).toString('hex')}`);
 }

@@ -2,21 +2,21 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-/** Bundles lie here between being brought and taken in. */
+/** Returns the folder of uploaded bundles that are not imported yet. */
 export const exchangeFolder = (home: string) => join(home, 'exchange');
 
-/** One that was brought whole. */
-export const broughtFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.zip`);
+/** Returns the path of a completely uploaded bundle. */
+export const uploadedFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.zip`);
 
-/** One that is expected: a file as long as it is to be, with nothing in it. */
-const expectedFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.expected`);
-/** One that is coming. */
-const comingFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.coming`);
+/** Returns the path of an announced upload: an empty file of the announced size. */
+const announcedFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.announced`);
+/** Returns the path of a running upload. */
+const partialFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.partial`);
 
-/** Lets a bundle of so many bytes come, once. */
-export async function expect(home: string, file: string, bytes: number): Promise<void> {
+/** Allows one upload of the given size. */
+export async function announce(home: string, file: string, bytes: number): Promise<void> {
   await mkdir(exchangeFolder(home), { recursive: true });
-  const handle = await open(expectedFile(home, file), 'wx', 0o600);
+  const handle = await open(announcedFile(home, file), 'wx', 0o600);
   try {
     await handle.truncate(bytes);
   } finally {
@@ -34,9 +34,9 @@ export async function receive(
   bytes: number,
   source: Readable,
 ): Promise<'unknown' | 'length' | null> {
-  const path = comingFile(home, file);
+  const path = partialFile(home, file);
   try {
-    await rename(expectedFile(home, file), path);
+    await rename(announcedFile(home, file), path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'unknown';
     throw error;
@@ -49,15 +49,15 @@ export async function receive(
     } finally {
       await handle.close();
     }
-    await rename(path, broughtFile(home, file));
+    await rename(path, uploadedFile(home, file));
     return null;
   } finally {
     await rm(path, { force: true });
   }
 }
 
-/** Deletes a bundle, however much of it is there. */
+/** Deletes an upload in any state. */
 export async function discard(home: string, file: string): Promise<void> {
-  for (const path of [expectedFile(home, file), comingFile(home, file), broughtFile(home, file)])
+  for (const path of [announcedFile(home, file), partialFile(home, file), uploadedFile(home, file)])
     await rm(path, { force: true });
 }

@@ -3,14 +3,14 @@ import { Failure } from '../contract/failure.ts';
 import { bundleChoice } from '../contract/library.ts';
 import { runFiles } from '../run-directory/names.ts';
 
-/** A run in one file (docs/formats/bundle.md). */
+/** Format of run bundles (docs/formats/bundle.md). */
 
 export const bundleFormat = 'starpo-studio-run';
 export const bundleVersion = 1;
 
-/** The manifest, the bundle's first file. */
+/** The manifest is the bundle's first file. */
 export const manifestName = 'bundle.json';
-export const manifest = z.looseObject({
+export const manifestSchema = z.looseObject({
   format: z.literal(bundleFormat),
   version: z.number().int(),
   run: z.string().max(64),
@@ -21,7 +21,7 @@ export const manifest = z.looseObject({
   studio: z.string().max(64),
   holds: bundleChoice.catch({ checkpoints: 'all', episodes: 'all' }),
 });
-export type Manifest = z.infer<typeof manifest>;
+export type Manifest = z.infer<typeof manifestSchema>;
 
 /** Folder of the run's files. */
 export const runPrefix = 'run/';
@@ -34,17 +34,17 @@ const allowed = new RegExp(
 );
 
 /**
- * Returns whether a bundle may contain this path. Trainer commands (control.jsonl), the trainer's lock and unknown paths are excluded from export and
- * rejected on import.
+ * Returns whether a bundle may contain a path. Exports skip and imports reject other paths, such as trainer commands (control.jsonl) and the
+ * trainer's lock.
  */
-export const mayHold = (path: string): boolean => allowed.test(path);
+export const isAllowed = (path: string): boolean => allowed.test(path);
 
-/** Files that do not compress further. */
+/** Returns whether a file is already compressed. */
 export const isPacked = (path: string): boolean => /\.(zst|safetensors)$/.test(path);
 
-export const invalid = (what: string) =>
+export const invalid = (reason: string) =>
   new Failure(
     'bundle_invalid',
-    `Not a valid run bundle: ${what}.`,
+    `Not a valid run bundle: ${reason}.`,
     'Choose a .zip exported by StarPO Studio, or copy it again.',
   );

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import yazl from 'yazl';
 import type { BundleChoice } from '../contract/contract.ts';
 import { parseEpisodeId, runFiles, trainSplit } from '../run-directory/names.ts';
-import { isPacked, type Manifest, manifestName, mayHold, runPrefix } from './format.ts';
+import { isAllowed, isPacked, type Manifest, manifestName, runPrefix } from './format.ts';
 
 export interface PackJob {
   folder: string;
@@ -20,12 +20,12 @@ interface Part {
   bytes: number;
 }
 
-/** Writes a bundle. Growing files are cut at their initial length. `progress` is in bytes. */
+/** Writes a bundle. Reads growing files up to their initial size. `progress` is in bytes. */
 export async function pack(
   { folder, target, manifest }: PackJob,
   progress: (done: number, total: number) => void,
 ): Promise<void> {
-  const parts = await partsOf(folder, manifest.holds);
+  const parts = await listParts(folder, manifest.holds);
   const total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   const zip = new yazl.ZipFile();
@@ -53,7 +53,7 @@ export async function pack(
 }
 
 /** Returns the files to pack, in a fixed order. */
-async function partsOf(folder: string, holds: BundleChoice): Promise<Part[]> {
+async function listParts(folder: string, holds: BundleChoice): Promise<Part[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile())
@@ -62,21 +62,21 @@ async function partsOf(folder: string, holds: BundleChoice): Promise<Part[]> {
         .slice(folder.length + 1)
         .replaceAll('\\', '/'),
     )
-    .filter((path) => mayHold(path))
+    .filter((path) => isAllowed(path))
     .sort();
   const newest = paths.flatMap((path) => checkpointOf(path) ?? []).at(-1);
-  const wanted = paths.filter((path) => {
+  const chosen = paths.filter((path) => {
     const checkpoint = checkpointOf(path);
     if (checkpoint)
       return holds.checkpoints === 'all' || (holds.checkpoints === 'newest' && checkpoint === newest);
     if (!path.startsWith(`${runFiles.rollouts}/`)) return true;
-    return holds.episodes === 'all' || (holds.episodes === 'evaluations' && !isOfTraining(path));
+    return holds.episodes === 'all' || (holds.episodes === 'evaluations' && !isTraining(path));
   });
   const sized = await Promise.all(
-    wanted.map((path) =>
+    chosen.map((path) =>
       stat(join(folder, path)).then(
         ({ size }) => [{ path, bytes: size }],
-        // The trainer may have just removed it.
+        // The trainer may have deleted it.
         () => [],
       ),
     ),
@@ -86,8 +86,8 @@ async function partsOf(folder: string, holds: BundleChoice): Promise<Part[]> {
 
 const checkpointOf = (path: string) => /^checkpoints\/(\d{6,7})\//.exec(path)?.[1];
 
-/** `rollouts/000012-train.jsonl.zst` */
-const isOfTraining = (path: string) => {
+/** Returns whether a path is a training rollout, such as `rollouts/000012-train.jsonl.zst`. */
+const isTraining = (path: string) => {
   const stem = path.slice(path.lastIndexOf('/') + 1).split('.')[0]!;
   return parseEpisodeId(`${stem}-0000`)?.split === trainSplit;
 };

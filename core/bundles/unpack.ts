@@ -11,25 +11,25 @@ import { runFiles } from '../run-directory/names.ts';
 import {
   bundleVersion,
   invalid,
+  isAllowed,
   type Manifest,
-  manifest,
   manifestName,
-  mayHold,
+  manifestSchema,
   runPrefix,
 } from './format.ts';
 
 export interface UnpackJob {
   /** The bundle. */
   file: string;
-  /** The new folder that the run is put in. */
+  /** The new run folder. */
   target: string;
 }
 
 /** A run has a few files per iteration. */
-const mostFiles = 200_000;
-const longestManifest = 1 << 20;
+const maxFiles = 200_000;
+const maxManifestBytes = 1 << 20;
 /** Maximum share of the free disk space to use. */
-const mostOfDisk = 0.9;
+const maxDiskShare = 0.9;
 
 /**
  * Unpacks a bundle into a new folder. Bundles are untrusted: names, types and sizes are checked first, sizes and checksums again while writing.
@@ -43,14 +43,14 @@ export async function unpack(
   try {
     const entries = await readDirectory(zip);
     const head = entries.find(({ fileName }) => fileName === manifestName);
-    if (!head || head.uncompressedSize > longestManifest) throw invalid(`it has no ${manifestName}`);
-    const said = readManifest(await contentOf(zip, head));
+    if (!head || head.uncompressedSize > maxManifestBytes) throw invalid(`it has no ${manifestName}`);
+    const manifest = readManifest(await contentOf(zip, head));
     const files = entries.filter((entry) => entry !== head);
     if (!files.some(({ fileName }) => fileName === runPrefix + runFiles.config))
       throw invalid(`it has no ${runFiles.config}`);
     const total = files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
     await mkdir(target, { recursive: true });
-    await makeRoom(target, total);
+    await requireSpace(target, total);
     let done = 0;
     for (const entry of files) {
       const path = join(target, entry.fileName.slice(runPrefix.length));
@@ -60,7 +60,7 @@ export async function unpack(
         progress(done, total);
       });
     }
-    return said;
+    return manifest;
   } catch (error) {
     throw asBundleFailure(error);
   } finally {
@@ -72,13 +72,13 @@ async function open(file: string): Promise<ZipFile> {
   try {
     return await yauzl.openPromise(file, { lazyEntries: true, autoClose: false, strictFileNames: true });
   } catch (error) {
-    throw invalid(`it can't be read as a zip file (${messageOf(error)})`);
+    throw invalid(`it is not a readable zip file (${messageOf(error)})`);
   }
 }
 
 /** Returns the bundle's files, all with allowed paths. */
 async function readDirectory(zip: ZipFile): Promise<Entry[]> {
-  if (zip.entryCount > mostFiles) throw invalid(`it holds ${zip.entryCount} files`);
+  if (zip.entryCount > maxFiles) throw invalid(`it has too many files (${zip.entryCount})`);
   const entries: Entry[] = [];
   const names = new Set<string>();
   let packed = 0;
@@ -86,7 +86,7 @@ async function readDirectory(zip: ZipFile): Promise<Entry[]> {
     checkEntry(entry);
     // Names that differ only in case collide on some systems.
     const name = entry.fileName.toLowerCase();
-    if (names.has(name)) throw invalid(`${entry.fileName} comes twice`);
+    if (names.has(name)) throw invalid(`it contains ${entry.fileName} twice`);
     names.add(name);
     packed += entry.compressedSize;
     // Overlapping entries are a zip bomb.
@@ -103,9 +103,9 @@ function checkEntry({ fileName, externalFileAttributes, ...entry }: Entry): void
   const shown = JSON.stringify(fileName.slice(0, 100));
   if (
     fileName !== manifestName &&
-    !(fileName.startsWith(runPrefix) && mayHold(fileName.slice(runPrefix.length)))
+    !(fileName.startsWith(runPrefix) && isAllowed(fileName.slice(runPrefix.length)))
   )
-    throw invalid(`it holds ${shown}, which isn't a run's`);
+    throw invalid(`it contains ${shown}, which is not part of a run`);
   const kind = (externalFileAttributes >>> 16) & fileKind;
   if (kind !== 0 && kind !== plainFile) throw invalid(`${shown} is a link or another special file`);
   if ((entry.generalPurposeBitFlag & 1) !== 0) throw invalid(`${shown} is encrypted`);
@@ -116,10 +116,10 @@ function readManifest(content: Buffer): Manifest {
   try {
     value = JSON.parse(content.toString('utf8'));
   } catch {
-    throw invalid(`its ${manifestName} is damaged`);
+    throw invalid(`its ${manifestName} is not valid JSON`);
   }
-  const read = manifest.safeParse(value);
-  if (!read.success) throw invalid(`its ${manifestName} is of another kind`);
+  const read = manifestSchema.safeParse(value);
+  if (!read.success) throw invalid(`its ${manifestName} has an unknown format`);
   if (read.data.version > bundleVersion)
     throw new Failure(
       'bundle_version_unsupported',
@@ -135,18 +135,18 @@ async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** yauzl fails if a stream's length differs from its entry. */
+/** Extracts and verifies a file. yauzl throws if the stream's length differs from the entry's. */
 async function extract(
   zip: ZipFile,
   entry: Entry,
   path: string,
-  wrote: (bytes: number) => void,
+  onBytes: (count: number) => void,
 ): Promise<void> {
   let sum = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _, next) {
       sum = crc32(chunk, sum);
-      wrote(chunk.length);
+      onBytes(chunk.length);
       next(null, chunk);
     },
   });
@@ -156,9 +156,9 @@ async function extract(
     throw invalid(`${entry.fileName} is damaged`);
 }
 
-async function makeRoom(folder: string, needed: number): Promise<void> {
+async function requireSpace(folder: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
-  if (needed > mostOfDisk * bavail * bsize)
+  if (needed > maxDiskShare * bavail * bsize)
     throw new Failure(
       'disk_space_low',
       `The run needs ${bytes(needed)}, but the disk has ${bytes(bavail * bsize)} free.`,
@@ -166,7 +166,7 @@ async function makeRoom(folder: string, needed: number): Promise<void> {
     );
 }
 
-/** Errors that are not system errors mean an invalid bundle. */
+/** Converts errors other than failures and system errors to `bundle_invalid`. */
 function asBundleFailure(error: unknown): Failure {
   const failure = asFailure(error);
   if (failure.code !== 'internal') return failure;

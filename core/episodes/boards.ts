@@ -5,12 +5,12 @@ import { toFrames } from '../environments/replay.ts';
 import { type Episode, episode } from '../run-directory/episode.ts';
 import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from '../run-directory/rollouts.ts';
 
-/** Of a first thought, no more than a line. */
+/** Maximum characters of the first reasoning text. */
 const thoughtLength = 160;
 
 type Board = RolloutBoards['episodes'][number];
 
-/** A rollout file's episodes as boards; `group`: that group's alone. Throws `rollout_missing` or `rollout_corrupt`. */
+/** Reads the boards of a rollout file's episodes, of all groups or one. Throws `rollout_missing` or `rollout_corrupt`. */
 export async function readBoards(
   folder: string,
   paths: RolloutPaths,
@@ -20,17 +20,17 @@ export async function readBoards(
   const file = await readFile(inside(folder, paths.file)).catch(() => {
     throw missing(paths.file);
   });
-  const places = new Map<string, number>();
+  const indices = new Map<string, number>();
   const episodes = index
     .filter((entry) => group === undefined || entry.group === group)
     .map(({ offset, length }) =>
       boardOf(read(paths.file, file.subarray(offset, offset + length)), (board) => {
-        const place = places.get(board) ?? places.size;
-        places.set(board, place);
-        return place;
+        const index = indices.get(board) ?? indices.size;
+        indices.set(board, index);
+        return index;
       }),
     );
-  return { boards: [...places.keys()], episodes };
+  return { boards: [...indices.keys()], episodes };
 }
 
 function read(file: string, frame: Buffer): Episode {
@@ -41,7 +41,7 @@ function read(file: string, frame: Buffer): Episode {
   }
 }
 
-function boardOf(episode: Episode, placeOf: (board: string) => number): Board {
+function boardOf(episode: Episode, indexOf: (board: string) => number): Board {
   const frames = toFrames(episode);
   const first = episode.steps[0];
   return {
@@ -49,7 +49,7 @@ function boardOf(episode: Episode, placeOf: (board: string) => number): Board {
     type: episode.type,
     config: episode.config,
     arms: episode.arms ?? null,
-    boards: frames.map(({ board }) => (board === null ? -1 : placeOf(board))),
+    boards: frames.map(({ board }) => (board === null ? -1 : indexOf(board))),
     actions: frames.map(({ action }) => action),
     rewards: frames.map(({ reward }) => reward),
     slipped: frames.flatMap(({ slipped }: Frame, at) => (slipped ? [at] : [])),

@@ -4,7 +4,7 @@ import { type RolloutPaths, readEpisode } from '../run-directory/rollouts.ts';
 import { float16Array, float32Array, int32Array } from '../run-directory/token-arrays.ts';
 import { readVocabulary, textsOf, type Vocabulary } from './vocabulary.ts';
 
-/** The sampled tokens of an episode. Throws `episode_unknown`, `rollout_missing` or `rollout_corrupt`. */
+/** Reads the sampled tokens of an episode. Throws `episode_unknown`, `rollout_missing` or `rollout_corrupt`. */
 export async function readTokens(folder: string, paths: RolloutPaths, id: string): Promise<EpisodeTokens> {
   const { steps } = await readEpisode(folder, paths, id);
   const vocabulary = await readVocabulary(folder);

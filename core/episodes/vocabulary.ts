@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { runFiles } from '../run-directory/names.ts';
 
-/** Of a byte-level tokenizer.json, what its ids stand for. */
+/** The vocabulary of a byte-level tokenizer.json. */
 const tokenizerFile = z.looseObject({
   model: z.looseObject({ vocab: z.record(z.string(), z.number().int()) }),
   added_tokens: z.array(z.looseObject({ id: z.number().int(), content: z.string() })).default([]),
@@ -12,7 +12,7 @@ const tokenizerFile = z.looseObject({
 /** The bytes of each token, by id. */
 export type Vocabulary = ReadonlyMap<number, Uint8Array>;
 
-/** From any of a run's checkpoints, which all carry the same tokenizer on; null where none has one that can be read. */
+/** Reads the vocabulary from any checkpoint, because all have the same tokenizer. Returns null if none is readable. */
 export async function readVocabulary(runFolder: string): Promise<Vocabulary | null> {
   const checkpoints = join(runFolder, runFiles.checkpoints);
   const names = await readdir(checkpoints).catch(() => []);
@@ -32,14 +32,14 @@ function vocabularyOf(file: unknown): Vocabulary {
   return vocabulary;
 }
 
-/** GPT-2's alphabet: bytes that print stand for themselves, the others in order for the characters from U+0100 on. */
+/** GPT-2's byte alphabet: printable bytes map to themselves, others in order to characters from U+0100. */
 const byteOf: ReadonlyMap<number, number> = (() => {
-  const prints = (byte: number) =>
+  const isPrintable = (byte: number) =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
-  const others = bytes.filter((byte) => !prints(byte));
+  const others = bytes.filter((byte) => !isPrintable(byte));
   return new Map([
-    ...bytes.filter(prints).map((byte): [number, number] => [byte, byte]),
+    ...bytes.filter(isPrintable).map((byte): [number, number] => [byte, byte]),
     ...others.map((byte, at): [number, number] => [0x100 + at, byte]),
   ]);
 })();
@@ -47,7 +47,7 @@ const byteOf: ReadonlyMap<number, number> = (() => {
 const bytesOf = (token: string) =>
   Uint8Array.from(token, (character) => byteOf.get(character.codePointAt(0)!) ?? 0x3f);
 
-/** The tokens' texts in a row; a character whose bytes several tokens share belongs to the last of them. */
+/** Returns the text of each token. A character that spans several tokens belongs to the last of them. */
 export function textsOf(vocabulary: Vocabulary, ids: readonly number[]): string[] {
   const decoder = new TextDecoder();
   return ids.map((id, at) =>

@@ -11,16 +11,17 @@ import { runFiles, runFolder } from '../run-directory/names.ts';
 import { isLocal } from '../run-sync/liveness.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
 
-/** Newest runs that a pace is taken from, and the iterations of each. */
-const mostRuns = 5;
+/** Maximum number of runs to measure, and of their last iterations. */
+const maxRuns = 5;
 const window = 20;
-/** Runs that are looked at for them: a data folder may hold thousands. */
-const mostLooked = 40;
-/** Fewer say little: the first one is slower. */
-const fewestIterations = 3;
+/** Maximum number of runs to read, because a data folder may contain thousands. */
+const maxCandidates = 40;
+/** Minimum number of iterations, because the first one is slower. */
+const minIterations = 3;
 
-/** How much slower than the typical figures this machine is, by a run. */
+/** A measured run. `ratio` is its time relative to the typical time. */
 interface Measured {
+  /** Environment types. */
   types: string;
   ratio: number;
 }
@@ -40,14 +41,14 @@ export class TimeEstimates {
     this.database = database;
   }
 
-  /** For many configurations at once the runs are looked at once: `of` of what this gives. */
-  now(): (config: RunConfig) => TimeEstimate | null {
+  /** Returns a function that estimates times. It reads earlier runs once, for any number of configurations. */
+  estimator(): (config: RunConfig) => TimeEstimate | null {
     const measured = new Map<string, Measured[]>();
     return (config) => {
       const kind = kindOf(config);
-      const known = measured.get(kind) ?? this.measure(kind);
-      measured.set(kind, known);
-      return this.estimate(config, known);
+      const runs = measured.get(kind) ?? this.measure(kind);
+      measured.set(kind, runs);
+      return this.estimate(config, runs);
     };
   }
 
@@ -56,8 +57,8 @@ export class TimeEstimates {
     const iterations = Math.max(0, config.iterations - first);
     const work = iterations * iterationSeconds(config) + evaluationSeconds(config);
     if (work === 0) return null;
-    const alike = measured.filter(({ types }) => types === typesOf(config));
-    const chosen = (alike.length > 0 ? alike : measured).slice(0, mostRuns);
+    const similar = measured.filter(({ types }) => types === typesOf(config));
+    const chosen = (similar.length > 0 ? similar : measured).slice(0, maxRuns);
     const typical = work / speedup(config.threads, this.cores);
     if (chosen.length > 0)
       return {
@@ -70,12 +71,12 @@ export class TimeEstimates {
       : null;
   }
 
-  /** Newest first. */
+  /** Returns comparable runs, newest first. */
   private measure(kind: string): Measured[] {
     const gpu = !kind.startsWith('cpu');
     return listRuns(this.database)
-      .filter((row) => isLocal(row) && row.iteration >= fewestIterations && (row.device !== 'cpu') === gpu)
-      .slice(0, mostLooked)
+      .filter((row) => isLocal(row) && row.iteration >= minIterations && (row.device !== 'cpu') === gpu)
+      .slice(0, maxCandidates)
       .flatMap((row) => this.ratioOf(row, kind) ?? []);
   }
 
@@ -87,19 +88,19 @@ export class TimeEstimates {
       'SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT ?',
     ).all(row.id, 'time/iteration', window);
     const typical = iterationSeconds(config) / speedup(config.threads, this.cores);
-    if (seconds.length < fewestIterations || typical === 0) return null;
+    if (seconds.length < minIterations || typical === 0) return null;
     return { types: typesOf(config), ratio: median(seconds) / typical };
   }
 
-  /** run.json never changes. */
+  /** Caches configurations, because run.json never changes. Returns null for an unreadable or incomplete one. */
   private configOf(runId: string): RunConfig | null {
-    const known = this.configs.get(runId);
-    if (known !== undefined) return known;
+    const cached = this.configs.get(runId);
+    if (cached !== undefined) return cached;
     let config: RunConfig | null = null;
     try {
       const text = readFileSync(join(runFolder(this.home, runId), runFiles.config), 'utf8');
       config = upgradeConfig(JSON.parse(text)).config as RunConfig;
-      // One that isn't whole fails here.
+      // These throw if the configuration is incomplete.
       iterationSeconds(config);
       kindOf(config);
     } catch {

@@ -4,25 +4,25 @@ import { findEnvironment } from '../environments/registry.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 
 /**
- * What an iteration takes by figures that come with the app (each environment's own, core/environments). They are rough; what they are good for is how the time changes with a
- * setting, and a first guess on a machine that has trained nothing yet.
+ * Rough training times from built-in figures per environment (core/environments). They show how the time depends on settings, and give a first
+ * estimate on a machine without runs.
  */
 
-/** A full critic has its own forward and backward pass, and computes values before the update. */
+/** Time of a critic relative to the policy's. A full critic has its own passes, and computes values before the update. */
 const criticTime = { none: 0, full: 2.2, head: 0.5 };
-/** A reference policy goes forward once. */
+/** Time of the reference policy's forward pass, relative to the policy's update. */
 const referenceTime = 0.35;
 
-/** Threads beyond these add nothing to a policy of a million parameters. */
-const mostThreads = 8;
+/** More threads do not speed up a policy of a million parameters. */
+const maxThreads = 8;
 
-/** How much faster than one core; `cores` of the machine. */
+/** Returns the speedup over one core. `cores` is the number of cores of the machine. */
 export function speedup(threads: number, cores: number): number {
-  const used = Math.min(threads > 0 ? threads : cores, cores, mostThreads);
+  const used = Math.min(threads > 0 ? threads : cores, cores, maxThreads);
   return Math.max(1, used) ** 0.8;
 }
 
-/** Seconds of one training iteration on one core, evaluations left out. */
+/** Returns the seconds per training iteration on one core, without evaluations. */
 export function iterationSeconds({
   environments,
   rollout,
@@ -40,7 +40,7 @@ export function iterationSeconds({
   return mean(environments, ({ play, learn }) => episodes * (play + learn * kept * passes));
 }
 
-/** Seconds of all evaluations of a run on one core. */
+/** Returns the seconds for all evaluations of a run on one core. */
 export function evaluationSeconds({ environments, evaluation, iterations }: RunConfig): number {
   const times = 2 + (evaluation.every > 0 ? Math.max(0, Math.ceil(iterations / evaluation.every) - 1) : 0);
   const validated = environments.filter(({ validate }) => validate);
@@ -48,19 +48,19 @@ export function evaluationSeconds({ environments, evaluation, iterations }: RunC
   return times * once;
 }
 
-/** Levels of other sizes and more turns take longer, about as their share of the preset's. */
+/** Returns the time per episode. It scales with the level size and the turns relative to the preset's. */
 function paceOf({ type, max_turns, config }: EnvironmentConfig): Pace {
   const { pace = frozenLake.pace!, preset, levelSize = () => 1 } = findEnvironment(type) ?? frozenLake;
   const size = levelSize(config) / levelSize(preset.config) || 1;
-  const longer = (0.5 + 0.5 * size) * Math.sqrt(max_turns / preset.max_turns);
-  return { play: pace.play * longer, learn: pace.learn * longer };
+  const scale = (0.5 + 0.5 * size) * Math.sqrt(max_turns / preset.max_turns);
+  return { play: pace.play * scale, learn: pace.learn * scale };
 }
 
-/** Over the environments that are trained, by their shares. */
-function mean(environments: readonly EnvironmentConfig[], of: (pace: Pace) => number): number {
+/** Returns the mean over the trained environments, weighted by their shares. */
+function mean(environments: readonly EnvironmentConfig[], value: (pace: Pace) => number): number {
   const shares = environments.reduce((sum, { share }) => sum + share, 0) || 1;
   return environments.reduce(
-    (sum, environment) => sum + (environment.share / shares) * of(paceOf(environment)),
+    (sum, environment) => sum + (environment.share / shares) * value(paceOf(environment)),
     0,
   );
 }

@@ -1,9 +1,5 @@
-/** Texts of models, names and notes on their way into files that other programs interpret. */
-
-/**
- * A cell of a CSV file (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it, which the spreadsheet takes for "this is text".
- */
-export function csvCell(value: string | number | boolean | null | undefined): string {
+/** Returns a CSV cell (RFC 4180). An apostrophe before a text that looks like a formula makes spreadsheets treat it as text. */
+function csvCell(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
@@ -15,7 +11,7 @@ export const csvRow = (cells: readonly Parameters<typeof csvCell>[0][]) =>
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Text within a line or a table of Markdown: nothing in it is markup, HTML or a line's end. */
+/** Escapes text for one line or table cell of Markdown. */
 export const markdownText = (text: string) =>
   oneLine(text)
     .replaceAll('&', '&amp;')
@@ -32,9 +28,9 @@ const latexSymbols: Record<string, string> = {
   '"': '\\textquotedbl{}',
 };
 
-/** Text within a line or a table of LaTeX: no command, and no character that has a meaning. */
+/** Escapes text for one line or table cell of LaTeX. */
 export const latexText = (text: string) =>
   oneLine(text).replaceAll(/[\\~^<>"{}$&#%_]/g, (symbol) => latexSymbols[symbol] ?? `\\${symbol}`);
 
-/** A value of YAML's front matter: JSON is YAML. */
+/** Returns a YAML value; JSON is valid YAML. */
 export const yamlText = (text: string) => JSON.stringify(text);

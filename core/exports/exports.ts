@@ -13,7 +13,7 @@ import { latexTable, markdownTable, studyTable } from './tables.ts';
 import { writeStudyText } from './write-export.ts';
 
 /** Folder of finished exports, used only by this server. */
-export const exportsFolder = (home: string) => join(home, 'exports');
+const exportsFolder = (home: string) => join(home, 'exports');
 export const exportFolder = (home: string, exportId: string) => join(home, 'exports', exportId);
 
 interface ExportsParts {
@@ -23,7 +23,7 @@ interface ExportsParts {
   studies: Studies;
   tasks: Tasks;
   /** Lifetime of an export in ms. Default one hour. */
-  waiting?: number;
+  lifetime?: number;
 }
 
 const hour = 3_600_000;
@@ -45,7 +45,7 @@ const titles: Record<ExportFormat, string> = {
   methods: 'a methods paragraph',
 };
 
-/** Exports runs and studies to files, each in its own folder until deleted or expired. A thread writes exports of runs. */
+/** Exports runs and sweeps to files, each in its own folder until deleted or expired. A thread writes exports of runs. */
 export class Exports {
   private readonly parts: ExportsParts;
   private readonly timers = new Map<string, NodeJS.Timeout>();
@@ -57,13 +57,13 @@ export class Exports {
   }
 
   /** Throws as `exports.make` does and cleans up on failure. */
-  async make(wanted: ExportRequest): Promise<MadeExport> {
+  async make(request: ExportRequest): Promise<MadeExport> {
     const { tasks } = this.parts;
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
-    const { title, runId, write } = this.writerOf(wanted, folder);
-    const about = { kind: 'export', runId, title: `Exporting ${title} as ${titles[wanted.format]}` };
-    return tasks.run({ ...about, cancellable: true }, async (control) => {
+    const { title, runId, write } = this.writerOf(request, folder);
+    const task = { kind: 'export', runId, title: `Exporting ${title} as ${titles[request.format]}` };
+    return tasks.run({ ...task, cancellable: true }, async (control) => {
       try {
         await mkdir(folder, { recursive: true });
         const names = await write(control);
@@ -94,8 +94,8 @@ export class Exports {
   }
 
   /** Returns the text of a single-file export. */
-  async text(wanted: Omit<ExportRequest, 'packed'>): Promise<string> {
-    const { exportId, folder, files } = await this.make(wanted);
+  async text(request: Omit<ExportRequest, 'packed'>): Promise<string> {
+    const { exportId, folder, files } = await this.make(request);
     try {
       return await readFile(join(folder, files[0]!.name), 'utf8');
     } finally {
@@ -116,7 +116,7 @@ export class Exports {
   }
 
   private expire(exportId: string): void {
-    const timer = setTimeout(() => void this.forget(exportId).catch(() => {}), this.parts.waiting ?? hour);
+    const timer = setTimeout(() => void this.forget(exportId).catch(() => {}), this.parts.lifetime ?? hour);
     timer.unref();
     this.timers.set(exportId, timer);
   }
@@ -126,10 +126,14 @@ export class Exports {
     const { runs, studies, home, resources } = this.parts;
     if ('studyId' in of) {
       const { studyId } = of;
-      const { end, textOf } = studyFormat(format);
+      const { extension, textOf } = studyFormat(format);
       const { name } = studies.summary(studyId);
       const write = async () =>
-        writeStudyText(target, `${studyId}-results.${end}`, textOf(studyTable(await studies.get(studyId))));
+        writeStudyText(
+          target,
+          `${studyId}-results.${extension}`,
+          textOf(studyTable(await studies.get(studyId))),
+        );
       return { title: name, runId: null, write };
     }
     const { runId, checkpoint } = of;
@@ -148,10 +152,10 @@ export class Exports {
   }
 }
 
-/** Returns the writer of a study's table. Throws `export_unsuitable` for formats that only runs support. */
+/** Returns the writer for a sweep's table. Throws `export_unsuitable` for formats that only runs support. */
 function studyFormat(format: ExportFormat) {
-  if (format === 'markdown') return { end: 'md', textOf: markdownTable };
-  if (format === 'latex') return { end: 'tex', textOf: latexTable };
+  if (format === 'markdown') return { extension: 'md', textOf: markdownTable };
+  if (format === 'latex') return { extension: 'tex', textOf: latexTable };
   throw new Failure(
     'export_unsuitable',
     `A sweep cannot be exported as ${titles[format]}.`,

@@ -5,7 +5,7 @@ import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { checkpointPath } from '../run-directory/names.ts';
 
-/** Files of a checkpoint that belong to the model (docs/formats/checkpoint.md). */
+/** Model files of a checkpoint (docs/formats/checkpoint.md). */
 const modelFiles = new Set([
   'model.safetensors',
   'config.json',
@@ -20,14 +20,13 @@ const modelFiles = new Set([
 ]);
 
 /**
- * Writes a folder that transformers can load: the checkpoint's model, a model card and run.json. Returns the file names. Weights are hard-linked if possible.
- * Throws `checkpoint_missing`.
+ * Writes a folder that transformers can load: the checkpoint's model, a model card and run.json. Hard-links weights if possible. Returns the file
+ * names. Throws `checkpoint_missing`.
  */
 export async function writeHuggingFace(
   folder: string,
   { checkpoint, config, card }: { checkpoint: number; config: RunConfig; card: string },
   target: string,
-  signal?: AbortSignal,
 ): Promise<string[]> {
   const from = join(folder, checkpointPath(checkpoint));
   if (!existsSync(join(from, 'model.safetensors')))
@@ -37,10 +36,7 @@ export async function writeHuggingFace(
       'Choose another one. The run page and `starpo show` list them.',
     );
   const files = (await readdir(from)).filter((name) => modelFiles.has(name));
-  for (const name of files) {
-    signal?.throwIfAborted();
-    await linkOrCopy(join(from, name), join(target, name));
-  }
+  for (const name of files) await linkOrCopy(join(from, name), join(target, name));
   await writeFile(join(target, 'README.md'), card);
   await writeFile(join(target, 'run.json'), `${JSON.stringify(withoutFolders(config), null, 2)}\n`);
   return [...files, 'README.md', 'run.json'].sort();

@@ -69,23 +69,23 @@ function rolloutText({ rollout, environments, levels }: RunConfig): string {
     ...(rollout.top_k > 0 ? [`top-k ${rollout.top_k}`] : []),
     ...(rollout.min_p > 0 ? [`min-p ${rollout.min_p}`] : []),
   ];
-  const most = (values: number[], word: string) => {
+  const range = (values: number[], word: string) => {
     const [low, high] = [Math.min(...values), Math.max(...values)];
     return `${low === high ? low : `${low} to ${high}`} ${word}${high === 1 ? '' : 's'}`;
   };
-  const turns = most(
+  const turns = range(
     environments.map((each) => each.max_turns),
     'turn',
   );
-  const actions = most(
+  const actions = range(
     environments.map((each) => each.max_actions),
     'action',
   );
-  const drawn = levels.pool > 0 ? `levels from a pool of ${levels.pool}` : 'new levels';
-  const thought = rollout.think
+  const levelText = levels.pool > 0 ? `levels from a pool of ${levels.pool}` : 'new levels';
+  const format = rollout.think
     ? 'Each response contained reasoning, then an answer with the actions.'
     : 'Each response contained an answer with the actions, without reasoning.';
-  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${drawn}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}. ${thought}`;
+  return `Each iteration sampled ${rollout.group_size} episodes on each of ${rollout.groups} ${levelText}, with up to ${turns} and ${actions} per episode and responses of up to ${rollout.max_response_tokens} tokens at ${listed(sampling)}. ${format}`;
 }
 
 function rewardText({ reward }: RunConfig): string {

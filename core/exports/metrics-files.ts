@@ -1,7 +1,7 @@
 import { csvRow } from './escape.ts';
 import type { Point } from './record.ts';
 
-/** A row an iteration, a column a metric, by name; a cell is empty where an iteration lacks the metric. Times are ISO 8601, UTC. */
+/** Yields CSV with one row per iteration and one column per metric, sorted by name. Cells of missing metrics are empty. Times are ISO 8601 in UTC. */
 export function* metricsCsv(points: readonly Point[]): Generator<string> {
   const names = [...new Set(points.flatMap(({ values }) => Object.keys(values)))].sort();
   yield csvRow(['iteration', 'time', ...names]);
@@ -9,7 +9,7 @@ export function* metricsCsv(points: readonly Point[]): Generator<string> {
     yield csvRow([iteration, new Date(time).toISOString(), ...names.map((name) => values[name])]);
 }
 
-/** `{"iteration": 1, "time": "...", "metrics": {...}}`, a line an iteration. */
+/** Yields one line per iteration: `{"iteration": 1, "time": "...", "metrics": {...}}`. */
 export function* metricsJsonLines(points: readonly Point[]): Generator<string> {
   for (const { iteration, time, values } of points)
     yield `${JSON.stringify({ iteration, time: new Date(time).toISOString(), metrics: values })}\n`;

@@ -9,7 +9,7 @@ import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
 import { evaluatedLabels, markdownTable, successText } from './tables.ts';
 
-export interface CardFacts {
+interface CardFacts {
   summary: Pick<RunSummary, 'name' | 'trap'>;
   config: RunConfig;
   checkpoint: number;
@@ -72,23 +72,23 @@ function results({ config, record: { points }, checkpoint, evaluations }: CardFa
     checkpoint === points[0]?.iteration ? '–' : successText(first, label),
     successText(at, label),
   ]);
-  const asked = evaluations.map(({ environment, levels, temperature, metrics }) => [
+  const requested = evaluations.map(({ environment, levels, temperature, metrics }) => [
     `${typeTitle(environment.label)} (requested)`,
     `${levels}`,
     `${temperature}`,
     '–',
     successText(metrics, environment.label),
   ]);
-  if (own.length + asked.length === 0) return 'This checkpoint was not evaluated.';
+  if (own.length + requested.length === 0) return 'This checkpoint was not evaluated.';
   return markdownTable({
     caption: `Success on ${fixedLevels(config)}, with the 95 % Wilson interval over levels. One run with one seed; the interval does not cover variation between seeds.`,
     head: ['Environment', 'Levels', 'Temperature', 'Before training', 'This checkpoint'],
-    rows: [...own, ...asked],
+    rows: [...own, ...requested],
   }).trimEnd();
 }
 
 function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
-  const alarmed =
+  const warning =
     trap !== null && trap.state !== 'healthy' && trap.state !== 'solved' && trap.since <= checkpoint
       ? [
           `The Echo Trap monitor has reported "${trap.state}" since iteration ${trap.since}: reasoning may not depend on the state.`,
@@ -101,7 +101,7 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
           'Its reasoning is not an explanation: only success was rewarded, and the reasoning may contradict the action.',
         ]
       : []),
-    ...alarmed,
+    ...warning,
     'It was not tested for safety, bias or use outside games.',
   ]
     .map((line) => `- ${line}`)

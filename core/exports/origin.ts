@@ -5,24 +5,24 @@ import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 
-/** The model that a run's weights come from in the end, through however many forks. */
+/** The model that a run's weights derive from, through all its forks. */
 export interface Origin {
-  /** For people. */
+  /** Display name. */
   name: string;
-  /** At Hugging Face; null: none that this app knows. */
+  /** Repository on Hugging Face, or null if it is unknown. */
   repository: string | null;
-  /** Null: not known. */
+  /** Null if it is unknown. */
   licence: { id: string; title: string } | null;
 }
 
-/** A line of forks longer than this is none that a person made. */
-const longestLine = 64;
+/** Maximum number of parents to follow. */
+const maxParents = 64;
 
 const licences: Record<string, string> = { 'Apache 2.0': 'apache-2.0' };
 
-/** Where a run begins. `starter`: the folder of the app's own policy. */
+/** Returns the origin of a run. `starter` is the folder of the starter policy. */
 export function originOf(config: RunConfig, { home, starter }: { home: string; starter: string }): Origin {
-  const { start } = firstOf(config, home);
+  const { start } = ancestorOf(config, home);
   const name = basename(start.model);
   if (start.weights === 'random')
     return { name: `random weights (shape of ${name})`, repository: null, licence: ownLicence };
@@ -40,28 +40,28 @@ export function originOf(config: RunConfig, { home, starter }: { home: string; s
 
 const ownLicence = { id: 'mit', title: 'MIT' };
 
-/** As it lies in a checkout or an installed app, of this machine or another. */
+/** Returns whether a folder is the starter policy of any checkout or installation, also on another machine. */
 const isStarter = (folder: string) => /(^|[\\/])resources[\\/]starter$/.test(folder);
 
-/** The first run of a line of forks, as far back as their folders are there. */
-function firstOf(config: RunConfig, home: string): RunConfig {
+/** Returns the configuration of a run's oldest ancestor that still exists. */
+function ancestorOf(config: RunConfig, home: string): RunConfig {
   let first = config;
-  for (let steps = 0; steps < longestLine; steps++) {
-    const run = runBefore(first, home);
+  for (let steps = 0; steps < maxParents; steps++) {
+    const run = parentOf(first, home);
     if (!runIdPattern.test(run)) break;
     try {
       const path = join(runFolder(home, run), runFiles.config);
       first = validateConfig(JSON.parse(readFileSync(path, 'utf8')));
     } catch {
-      // Its parent is gone: what it named itself is all that is known.
+      // The parent was deleted.
       break;
     }
   }
   return first;
 }
 
-/** Returns the run that the weights come from: the parent of a fork, or the run whose checkpoint is the model. Otherwise a text that is not a run id. */
-function runBefore({ start }: RunConfig, home: string): string {
+/** Returns the parent of a fork, or the run whose checkpoint is the model. Returns text that is not a run id if there is none. */
+function parentOf({ start }: RunConfig, home: string): string {
   if (start.run !== '' || start.weights === 'random') return start.run;
   return relative(runsFolder(home), start.model).split(sep)[0]!;
 }

@@ -7,7 +7,7 @@ import { corrupt, inside, missing, readIndex, unpack } from '../run-directory/ro
 import { float16Array, float32Array } from '../run-directory/token-arrays.ts';
 import type { RolloutEntry } from './record.ts';
 
-/** Rows of a group: what is kept in memory of a table before it goes to the disk. An episode of a large model may be long. */
+/** Rows per row group, which is kept in memory until it is written. */
 const episodeRows = 1000;
 const tokenRows = 100_000;
 
@@ -15,10 +15,10 @@ interface Column<R> {
   name: string;
   type: BasicType;
   nullable?: boolean;
-  of(row: R): unknown;
+  value(row: R): unknown;
 }
 
-/** A Parquet file (Snappy) that is written group by group, however long the table. */
+/** A Parquet file (Snappy) that is written row group by row group. */
 class Table<R> {
   private readonly columns: readonly Column<R>[];
   private readonly groupRows: number;
@@ -52,38 +52,38 @@ class Table<R> {
   }
 
   private data() {
-    return this.columns.map(({ name, type, nullable = false, of }) => ({
+    return this.columns.map(({ name, type, nullable = false, value }) => ({
       name,
       type,
       nullable,
-      data: this.rows.map(of),
+      data: this.rows.map(value),
     }));
   }
 }
 
 const episodeColumns: Column<Episode>[] = [
-  { name: 'id', type: 'STRING', of: ({ id }) => id },
-  { name: 'iteration', type: 'INT32', of: ({ iteration }) => iteration },
-  { name: 'split', type: 'STRING', of: ({ split }) => split },
-  { name: 'environment', type: 'STRING', of: ({ environment }) => environment },
-  { name: 'environment_type', type: 'STRING', of: ({ type }) => type },
-  { name: 'level', type: 'INT32', of: ({ group }) => group },
-  { name: 'member', type: 'INT32', of: ({ member }) => member },
-  { name: 'seed', type: 'DOUBLE', of: ({ seed }) => seed },
-  { name: 'reward', type: 'DOUBLE', of: ({ reward }) => reward },
-  { name: 'success', type: 'BOOLEAN', of: ({ success }) => success },
-  { name: 'ended', type: 'STRING', of: ({ ended }) => ended },
-  { name: 'turns', type: 'INT32', of: ({ turns }) => turns },
-  { name: 'actions', type: 'INT32', of: ({ actions }) => actions },
-  { name: 'tokens', type: 'INT32', of: ({ tokens }) => tokens },
-  { name: 'trained_on', type: 'BOOLEAN', of: ({ kept, split }) => kept && split === trainSplit },
-  { name: 'format_valid', type: 'BOOLEAN', of: ({ format_valid }) => format_valid },
-  { name: 'prompt', type: 'STRING', of: ({ prompt_text }) => prompt_text },
-  { name: 'initial', type: 'STRING', of: ({ initial }) => initial },
+  { name: 'id', type: 'STRING', value: ({ id }) => id },
+  { name: 'iteration', type: 'INT32', value: ({ iteration }) => iteration },
+  { name: 'split', type: 'STRING', value: ({ split }) => split },
+  { name: 'environment', type: 'STRING', value: ({ environment }) => environment },
+  { name: 'environment_type', type: 'STRING', value: ({ type }) => type },
+  { name: 'level', type: 'INT32', value: ({ group }) => group },
+  { name: 'member', type: 'INT32', value: ({ member }) => member },
+  { name: 'seed', type: 'DOUBLE', value: ({ seed }) => seed },
+  { name: 'reward', type: 'DOUBLE', value: ({ reward }) => reward },
+  { name: 'success', type: 'BOOLEAN', value: ({ success }) => success },
+  { name: 'ended', type: 'STRING', value: ({ ended }) => ended },
+  { name: 'turns', type: 'INT32', value: ({ turns }) => turns },
+  { name: 'actions', type: 'INT32', value: ({ actions }) => actions },
+  { name: 'tokens', type: 'INT32', value: ({ tokens }) => tokens },
+  { name: 'trained_on', type: 'BOOLEAN', value: ({ kept, split }) => kept && split === trainSplit },
+  { name: 'format_valid', type: 'BOOLEAN', value: ({ format_valid }) => format_valid },
+  { name: 'prompt', type: 'STRING', value: ({ prompt_text }) => prompt_text },
+  { name: 'initial', type: 'STRING', value: ({ initial }) => initial },
   {
     name: 'conversation',
     type: 'JSON',
-    of: ({ steps }) =>
+    value: ({ steps }) =>
       steps.map(({ state, response, think, answer, actions, reward, penalty }) => ({
         ...{ state, response, think, answer, actions, reward, penalty },
       })),
@@ -104,19 +104,19 @@ interface Token {
 }
 
 const tokenColumns: Column<Token>[] = [
-  { name: 'episode', type: 'STRING', of: ({ episode }) => episode },
-  { name: 'iteration', type: 'INT32', of: ({ iteration }) => iteration },
-  { name: 'turn', type: 'INT32', of: ({ turn }) => turn },
-  { name: 'position', type: 'INT32', of: ({ position }) => position },
-  { name: 'token_id', type: 'INT32', of: ({ id }) => id },
-  { name: 'logprob', type: 'FLOAT', of: ({ logprob }) => logprob },
-  { name: 'entropy', type: 'FLOAT', of: ({ entropy }) => entropy },
-  { name: 'advantage', type: 'FLOAT', nullable: true, of: ({ advantage }) => advantage },
-  { name: 'value', type: 'FLOAT', nullable: true, of: ({ value }) => value },
-  { name: 'trained_on', type: 'BOOLEAN', of: ({ trained }) => trained },
+  { name: 'episode', type: 'STRING', value: ({ episode }) => episode },
+  { name: 'iteration', type: 'INT32', value: ({ iteration }) => iteration },
+  { name: 'turn', type: 'INT32', value: ({ turn }) => turn },
+  { name: 'position', type: 'INT32', value: ({ position }) => position },
+  { name: 'token_id', type: 'INT32', value: ({ id }) => id },
+  { name: 'logprob', type: 'FLOAT', value: ({ logprob }) => logprob },
+  { name: 'entropy', type: 'FLOAT', value: ({ entropy }) => entropy },
+  { name: 'advantage', type: 'FLOAT', nullable: true, value: ({ advantage }) => advantage },
+  { name: 'value', type: 'FLOAT', nullable: true, value: ({ value }) => value },
+  { name: 'trained_on', type: 'BOOLEAN', value: ({ trained }) => trained },
 ];
 
-/** The sampled tokens of an episode; `turn` and `position` (within the turn) count from 0. */
+/** Yields the sampled tokens of an episode. `turn` and `position` (within the turn) start at 0. */
 function* tokensOf({ id, iteration, split, steps }: Episode): Generator<Token> {
   for (const [turn, { tokens }] of steps.entries()) {
     const ids = Buffer.from(tokens.ids, 'base64');
@@ -137,30 +137,24 @@ function* tokensOf({ id, iteration, split, steps }: Episode): Generator<Token> {
   }
 }
 
-interface Steps {
-  signal?: AbortSignal | undefined;
-  progress?: ((done: number, total: number) => void) | undefined;
-}
-
 /**
  * Writes `episodes.parquet`, one row per episode, and `tokens.parquet`, one row per sampled token, for all episode files of a run. Returns the file
- * names. Throws `rollout_corrupt`; episodes deleted in the meantime are skipped.
+ * names. Skips files that were deleted during the export. Throws `rollout_corrupt`.
  */
 export async function writeParquet(
   folder: string,
   rollouts: readonly RolloutEntry[],
   target: string,
-  { signal, progress }: Steps = {},
+  progress: (done: number, total: number) => void = () => {},
 ): Promise<string[]> {
   const names = ['episodes.parquet', 'tokens.parquet'];
   const episodes = new Table(join(target, names[0]!), episodeColumns, episodeRows);
   const tokens = new Table(join(target, names[1]!), tokenColumns, tokenRows);
   for (const [index, rollout] of rollouts.entries()) {
-    progress?.(index, rollouts.length);
-    for await (const played of episodesOf(folder, rollout)) {
-      signal?.throwIfAborted();
-      episodes.add(played);
-      for (const token of tokensOf(played)) tokens.add(token);
+    progress(index, rollouts.length);
+    for await (const episode of episodesOf(folder, rollout)) {
+      episodes.add(episode);
+      for (const token of tokensOf(episode)) tokens.add(token);
     }
   }
   episodes.finish();
@@ -168,15 +162,15 @@ export async function writeParquet(
   return names;
 }
 
-/** Reads a file of episodes once, frame by frame. */
+/** Yields the episodes of a rollout file. */
 async function* episodesOf(folder: string, { file, index }: RolloutEntry): AsyncGenerator<Episode> {
-  const found = await packed(folder, { file, index }).catch((error) => {
+  const rollout = await readRollout(folder, { file, index }).catch((error) => {
     if (error.code === 'rollout_missing') return null;
     throw error;
   });
-  if (!found) return;
-  for (const { offset, length } of found.index) {
-    const frame = found.bytes.subarray(offset, offset + length);
+  if (!rollout) return;
+  for (const { offset, length } of rollout.index) {
+    const frame = rollout.bytes.subarray(offset, offset + length);
     let played: Episode;
     try {
       played = episode.parse(JSON.parse(unpack(frame)));
@@ -187,7 +181,7 @@ async function* episodesOf(folder: string, { file, index }: RolloutEntry): Async
   }
 }
 
-async function packed(folder: string, paths: { file: string; index: string }) {
+async function readRollout(folder: string, paths: { file: string; index: string }) {
   const index = await readIndex(folder, paths);
   const bytes = await readFile(inside(folder, paths.file)).catch(() => {
     throw missing(paths.file);

@@ -5,10 +5,10 @@ import { meaningOf } from '../run-directory/meaning.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 
-/** The metrics of one iteration, those of its evaluations among them. */
+/** The metrics of one iteration, including its evaluations. */
 export interface Point {
   iteration: number;
-  /** ms since the epoch: when the last of them was written. */
+  /** Time of the newest metric in ms since the epoch. */
   time: number;
   values: Record<string, number>;
 }
@@ -19,22 +19,21 @@ export type RolloutEntry = RolloutPaths & { iteration: number; split: string; ep
 export interface RunRecord {
   /** By iteration. */
   points: Point[];
-  /** Files of episodes that weren't deleted, by iteration. */
+  /** Rollout files that were not deleted, by iteration. */
   rollouts: RolloutEntry[];
-  /** Of the last trainer; null where none has started. */
+  /** Start event of the last trainer, or null if none has started. */
   started: Extract<KnownEvent, { type: 'started' }>['body'] | null;
 }
 
-/** Reads a run's journal. Where a trainer has gone on from a checkpoint, what came after that counts no longer. */
-export async function readRecord(folder: string, signal?: AbortSignal): Promise<RunRecord> {
+/** Reads a run's journal. Drops entries after a checkpoint if a trainer resumed from it. */
+export async function readRecord(folder: string): Promise<RunRecord> {
   const points = new Map<number, Point>();
   const rollouts = new Map<string, RolloutEntry>();
   const record: RunRecord = { points: [], rollouts: [], started: null };
-  const file = await open(join(folder, runFiles.journal)).catch(noneIfMissing);
+  const file = await open(join(folder, runFiles.journal)).catch(nullIfMissing);
   // A run that was never started has no journal.
   if (!file) return record;
   for await (const line of file.readLines({ encoding: 'utf8' })) {
-    signal?.throwIfAborted();
     const event = parseEvent(line);
     if (!event) continue;
     const { begins, metrics, rollout, rolloutRemoved } = meaningOf(event);
@@ -56,7 +55,7 @@ export async function readRecord(folder: string, signal?: AbortSignal): Promise<
   return { ...record, points: byIteration(points.values()), rollouts: byIteration(rollouts.values()) };
 }
 
-function noneIfMissing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null;
   throw error;
 }

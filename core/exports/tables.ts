@@ -6,7 +6,7 @@ import { latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
 
 /** A table for papers and pages. Cells are plain text, escaped when written. */
-export interface PaperTable {
+interface PaperTable {
   caption: string;
   head: string[];
   rows: string[][];
@@ -22,7 +22,7 @@ function estimateText(estimate: Estimate | null): string {
     : `${percent(mean)} (${percent(low)} to ${percent(high)}, n = ${n})`;
 }
 
-/** Results of a study, one row per settings. */
+/** Returns the results of a sweep, one row per combination of settings. */
 export function studyTable({ summary, table }: Study): PaperTable {
   const collapses = table.some(({ collapse }) => collapse);
   return {
@@ -50,7 +50,7 @@ function collapseText(collapse: StudyRow['collapse']): string {
   return `${[share, ...(from === null ? [] : [from])].join(', ')}; ${kinds}`;
 }
 
-/** Success in a run's evaluations, by iteration. */
+/** Returns the success rates of a run's evaluations, by iteration. */
 export function runTable(name: string, points: readonly Point[], levels: number): PaperTable {
   const labels = [...new Set(points.flatMap(({ values }) => evaluatedLabels(values)))].sort();
   const evaluated = points.filter(({ values }) => evaluatedLabels(values).length > 0);
@@ -79,12 +79,13 @@ export function successText(values: Record<string, number>, label: string): stri
     : `${percent(rate)} (${percent(low)} to ${percent(high)})`;
 }
 
+/** Formats a table as Markdown. */
 export function markdownTable({ caption, head, rows }: PaperTable): string {
   const line = (cells: readonly string[]) => `| ${cells.map(markdownText).join(' | ')} |\n`;
   return `${markdownText(caption)}\n\n${line(head)}|${' --- |'.repeat(head.length)}\n${rows.map(line).join('')}`;
 }
 
-/** Requires `\usepackage{booktabs}`. */
+/** Formats a table as LaTeX. It requires `\usepackage{booktabs}`. */
 export function latexTable({ caption, head, rows }: PaperTable): string {
   const line = (cells: readonly string[]) => `  ${cells.map(latexText).join(' & ')} \\\\\n`;
   return [

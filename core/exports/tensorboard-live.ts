@@ -3,39 +3,38 @@ import type { Client } from '../contract/client.ts';
 import { meaningOf } from '../run-directory/meaning.ts';
 import { TensorBoardRun } from './tensorboard-run.ts';
 
-/** What is kept of a run whose metrics are passed on. */
-interface Followed {
-  passed: TensorBoardRun;
-  /** What is passed on now; one thing after the other. */
+interface FollowedRun {
+  output: TensorBoardRun;
+  /** Pending writes, one after another. */
   busy: Promise<void>;
 }
 
 /**
- * Writes metrics of runs as they arrive into `FOLDER/RUN/events.out.tfevents...`, for `tensorboard --logdir FOLDER`. When the core changes, the next
- * client continues where the last one stopped.
+ * Writes metrics of runs as they arrive into `FOLDER/RUN/events.out.tfevents...`, for `tensorboard --logdir FOLDER`. A new client
+ * continues where the last one stopped.
  */
 export class TensorBoardLog {
   private readonly folder: string;
-  private readonly problem: (error: unknown) => void;
-  private readonly runs = new Map<string, Followed>();
+  private readonly onError: (error: unknown) => void;
+  private readonly runs = new Map<string, FollowedRun>();
 
-  constructor(folder: string, problem: (error: unknown) => void) {
+  constructor(folder: string, onError: (error: unknown) => void) {
     this.folder = folder;
-    this.problem = problem;
+    this.onError = onError;
   }
 
-  /** Follows the runs that change from now on, or one alone, which is passed on from its beginning. */
+  /** Follows all runs that change from now on, or a single run from its start. */
   follow(client: Client, only?: string): void {
-    client.on('run', ({ id }) => this.look(client, id), only);
+    client.on('run', ({ id }) => this.update(client, id), only);
     client.on('missed', () => {
-      for (const id of this.runs.keys()) this.look(client, id);
+      for (const id of this.runs.keys()) this.update(client, id);
     });
-    for (const id of only === undefined ? this.runs.keys() : [only]) this.look(client, id);
+    for (const id of only === undefined ? this.runs.keys() : [only]) this.update(client, id);
   }
 
-  /** Settles once everything that a run's journal has by now is written. */
+  /** Settles when all current events of a run are written. */
   async catchUp(client: Client, runId: string): Promise<void> {
-    this.look(client, runId);
+    this.update(client, runId);
     await this.runs.get(runId)?.busy;
   }
 
@@ -46,24 +45,24 @@ export class TensorBoardLog {
   }
 
   close(): void {
-    for (const { passed } of this.runs.values()) passed.close();
+    for (const { output } of this.runs.values()) output.close();
     this.runs.clear();
   }
 
-  private look(client: Client, runId: string): void {
+  private update(client: Client, runId: string): void {
     const run = this.runs.get(runId) ?? {
-      passed: new TensorBoardRun(join(this.folder, runId)),
+      output: new TensorBoardRun(join(this.folder, runId)),
       busy: Promise.resolve(),
     };
     this.runs.set(runId, run);
-    run.busy = run.busy.then(() => this.takeNew(client, runId, run)).catch(this.problem);
+    run.busy = run.busy.then(() => this.writeNew(client, runId, run)).catch(this.onError);
   }
 
-  private async takeNew(client: Client, runId: string, { passed }: Followed): Promise<void> {
+  private async writeNew(client: Client, runId: string, { output }: FollowedRun): Promise<void> {
     for (;;) {
-      const events = await client.call('runs.events', { runId, after: passed.seq });
+      const events = await client.call('runs.events', { runId, after: output.seq });
       if (events.length === 0 || !this.runs.has(runId)) return;
-      for (const event of events) passed.pass(event, meaningOf(event));
+      for (const event of events) output.write(event, meaningOf(event));
     }
   }
 }

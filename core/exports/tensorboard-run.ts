@@ -1,29 +1,29 @@
 import type { Meaning } from '../run-directory/meaning.ts';
 import { EventFile } from './tensorboard.ts';
 
-/** One run's way from its journal into an event file. What can't be written isn't passed on, and may be passed again. */
+/** Writes a run's metrics to an event file. An event that can't be written can be passed again. */
 export class TensorBoardRun {
   private readonly folder: string;
   private file: EventFile | null = null;
-  private last = -1;
+  private lastSeq = -1;
 
-  /** In a folder of the run's own, which is made with the first metrics. */
+  /** `folder` is created with the first metrics. */
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** `seq` of the last event that was passed on. */
+  /** `seq` of the last written event. */
   get seq(): number {
-    return this.last;
+    return this.lastSeq;
   }
 
-  pass({ seq, time }: { seq: number; time: number }, { begins, metrics }: Meaning): void {
-    if (begins) this.file?.goesOnAfter(begins.after, time);
+  write({ seq, time }: { seq: number; time: number }, { begins, metrics }: Meaning): void {
+    if (begins) this.file?.resumeAfter(begins.after, time);
     if (metrics) {
       this.file ??= new EventFile(this.folder, time);
       this.file.add({ iteration: metrics.iteration, time, values: metrics.values });
     }
-    this.last = seq;
+    this.lastSeq = seq;
   }
 
   close(): void {

@@ -12,10 +12,10 @@ import { writeWhole } from '../run-directory/write-whole.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import { TensorBoardRun } from './tensorboard-run.ts';
 
-/** Events that are passed on before other work has its turn. */
-const passedAtOnce = 100;
-/** What couldn't be written is tried again so often (ms), beside every time that its run comes further. */
-const retryAfter = 10_000;
+/** Events to write before yielding to other work. */
+const batchSize = 100;
+/** Time in ms until failed writes are retried. New events of the run also retry them. */
+const retryDelay = 10_000;
 
 interface TensorBoardParts {
   home: string;
@@ -25,29 +25,29 @@ interface TensorBoardParts {
 }
 
 /**
- * Writes TensorBoard files of training runs, `tensorboard/RUN/events.out.tfevents...`, while the setting is on, that is, while `tensorboard.json`
- * exists. When a run is first followed, its file is rewritten with the same bytes, so that no point is lost or duplicated; then it grows.
+ * Writes TensorBoard files of training runs, `tensorboard/RUN/events.out.tfevents...`, while `tensorboard.json` exists. The
+ * first write of a run in this process rewrites its file with the same bytes, so that no point is lost or duplicated.
  */
 export class TensorBoardWriting {
   private readonly parts: TensorBoardParts;
-  private readonly setting: string;
+  private readonly settingFile: string;
   private readonly folder: string;
   private on: boolean;
   private working = false;
   private readonly runs = new Map<string, TensorBoardRun>();
-  /** Runs that are looked at soon, one after the other. */
+  /** Runs to write, one after another. */
   private readonly planned = new Set<string>();
   private busy = Promise.resolve();
-  /** By run. */
+  /** Write errors by run id. */
   private readonly problems = new Map<string, ApiError>();
   private retry: NodeJS.Timeout | null = null;
   private readonly stops: (() => void)[];
 
   constructor(parts: TensorBoardParts) {
     this.parts = parts;
-    this.setting = join(parts.home, 'tensorboard.json');
+    this.settingFile = join(parts.home, 'tensorboard.json');
     this.folder = tensorBoardFolder(parts.home);
-    this.on = existsSync(this.setting);
+    this.on = existsSync(this.settingFile);
     this.stops = [
       parts.supervisor.events.on('journal', ({ runId }) => this.plan(runId)),
       parts.supervisor.events.on('removed', ({ runId }) => this.forget(runId)),
@@ -59,20 +59,20 @@ export class TensorBoardWriting {
     return { on: this.on, folder: this.folder, problem };
   }
 
-  /** From now on it is written, if it is on. */
+  /** Starts writing if the setting is on. */
   work(): void {
     this.working = true;
     this.begin();
   }
 
-  /** Throws `disk_full` or `tensorboard_unwritable` where it can't be switched on. */
+  /** Changes the setting. Throws `disk_full` or `tensorboard_unwritable`. */
   set(on: boolean): TensorBoardState {
-    if (on) this.keepSetting();
-    else rmSync(this.setting, { force: true });
+    if (on) this.saveSetting();
+    else rmSync(this.settingFile, { force: true });
     this.on = on;
     if (on) this.begin();
     else for (const runId of [...this.runs.keys()]) this.forget(runId);
-    this.tell();
+    this.publish();
     return this.state;
   }
 
@@ -85,27 +85,27 @@ export class TensorBoardWriting {
     await this.busy;
   }
 
-  private keepSetting(): void {
+  private saveSetting(): void {
     try {
       mkdirSync(this.folder, { recursive: true });
-      writeWhole(this.setting, { version: 1 });
+      writeWhole(this.settingFile, { version: 1 });
     } catch (error) {
       throw this.unwritable(error);
     }
   }
 
-  /** Begins with runs that train, and with those whose files lack something. */
+  /** Plans the runs that train and those with incomplete files. */
   private begin(): void {
     const { database, supervisor } = this.parts;
     if (!this.on || !this.working) return;
     for (const runId of listRunIds(database)) {
       const row = getRun(database, runId);
-      const lacks = row && (this.problems.has(runId) || this.isBehind(row));
-      if (row && (lacks || supervisor.isActive(row))) this.plan(runId);
+      const incomplete = row && (this.problems.has(runId) || this.isBehind(row));
+      if (row && (incomplete || supervisor.isActive(row))) this.plan(runId);
     }
   }
 
-  /** Whether a run that was written here has events since. */
+  /** Returns whether a run has events after the last write of its file. */
   private isBehind({ id, last_time }: RunRow): boolean {
     const folder = join(this.folder, id);
     try {
@@ -130,25 +130,25 @@ export class TensorBoardWriting {
     const run = this.runs.get(runId) ?? new TensorBoardRun(join(this.folder, runId));
     this.runs.set(runId, run);
     try {
-      const ended = await this.passOn(runId, run);
+      const ended = await this.writeNew(runId, run);
       if (this.runs.get(runId) !== run) return;
       // If training continues later, the file is rewritten.
       if (ended) this.forget(runId);
-      if (this.problems.delete(runId)) this.tell();
+      if (this.problems.delete(runId)) this.publish();
     } catch (error) {
       this.fail(runId, error);
     }
   }
 
-  /** Writes what the journal has and returns whether the run has ended. Stops if the run was forgotten. */
-  private async passOn(runId: string, run: TensorBoardRun): Promise<boolean> {
+  /** Writes all new events and returns whether the run has ended. Stops if the run was forgotten. */
+  private async writeNew(runId: string, run: TensorBoardRun): Promise<boolean> {
     let ended = false;
     while (this.runs.get(runId) === run) {
-      const events = eventsAfter(this.parts.database, runId, run.seq, { limit: passedAtOnce });
+      const events = eventsAfter(this.parts.database, runId, run.seq, { limit: batchSize });
       if (events.length === 0) break;
       for (const event of events) {
         const meaning = storedMeaning(event);
-        run.pass(event, meaning);
+        run.write(event, meaning);
         ended = meaning.ends !== undefined;
       }
       await setImmediate();
@@ -159,18 +159,18 @@ export class TensorBoardWriting {
   private forget(runId: string): void {
     this.runs.get(runId)?.close();
     this.runs.delete(runId);
-    if (this.problems.delete(runId)) this.tell();
+    if (this.problems.delete(runId)) this.publish();
   }
 
   private fail(runId: string, error: unknown): void {
     const problem = this.unwritable(error).toApiError();
-    const known = this.problems.get(runId);
+    const before = this.problems.get(runId);
     this.problems.set(runId, problem);
-    if (known?.message !== problem.message) this.tell();
+    if (before?.message !== problem.message) this.publish();
     this.retry ??= setTimeout(() => {
       this.retry = null;
       for (const each of this.problems.keys()) this.plan(each);
-    }, retryAfter);
+    }, retryDelay);
     this.retry.unref();
   }
 
@@ -178,11 +178,11 @@ export class TensorBoardWriting {
     return new Failure(
       asDiskFull(error)?.code ?? 'tensorboard_unwritable',
       `TensorBoard files can't be written: ${error instanceof Error ? error.message : error}`,
-      `Training goes on. Make room, or see to it that ${this.folder} can be written; what is missing is written then.`,
+      `Training continues. Free disk space or make ${this.folder} writable; missing metrics are written then.`,
     );
   }
 
-  private tell(): void {
+  private publish(): void {
     this.parts.notices.emit('tensorBoard', this.state);
   }
 }

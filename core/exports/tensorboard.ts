@@ -5,8 +5,8 @@ import protobuf from 'protobufjs/minimal.js';
 import type { Point } from './record.ts';
 
 /**
- * TensorBoard's event files: TFRecords (tensorflow/core/lib/io/record_writer.h) of Event messages (tensorflow/core/util/event.proto). Numbers below are the
- * fields of those messages.
+ * TensorBoard event files are TFRecords (tensorflow/core/lib/io/record_writer.h) of Event messages (tensorflow/core/util/event.proto). Numbers in
+ * comments are field numbers of these messages.
  */
 
 const { Writer } = protobuf;
@@ -24,13 +24,13 @@ function crc32c(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** A checksum of data that may hold checksums: rotated right by 15 bits, plus a constant. */
+/** Returns the masked checksum of TFRecords: rotated right by 15 bits, plus a constant. */
 function maskedCrc(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 
-/** Length (uint64) and its checksum, the data and its checksum; little-endian. */
+/** Returns a record: length (uint64) and its checksum, data and its checksum, all little-endian. */
 function tfRecord(data: Uint8Array): Uint8Array {
   const record = new Uint8Array(16 + data.length);
   const view = new DataView(record.buffer);
@@ -41,20 +41,20 @@ function tfRecord(data: Uint8Array): Uint8Array {
   return record;
 }
 
-/** Event: wall_time 1 (seconds), step 2, and one field of content. */
-function event(time: number, step: number, say: (writer: protobuf.Writer) => void): Uint8Array {
+/** Returns an Event: wall_time 1 (seconds), step 2, and one field of content. */
+function event(time: number, step: number, addContent: (writer: protobuf.Writer) => void): Uint8Array {
   const writer = Writer.create()
     .uint32(9)
     .double(time / 1000);
   if (step !== 0) writer.uint32(16).int64(step);
-  say(writer);
+  addContent(writer);
   return tfRecord(writer.finish());
 }
 
-/** Event.file_version 3: the first record of a file. */
+/** Returns Event.file_version 3, the first record of a file. */
 const versionEvent = (time: number) => event(time, 0, (writer) => writer.uint32(26).string('brain.Event:2'));
 
-/** Event.summary 5: Summary.value 1: tag 1, simple_value 2. */
+/** Returns Event.summary 5 with Summary.value 1 (tag 1, simple_value 2) per metric. */
 function pointEvent({ iteration, time, values }: Point): Uint8Array {
   return event(time, iteration, (writer) => {
     writer.uint32(42).fork();
@@ -64,23 +64,23 @@ function pointEvent({ iteration, time, values }: Point): Uint8Array {
   });
 }
 
-/** Event.session_log 7: SessionLog.status 1, START 1: TensorBoard drops what it has of this step and later ones. */
+/** Returns Event.session_log 7 with SessionLog.status 1 = START 1. TensorBoard then drops earlier points of this step and later ones. */
 const restartEvent = (time: number, step: number) =>
   event(time, step, (writer) => writer.uint32(58).fork().uint32(8).int32(1).ldelim());
 
-/** `events.out.tfevents.1700000000.host.starpo`; TensorBoard goes by `tfevents` alone. */
+/** Returns a name such as `events.out.tfevents.1700000000.host.starpo`. TensorBoard only requires `tfevents`. */
 const eventFileName = (time: number) =>
   `events.out.tfevents.${Math.floor(time / 1000)}.${hostname().replaceAll(/[^\w.-]/g, '-')}.starpo`;
 
 const isEventFile = (name: string) => /^events\.out\.tfevents\..*\.starpo$/.test(name);
 
-/** A growing event file. Each point is completely on disk before the next, because TensorBoard reads it at the same time. A failed write leaves no partial point. */
+/** An event file that TensorBoard may read while it grows. A failed write leaves no partial record. */
 export class EventFile {
   readonly name: string;
   private readonly file: number;
   private size = 0;
 
-  /** The folder's only one: TensorBoard would show the points of two files twice. */
+  /** Deletes other event files in the folder, because TensorBoard would show their points twice. */
   constructor(folder: string, time: number) {
     mkdirSync(folder, { recursive: true });
     this.name = eventFileName(time);
@@ -99,8 +99,8 @@ export class EventFile {
     this.append(pointEvent(point));
   }
 
-  /** Marks a resume after an iteration: TensorBoard then drops the later points written before. */
-  goesOnAfter(iteration: number, time: number): void {
+  /** Marks that training resumed after an iteration. TensorBoard then drops earlier points of later iterations. */
+  resumeAfter(iteration: number, time: number): void {
     this.append(restartEvent(time, iteration + 1));
   }
 
@@ -110,7 +110,7 @@ export class EventFile {
 
   private append(record: Uint8Array): void {
     try {
-      // A disk that is nearly full takes a part.
+      // A nearly full disk may accept only a part.
       for (let done = 0; done < record.length; )
         done += writeSync(this.file, record, done, record.length - done, this.size + done);
     } catch (error) {

@@ -31,7 +31,7 @@ export interface ExportJob {
   config: unknown;
   format: ExportFormat;
   checkpoint: number | undefined;
-  /** An empty folder. */
+  /** Output folder, which must be empty. */
   target: string;
   packed: boolean;
 }
@@ -49,15 +49,15 @@ type Writer = (job: ExportJob, record: RunRecord, progress: ExportProgress) => P
 
 const writers: Record<ExportFormat, Writer> = {
   csv: async (job, record) => [
-    await writeText(job, 'metrics.csv', metricsCsv(someOf(job, record.points, 'metrics'))),
+    await writeText(job, 'metrics.csv', metricsCsv(nonEmpty(job, record.points, 'metrics'))),
   ],
   jsonl: async (job, record) => [
-    await writeText(job, 'metrics.jsonl', metricsJsonLines(someOf(job, record.points, 'metrics'))),
+    await writeText(job, 'metrics.jsonl', metricsJsonLines(nonEmpty(job, record.points, 'metrics'))),
   ],
   parquet: (job, record, progress) =>
-    writeParquet(job.folder, someOf(job, record.rollouts, 'episodes'), job.target, { progress }),
+    writeParquet(job.folder, nonEmpty(job, record.rollouts, 'episodes'), job.target, progress),
   tensorboard: async (job, record) => {
-    const points = someOf(job, record.points, 'metrics');
+    const points = nonEmpty(job, record.points, 'metrics');
     const file = new EventFile(job.target, points[0]!.time);
     for (const point of points) file.add(point);
     file.close();
@@ -66,8 +66,8 @@ const writers: Record<ExportFormat, Writer> = {
   'hugging-face': async (job, record) => {
     const config = configOf(job);
     const checkpoint = job.checkpoint ?? newestCheckpoint(job);
-    const asked = await listEvaluationResults(job.folder);
-    const evaluations = asked.filter((result) => result.checkpoint === checkpoint);
+    const results = await listEvaluationResults(job.folder);
+    const evaluations = results.filter((result) => result.checkpoint === checkpoint);
     const facts = { summary: job.summary, config, checkpoint, record, evaluations };
     const card = modelCard({ ...facts, origin: originOf(config, job) });
     return writeHuggingFace(job.folder, { checkpoint, config, card }, job.target);
@@ -82,7 +82,7 @@ const writers: Record<ExportFormat, Writer> = {
   },
 };
 
-/** Returns the file name, `RUN-END`. */
+/** Writes a text file named `RUN-END` and returns its name. */
 async function writeText(
   { target, summary }: ExportJob,
   end: string,
@@ -95,15 +95,15 @@ async function writeText(
 
 function tableOf(job: ExportJob, { points }: RunRecord) {
   const { evaluation } = configOf(job);
-  return runTable(job.summary.name, someOf(job, points, 'metrics'), evaluation.levels);
+  return runTable(job.summary.name, nonEmpty(job, points, 'metrics'), evaluation.levels);
 }
 
-function someOf<T>({ summary }: ExportJob, found: readonly T[], what: string): readonly T[] {
-  if (found.length > 0) return found;
+function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string): readonly T[] {
+  if (items.length > 0) return items;
   throw new Failure(
     'export_unsuitable',
-    `The run ${summary.id} has no ${what} to export.`,
-    what === 'episodes'
+    `The run ${summary.id} has no ${kind} to export.`,
+    kind === 'episodes'
       ? 'Its episode files were deleted, or it was imported without episodes.'
       : 'It has not trained yet. Start it, or choose another run.',
   );

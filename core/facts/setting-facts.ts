@@ -2,7 +2,7 @@ import { environmentWords, typeWords } from '../presets/environment-words.ts';
 import { type FieldWords, sections, settingHelp } from '../run-config/form-words.ts';
 
 /** Title, unit and help of a setting in run.json. */
-export interface SettingFacts {
+interface SettingFacts {
   /** The form's title. For a setting that is not in the form, the last part of its path. */
   title: string;
   /** `episodes`, `tokens`, ...; empty if there is none. */

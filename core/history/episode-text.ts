@@ -30,7 +30,7 @@ const pendingRollouts = `FROM rollouts JOIN runs ON runs.id = rollouts.run
   LEFT JOIN indexed_rollouts AS indexed ON indexed.run = rollouts.run AND indexed.iteration = rollouts.iteration AND indexed.split = rollouts.split
   WHERE removed = 0 AND indexed.run IS NULL`;
 
-/** Indexes the oldest rollout file (by row number) that is not indexed yet, and returns whether one was found. An unreadable file is indexed as empty. */
+/** Indexes the next rollout file that is not indexed yet, oldest run first. Returns whether there was one. Indexes an unreadable file as empty. */
 export function indexNextRollout(database: HistoryDatabase, home: string): boolean {
   const next = prepared<[], PendingRollout>(
     database,
@@ -147,7 +147,7 @@ function findEpisodes(
   return rows.map(({ success, ...row }) => ({ ...row, success: success === 1 }));
 }
 
-/** Returns quoted FTS5 terms for words and "quoted phrases", so that FTS5 operators are plain text. The last word matches as a prefix while it is typed. */
+/** Returns quoted FTS5 terms for words and "phrases", so that operators are plain text. The last word matches as a prefix while it is typed. */
 function wordsOf(text: string): string[] {
   const parts = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
   const searchable = parts.filter((part) => /[\p{L}\p{N}]/u.test(part));

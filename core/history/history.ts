@@ -10,7 +10,7 @@ import type { Survey } from './survey.ts';
 import { createWriter, type HistoryWriter, type Ingested, nothingIngested } from './writer.ts';
 import { startWriterThread } from './writer-thread.ts';
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Whether a separate thread writes, so that this process keeps responding. */
   thread: boolean;
   /** Called with the reason if the data folder's monitor thresholds are invalid. */

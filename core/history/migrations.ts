@@ -8,9 +8,6 @@ const migrations: readonly string[] = [schema];
 /** SQLite's `application_id` of a run history: "STPO". Histories of development builds before 1.0 have none. */
 const applicationId = 0x5354504f;
 
-/** The newest version, which this app writes. */
-export const historyVersion = migrations.length;
-
 export const versionOf = (database: Database) => database.pragma('user_version', { simple: true }) as number;
 
 /** Returns whether a development build before 1.0 wrote the database. */

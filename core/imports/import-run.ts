@@ -11,30 +11,30 @@ import { readTable } from './read-table.ts';
 
 export interface ImportOptions {
   from: ImportSource;
-  /** Else the file's. */
+  /** Name of the run. Defaults to the name of the file. */
   name?: string | undefined;
-  /** Which one, where the file has the columns of several. */
+  /** Which run to import if the file has several. */
   run?: string | undefined;
-  /** Else a new one, as {@link importedRunId} gives it. */
+  /** Defaults to a new id from {@link importedRunId}. */
   runId?: string | undefined;
-  /** Temporary folder from {@link partialFolder}; the caller names it, because it may have to delete it. */
+  /** Temporary folder from {@link partialFolder}. The caller chooses it if it has to delete it later. */
   partial?: string | undefined;
 }
 
-/** Called with the progress in percent. */
+/** Receives the progress in percent. */
 export type ImportProgress = (done: number, total: number) => void;
 
 export interface Imported {
   runId: string;
   steps: number;
-  /** The file's name of each metric, by the name it got. */
+  /** Column names by metric name. */
   names: Record<string, string>;
   remarks: string[];
 }
 
 /**
- * Makes a finished run of a table of metrics, as docs/formats/imported-run.md describes it: whole, or not at all. For the person's own process alone: a path is
- * nothing that core takes from a client. Throws what {@link readTable} and {@link readMetrics} do, or `disk_full`.
+ * Creates a completed run from a table of metrics (docs/formats/imported-run.md), completely or not at all. Only commands call it, because the
+ * server accepts no paths from clients. Throws as {@link readTable} and {@link readMetrics} do, or `disk_full`.
  */
 export function importRun(
   home: string,
@@ -48,19 +48,19 @@ export function importRun(
   }: ImportOptions,
   progress: ImportProgress = () => {},
 ): Imported {
-  // What the parts of the work take of its time, about.
-  const [reading, understanding] = [20, 60];
+  // Approximate shares of the time, in percent.
+  const [tableShare, metricsShare] = [20, 60];
   progress(0, 100);
   const table = readTable(path);
-  progress(reading, 100);
+  progress(tableShare, 100);
   const metrics = readMetrics(table, from, run, (share) =>
-    progress(reading + Math.floor(understanding * share), 100),
+    progress(tableShare + Math.floor(metricsShare * share), 100),
   );
-  progress(reading + understanding, 100);
-  const called = calledAs(path, name);
+  progress(tableShare + metricsShare, 100);
+  const runName = runNameOf(path, name);
   try {
     mkdirSync(partial, { recursive: true });
-    const config = runConfig(called, basename(path), from, metrics);
+    const config = runConfig(runName, basename(path), from, metrics);
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
     writeFileSync(join(partial, runFiles.journal), journalOf(basename(path), from, metrics), { flush: true });
     renameSync(partial, runFolder(home, runId));
@@ -71,17 +71,17 @@ export function importRun(
   return { runId, steps: metrics.steps.length, names: metrics.names, remarks: metrics.remarks };
 }
 
-const calledAs = (path: string, name?: string) =>
+const runNameOf = (path: string, name?: string) =>
   (name ?? basename(path).replace(/\.[^.]+$/, '')).replace(/\p{Cc}/gu, ' ').slice(0, 80) || 'run';
 
-/** A new id for a run that is made of a file. */
+/** Returns a new id for an imported run. */
 export function importedRunId(path: string, name?: string): string {
-  const plain = calledAs(path, name)
+  const prefix = runNameOf(path, name)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 50);
-  return `${plain || 'run'}-${randomBytes(4).toString('hex')}`;
+  return `${prefix || 'run'}-${randomBytes(4).toString('hex')}`;
 }
 
 const labelsOf = ({ names }: ImportedMetrics) => [
@@ -90,7 +90,7 @@ const labelsOf = ({ names }: ImportedMetrics) => [
   ),
 ];
 
-/** What a reader needs of run.json, and what was made of the file. */
+/** Returns the keys of run.json that readers need, and the source of the run. */
 function runConfig(name: string, file: string, from: ImportSource, metrics: ImportedMetrics) {
   const labels = labelsOf(metrics);
   const environments = (labels.length > 0 ? labels : [importedTask]).map((label) => ({
@@ -108,14 +108,14 @@ function runConfig(name: string, file: string, from: ImportSource, metrics: Impo
   };
 }
 
-/** Without a `started`, since no trainer of ours has. */
+/** Returns the journal. It has no `started` event, because no StarPO trainer started. */
 function journalOf(file: string, from: ImportSource, { steps, names, remarks }: ImportedMetrics): string {
   const time = Date.now();
   const lines: string[] = [];
   const add = (type: string, fields: object) =>
     lines.push(JSON.stringify({ v: 1, seq: lines.length, time, type, ...fields }));
-  const known = Object.keys(names).filter((name) => !name.startsWith(`${from}/`)).length;
-  const message = `Imported from ${file} (${from}): ${steps.length} steps, ${Object.keys(names).length} metrics, of which ${known} are known here.`;
+  const recognized = Object.keys(names).filter((name) => !name.startsWith(`${from}/`)).length;
+  const message = `Imported from ${file} (${from}): ${steps.length} steps, ${Object.keys(names).length} metrics (${recognized} recognized).`;
   add('log', { level: 'info', message });
   for (const remark of remarks) add('log', { level: 'warning', message: remark });
   for (const { step, metrics, notFinite } of steps) {
@@ -126,9 +126,9 @@ function journalOf(file: string, from: ImportSource, { steps, names, remarks }: 
       if (label === undefined) training[name] = value;
       else evaluations.set(label, { ...evaluations.get(label), [name]: value });
     }
-    const broken = notFinite.length > 0 ? { not_finite: notFinite } : {};
+    const invalid = notFinite.length > 0 ? { not_finite: notFinite } : {};
     if (Object.keys(training).length > 0 || notFinite.length > 0)
-      add('iteration', { iteration: step, metrics: training, ...broken });
+      add('iteration', { iteration: step, metrics: training, ...invalid });
     for (const [label, values] of evaluations) add('evaluation', { iteration: step, label, metrics: values });
   }
   add('stopped', { reason: 'completed', iteration: steps.at(-1)!.step });

@@ -1,17 +1,20 @@
 import { evaluationMetricNames, metricNames } from '../run-directory/metrics.ts';
 
-/** Maps metric names of other trainers to ours. Only metrics with the same meaning (or substitutes for missing ones) get our name; others keep theirs after the trainer's name. */
+/**
+ * Maps metric names of other trainers to StarPO names. Only metrics with the same meaning, or substitutes for missing ones, are mapped; others keep
+ * their name with the trainer's as prefix.
+ */
 
 export const importSources = ['ragen', 'verl', 'trl', 'csv'] as const;
 export type ImportSource = (typeof importSources)[number];
 
-/** The whole name, and ours; `$1` is the label of an environment or a data set. */
+/** Pattern of a trainer's metric name, and the StarPO name. `$1` is the label of an environment or dataset. */
 type Rule = readonly [RegExp, string];
 
-/** verl/trainer/ppo/metric_utils.py and the actor's and critic's workers. */
+/** From verl/trainer/ppo/metric_utils.py and the actor and critic workers. */
 const verlUpdate: readonly Rule[] = [
   [/^actor\/entropy_loss$/, 'actor/entropy'],
-  // Of the pass that computes the old log-probabilities, over the whole batch as it was sampled.
+  // From the pass that computes the old log-probabilities of the whole sampled batch.
   [/^actor\/entropy$/, 'rollout/entropy'],
   [/^actor\/grad_norm$/, 'actor/grad_norm'],
   [/^actor\/pg_loss$/, 'actor/loss'],
@@ -25,7 +28,7 @@ const verlUpdate: readonly Rule[] = [
 ];
 
 const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
-  // ragen/llm_agent/es_manager.py and ragen/trainer/agent_trainer.py.
+  // From ragen/llm_agent/es_manager.py and ragen/trainer/agent_trainer.py.
   ragen: [
     [/^train\/([^/]+)\/success$/, 'rollout/$1/success_rate'],
     [/^train\/([^/]+)\/pass@\d+$/, 'rollout/$1/pass_at_n'],
@@ -37,7 +40,7 @@ const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
     [/^rollout\/in_group_mean$/, 'rollout/reward_mean'],
     [/^rollout\/chosen_in_group_std$/, 'filter/kept_reward_std'],
     [/^val-env\/([^/]+)\/success$/, 'evaluation/$1/success_rate'],
-    // ragen/trainer/collapse_metrics.py: a thought's tokens are summed under `seq`, as ours are; where they are averaged first, and over thoughts of any turn, it is something else.
+    // From ragen/trainer/collapse_metrics.py. `seq` sums over the tokens of a reasoning text, as StarPO does; its token averages differ.
     [/^collapse_first_turn_sample\/mi_seq_estimate$/, 'diagnostics/mutual_information'],
     [/^collapse_first_turn_sample\/mi_upper_bound$/, 'diagnostics/mutual_information_ceiling'],
     [/^collapse_first_turn_sample\/conditional_entropy_seq_est$/, 'diagnostics/conditional_entropy'],
@@ -57,7 +60,7 @@ const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
     [/^val\/test_score\/(.+)$/, 'evaluation/$1/reward_mean'],
     ...verlUpdate,
   ],
-  // GRPOTrainer and RLOOTrainer; trackers write `train/` before each.
+  // From GRPOTrainer and RLOOTrainer; trackers add the prefix `train/`.
   trl: [
     [/^(?:train\/)?reward$/, 'rollout/reward_mean'],
     [/^(?:train\/)?reward_std$/, 'rollout/reward_std_in_group'],
@@ -76,7 +79,7 @@ const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
   ],
 };
 
-/** The name of the column that counts the steps, best first. */
+/** Names of the step column, best first. */
 export const stepColumns = [
   'training/global_step',
   'train/global_step',
@@ -86,11 +89,11 @@ export const stepColumns = [
   'iteration',
 ];
 
-/** What trackers add to a row of their own. */
+/** Columns that trackers add to each row. */
 export const trackerColumns =
   /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
 
-/** What people call columns of a table of their own, in small letters; beside our own names and those of TRL. */
+/** Common lowercase column names in users' own tables, besides the names of StarPO and TRL. */
 const commonNames: readonly Rule[] = [
   [/^(?:train\/)?(?:success|success_rate|solve_rate|win_rate)$/, 'rollout/success_rate'],
   [/^(?:train\/)?(?:reward_mean|mean_reward|avg_reward|average_reward|reward\/mean)$/, 'rollout/reward_mean'],
@@ -107,51 +110,52 @@ const commonNames: readonly Rule[] = [
   [/^(?:val|test)[_/]reward$/, 'evaluation/eval/reward_mean'],
 ];
 
-/** What is nearest to one of our metrics where no column means the same, best first, and how it differs. Detectors read these alone. */
-const standIns: Partial<
-  Record<ImportSource, readonly (readonly [column: string, ours: string, as: string])[]>
+/** Substitutes for metrics without an exact column, best first, with the difference. Only metrics for detectors have substitutes. */
+const substitutes: Partial<
+  Record<ImportSource, readonly (readonly [column: string, name: string, difference: string])[]>
 > = {
   ragen: [
     ['actor/entropy_loss', 'rollout/entropy', 'the entropy at the update'],
-    ['critic/score/mean', 'rollout/reward_mean', 'the mean over the episodes that were trained on'],
-    ['critic/rewards/mean', 'rollout/reward_mean', 'the mean over the episodes that were trained on'],
+    ['critic/score/mean', 'rollout/reward_mean', 'the mean over the trained episodes'],
+    ['critic/rewards/mean', 'rollout/reward_mean', 'the mean over the trained episodes'],
   ],
   verl: [
     ['actor/entropy_loss', 'rollout/entropy', 'the entropy at the update'],
-    ['critic/rewards/mean', 'rollout/reward_mean', 'the mean with the KL penalty, where there is one'],
+    ['critic/rewards/mean', 'rollout/reward_mean', 'the mean including any KL penalty'],
   ],
 };
-export const standInsOf = (from: ImportSource) => standIns[from] ?? [];
+export const substitutesFor = (from: ImportSource) => substitutes[from] ?? [];
 
-/** What follows from the weights alone: where one of these stops being finite for good, the policy is broken. Others are NaN where there was nothing to measure. */
-export const followsFromWeights =
+/** Metrics that depend only on the weights. If one stays NaN or infinite, the policy is broken. Others may be NaN because nothing was measured. */
+export const dependsOnWeights =
   /^(rollout\/entropy|actor\/(loss|grad_norm|entropy)|critic\/(loss|grad_norm))$/;
-/** Those of them that every update has, so that they are broken where they never were finite, too. */
-export const ofEveryUpdate = /^actor\/(loss|grad_norm)$/;
+/** Those that every update logs. They indicate a broken policy even if they were never finite. */
+export const isInEveryUpdate = /^actor\/(loss|grad_norm)$/;
 
-/** Our name of a column, or null where none means the same. */
-export function ourName(from: ImportSource, name: string): string | null {
-  if (from === 'csv') return isOurs(name) ? name : named([...commonNames, ...rules.trl], name.toLowerCase());
-  return named(rules[from], name);
+/** Returns the StarPO name of a column, or null if there is none. */
+export function starpoName(from: ImportSource, name: string): string | null {
+  if (from === 'csv')
+    return isStarpoName(name) ? name : mappedName([...commonNames, ...rules.trl], name.toLowerCase());
+  return mappedName(rules[from], name);
 }
 
-function named(among: readonly Rule[], name: string): string | null {
-  for (const [pattern, ours] of among) {
+function mappedName(candidates: readonly Rule[], name: string): string | null {
+  for (const [pattern, replacement] of candidates) {
     const match = pattern.exec(name);
-    if (match) return ours.replace('$1', labelOf(match[1] ?? ''));
+    if (match) return replacement.replace('$1', labelOf(match[1] ?? ''));
   }
   return null;
 }
 
-/** Metrics whose names include the environment, by their names for a single environment. */
+/** Returns the name of a metric without the environment's label. */
 export const withoutLabel = (name: string) => name.replace(/^rollout\/[^/]+\/([^/]+)$/, 'rollout/$1');
 
-function isOurs(name: string): boolean {
+function isStarpoName(name: string): boolean {
   const [prefix, , metric = ''] = name.split('/');
   return metricNames.includes(name) || (prefix === 'evaluation' && evaluationMetricNames.includes(metric));
 }
 
-/** As labels are in run.json. */
+/** Converts text to a label as in run.json. */
 const labelOf = (text: string) =>
   text
     .toLowerCase()

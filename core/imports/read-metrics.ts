@@ -1,40 +1,40 @@
 import { Failure } from '../contract/failure.ts';
 import {
-  followsFromWeights,
+  dependsOnWeights,
   type ImportSource,
-  ofEveryUpdate,
-  ourName,
-  standInsOf,
+  isInEveryUpdate,
+  starpoName,
   stepColumns,
+  substitutesFor,
   trackerColumns,
   withoutLabel,
 } from './metric-names.ts';
 import type { Table } from './read-table.ts';
 
-export interface ImportedStep {
+interface ImportedStep {
   step: number;
   metrics: Record<string, number>;
-  /** Metrics that had become NaN or infinite for good. */
+  /** Metrics that are NaN or infinite from this step on. */
   notFinite: string[];
 }
 
-/** What a table holds, step by step, by our names. */
+/** The metrics of a table by step. */
 export interface ImportedMetrics {
-  /** In rising order. */
+  /** In ascending order. */
   steps: ImportedStep[];
-  /** The file's name of each metric, by the name it got. */
+  /** Column names by metric name. */
   names: Record<string, string>;
-  /** Sentences on what was passed over or put in order. */
+  /** Sentences about skipped or changed parts. */
   remarks: string[];
 }
 
-const lastStep = 1_000_000;
-/** Of a metric; the API takes no longer ones. */
-const longestName = 128;
+const maxStep = 1_000_000;
+/** Limit of the API. */
+const maxNameLength = 128;
 
 /**
- * `progress` is called with the fraction done. Throws `import_no_step`, `import_step_invalid`, `import_no_metric` if no column is known,
- * `import_not_numeric`, or `import_several_runs` if the table has several runs and none is chosen.
+ * Converts a table to metrics per step. `progress` receives the fraction done. Throws `import_no_step`, `import_step_invalid`, `import_no_metric`
+ * if no column is known, `import_not_numeric`, or `import_several_runs` if the table has several runs and none is chosen.
  */
 export function readMetrics(
   table: Table,
@@ -43,9 +43,9 @@ export function readMetrics(
   progress: (share: number) => void = () => {},
 ): ImportedMetrics {
   const remarks = [...table.remarks];
-  const columns = ofOneRun(table.columns, chosenRun);
+  const columns = columnsOfRun(table.columns, chosenRun);
   const stepAt = findStep(columns);
-  const named = nameColumns(columns, from, stepAt, table, remarks, progress);
+  const metricColumns = nameColumns(columns, from, stepAt, table, remarks, progress);
   const order = [...stepsOf(table, stepAt, remarks)];
   const bySteps = new Map<number, ReadStep>();
   const skipped = { notFinite: 0, replaced: 0 };
@@ -54,7 +54,7 @@ export function readMetrics(
     const read = bySteps.get(step) ?? { step, metrics: {}, notFinite: new Set() };
     bySteps.set(step, read);
     const { metrics, notFinite } = read;
-    for (const { index, name } of named) {
+    for (const { index, name } of metricColumns) {
       const value = numberIn(row[index] ?? '');
       if (value === null || value === undefined) continue;
       if (!Number.isFinite(value)) {
@@ -70,7 +70,7 @@ export function readMetrics(
   if (!read.some(isMeasured))
     throw new Failure('import_empty', 'No step has a value.', 'Export a table with one row per step.');
   const broken = new Map<string, number>();
-  for (const { name, column } of named) {
+  for (const { name, column } of metricColumns) {
     const from = brokenFrom(read, name);
     if (from === null) continue;
     broken.set(name, from);
@@ -83,13 +83,17 @@ export function readMetrics(
       notFinite: [...notFinite].filter((name) => isBroken(name, rest.step)),
     }))
     .filter((each) => isMeasured(each) || each.notFinite.length > 0);
-  const passedOver = skipped.notFinite - steps.reduce((sum, each) => sum + each.notFinite.length, 0);
-  if (passedOver > 0) remarks.push(`${count(passedOver, 'cell')} with NaN or Infinity skipped.`);
+  const ignored = skipped.notFinite - steps.reduce((sum, each) => sum + each.notFinite.length, 0);
+  if (ignored > 0) remarks.push(`${count(ignored, 'cell')} with NaN or Infinity skipped.`);
   if (skipped.replaced > 0)
     remarks.push(`Steps are repeated: the last of ${count(skipped.replaced, 'repeated value')} is used.`);
   if (order.some(({ step }, index) => index > 0 && step < order[index - 1]!.step))
     remarks.push('Steps were out of order and have been sorted.');
-  return { steps, names: Object.fromEntries(named.map(({ name, column }) => [name, column])), remarks };
+  return {
+    steps,
+    names: Object.fromEntries(metricColumns.map(({ name, column }) => [name, column])),
+    remarks,
+  };
 }
 
 interface ReadStep {
@@ -100,33 +104,33 @@ interface ReadStep {
 
 const isMeasured = ({ metrics }: Pick<ReadStep, 'metrics'>) => Object.keys(metrics).length > 0;
 
-/** Exports end with rows of their own, as of a last evaluation, which have NaN for all that an update would say. */
-const fewestAway = 3;
+/** Minimum number of last steps without a finite value. Exports may end with rows, such as a last evaluation, that have NaN for update metrics. */
+const minMissing = 3;
 
 /**
- * The step from which a metric that follows from the weights is NaN or infinite up to the run's end, or null. Exports also write NaN where a metric wasn't logged: what stays away
- * no longer than it did before, or only for a last step or two, is only that.
+ * Returns the step from which a metric that depends on the weights is NaN or infinite until the end, or null. Exports also write NaN if a metric
+ * was not logged. Therefore the gap at the end must be longer than all gaps before and than a few steps.
  */
 function brokenFrom(steps: readonly ReadStep[], name: string): number | null {
-  if (!followsFromWeights.test(name)) return null;
-  let [away, longest, wasFinite] = [0, 0, ofEveryUpdate.test(name)];
+  if (!dependsOnWeights.test(name)) return null;
+  let [missing, longest, wasFinite] = [0, 0, isInEveryUpdate.test(name)];
   let from: number | null = null;
   for (const { step, metrics, notFinite } of steps) {
     if (metrics[name] === undefined) {
-      away += 1;
+      missing += 1;
       if (notFinite.has(name)) from ??= step;
     } else {
-      longest = Math.max(longest, away);
-      [away, wasFinite, from] = [0, true, null];
+      longest = Math.max(longest, missing);
+      [missing, wasFinite, from] = [0, true, null];
     }
   }
-  return wasFinite && away >= fewestAway && away > longest ? from : null;
+  return wasFinite && missing >= minMissing && missing > longest ? from : null;
 }
 
-/** Each column's metric, null where it is of another run or a companion (`__MIN`, `__MAX`): W&B's exports say `run - metric`. */
-function ofOneRun(columns: readonly string[], chosenRun: string | undefined): (string | null)[] {
-  const parts = columns.map((written) => {
-    const column = written.replace(/\p{Cc}/gu, ' ');
+/** Returns the metric of each column, or null for other runs and for `__MIN` and `__MAX` columns. W&B exports name columns `run - metric`. */
+function columnsOfRun(columns: readonly string[], chosenRun: string | undefined): (string | null)[] {
+  const parts = columns.map((header) => {
+    const column = header.replace(/\p{Cc}/gu, ' ');
     const at = column.lastIndexOf(' - ');
     return at < 0
       ? { run: null, name: column.trim() }
@@ -137,14 +141,14 @@ function ofOneRun(columns: readonly string[], chosenRun: string | undefined): (s
   if (runs.length > 1 && chosenRun === undefined)
     throw new Failure(
       'import_several_runs',
-      `The file has the columns of ${runs.length} runs: ${listed(runs)}.`,
+      `The file has columns from ${runs.length} runs: ${listed(runs)}.`,
       'Choose one with --run.',
     );
   if (chosenRun !== undefined && !runs.includes(chosenRun))
     throw new Failure(
       'import_several_runs',
-      `The file has no columns of a run "${chosenRun}".`,
-      runs.length > 0 ? `Choose one of ${listed(runs)}.` : 'Its columns are of one run: leave --run out.',
+      `The file has no columns from a run "${chosenRun}".`,
+      runs.length > 0 ? `Choose one of ${listed(runs)}.` : 'The file has only one run; omit --run.',
     );
   return parts.map((part) =>
     (part.run !== null && part.run !== run) || /__(MIN|MAX)$/.test(part.name) ? null : part.name,
@@ -152,14 +156,14 @@ function ofOneRun(columns: readonly string[], chosenRun: string | undefined): (s
 }
 
 function findStep(columns: readonly (string | null)[]): number {
-  for (const wanted of stepColumns) {
-    const index = columns.findIndex((name) => name?.toLowerCase() === wanted);
+  for (const stepColumn of stepColumns) {
+    const index = columns.findIndex((name) => name?.toLowerCase() === stepColumn);
     if (index >= 0) return index;
   }
   throw new Failure('import_no_step', 'No step column found.', `Name one ${stepColumns.join(', ')}.`);
 }
 
-/** The columns that hold metrics, with the names that these get. */
+/** Returns the metric columns with their metric names. */
 function nameColumns(
   columns: readonly (string | null)[],
   from: ImportSource,
@@ -169,44 +173,44 @@ function nameColumns(
   progress: (share: number) => void,
 ) {
   const found = columns.flatMap((column, index) => {
-    const other = column === null || column === '' || index === stepAt;
-    if (other || trackerColumns.test(column) || stepColumns.includes(column.toLowerCase())) return [];
-    return [{ column, index, ours: ourName(from, column) }];
+    const ignored = column === null || column === '' || index === stepAt;
+    if (ignored || trackerColumns.test(column) || stepColumns.includes(column.toLowerCase())) return [];
+    return [{ column, index, name: starpoName(from, column) }];
   });
-  // Of a table of one's own: a column by our name goes before one that is only called alike.
-  const own = new Set(found.flatMap(({ column, ours }) => (column === ours ? ours : [])));
-  for (const each of found) if (each.ours !== each.column && own.has(each.ours ?? '')) each.ours = null;
-  for (const [column, ours, as] of standInsOf(from)) {
-    const standIn = found.find((each) => each.column === column);
-    if (!standIn || found.some((each) => each.ours === ours)) continue;
-    standIn.ours = ours;
-    remarks.push(`No column matches ${ours}; using "${column}" instead: ${as}.`);
+  // In users' own tables, an exact name takes precedence over a common name.
+  const exact = new Set(found.flatMap(({ column, name }) => (column === name ? name : [])));
+  for (const each of found) if (each.name !== each.column && exact.has(each.name ?? '')) each.name = null;
+  for (const [column, name, difference] of substitutesFor(from)) {
+    const substitute = found.find((each) => each.column === column);
+    if (!substitute || found.some((each) => each.name === name)) continue;
+    substitute.name = name;
+    remarks.push(`No column matches ${name}; using "${column}" instead: ${difference}.`);
   }
-  const ours = found.filter((each) => each.ours !== null);
-  if (ours.length === 0)
+  const names = found.flatMap(({ name }) => name ?? []);
+  if (names.length === 0)
     throw new Failure(
       'import_no_metric',
       `No column is a known metric of ${from === 'csv' ? 'StarPO Studio' : from}.`,
       `The file has ${listed(found.map(({ column }) => column))}. Try another --from; docs/formats/imported-run.md lists the names.`,
     );
-  const labels = new Set(ours.flatMap(({ ours }) => /^rollout\/([^/]+)\/[^/]+$/.exec(ours!)?.[1] ?? []));
-  const taken = new Set<string>();
-  return found.flatMap(({ column, index, ours }, done) => {
+  const labels = new Set(names.flatMap((name) => /^rollout\/([^/]+)\/[^/]+$/.exec(name)?.[1] ?? []));
+  const used = new Set<string>();
+  return found.flatMap(({ column, index, name: starpo }, done) => {
     progress(done / found.length / 2);
-    const wanted = ours === null ? `${from}/${column}` : labels.size > 1 ? ours : withoutLabel(ours);
-    const wrong = notNumericRow(table, index);
-    if (wrong !== null && ours !== null) throw notNumeric(column, wrong.row, wrong.text);
-    if (wrong === null && wanted.length <= longestName && !taken.has(wanted)) {
-      taken.add(wanted);
-      return [{ column, index, name: wanted }];
+    const name = starpo === null ? `${from}/${column}` : labels.size > 1 ? starpo : withoutLabel(starpo);
+    const invalid = notNumericRow(table, index);
+    if (invalid !== null && starpo !== null) throw notNumeric(column, invalid.row, invalid.text);
+    if (invalid === null && name.length <= maxNameLength && !used.has(name)) {
+      used.add(name);
+      return [{ column, index, name }];
     }
-    const why =
-      wrong !== null
+    const reason =
+      invalid !== null
         ? 'it is not numeric'
-        : taken.has(wanted)
+        : used.has(name)
           ? 'another column has the same meaning'
           : 'its name is too long';
-    remarks.push(`Column "${shortened(column)}" was skipped: ${why}.`);
+    remarks.push(`Column "${shortened(column)}" was skipped: ${reason}.`);
     return [];
   });
 }
@@ -223,18 +227,18 @@ const notNumeric = (column: string, row: number, text: string) =>
     'Correct or clear the cell. Use a decimal point.',
   );
 
-/** Rows without a step are passed over. */
+/** Yields the rows with a step and skips the others. */
 function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
   let without = 0;
   for (const [index, row] of rows.entries()) {
     const text = row[stepAt] ?? '';
     const step = numberIn(text);
     if (step === null) without += 1;
-    else if (step === undefined || !Number.isInteger(step) || step < 0 || step > lastStep)
+    else if (step === undefined || !Number.isInteger(step) || step < 0 || step > maxStep)
       throw new Failure(
         'import_step_invalid',
         `Row ${index + 1} has the step "${shortened(text)}".`,
-        `Steps are whole numbers from 0 to ${lastStep}.`,
+        `Steps are whole numbers from 0 to ${maxStep}.`,
       );
     else yield { step, row };
   }
@@ -245,13 +249,13 @@ function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
 function numberIn(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return null;
-  // Nearly all are numbers, and there may be millions.
+  // Check numbers first: nearly all of up to millions of cells are.
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return Number(trimmed);
   if (/^(null|none|n\/a)$/i.test(trimmed)) return null;
   return /^[+-]?(nan|inf|infinity)$/i.test(trimmed) ? Number.NaN : undefined;
 }
 
-const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 const shortened = (text: string) => {
   const shown = text.replace(/\p{Cc}/gu, ' ');
   return shown.length > 60 ? `${shown.slice(0, 60)}...` : shown;

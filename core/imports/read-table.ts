@@ -6,16 +6,17 @@ import { Failure, fileReason } from '../contract/failure.ts';
 export interface Table {
   columns: string[];
   rows: string[][];
-  /** Sentences on what was passed over. */
+  /** Sentences about skipped parts. */
   remarks: string[];
 }
 
-const mostBytes = 64 << 20;
-const mostRows = 200_000;
-const mostColumns = 2000;
+const maxBytes = 64 << 20;
+const maxRows = 200_000;
+const maxColumns = 2000;
 
 /**
- * Reads a CSV file (comma, semicolon or tab; a line that begins with `#` and a last one that was cut are passed over), or JSON as TRL leaves it: a `trainer_state.json` with its `log_history`, a list of objects, or an object a line. Nothing of it is run.
+ * Reads a CSV file (comma, semicolon or tab), or JSON: a `trainer_state.json` of TRL with its `log_history`, a list of objects, or one object per
+ * line. Skips CSV lines that start with `#` and a truncated last line.
  * Throws `import_unreadable`, `import_too_large`, `import_empty` or `import_malformed`.
  */
 export function readTable(path: string): Table {
@@ -33,8 +34,8 @@ export function readTable(path: string): Table {
 }
 
 function requireSize(path: string, rows: number, columns: number): void {
-  if (rows > mostRows) throw tooLarge(path, `more than ${mostRows} rows`);
-  if (columns > mostColumns) throw tooLarge(path, `more than ${mostColumns} columns`);
+  if (rows > maxRows) throw tooLarge(path, `more than ${maxRows} rows`);
+  if (columns > maxColumns) throw tooLarge(path, `more than ${maxColumns} columns`);
 }
 
 function readText(path: string): string {
@@ -51,7 +52,7 @@ function readText(path: string): string {
       const stat = fstatSync(file);
       if (!stat.isFile())
         throw unreadable(stat.isDirectory() ? 'it is a folder' : 'it is not a regular file');
-      if (stat.size > mostBytes) throw tooLarge(path, `more than ${mostBytes >> 20} MiB`);
+      if (stat.size > maxBytes) throw tooLarge(path, `more than ${maxBytes >> 20} MiB`);
       bytes = readFileSync(file);
     } finally {
       closeSync(file);
@@ -67,8 +68,8 @@ function readText(path: string): string {
   }
 }
 
-const tooLarge = (path: string, how: string) =>
-  new Failure('import_too_large', `${path} has ${how}.`, 'Export fewer columns, or every tenth step.');
+const tooLarge = (path: string, size: string) =>
+  new Failure('import_too_large', `${path} has ${size}.`, 'Export fewer columns, or every tenth step.');
 
 const malformed = (path: string, reason: string) =>
   new Failure(
@@ -78,23 +79,23 @@ const malformed = (path: string, reason: string) =>
   );
 
 function fromCsv(path: string, whole: string): Table {
-  // A spreadsheet's own line: it names the delimiter.
-  const [named = '', chosen] = /^"?sep=([,;\t])"?[ \t]*(?:\r\n|\r|\n)/i.exec(whole) ?? [];
-  const text = whole.slice(named.length);
+  // Spreadsheets may write a first line that names the delimiter.
+  const [delimiterLine = '', delimiter] = /^"?sep=([,;\t])"?[ \t]*(?:\r\n|\r|\n)/i.exec(whole) ?? [];
+  const text = whole.slice(delimiterLine.length);
   const header = headerOf(text);
-  // Where a column of row numbers is called so, nothing is a comment.
+  // If a column is named `#`, no line is a comment.
   const comment = header.startsWith('#') ? null : '#';
   try {
     const [columns = [], ...rows] = parse(text, {
-      delimiter: chosen ?? delimiterOf(header),
+      delimiter: delimiter ?? delimiterOf(header),
       comment,
       comment_no_infix: true,
       skip_empty_lines: true,
       relax_column_count: true,
-      to: mostRows + 2,
+      to: maxRows + 2,
       max_record_size: 1 << 20,
     }) as string[][];
-    return fitting(path, columns, rows);
+    return toTable(path, columns, rows);
   } catch (error) {
     if (error instanceof CsvError) throw malformed(path, error.message);
     throw error;
@@ -108,19 +109,19 @@ function headerOf(text: string): string {
   return '';
 }
 
-/** Of those that trackers and spreadsheets write, the one that the header has most of. */
+/** Returns the delimiter that occurs most often in the header. */
 function delimiterOf(header: string): string {
   const count = (delimiter: string) => header.split(delimiter).length;
   return [',', ';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 
 /**
- * Cuts rows to the last named column of the header. Cells beyond it must be empty, as a delimiter at the end of a line makes them. The last line may be
+ * Cuts rows to the last named column of the header. Cells beyond the header must be empty; a trailing delimiter creates them. The last line may be
  * truncated, because the log may have been copied while it was written.
  */
-function fitting(path: string, header: readonly string[], rows: string[][]): Table {
+function toTable(path: string, header: readonly string[], rows: string[][]): Table {
   const width = header.findLastIndex((name) => name.trim() !== '') + 1;
-  const whole = rows.filter((row, index) => {
+  const complete = rows.filter((row, index) => {
     if (row.length < width && index === rows.length - 1) return false;
     if (row.length < width || row.slice(header.length).some((cell) => cell.trim() !== ''))
       throw malformed(
@@ -129,43 +130,43 @@ function fitting(path: string, header: readonly string[], rows: string[][]): Tab
       );
     return true;
   });
-  const remarks = whole.length < rows.length ? [lastRowCut] : [];
-  return { columns: header.slice(0, width), rows: whole.map((row) => row.slice(0, width)), remarks };
+  const remarks = complete.length < rows.length ? [lastRowTruncated] : [];
+  return { columns: header.slice(0, width), rows: complete.map((row) => row.slice(0, width)), remarks };
 }
 
-const lastRowCut = 'The last row is truncated and was skipped.';
+const lastRowTruncated = 'The last row is truncated and was skipped.';
 
 function fromJson(path: string, text: string): Table {
-  const { objects, remarks } = objectsIn(path, text);
+  const { objects, remarks } = readObjects(path, text);
   const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
-  // Before the table is made: objects that have no key in common would make one of gigabytes.
+  // Check first: objects without common keys would create a table of gigabytes.
   requireSize(path, objects.length, columns.length);
   const cell = (value: unknown) => (value === null || value === undefined ? '' : String(value));
   return { columns, rows: objects.map((object) => columns.map((name) => cell(object[name]))), remarks };
 }
 
-function objectsIn(path: string, text: string): { objects: Record<string, unknown>[]; remarks: string[] } {
-  const values = jsonIn(text);
+function readObjects(path: string, text: string): { objects: Record<string, unknown>[]; remarks: string[] } {
+  const values = parseJson(text);
   const history = (values as { log_history?: unknown } | undefined)?.log_history;
   const list = Array.isArray(values) ? values : Array.isArray(history) ? history : null;
-  const { objects, remarks } = list ? { objects: list, remarks: [] } : linesOf(path, text);
+  const { objects, remarks } = list ? { objects: list, remarks: [] } : readLines(path, text);
   if (objects.every((each) => typeof each === 'object' && each !== null && !Array.isArray(each)))
     return { objects: objects as Record<string, unknown>[], remarks };
   throw malformed(path, 'it contains values that are not objects.');
 }
 
-function linesOf(path: string, text: string): { objects: unknown[]; remarks: string[] } {
+function readLines(path: string, text: string): { objects: unknown[]; remarks: string[] } {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const objects = lines.map(jsonIn);
-  const wrong = objects.indexOf(undefined);
-  if (wrong < 0) return { objects, remarks: [] };
-  if (wrong > 0 && wrong === lines.length - 1 && !text.endsWith('\n'))
-    return { objects: objects.slice(0, -1), remarks: [lastRowCut] };
-  throw malformed(path, `line ${wrong + 1} is not valid JSON.`);
+  const objects = lines.map(parseJson);
+  const invalid = objects.indexOf(undefined);
+  if (invalid < 0) return { objects, remarks: [] };
+  if (invalid > 0 && invalid === lines.length - 1 && !text.endsWith('\n'))
+    return { objects: objects.slice(0, -1), remarks: [lastRowTruncated] };
+  throw malformed(path, `line ${invalid + 1} is not valid JSON.`);
 }
 
-/** JSON, with NaN and Infinity as Python writes them, which come as texts; undefined for what is none. */
-function jsonIn(text: string): unknown {
+/** Parses JSON. Returns Python's NaN and Infinity as text, and undefined for invalid JSON. */
+function parseJson(text: string): unknown {
   const quoted = () =>
     text.replace(/"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
       token.startsWith('"') ? token : `"${token}"`,

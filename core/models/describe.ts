@@ -11,34 +11,34 @@ import { wholeWeights } from '../run-directory/names.ts';
 import { type ModelConfig, readJson, readModelConfig } from './model-config.ts';
 import { readTensors, type StoredTensor } from './safetensors.ts';
 
-/** A model folder that is known, before it is looked into. */
-export type KnownModel = Pick<ModelEntry, 'name' | 'folder' | 'source' | 'repository'>;
+/** A model folder before its files are read. */
+export type ModelFolder = Pick<ModelEntry, 'name' | 'folder' | 'source' | 'repository'>;
 
 const precisions: Record<StoredTensor['type'], string> = { F32: 'fp32', F16: 'fp16', BF16: 'bf16' };
 
 /** Describes a model folder from its configuration and weight headers. Problems are part of the description, not errors. */
-export async function describeModel(known: KnownModel): Promise<ModelEntry> {
-  const { folder } = known;
-  const about = {
-    ...known,
-    licence: await licenceOf(known),
+export async function describeModel(model: ModelFolder): Promise<ModelEntry> {
+  const { folder } = model;
+  const description = {
+    ...model,
+    licence: await licenceOf(model),
     architecture: await architectureOf(folder),
     bytes: await bytesIn(folder),
   };
-  const nothing = { parameters: null, precision: null, trainingBytes: null };
+  const unknown = { parameters: null, precision: null, trainingBytes: null };
   try {
     const config = await readModelConfig(folder);
     const tensors = await tensorsOf(folder);
     requireTokenizer(folder);
     return {
-      ...about,
+      ...description,
       parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
       precision: [...new Set(tensors.map(({ type }) => precisions[type]))].join(', '),
-      trainingBytes: trainingBytes(known, config),
+      trainingBytes: trainingBytes(model, config),
       problem: null,
     };
   } catch (error) {
-    return { ...about, ...nothing, problem: asFailure(error).toApiError() };
+    return { ...description, ...unknown, problem: asFailure(error).toApiError() };
   }
 }
 
@@ -67,24 +67,24 @@ async function architectureOf(folder: string): Promise<string | null> {
   return typeof named === 'string' ? named.slice(0, 64) : null;
 }
 
-/** As the preset of the model has it; of one that none is made for, that of the smallest. */
-function trainingBytes({ name, source }: KnownModel, config: ModelConfig): number | null {
+/** Returns the memory for training with the model's preset, or with the smallest preset if it has none. */
+function trainingBytes({ name, source }: ModelFolder, config: ModelConfig): number | null {
   if (source === 'starter') return null;
   const preset = presets.find(({ model }) => model?.name === name) ?? presets.find(({ model }) => model);
   return preset ? totalBytes(deviceMemoryParts(preset.config, config)) : null;
 }
 
-/** Of the model's card, whose head is YAML; else what is known of a published model. */
-async function licenceOf({ name, folder, source }: KnownModel): Promise<string | null> {
-  if (source === 'starter') return 'MIT, as the app';
+/** Returns the license from the front matter of the model card, or else that of the published model. */
+async function licenceOf({ name, folder, source }: ModelFolder): Promise<string | null> {
+  if (source === 'starter') return 'MIT, like the app';
   const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '');
   const head = /^---\r?\n([\s\S]*?)\r?\n---/.exec(card.slice(0, 20_000))?.[1] ?? '';
-  const said = /^license_name:\s*(.+)$/m.exec(head)?.[1] ?? /^license:\s*(\S.*)$/m.exec(head)?.[1];
+  const named = /^license_name:\s*(.+)$/m.exec(head)?.[1] ?? /^license:\s*(\S.*)$/m.exec(head)?.[1];
   const published = publishedModels.find((model) => model.name === name);
-  return said?.trim().slice(0, 80) ?? published?.licence ?? null;
+  return named?.trim().slice(0, 80) ?? published?.licence ?? null;
 }
 
-/** Of the files in it; links, as in the cache, are followed. */
+/** Returns the total size of the files in a folder. Follows links, which the cache uses. */
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const sizes = await Promise.all(
@@ -98,5 +98,5 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** The last part of a path, for people. */
+/** Returns the last part of a path. */
 export const folderName = (folder: string) => basename(folder) || folder;

@@ -14,7 +14,7 @@ export interface DownloadPlan {
   /** Final folder. */
   folder: string;
   /** Initial delay between attempts in ms; it doubles. */
-  retryPause: number;
+  retryDelay: number;
 }
 
 export interface DownloadControl {
@@ -24,13 +24,14 @@ export interface DownloadControl {
 }
 
 /** Consecutive attempts without data before giving up. */
-const patience = 6;
-const longestPause = 60_000;
+const maxAttempts = 6;
+/** Maximum delay between attempts in ms. */
+const maxDelay = 60_000;
 /** Idle timeout of a connection in ms. */
-const silence = 30_000;
+const idleTimeout = 30_000;
 
 /** Suffix of incomplete files. */
-export const incomplete = '.incomplete';
+const incomplete = '.incomplete';
 
 /**
  * Downloads all files of a revision, resuming partial files, verifies digests and renames the folder when all are complete, so that a model
@@ -56,37 +57,38 @@ async function fetchFile(
 ): Promise<void> {
   const path = join(plan.partial, `${file.name}${incomplete}`);
   let fruitless = 0;
-  let corrupt = false;
+  let mismatched = false;
   for (;;) {
     const start = await sizeOf(path);
     try {
       const hex = await appendRest(plan, file, path, { signal, progress });
       if (hex === file.digest.hex) break;
-      throw new Corrupt(plan.hub.host, file.name);
+      throw new DigestMismatch(plan.hub.host, file.name);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof Corrupt && !corrupt) {
-        corrupt = true;
+      if (error instanceof DigestMismatch && !mismatched) {
+        mismatched = true;
         await rm(path, { force: true });
         continue;
       }
-      if (!mayPass(error)) throw error;
+      if (!isTemporary(error)) throw error;
       fruitless = (await sizeOf(path)) > start ? 0 : fruitless + 1;
-      if (fruitless >= patience) throw error;
-      const asked = error instanceof HubBusy ? error.retryAfter : null;
-      const wait = asked ?? plan.retryPause * 2 ** fruitless;
-      await pause(Math.min(wait, longestPause), undefined, { signal }).catch(() => signal.throwIfAborted());
+      if (fruitless >= maxAttempts) throw error;
+      const retryAfter = error instanceof HubBusy ? error.retryAfter : null;
+      const delay = retryAfter ?? plan.retryDelay * 2 ** fruitless;
+      await pause(Math.min(delay, maxDelay), undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
   await rename(path, join(plan.partial, file.name));
 }
 
 /** Returns whether a retry may help. */
-const mayPass = (error: unknown) =>
-  error instanceof Cut || (error instanceof Failure && ['hub_busy', 'hub_unreachable'].includes(error.code));
+const isTemporary = (error: unknown) =>
+  error instanceof Interrupted ||
+  (error instanceof Failure && ['hub_busy', 'hub_unreachable'].includes(error.code));
 
 /** The connection ended early. */
-class Cut extends Failure {
+class Interrupted extends Failure {
   constructor(host: string) {
     super(
       'hub_unreachable',
@@ -103,22 +105,22 @@ async function appendRest(
   path: string,
   { signal, progress }: DownloadControl,
 ): Promise<string> {
-  const { hash, size: known } = await hashOf(path, file);
-  let done = known;
+  const { hash, size } = await hashOf(path, file);
+  let done = size;
   if (done < file.size || file.size === 0) {
     const address = `/${revision.repository}/resolve/${revision.revision}/${file.name}`;
     const headers: Record<string, string> = done > 0 ? { range: `bytes=${done}-` } : {};
     const response = await request(hub, address, headers, signal);
     if (done > 0 && !continues(response, done)) {
-      // It began from the start again, and so does the file.
+      // The response has the whole file, so download it from the start.
       await response.body?.cancel();
       await rm(path, { force: true });
-      throw new Cut(hub.host);
+      throw new Interrupted(hub.host);
     }
     const output = await open(path, 'a');
     try {
       for await (const chunk of chunksOf(response, hub.host, signal)) {
-        if (done + chunk.length > file.size) throw new Corrupt(hub.host, file.name);
+        if (done + chunk.length > file.size) throw new DigestMismatch(hub.host, file.name);
         await output.write(chunk);
         hash.update(chunk);
         done += chunk.length;
@@ -129,7 +131,7 @@ async function appendRest(
       await output.close();
     }
   }
-  if (done < file.size) throw new Cut(hub.host);
+  if (done < file.size) throw new Interrupted(hub.host);
   return hash.digest('hex');
 }
 
@@ -139,11 +141,11 @@ function continues(response: Response, at: number): boolean {
   return response.status === 206 && Number(range?.[1]) === at;
 }
 
-/** Yields the body until it ends or times out. Throws {@link Cut}. */
+/** Yields the body until it ends or times out. Throws {@link Interrupted}. */
 async function* chunksOf(response: Response, host: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = response.body!.getReader();
   const stop = () => void reader.cancel().catch(() => {});
-  const watchdog = setTimeout(stop, silence);
+  const watchdog = setTimeout(stop, idleTimeout);
   signal.addEventListener('abort', stop);
   try {
     for (;;) {
@@ -155,7 +157,7 @@ async function* chunksOf(response: Response, host: string, signal: AbortSignal):
     }
   } catch {
     signal.throwIfAborted();
-    throw new Cut(host);
+    throw new Interrupted(host);
   } finally {
     clearTimeout(watchdog);
     signal.removeEventListener('abort', stop);
@@ -166,7 +168,7 @@ async function* chunksOf(response: Response, host: string, signal: AbortSignal):
 /** Hashes the existing part; a file that is too long is restarted. */
 async function hashOf(path: string, file: HubFile): Promise<{ hash: Hash; size: number }> {
   const hash = createHash(file.digest.kind === 'git' ? 'sha1' : 'sha256');
-  // Git's digest is of the content behind its length.
+  // Git hashes the length before the content.
   if (file.digest.kind === 'git') hash.update(`blob ${file.size}\0`);
   const size = await sizeOf(path);
   if (size > file.size) {
@@ -184,11 +186,11 @@ const sizeOf = (path: string) =>
   );
 
 /** The downloaded file does not match the hub's digest. */
-class Corrupt extends Failure {
+class DigestMismatch extends Failure {
   constructor(host: string, name: string) {
     super(
       'download_corrupt',
-      `${name} isn't what ${host} says it is: its digest is another.`,
+      `The digest of ${name} does not match the one on ${host}.`,
       'Try again later. If it persists, a proxy may be changing files.',
     );
   }

@@ -13,8 +13,8 @@ export interface SecretStore {
   write(secret: string | null): void;
 }
 
-const usualHost = 'https://huggingface.co';
-const content = z.object({ version: z.literal(1), host: z.string() });
+const defaultHost = 'https://huggingface.co';
+const fileSchema = z.object({ version: z.literal(1), host: z.string() });
 
 /** The hub for models, and the user's token. */
 export class HubSettingsStore {
@@ -31,20 +31,20 @@ export class HubSettingsStore {
   /** Without a trailing slash. */
   get host(): string {
     try {
-      return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).host;
+      return fileSchema.parse(JSON.parse(readFileSync(this.path, 'utf8'))).host;
     } catch {
       const { HF_ENDPOINT } = this.environment;
-      return HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : usualHost;
+      return HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : defaultHost;
     }
   }
 
-  /** The user's token, else that of the environment. */
+  /** The user's token, or else HF_TOKEN. */
   get token(): string | null {
     return this.secrets.read() ?? (this.environment.HF_TOKEN || null);
   }
 
   /** Settings without secrets. */
-  get told(): HubSettings {
+  get settings(): HubSettings {
     return { host: this.host, hasToken: this.token !== null };
   }
 
@@ -53,7 +53,7 @@ export class HubSettingsStore {
     if (host === '') rmSync(this.path, { force: true });
     else if (host !== undefined) writeWhole(this.path, { version: 1, host: checkedHost(host) });
     if (token !== undefined) this.secrets.write(token.trim() === '' ? null : token.trim());
-    return this.told;
+    return this.settings;
   }
 }
 

@@ -27,12 +27,13 @@ export interface HubRevision {
   files: HubFile[];
 }
 
-const mostRedirects = 5;
-const patience = 30_000;
-const largestAnswer = 16 << 20;
+const maxRedirects = 5;
+/** Time in ms until the headers of a response must arrive. */
+const responseTimeout = 30_000;
+const maxResponseLength = 16 << 20;
 
 const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`));
-const answer = z.looseObject({
+const revisionSchema = z.looseObject({
   sha: hex(40),
   siblings: z
     .array(
@@ -57,13 +58,13 @@ const answer = z.looseObject({
 });
 
 /** Files of a model folder (docs/formats/model-folder.md) and documents. Names contain no folders, so files stay inside. */
-const wanted =
+const modelFile =
   /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|model\.safetensors\.index)\.json$|^merges\.txt$|^chat_template\.jinja$|^model(-\d{1,5}-of-\d{1,5})?\.safetensors$|^(LICENSE|README)(\.md|\.txt)?$/;
 
 /** Fetches the latest revision of a repository. Throws as {@link request} does, or `hub_answer_invalid`. */
 export async function readRevision(hub: Hub, repository: string, signal?: AbortSignal): Promise<HubRevision> {
   const response = await request(hub, `/api/models/${repository}?blobs=true`, {}, signal);
-  const read = answer.safeParse(await json(response));
+  const read = revisionSchema.safeParse(await json(response));
   if (!read.success)
     throw new Failure(
       'hub_answer_invalid',
@@ -72,7 +73,7 @@ export async function readRevision(hub: Hub, repository: string, signal?: AbortS
     );
   const { sha, siblings, cardData, config, safetensors } = read.data;
   const files = siblings
-    .filter(({ rfilename }) => wanted.test(rfilename))
+    .filter(({ rfilename }) => modelFile.test(rfilename))
     .flatMap(({ rfilename: name, size, blobId, lfs }): HubFile[] => {
       if (lfs) return [{ name, size: lfs.size, digest: { kind: 'sha256', hex: lfs.sha256 } }];
       return blobId ? [{ name, size, digest: { kind: 'git', hex: blobId } }] : [];
@@ -95,7 +96,7 @@ async function json(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > largestAnswer) return null;
+    if (text.length > maxResponseLength) return null;
   }
   try {
     return JSON.parse(text);
@@ -105,8 +106,8 @@ async function json(response: Response): Promise<unknown> {
 }
 
 /**
- * Sends a request to a hub and follows redirects to https or local addresses. The token is only sent to the hub. Throws `hub_unreachable`, `hub_not_found`,
- * `hub_unauthorized`, `hub_busy` (with `retryAfter` in ms if given) or `hub_refused`.
+ * Sends a request to a hub and follows redirects to https or local addresses. Sends the token only to the hub. Throws `hub_unreachable`,
+ * `hub_not_found`, `hub_unauthorized`, `hub_busy` (with `retryAfter` in ms if given) or `hub_refused`.
  */
 export async function request(
   { host, token }: Hub,
@@ -116,34 +117,38 @@ export async function request(
 ): Promise<Response> {
   const own = new URL(host).origin;
   let address = new URL(host + path);
-  for (let hop = 0; hop <= mostRedirects; hop += 1) {
-    const known: Record<string, string> =
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
+    const authorization: Record<string, string> =
       token !== null && address.origin === own ? { authorization: `Bearer ${token}` } : {};
-    const response = await ask(address, { ...headers, ...known, 'accept-encoding': 'identity' }, signal);
+    const response = await send(
+      address,
+      { ...headers, ...authorization, 'accept-encoding': 'identity' },
+      signal,
+    );
     const next = response.headers.get('location');
     if (![301, 302, 303, 307, 308].includes(response.status) || next === null) return checked(response, host);
     await response.body?.cancel();
     const target = URL.parse(next, address.href);
     if (!target || !isSafeAddress(target) || (target.protocol === 'http:' && address.protocol === 'https:'))
-      throw refused(`${host} leads to an address that isn't safe.`);
+      throw refused(`${host} redirects to an insecure address.`);
     address = target;
   }
-  throw refused(`${host} leads from one address to another without an end.`);
+  throw refused(`${host} redirects too many times.`);
 }
 
-async function ask(
+async function send(
   address: URL,
   headers: Record<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   const abort = new AbortController();
   signal?.addEventListener('abort', () => abort.abort(), { once: true });
-  // Timeout until the headers arrive; the body has its own.
-  let silent = false;
+  // The body has its own timeout.
+  let timedOut = false;
   const timer = setTimeout(() => {
-    silent = true;
+    timedOut = true;
     abort.abort();
-  }, patience);
+  }, responseTimeout);
   try {
     signal?.throwIfAborted();
     return await fetch(address.href, { headers, redirect: 'manual', signal: abort.signal });
@@ -152,7 +157,7 @@ async function ask(
     const cause = (error as { cause?: { code?: string; message?: string } }).cause;
     throw new Failure(
       'hub_unreachable',
-      `Can't reach ${address.host}: ${silent ? 'no answer in 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
+      `Can't reach ${address.host}: ${timedOut ? 'no response within 30 s' : reasonOf(cause?.code, cause?.message ?? String(error))}.`,
       'Check the connection, then resume. Downloaded files are kept.',
     );
   } finally {
@@ -160,15 +165,15 @@ async function ask(
   }
 }
 
-/** Describes system error codes. */
+/** Descriptions of system error codes. */
 const reasons: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'its address isn’t known here',
-  EAI_AGAIN: 'its address can’t be looked up now',
-  ECONNREFUSED: 'it takes no connection',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  ENETUNREACH: 'this machine has no way to it',
-  ETIMEDOUT: 'no answer',
+  ENOTFOUND: 'the host name was not found',
+  EAI_AGAIN: 'the host name could not be resolved',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was interrupted',
+  UND_ERR_SOCKET: 'the connection was interrupted',
+  ENETUNREACH: 'the network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
 };
 const reasonOf = (code: string | undefined, message: string) => (code && reasons[code]) ?? code ?? message;
 
@@ -180,7 +185,7 @@ async function checked(response: Response, host: string): Promise<Response> {
     throw new Failure(
       'hub_unauthorized',
       `${host} requires permission for this download.`,
-      "Accept the model's terms on its page and set your token in the settings of this page. Unknown names get the same answer.",
+      "Accept the model's terms on its page and set your token in the settings of this page. Unknown names cause the same error.",
     );
   if (status === 404)
     throw new Failure('hub_not_found', `Not found on ${host}.`, 'Check the name: OWNER/NAME.');

@@ -45,32 +45,33 @@ const modelConfig = z
   .refine(
     ({ num_attention_heads: heads, num_key_value_heads: shared, head_dim, rope_theta }) =>
       heads % shared === 0 && head_dim % 2 === 0 && Number.isFinite(rope_theta),
-    'its heads, their size or rope_theta fit no Qwen2 model',
+    'its attention heads, head_dim or rope_theta are not valid for a Qwen2 model',
   );
 export type ModelConfig = z.infer<typeof modelConfig>;
 
-/** Throws `model_file_missing`, `model_config_invalid` or `model_unsupported`. */
+/** Reads config.json. Throws `model_file_missing`, `model_config_invalid` or `model_unsupported`. */
 export async function readModelConfig(folder: string): Promise<ModelConfig> {
   const path = join(folder, 'config.json');
-  const written = await readJson(path);
-  const read = modelConfig.safeParse(written);
+  const file = await readJson(path);
+  const read = modelConfig.safeParse(file);
   if (read.success) return read.data;
   throw new Failure(
     'model_unsupported',
-    `${path}: ${inWords(written, read.error.issues[0]!)}.`,
+    `${path}: ${inWords(file, read.error.issues[0]!)}.`,
     'Use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct.',
   );
 }
 
 /** Formats an unexpected value, such as `model_type is "llama"`. */
-function inWords(written: unknown, { path, message }: z.core.$ZodIssue): string {
+function inWords(file: unknown, { path, message }: z.core.$ZodIssue): string {
   const [key] = path.map(String);
   if (key === undefined) return message;
-  const value = (written as Record<string, unknown> | null)?.[key];
+  const value = (file as Record<string, unknown> | null)?.[key];
   if (value === undefined) return `${key} is missing`;
-  return `${key} is ${typeof value === 'object' ? 'set' : JSON.stringify(value)}, which no Qwen2 model has`;
+  return `${key} is ${typeof value === 'object' ? 'set' : JSON.stringify(value)}, which Qwen2 models do not support`;
 }
 
+/** Throws `model_file_missing` or `model_config_invalid`. */
 export async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));

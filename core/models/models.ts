@@ -13,12 +13,12 @@ import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import type { Runs } from '../runs/runs.ts';
-import { describeModel, folderName, type KnownModel } from './describe.ts';
+import { describeModel, folderName, type ModelFolder } from './describe.ts';
 import type { DownloadFunctions } from './download-worker.ts';
 import { type HubRevision, readRevision } from './hub.ts';
 import { HubSettingsStore, type SecretStore } from './hub-settings.ts';
 
-export interface ModelsParts {
+interface ModelsParts {
   home: string;
   resources: string;
   runs: Runs;
@@ -26,12 +26,12 @@ export interface ModelsParts {
   notices: Notices;
   secrets?: SecretStore | undefined;
   /** Initial delay between download attempts in ms. */
-  retryPause?: number | undefined;
+  retryDelay?: number | undefined;
 }
 
-const foldersFile = z.object({ version: z.literal(1), folders: z.array(z.string()) });
-/** Beside the files of a download. */
-const record = z.object({
+const foldersSchema = z.object({ version: z.literal(1), folders: z.array(z.string()) });
+/** Content of download.json in the folder of a download. */
+const recordSchema = z.object({
   version: z.literal(1),
   repository: repositoryName,
   revision: z.string(),
@@ -39,7 +39,7 @@ const record = z.object({
 });
 const recordName = 'download.json';
 /** Bytes to leave free on the disk. */
-const margin = 256 << 20;
+const reservedBytes = 256 << 20;
 
 /** Local model folders, and downloads from a hub. */
 export class Models {
@@ -55,30 +55,30 @@ export class Models {
     this.foldersPath = join(parts.home, 'models.json');
   }
 
-  /** Starter model first, then downloaded, added and cached models. */
+  /** Lists the starter model first, then downloaded, added and cached models. */
   async list(): Promise<ModelEntry[]> {
-    const known = [this.starter(), ...this.downloaded(), ...this.added(), ...cached()];
-    const first = (model: KnownModel, place: number) =>
-      known.findIndex(({ folder }) => folder === model.folder) === place;
-    return Promise.all(known.filter(first).map(describeModel));
+    const models = [this.starter(), ...this.downloaded(), ...this.added(), ...cached()];
+    const isFirst = (model: ModelFolder, index: number) =>
+      models.findIndex(({ folder }) => folder === model.folder) === index;
+    return Promise.all(models.filter(isFirst).map(describeModel));
   }
 
-  /** Incomplete downloads. */
+  /** Lists incomplete downloads. */
   async downloads(): Promise<PartialDownload[]> {
     const names = await readdir(this.folder()).catch(() => []);
     const found = names
-      .filter((name) => name.startsWith('.') && name.endsWith(partialEnd))
+      .filter((name) => name.startsWith('.') && name.endsWith(partialSuffix))
       .map(async (name): Promise<PartialDownload[]> => {
-        const about = readRecord(join(this.folder(), name));
-        if (!about) return [];
+        const record = readRecord(join(this.folder(), name));
+        if (!record) return [];
         const done = await bytesOf(join(this.folder(), name));
-        const taskId = this.active.get(about.repository) ?? null;
-        return [{ repository: about.repository, done, total: about.total, taskId }];
+        const taskId = this.active.get(record.repository) ?? null;
+        return [{ repository: record.repository, done, total: record.total, taskId }];
       });
     return (await Promise.all(found)).flat();
   }
 
-  /** Checkpoints of all runs that have some, in the order of the run list. */
+  /** Lists the checkpoints of each run, in the order of the run list. */
   async checkpoints(): Promise<RunCheckpoints[]> {
     const all = this.parts.runs.list().map(async ({ id, name }): Promise<RunCheckpoints[]> => {
       const folder = this.parts.runs.folder(id);
@@ -98,7 +98,7 @@ export class Models {
     return (await Promise.all(all)).flat();
   }
 
-  /** Throws `model_missing`. */
+  /** Adds a model folder to the list. Throws `model_missing`. */
   add(folder: string): void {
     const path = resolve(folder);
     if (!existsSync(join(path, 'config.json')))
@@ -109,16 +109,16 @@ export class Models {
       );
     const folders = this.folders();
     if (!folders.includes(path)) writeWhole(this.foldersPath, { version: 1, folders: [...folders, path] });
-    this.tell();
+    this.publish();
   }
 
   forget(folder: string): void {
     const folders = this.folders().filter((each) => each !== folder);
     writeWhole(this.foldersPath, { version: 1, folders });
-    this.tell();
+    this.publish();
   }
 
-  /** Throws `model_unknown`. */
+  /** Deletes a downloaded model. Throws `model_unknown`. */
   async delete(name: string): Promise<void> {
     const model = this.downloaded().find((each) => each.name === name);
     if (!model)
@@ -128,15 +128,15 @@ export class Models {
         'Delete other models in their own folder.',
       );
     await rm(model.folder, { recursive: true });
-    this.tell();
+    this.publish();
   }
 
-  /** See `models.look` of the API. */
+  /** See `models.look` in the API. */
   async look(repository: string): Promise<HubModel> {
     return this.toHubModel(await this.revision(repository));
   }
 
-  /** See `models.download` of the API. */
+  /** See `models.download` in the API. */
   async download(repository: string): Promise<{ taskId: string }> {
     if (this.active.has(repository)) throw activeDownload(repository);
     this.active.set(repository, '');
@@ -149,15 +149,15 @@ export class Models {
       if (readRecord(partial)?.revision !== revision.revision)
         await rm(partial, { recursive: true, force: true });
       const missing = bytes - (await bytesOf(partial));
-      if (missing + margin > free)
+      if (missing + reservedBytes > free)
         throw new Failure(
           'disk_space_low',
           `${repository} needs ${gigabytes(missing)} more, but ${this.folder()} has only ${gigabytes(free)} free.`,
           'Free disk space, or choose a data folder on another disk (System page or --home).',
         );
       await mkdir(partial, { recursive: true });
-      const about = { version: 1, repository, revision: revision.revision, total: bytes };
-      writeWhole(join(partial, recordName), about);
+      const record = { version: 1, repository, revision: revision.revision, total: bytes };
+      writeWhole(join(partial, recordName), record);
       return { taskId: this.begin(revision, partial) };
     } catch (error) {
       this.active.delete(repository);
@@ -165,42 +165,42 @@ export class Models {
     }
   }
 
-  /** Throws `download_active`. */
+  /** Deletes an incomplete download. Throws `download_active`. */
   async discard(repository: string): Promise<void> {
     if (this.active.has(repository)) throw activeDownload(repository);
     await rm(this.partialOf(repository), { recursive: true, force: true });
-    this.tell();
+    this.publish();
   }
 
   private begin(revision: HubRevision, partial: string): string {
-    const { tasks, retryPause = 1000 } = this.parts;
+    const { tasks, retryDelay = 1000 } = this.parts;
     const { repository } = revision;
     const { host, token } = this.hub;
     const folder = this.folderOf(repository);
-    const plan = { hub: { host, token }, revision, partial, folder, retryPause };
+    const plan = { hub: { host, token }, revision, partial, folder, retryDelay };
     const total = sizeOf(revision);
     const before = new Set(tasks.list().map(({ id }) => id));
     const work = ({ signal, progress }: TaskControl) => {
-      const pace = new Pace();
+      const rate = new Rate();
       const thread = new WorkerThread<DownloadFunctions>({
         script: workerScript(import.meta.filename, 'download-worker'),
         ...{ code: 'download_failed', purpose: 'downloads the model' },
       });
       return thread.callOnce('download', plan, {
         signal,
-        progress: (done) => progress(done, total, pace.left(done, total)),
+        progress: (done) => progress(done, total, rate.secondsLeft(done, total)),
       });
     };
     const title = `Downloading ${repository}`;
     const done = tasks.run({ kind: 'download', runId: null, title, cancellable: true }, work);
     const taskId = tasks.list().find(({ id }) => !before.has(id))!.id;
     this.active.set(repository, taskId);
-    this.tell();
+    this.publish();
     done
       .catch(() => {})
       .finally(() => {
         this.active.delete(repository);
-        this.tell();
+        this.publish();
       });
     return taskId;
   }
@@ -210,30 +210,30 @@ export class Models {
     return readRevision({ host, token }, repository);
   }
 
-  private async toHubModel(found: HubRevision): Promise<HubModel> {
-    const { repository, revision, licence, licenceLink, parameters, files } = found;
+  private async toHubModel(hubRevision: HubRevision): Promise<HubModel> {
+    const { repository, revision, licence, licenceLink, parameters, files } = hubRevision;
     const folder = this.folderOf(repository);
     await mkdir(this.folder(), { recursive: true });
     const disk = await statfs(this.folder());
     return {
       ...{ repository, revision, licence, licenceLink, parameters, folder },
       files: files.length,
-      bytes: sizeOf(found),
+      bytes: sizeOf(hubRevision),
       free: disk.bavail * disk.bsize,
-      problem: problemOf(found, folder)?.toApiError() ?? null,
+      problem: problemOf(hubRevision, folder)?.toApiError() ?? null,
     };
   }
 
-  private tell(): void {
+  private publish(): void {
     this.parts.notices.emit('models', {});
   }
 
   private folder = () => join(this.parts.home, 'models');
   private folderOf = (repository: string) => join(this.folder(), repository.split('/')[1]!);
   private partialOf = (repository: string) =>
-    join(this.folder(), `.${repository.replace('/', '--')}${partialEnd}`);
+    join(this.folder(), `.${repository.replace('/', '--')}${partialSuffix}`);
 
-  private starter(): KnownModel {
+  private starter(): ModelFolder {
     return {
       name: 'Starter policy',
       folder: join(this.parts.resources, 'starter'),
@@ -242,14 +242,14 @@ export class Models {
     };
   }
 
-  private downloaded(): KnownModel[] {
+  private downloaded(): ModelFolder[] {
     return entriesOf(this.folder()).map((name) => {
       const folder = join(this.folder(), name);
       return { name, folder, source: 'downloaded', repository: readRecord(folder)?.repository ?? null };
     });
   }
 
-  private added(): KnownModel[] {
+  private added(): ModelFolder[] {
     return this.folders().map((folder) => ({
       name: folderName(folder),
       folder,
@@ -260,19 +260,19 @@ export class Models {
 
   private folders(): string[] {
     try {
-      return foldersFile.parse(JSON.parse(readFileSync(this.foldersPath, 'utf8'))).folders;
+      return foldersSchema.parse(JSON.parse(readFileSync(this.foldersPath, 'utf8'))).folders;
     } catch {
       return [];
     }
   }
 }
 
-const partialEnd = '.partial';
+const partialSuffix = '.partial';
 
-/** Latest revision of each model in the Hugging Face cache. */
-function cached(environment: NodeJS.ProcessEnv = process.env): KnownModel[] {
+/** Returns the latest revision of each model in the Hugging Face cache. */
+function cached(environment: NodeJS.ProcessEnv = process.env): ModelFolder[] {
   const cache = hubCache(environment);
-  return entriesOf(cache).flatMap((name): KnownModel[] => {
+  return entriesOf(cache).flatMap((name): ModelFolder[] => {
     const [kind, owner, ...rest] = name.split('--');
     if (kind !== 'models' || owner === undefined || rest.length === 0) return [];
     const snapshots = join(cache, name, 'snapshots');
@@ -285,7 +285,7 @@ function cached(environment: NodeJS.ProcessEnv = process.env): KnownModel[] {
   });
 }
 
-/** Names in a folder without hidden ones; empty if unreadable. */
+/** Returns the names in a folder, without hidden ones; an empty list if it is unreadable. */
 function entriesOf(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -298,9 +298,9 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-function readRecord(folder: string): z.infer<typeof record> | null {
+function readRecord(folder: string): z.infer<typeof recordSchema> | null {
   try {
-    return record.parse(JSON.parse(readFileSync(join(folder, recordName), 'utf8')));
+    return recordSchema.parse(JSON.parse(readFileSync(join(folder, recordName), 'utf8')));
   } catch {
     return null;
   }
@@ -355,15 +355,15 @@ const activeDownload = (repository: string) =>
   );
 
 /** Estimates the remaining time from the recent rate. */
-class Pace {
+class Rate {
   private readonly points: { time: number; done: number }[] = [];
 
-  left(done: number, total: number): number | null {
+  secondsLeft(done: number, total: number): number | null {
     const time = performance.now();
     this.points.push({ time, done });
     while (this.points.length > 2 && time - this.points[0]!.time > 10_000) this.points.shift();
     const first = this.points[0]!;
-    const pace = (done - first.done) / (time - first.time);
-    return pace > 0 ? (total - done) / pace / 1000 : null;
+    const rate = (done - first.done) / (time - first.time);
+    return rate > 0 ? (total - done) / rate / 1000 : null;
   }
 }

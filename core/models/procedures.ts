@@ -4,7 +4,7 @@ import type { Models } from './models.ts';
 
 type Names = keyof Handlers & (`models.${string}` | `hub.${string}`);
 
-/** What the procedures of the API's parts `models` and `hub` do. */
+/** Returns the handlers of `models.*` and `hub.*`. */
 export function modelHandlers(
   models: Models,
   core: Parameters<typeof inspectModel>[0],
@@ -34,7 +34,7 @@ export function modelHandlers(
       await models.discard(repository);
       return {};
     },
-    'hub.settings': () => models.hub.told,
-    'hub.set': (wish) => models.hub.set(wish),
+    'hub.settings': () => models.hub.settings,
+    'hub.set': (change) => models.hub.set(change),
   };
 }

@@ -11,8 +11,8 @@ export interface StoredTensor {
 }
 
 const widths = { F32: 4, F16: 2, BF16: 2 };
-/** The trainer's own limit on a header. */
-const largestHeader = 100 << 20;
+/** The trainer has the same limit. */
+const maxHeaderBytes = 100 << 20;
 
 const entry = z.object({
   dtype: z.enum(['F32', 'F16', 'BF16']),
@@ -31,8 +31,8 @@ export async function readTensors(path: string): Promise<Map<string, StoredTenso
     const length = Buffer.alloc(8);
     await file.read(length, 0, 8, 0);
     const headerLength = Number(length.readBigUInt64LE());
-    if (size < 8 || headerLength > Math.min(size - 8, largestHeader))
-      throw invalid(path, 'it ends within its header');
+    if (size < 8 || headerLength > Math.min(size - 8, maxHeaderBytes))
+      throw invalid(path, 'its header is truncated');
     const text = Buffer.alloc(headerLength);
     await file.read(text, 0, headerLength, 8);
     return tensorsOf(path, text.toString('utf8'), 8 + headerLength, size);
@@ -41,27 +41,27 @@ export async function readTensors(path: string): Promise<Map<string, StoredTenso
   }
 }
 
-function tensorsOf(path: string, text: string, first: number, size: number): Map<string, StoredTensor> {
+function tensorsOf(path: string, text: string, dataStart: number, size: number): Map<string, StoredTensor> {
   const tensors = new Map<string, StoredTensor>();
-  for (const [name, value] of Object.entries(parsed(path, text))) {
+  for (const [name, value] of Object.entries(parseHeader(path, text))) {
     if (name === '__metadata__') continue;
     const read = entry.safeParse(value);
-    if (!read.success) throw invalid(path, `${name} has no type, shape and place that a weight can have`);
+    if (!read.success) throw invalid(path, `${name} has an invalid type, shape or offset`);
     const { dtype, shape, data_offsets } = read.data;
     const [begin, end] = data_offsets;
     const length = shape.reduce((product, each) => product * each, widths[dtype]);
-    if (end - begin !== length || first + end > size)
-      throw invalid(path, `${name} lies beyond the file's end, or isn't as long as its shape says`);
-    tensors.set(name, { type: dtype, shape, offset: first + begin, length });
+    if (end - begin !== length || dataStart + end > size)
+      throw invalid(path, `the data of ${name} does not match its shape or the size of the file`);
+    tensors.set(name, { type: dtype, shape, offset: dataStart + begin, length });
   }
   return tensors;
 }
 
-function parsed(path: string, text: string): Record<string, unknown> {
+function parseHeader(path: string, text: string): Record<string, unknown> {
   try {
     return header.parse(JSON.parse(text));
   } catch {
-    throw invalid(path, 'its header is no JSON object');
+    throw invalid(path, 'its header is not a JSON object');
   }
 }
 

@@ -43,7 +43,7 @@ export async function checkConfig(
       problems,
       warnings: [...warnings.map(names.within), ...rateWarnings(given, whole, names)],
       idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: names.within(reason) })),
-      time: times.now()(whole),
+      time: times.estimator()(whole),
     };
   } catch (error) {
     const failure = asFailure(error);

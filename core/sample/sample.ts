@@ -12,7 +12,7 @@ import { runFolder } from '../run-directory/names.ts';
 import type { Runs } from '../runs/runs.ts';
 
 /** Path of the bundled sample run in the app's resources. */
-export const sampleBundle = 'sample.starpo.zip';
+const sampleBundle = 'sample.starpo.zip';
 
 /** The parts of the server that this class uses. */
 interface Reader {
@@ -32,7 +32,7 @@ interface SampleParts<Core extends Reader> {
 
 /**
  * The sample run. It is unpacked on first use into its own data folder, `sample/DIGEST`, and read by a separate instance of the server.
- * So lists, searches and estimates exclude it without special cases.
+ * Therefore lists, searches and estimates exclude it.
  */
 export class Sample<Core extends Reader> {
   private readonly parts: SampleParts<Core>;
@@ -78,11 +78,11 @@ export class Sample<Core extends Reader> {
     const digest = createHash('sha256')
       .update(await readFile(this.bundle))
       .digest('hex');
-    const all = join(this.parts.home, 'sample');
-    const home = join(all, digest.slice(0, 16));
+    const folder = join(this.parts.home, 'sample');
+    const home = join(folder, digest.slice(0, 16));
     if (!existsSync(runFolder(home, sampleRunId))) {
       // Left by an earlier version or a killed process.
-      await rm(all, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
       await this.unpack(home);
     }
     return this.parts.open(home);
@@ -90,12 +90,12 @@ export class Sample<Core extends Reader> {
 
   private async unpack(home: string): Promise<void> {
     const target = runFolder(home, sampleRunId);
-    const half = join(home, randomBytes(8).toString('hex'));
+    const partial = join(home, randomBytes(8).toString('hex'));
     await mkdir(join(target, '..'), { recursive: true });
     const newTask = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancellable: false };
     await this.parts.tasks.run(newTask, (control) =>
-      new BundleThread().callOnce('unpack', { file: this.bundle, target: half }, control),
+      new BundleThread().callOnce('unpack', { file: this.bundle, target: partial }, control),
     );
-    await rename(half, target);
+    await rename(partial, target);
   }
 }

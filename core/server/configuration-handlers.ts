@@ -30,7 +30,7 @@ export function configurationHandlers(
 }
 
 function presetCards({ times }: Core): PresetCard[] {
-  const estimate = times.now();
+  const estimate = times.estimator();
   return presets
     .filter((preset) => !preset.hidden)
     .map(({ config, hidden: _, ...card }) => ({

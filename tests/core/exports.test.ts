@@ -406,7 +406,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
   test('exports without a download expire', async () => {
     const other = new World();
     const { home, resources, runs, studies, tasks } = await other.core();
-    const exports = new Exports({ home, resources, runs, studies, tasks, waiting: 1 });
+    const exports = new Exports({ home, resources, runs, studies, tasks, lifetime: 1 });
     const { folder } = await exports.keep('left.txt', (path) => writeFile(path, 'x'));
     await expect.poll(() => existsSync(folder)).toBe(false);
     await other.close();

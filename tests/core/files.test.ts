@@ -125,7 +125,7 @@ describe('uploading a bundle', () => {
   ])('is rejected with %s', async (_, headers, method, status) => {
     const file = await begin(4);
     expect((await put(file, Buffer.from('abcd'), headers, method)).status).toBe(status);
-    expect(exchanged()).toEqual([`${file}.expected`]);
+    expect(exchanged()).toEqual([`${file}.announced`]);
     await client.call('bundles.drop', { file });
   });
 
@@ -140,7 +140,7 @@ describe('uploading a bundle', () => {
     const sent = request({ hostname, port, path: `/api/bundles/${cut}`, method: 'PUT', headers });
     sent.on('error', () => {});
     sent.write('abc');
-    await expect.poll(() => exchanged()).toEqual([`${cut}.coming`]);
+    await expect.poll(() => exchanged()).toEqual([`${cut}.partial`]);
     sent.destroy();
     await expect.poll(() => exchanged()).toEqual([]);
     await expect(client.call('bundles.import', { file: cut })).rejects.toMatchObject({

@@ -115,7 +115,7 @@ test('a write error is reported, does not disturb training, and is made up for l
   await expect.poll(() => published.at(-1)?.problem?.code).toBe('tensorboard_unwritable');
   const { message, hint } = core.tensorBoard.state.problem!;
   expect(message).toMatch(/^TensorBoard files can't be written: .*EEXIST/);
-  expect(hint).toContain('Training goes on.');
+  expect(hint).toContain('Training continues.');
   // One notice when switched on and one for the failure; the same problem is not published again.
   expect(published).toHaveLength(2);
   rmSync(folderOf(runId));
