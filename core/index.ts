@@ -37,7 +37,7 @@ import { RecentLog } from './system/recent-log.ts';
 import { trainerCandidates } from './trainer/executable.ts';
 import { Trainer } from './trainer/trainer.ts';
 
-/** `resources/` of a checkout. */
+/** The resources of a checkout. */
 export const defaultResources = join(
   import.meta.dirname,
   import.meta.filename.endsWith('.ts') ? '../resources' : '../../resources',
@@ -46,15 +46,15 @@ export const defaultResources = join(
 export interface CoreOptions {
   /** Data folder; see `dataFolder` in home.ts. */
   home: string;
-  /** The app's resources, `resources/` of a checkout. */
+  /** Folder of the app's resources. Defaults to `resources/` of a checkout. */
   resources?: string | undefined;
-  /** The trainer's executable; by default the newest build. */
+  /** The trainer's executable. Defaults to the newest build. */
   trainerPath?: string | undefined;
   /** Logs errors that no caller receives. */
   log?: ((message: string) => void) | undefined;
   /** Whether to start queued runs; for long-running processes. */
   worksQueue?: boolean | undefined;
-  /** Whether to run automatic actions; for long-running processes. */
+  /** Whether to run automatic actions, write TensorBoard files, index episodes and empty the trash; for long-running processes. */
   backgroundWork?: boolean | undefined;
   /** Whether to index runs in the background; `ready` resolves when done. */
   inBackground?: boolean | undefined;

@@ -4,36 +4,37 @@ import type { WebSocket } from 'ws';
 import { idPattern, isSame, keyOf, proofOf, randomHex } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
 
-/** 256 random bits, in hex. */
+/** Returns 256 random bits, in hex. */
 export const newToken = () => randomBytes(32).toString('hex');
 
-/** Time limit for a client's proof, in ms, and its length limit. */
-const patience = 10_000;
-const proofLimit = 1024;
+/** Time limit (ms) for a client's proof. */
+const proofTimeout = 10_000;
+/** Maximum length of a proof. */
+const maxProofLength = 1024;
 
 /** A client that requests the API's WebSocket, before authentication. */
-export interface Caller {
+interface Caller {
   id: string;
   nonce: string;
 }
 
-export interface Refusal {
+interface Refusal {
   status: number;
   reason: string;
 }
 
 /**
- * Returns the client that requests the WebSocket, or why it is refused. Checking `Host` and `Origin` blocks foreign pages in the user's browser
+ * Returns the client that requests the WebSocket, or a refusal. Checking `Host` and `Origin` blocks foreign pages in the user's browser
  * (DNS rebinding); the proof that follows blocks other users of the machine.
  */
 export function callerOf(request: IncomingMessage): Caller | Refusal {
-  const refused = refuseForeign(request);
-  if (refused) return refused;
+  const refusal = refuseForeign(request);
+  if (refusal) return refusal;
   const [protocol, id = '', nonce = ''] = (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
     .map((part) => part.trim());
-  const known = protocol === subProtocol && idPattern.test(id) && idPattern.test(nonce);
-  return known ? { id, nonce } : { status: 401, reason: 'no handshake' };
+  const isValid = protocol === subProtocol && idPattern.test(id) && idPattern.test(nonce);
+  return isValid ? { id, nonce } : { status: 401, reason: 'no handshake' };
 }
 
 /** Returns a refusal if the request comes from a foreign page or names another host. */
@@ -55,23 +56,23 @@ export async function authenticate(
 ): Promise<boolean> {
   const key = await keyOf(token, id, port);
   const nonces = [theirs, randomHex()] as const;
-  const answer = nextText(webSocket);
+  const response = nextText(webSocket);
   webSocket.send(JSON.stringify({ nonce: nonces[1], proof: await proofOf(key, 'core', nonces) }));
-  const text = await answer;
+  const text = await response;
   return text !== null && isSame(proofIn(text), await proofOf(key, 'client', nonces));
 }
 
-/** Resolves to null if no message arrives in time, or one that is too long. */
+/** Resolves to the next message, or null if it is late, too long, empty or binary. */
 function nextText(webSocket: WebSocket): Promise<string | null> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(null), patience);
+    const timer = setTimeout(() => resolve(null), proofTimeout);
     const end = (text: string | null) => {
       clearTimeout(timer);
       resolve(text);
     };
     webSocket.once('message', (data, isBinary) => {
       const text = isBinary ? '' : data.toString();
-      end(text.length > 0 && text.length <= proofLimit ? text : null);
+      end(text.length > 0 && text.length <= maxProofLength ? text : null);
     });
     webSocket.once('close', () => end(null));
   });
@@ -89,7 +90,7 @@ function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '127.0.0.1' || name === '[::1]';
 }
 
-/** Whether a `Host` header names this machine. The port may differ if ours is forwarded (SSH). */
+/** Returns whether a `Host` header names this machine. The port may differ if ours is forwarded (SSH). */
 export function isOwnHost(host: string | undefined): boolean {
   const match = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host ?? '');
   return match !== null && isLoopbackName(match[1]!.toLowerCase());

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
 import { newToken } from './access.ts';
 
 /** Address and token of a data folder's host; readable only by the owner. */
@@ -18,7 +18,7 @@ export type HostRecord = z.infer<typeof hostRecord>;
 const hostFile = (home: string) => join(home, 'host.json');
 const tokenFile = (home: string) => join(home, 'token');
 
-/** Returns the last announced host, which may have died since; null if there is none or the record is invalid. */
+/** Returns the last announced host, which may have ended since; null without a valid record. */
 export function readHost(home: string): HostRecord | null {
   try {
     return hostRecord.parse(JSON.parse(readFileSync(hostFile(home), 'utf8')));
@@ -27,7 +27,7 @@ export function readHost(home: string): HostRecord | null {
   }
 }
 
-/** Removes the record. Call only with the folder's lock, when any recorded host is gone. */
+/** Removes the record. Call only with the folder's lock, when a recorded host must have ended. */
 export const forgetHost = (home: string) => rmSync(hostFile(home), { force: true, recursive: true });
 
 /** Records this process as the host. Throws `data_folder_unusable`. */
@@ -65,7 +65,7 @@ function writeSecret(home: string, path: string, text: string): void {
     rmSync(partial, { force: true });
     throw new Failure(
       'data_folder_unusable',
-      `${path} can't be written: ${error instanceof Error ? error.message : String(error)}`,
+      `${path} can't be written: ${messageOf(error)}`,
       `Check the permissions and the free space of ${home}, or choose another folder with --home or STARPO_HOME.`,
     );
   }

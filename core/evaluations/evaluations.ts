@@ -41,7 +41,7 @@ async function ended({ process, settled }: Job): Promise<void> {
   await settled;
 }
 
-export interface EvaluationsParts {
+interface EvaluationsParts {
   runs: Runs;
   trainer: Trainer;
   notices: Notices;

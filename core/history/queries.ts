@@ -1,6 +1,6 @@
 import type { LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
 import { type EventType, numbersOf } from '../run-directory/events.ts';
-import { isTold, type Meaning, meaningOf } from '../run-directory/meaning.ts';
+import { hasLogLine, type Meaning, meaningOf } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { getRun, type RunRow } from './runs-table.ts';
@@ -123,7 +123,7 @@ export function findRollout(
 
 /** Returns a run's log lines in the order of the journal. Problems with the run's files come first, with a negative `seq`. */
 export function readLog(database: HistoryDatabase, runId: string): LogLine[] {
-  const types = typesOf(database, runId).filter(isTold);
+  const types = typesOf(database, runId).filter(hasLogLine);
   const lines = prepared<[string, string], StoredEvent>(
     database,
     `SELECT seq, time, type, body FROM ${eventsByType} WHERE run = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
@@ -173,7 +173,7 @@ export function readMemoryPlan(database: HistoryDatabase, runId: string): Memory
 }
 
 /** Returns null for events without a log line. */
-export function toLogLine(event: StoredEvent): LogLine | null {
+function toLogLine(event: StoredEvent): LogLine | null {
   const { line } = storedMeaning(event);
   return line ? { seq: event.seq, time: event.time, ...line } : null;
 }

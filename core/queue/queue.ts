@@ -18,7 +18,7 @@ const interval = 1000;
 const retryAfter = 30_000;
 const machineCodes = ['trainer_missing', 'trainer_unusable', 'disk_full'];
 
-export interface QueueParts {
+interface QueueParts {
   database: HistoryDatabase;
   queueFile: QueueFile;
   runs: Runs;

@@ -13,13 +13,13 @@ import { parseLine } from './parse-line.ts';
 
 const alertId = z.string().min(1).max(64);
 
-/** Of lists and of words by other names, for which {@link keptText} can't stand. */
-const kept = <T extends z.ZodType>(part: T) =>
+/** Limits the length of a value as {@link keptText} limits texts. */
+const limited = <T extends z.ZodType>(part: T) =>
   part.refine((value) => keptText.safeParse(JSON.stringify(value)).success, 'is too long');
 
 const { shape } = alertEvidence;
-/** Invalid parts are omitted. */
-const lenient = <T extends z.ZodType>(part: T) => kept(part).nullish().catch(undefined);
+/** Omits an invalid value instead of rejecting the annotation. */
+const lenient = <T extends z.ZodType>(part: T) => limited(part).nullish().catch(undefined);
 const evidence = {
   level: lenient(shape.level),
   series: lenient(shape.series),
@@ -50,16 +50,16 @@ const action = {
   state: actionState,
   alert: keptText.nullable(),
   fork: keptText.nullable(),
-  changes: kept(rest.changes),
+  changes: limited(rest.changes),
   message: keptText,
 };
 
 const alertStates: readonly string[] = ['raised', 'acknowledged', 'cleared', 'snoozed'];
 
-/** Names are shown on one line. */
+/** Replaces line breaks, because names are shown on one line. */
 const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ');
 
-/** Limits for reading. `runs.annotate` writes shorter texts, but a newer version may allow longer ones, so readers accept more. */
+/** The limits are larger than those of `runs.annotate`, because a newer version may allow longer texts. */
 const bodies = {
   tag: z.looseObject({ tag: keptText.min(1), present: z.boolean() }),
   note: z.looseObject({ text: keptText }),
@@ -75,7 +75,7 @@ const bodies = {
 };
 
 type Bodies = typeof bodies;
-export type AnnotationType = keyof Bodies;
+type AnnotationType = keyof Bodies;
 /** An annotation without the envelope. */
 export type NewAnnotation = { [T in AnnotationType]: { type: T } & z.infer<Bodies[T]> }[AnnotationType];
 export type Annotation = NewAnnotation & { time: number };
@@ -104,7 +104,7 @@ export interface AnnotationsRead {
   bytes: number;
 }
 
-/** Reads a run's annotations in order; empty without a file. A truncated last line is ignored. */
+/** Returns a run's annotations in order; none without a file. Ignores a truncated last line. */
 export function readAnnotations(folder: string): AnnotationsRead {
   let bytes: Buffer;
   try {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { Failure } from '../contract/failure.ts';
 
-/** Appends a JSON object as one line in a single write. Throws if the disk is full. Terminates a truncated last line first. */
+/** Appends a JSON object as one line in a single write, after terminating a truncated last line. Throws if the disk is full. */
 export function appendLine(path: string, value: object): void {
   const line = `${JSON.stringify(value)}\n`;
   const file = openForAppending(path);
@@ -23,7 +23,7 @@ export function openForAppending(path: string): number {
     if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
     throw new Failure(
       'run_folder_invalid',
-      `${path} is a link, which a run folder doesn't have.`,
+      `${path} is a symbolic link, which is not allowed in a run folder.`,
       'Replace the link by a regular file.',
     );
   }

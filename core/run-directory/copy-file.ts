@@ -3,43 +3,43 @@ import { copyFile, rm, stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Files up to this size are copied in one step. */
-const atOnce = 8 << 20;
+/** Maximum size of files that are copied in one step. */
+const singleStepSize = 8 << 20;
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Aborts the copy, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Called with the number of bytes copied since the last call. */
-  copied?: (bytes: number) => void;
+  onCopied?: (bytes: number) => void;
 }
 
-/** Copies a file: in one step if it is small or the file system can clone it, else in chunks. Removes the copy on failure or abort. */
+/** Copies a file: in one step if it is small or the file system can clone it, otherwise in chunks. Removes the copy on failure or abort. */
 export async function copyOneFile(
   from: string,
   to: string,
-  { signal, copied = () => {} }: CopyOptions = {},
+  { signal, onCopied = () => {} }: CopyOptions = {},
 ): Promise<void> {
   signal?.throwIfAborted();
-  const found = await stat(from);
-  if (found.isFile() && found.size <= atOnce) {
+  const stats = await stat(from);
+  if (stats.isFile() && stats.size <= singleStepSize) {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
-    return copied(found.size);
+    return onCopied(stats.size);
   }
-  const shared = await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE).then(
+  const cloned = await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE).then(
     () => true,
     () => false,
   );
-  if (shared) return copied(found.size);
+  if (cloned) return onCopied(stats.size);
   const counted = new Transform({
     transform(chunk: Buffer, _, next) {
-      copied(chunk.length);
+      onCopied(chunk.length);
       next(null, chunk);
     },
   });
   try {
     const [source, target] = [
       createReadStream(from, { highWaterMark: 1 << 20 }),
-      createWriteStream(to, { mode: found.mode & 0o777 }),
+      createWriteStream(to, { mode: stats.mode & 0o777 }),
     ];
     await pipeline(source, counted, target, { signal });
   } catch (error) {

@@ -36,7 +36,7 @@ export async function listEvaluationResults(folder: string): Promise<EvaluationR
   return results.filter((result) => result !== null).sort((a, b) => b.time - a.time);
 }
 
-/** Throws `evaluation_unknown` or `evaluation_corrupt`. `name`: as in {@link resultFile}. */
+/** Returns a result by its name. Throws `evaluation_unknown` or `evaluation_corrupt`. */
 export async function readResult(folder: string, name: string): Promise<EvaluationResult> {
   const path = join(folder, runFiles.evaluations, `${name}.json`);
   const text = await readFile(path, 'utf8').catch(() => {

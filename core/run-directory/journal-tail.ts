@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /** Complete lines of a journal from a byte offset. */
-export interface Tail {
+interface Tail {
   lines: string[];
   /** Byte offset after the last complete line. */
   next: number;
@@ -27,7 +27,7 @@ export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
   }
   try {
     const stat = fstatSync(file);
-    // The size of a folder is arbitrary and may look like a replaced journal. Reading it gives the right error.
+    // The size of a folder is arbitrary and may look like a replaced journal. Reading a folder throws the right error.
     if (stat.isDirectory()) readFully(file, 0, 1);
     const { size } = stat;
     if (size < offset) return { lines: [], next: offset, more: false, replaced: true };
@@ -47,11 +47,11 @@ export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
 
 function readFully(file: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
-  let have = 0;
-  while (have < length) {
-    const count = readSync(file, bytes, have, length - have, offset + have);
+  let total = 0;
+  while (total < length) {
+    const count = readSync(file, bytes, total, length - total, offset + total);
     if (count === 0) break;
-    have += count;
+    total += count;
   }
-  return bytes.subarray(0, have);
+  return bytes.subarray(0, total);
 }

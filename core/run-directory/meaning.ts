@@ -16,8 +16,10 @@ export interface Meaning {
   evaluation?: { label: string };
   rollout?: { iteration: number; split: string; file: string; index: string; episodes: number };
   rolloutRemoved?: { iteration: number; split: string };
-  /** One was written. */
+  /** A checkpoint was written. */
   checkpoint?: { iteration: number };
+  /** The trainer's response to a command. */
+  acknowledged?: { commandId: string; accepted: boolean; message: string };
   memoryPlan?: MemoryPlan;
   line?: Pick<LogLine, 'level' | 'message'>;
 }
@@ -59,41 +61,40 @@ const lines: { [T in EventType]: ((body: Body<T>) => Line) | null } = {
 };
 
 /** Returns whether events of this type have a log line. */
-export const isTold = (type: string): boolean => !isKnownType(type) || lines[type] !== null;
+export const hasLogLine = (type: string): boolean => !isKnownType(type) || lines[type] !== null;
 
-/** Maximum characters shown of an unknown event. */
-const shownLetters = 200;
+/** Maximum number of characters shown of an unknown event. */
+const maxLength = 200;
 
 function unknownLine(type: string, body: unknown): Line {
-  const carried = JSON.stringify(body);
-  const cut = carried.length > shownLetters ? `${carried.slice(0, shownLetters)}…` : carried;
-  return information(`${type}: ${cut}`);
+  const text = JSON.stringify(body);
+  return information(`${type}: ${text.length > maxLength ? `${text.slice(0, maxLength)}…` : text}`);
 }
 
 /** An event as read or stored; its type may be unknown. */
-type Told = Pick<JournalEvent, 'type' | 'body'> | { type: string; body: Record<string, unknown> };
+type AnyEvent = Pick<JournalEvent, 'type' | 'body'> | { type: string; body: Record<string, unknown> };
 
 /** Returns the meaning of an event. Unknown events become a log line with their type and content. */
-export function meaningOf(event: Told): Meaning {
+export function meaningOf(event: AnyEvent): Meaning {
   const type = event.type === 'unknown' && 'name' in event ? String(event.name) : event.type;
   if (!isKnownType(type)) return { line: unknownLine(type, event.body) };
   const line = (lines[type] as ((body: unknown) => Line) | null)?.(event.body);
   return { ...knownMeaning(event as KnownEvent), ...(line && { line }) };
 }
 
-function knownMeaning(known: KnownEvent): Meaning {
-  switch (known.type) {
+function knownMeaning(event: KnownEvent): Meaning {
+  switch (event.type) {
     case 'started': {
-      const { resume, iteration, pid, host } = known.body;
+      const { resume, iteration, pid, host } = event.body;
       const begins = { after: resume?.iteration ?? -1, pid, host };
       return { begins, ...(iteration !== undefined && { iteration }) };
     }
     case 'phase': {
-      const { name, iteration, done, total } = known.body;
+      const { name, iteration, done, total } = event.body;
       return { phase: { name, iteration, done, total } };
     }
     case 'iteration': {
-      const { iteration, metrics, not_finite: names } = known.body;
+      const { iteration, metrics, not_finite: names } = event.body;
       const notFinite = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
       return {
         iteration,
@@ -101,39 +102,42 @@ function knownMeaning(known: KnownEvent): Meaning {
       };
     }
     case 'evaluation': {
-      const { iteration, label, metrics } = known.body;
+      const { iteration, label, metrics } = event.body;
       return { evaluation: { label }, metrics: { iteration, values: metrics } };
     }
     case 'rollout': {
-      const { iteration, split, file, index, episodes } = known.body;
+      const { iteration, split, file, index, episodes } = event.body;
       return { rollout: { iteration, split, file, index, episodes } };
     }
     case 'rollout_removed': {
-      const { iteration, split } = known.body;
+      const { iteration, split } = event.body;
       return { rolloutRemoved: { iteration, split } };
     }
     case 'checkpoint':
-      return { checkpoint: { iteration: known.body.iteration } };
+      return { checkpoint: { iteration: event.body.iteration } };
     case 'memory_plan':
-      return { memoryPlan: known.body };
+      return { memoryPlan: event.body };
     case 'paused':
       return { paused: true };
     case 'resumed':
       return { paused: false };
     case 'stopped':
       return {
-        ends: { status: known.body.reason === 'completed' ? 'completed' : 'stopped', failure: null },
+        ends: { status: event.body.reason === 'completed' ? 'completed' : 'stopped', failure: null },
       };
     case 'failed': {
-      const { code, message, hint } = known.body;
+      const { code, message, hint } = event.body;
       return { ends: { status: 'failed', failure: { code, message, hint } } };
     }
+    case 'acknowledged': {
+      const { command_id: commandId, accepted, message } = event.body;
+      return { acknowledged: { commandId, accepted, message } };
+    }
     case 'checkpoint_state_removed':
-    case 'acknowledged':
     case 'log':
       return {};
     default:
-      return assertNever(known);
+      return assertNever(event);
   }
 }
 

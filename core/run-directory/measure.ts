@@ -10,7 +10,7 @@ export type RunSizes = Pick<RunStorage, 'rollouts' | 'checkpoints' | 'journal' |
   largestCheckpoint: number;
 };
 
-/** Returns the bytes of a run directory by purpose. Files that disappear while measuring count 0. */
+/** Returns the bytes of a run directory by purpose. Files that are deleted during the measurement count as 0. */
 export async function measureRun(folder: string): Promise<RunSizes> {
   const rollouts = join(folder, runFiles.rollouts);
   const checkpoints = join(folder, runFiles.checkpoints);
@@ -18,8 +18,8 @@ export async function measureRun(folder: string): Promise<RunSizes> {
     folderBytes(folder),
     folderBytes(rollouts),
     fileBytes(join(folder, runFiles.journal)),
-    list(checkpoints).then((found) =>
-      Promise.all(found.map(({ name }) => folderBytes(join(checkpoints, name)))),
+    list(checkpoints).then((entries) =>
+      Promise.all(entries.map(({ name }) => folderBytes(join(checkpoints, name)))),
     ),
     list(rollouts),
   ]);

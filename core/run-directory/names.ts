@@ -40,7 +40,7 @@ export const trashFolder = (home: string) => join(home, 'trash');
 export const tensorBoardFolder = (home: string) => join(home, 'tensorboard');
 export const runFolder = (home: string, runId: string) => join(home, 'runs', runId);
 
-/** Builds a run id from preset, local time and a random part. Sorts by time within a preset. */
+/** Returns a run id of preset, local time and a random suffix. Ids of a preset sort by time. */
 export function newRunId(preset: string, now = new Date()): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const date = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
@@ -49,7 +49,7 @@ export function newRunId(preset: string, now = new Date()): string {
   return `${name}-${date}-${time}-${randomBytes(2).toString('hex')}`;
 }
 
-/** Episode ids such as `000012-train-0037` or `000020-frozen-lake-0005`; null for other text. */
+/** Parses an episode id such as `000012-train-0037` or `000020-frozen-lake-0005`. Returns null for other text. */
 export function parseEpisodeId(id: string): { iteration: number; split: string; index: number } | null {
   const match = /^(\d{6,})-([a-z0-9-]{1,32})-(\d{4,})$/.exec(id);
   if (!match) return null;

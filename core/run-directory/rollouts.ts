@@ -12,10 +12,10 @@ export interface RolloutPaths {
   index: string;
 }
 
-const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
+const location = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
 const indexFile = z.looseObject({
   version: z.number().int(),
-  episodes: z.array(z.intersection(episodeSummary, place)),
+  episodes: z.array(z.intersection(episodeSummary, location)),
 });
 
 /** Maximum decompressed size of an episode, a guard against invalid or hostile files. */
@@ -34,7 +34,7 @@ export async function readEpisode(folder: string, paths: RolloutPaths, id: strin
   return parsed.data;
 }
 
-/** Reads one episode with unknown keys. */
+/** Reads one episode and keeps its unknown keys. */
 export async function readRawEpisode(
   folder: string,
   paths: RolloutPaths,
@@ -85,7 +85,7 @@ async function readSlice(path: string, offset: number, length: number): Promise<
   }
 }
 
-/** Resolves a path from the journal, which must not leave the run directory. */
+/** Resolves a path from the journal. Throws `rollout_corrupt` if it is outside the run directory. */
 export function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (relative(folder, full).startsWith('..')) throw corrupt(path);

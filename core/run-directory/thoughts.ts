@@ -5,17 +5,17 @@ import type { Thoughts } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from './rollouts.ts';
 
-/** The part of an episode with its first reasoning. */
-const head = z.looseObject({
+/** The part of an episode that contains the first reasoning. */
+const firstTurn = z.looseObject({
   steps: z.array(z.looseObject({ response: z.string(), think: z.string().nullable() })).min(1),
 });
 
-/** Episodes to decompress before yielding to other work. */
-const atOnce = 8;
+/** Number of episodes to decompress before yielding to other work. */
+const batchSize = 8;
 
 /**
- * Returns the first reasoning texts of a rollout file with their counts and successes: the think block of the first turn, or the whole response if malformed. Reports a deleted
- * file whose index is left. Throws `rollout_missing` or `rollout_corrupt`.
+ * Returns the distinct first reasoning texts of a rollout file, with counts and successes: the think block of the first turn, or the whole response if
+ * it is malformed. `missing` reports a deleted file whose index remains. Throws `rollout_missing` or `rollout_corrupt`.
  */
 export async function readThoughts(
   folder: string,
@@ -26,22 +26,22 @@ export async function readThoughts(
   if (!Buffer.isBuffer(read))
     return { episodes: index.length, thoughts: [], missing: asFailure(read).message };
   const byText = new Map<string, Thoughts['thoughts'][number]>();
-  for (const [place, { id, success, offset, length }] of index.entries()) {
-    const text = firstThought(paths.file, read.subarray(offset, offset + length));
+  for (const [position, { id, success, offset, length }] of index.entries()) {
+    const text = firstReasoning(paths.file, read.subarray(offset, offset + length));
     const thought = byText.get(text) ?? { text, count: 0, successes: 0, episodes: [] };
     byText.set(text, thought);
     thought.count += 1;
     thought.successes += Number(success);
     thought.episodes.push(id);
-    if (place % atOnce === atOnce - 1) await setImmediate();
+    if (position % batchSize === batchSize - 1) await setImmediate();
   }
   const thoughts = [...byText.values()].sort((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
   return { episodes: index.length, thoughts, missing: null };
 }
 
-function firstThought(file: string, frame: Buffer): string {
+function firstReasoning(file: string, frame: Buffer): string {
   try {
-    const { response, think } = head.parse(JSON.parse(unpack(frame))).steps[0]!;
+    const { response, think } = firstTurn.parse(JSON.parse(unpack(frame))).steps[0]!;
     return think ?? response;
   } catch {
     throw corrupt(file);

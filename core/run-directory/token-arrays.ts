@@ -4,19 +4,19 @@ function bytesOf(base64: string): DataView {
   return new DataView(bytes.buffer);
 }
 
-/** Little-endian int32 values. */
+/** Decodes little-endian int32 values. */
 export function int32Array(base64: string): number[] {
   const view = bytesOf(base64);
   return Array.from({ length: view.byteLength >> 2 }, (_, index) => view.getInt32(index * 4, true));
 }
 
-/** Little-endian float32 values. */
+/** Decodes little-endian float32 values. */
 export function float32Array(base64: string): number[] {
   const view = bytesOf(base64);
   return Array.from({ length: view.byteLength >> 2 }, (_, index) => view.getFloat32(index * 4, true));
 }
 
-/** Little-endian IEEE half-precision values. */
+/** Decodes little-endian half-precision values. */
 export function float16Array(base64: string): number[] {
   const view = bytesOf(base64);
   return Array.from({ length: view.byteLength >> 1 }, (_, index) =>
@@ -33,7 +33,7 @@ function halfToNumber(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** Returns the mean, or 0 if empty (a turn without sampled tokens). */
+/** Returns the mean of the finite values; 0 without any, as in a turn without sampled tokens. */
 export function mean(values: readonly number[]): number {
   const finite = values.filter(Number.isFinite);
   return finite.length === 0 ? 0 : finite.reduce((sum, value) => sum + value, 0) / finite.length;

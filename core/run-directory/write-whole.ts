@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Writes a value as JSON atomically, with a rename after flushing to disk. */
+/** Writes a value as JSON atomically: flushes a temporary file to disk, then renames it. */
 export function writeWhole(path: string, value: unknown): void {
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {

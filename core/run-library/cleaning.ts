@@ -16,7 +16,7 @@ import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 import type { Sizes } from './sizes.ts';
 import type { Storage } from './storage.ts';
 
-export interface CleanerParts extends BusyParts {
+interface CleanerParts extends BusyParts {
   database: HistoryDatabase;
   annotations: Annotations;
   storage: Storage;

@@ -19,7 +19,7 @@ export const retention = 7 * 86_400_000;
 /** Interval (ms) between deletions of expired items. */
 const sweepInterval = 3_600_000;
 
-export interface TrashParts extends BusyParts {
+interface TrashParts extends BusyParts {
   home: string;
   supervisor: Supervisor;
   studyFiles: StudyFiles;

@@ -5,7 +5,7 @@ import type { Notices } from '../base/notices.ts';
 import type { EchoTrap, RunSummary, Stall } from '../contract/contract.ts';
 import { isLive } from '../contract/run-facts.ts';
 import type { History } from '../history/history.ts';
-import { eventsAfter, journalProblem } from '../history/queries.ts';
+import { eventsAfter, journalProblem, storedMeaning } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { AlertPublisher } from './alert-publisher.ts';
@@ -215,10 +215,13 @@ export class FollowedRun {
     const { id: runId, alerts, published } = this;
     const first = published.seq;
     while (!this.closed) {
-      const batch = eventsAfter(history.database, runId, published.seq, { limit: batchSize });
-      if (batch.length === 0) break;
+      const stored = eventsAfter(history.database, runId, published.seq, { limit: batchSize });
+      if (stored.length === 0) break;
+      const batch = stored.map(({ seq, time, type, body }) => {
+        return { seq, time, type, meaning: storedMeaning({ type, body }) };
+      });
       published.seq = batch.at(-1)!.seq;
-      if (batch.some(({ type }) => type === 'started')) this.setAlive(true);
+      if (batch.some(({ meaning }) => meaning.begins)) this.setAlive(true);
       publishEvents({ notices, alerts }, runId, batch);
       events.emit('journal', { runId, events: batch });
       if (batch.length === batchSize) await setImmediate();

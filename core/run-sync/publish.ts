@@ -1,6 +1,6 @@
 import type { Notices } from '../base/notices.ts';
 import type { Notice } from '../contract/contract.ts';
-import { type StoredEvent, storedMeaning, toLogLine } from '../history/queries.ts';
+import type { RunEvent } from './run-events.ts';
 
 type Point = Notice<'metrics'>['points'][number];
 
@@ -13,22 +13,21 @@ interface PublishParts {
 export function publishEvents(
   { notices, alerts }: PublishParts,
   runId: string,
-  events: readonly StoredEvent[],
+  events: readonly RunEvent[],
 ): void {
   let points: Point[] = [];
   const flush = () => {
     if (points.length > 0) notices.emit('metrics', { runId, truncateAfter: null, points });
     points = [];
   };
-  for (const event of events) {
-    const { begins, checkpoint, metrics, memoryPlan, rollout, rolloutRemoved } = storedMeaning(event);
-    const line = toLogLine(event);
-    if (line) notices.emit('log', { runId, line });
+  for (const { seq, time, type, meaning } of events) {
+    const { begins, checkpoint, line, metrics, memoryPlan, rollout, rolloutRemoved } = meaning;
+    if (line) notices.emit('log', { runId, line: { seq, time, ...line } });
     if (metrics)
       points.push({
         iteration: metrics.iteration,
         metrics: metrics.values,
-        ...(event.type === 'iteration' && { time: event.time }),
+        ...(type === 'iteration' && { time }),
       });
     if (memoryPlan) notices.emit('memoryPlan', { runId, plan: memoryPlan });
     if (rollout) {

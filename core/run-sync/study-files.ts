@@ -6,7 +6,7 @@ import { Failure } from '../contract/failure.ts';
 import { trashFolder } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
-export const studiesFolder = (home: string) => join(home, 'studies');
+const studiesFolder = (home: string) => join(home, 'studies');
 
 /** The content of studies/ID.json (docs/formats/studies.md). */
 const studyFile = z.looseObject({

@@ -14,7 +14,7 @@ const pollInterval = 1000;
 /** Runs ingested concurrently at the start, which keeps the writer busy. */
 const concurrentRuns = 4;
 
-export type SupervisorParts = Omit<FollowParts, 'events' | 'trapOf'>;
+type SupervisorParts = Omit<FollowParts, 'events' | 'trapOf'>;
 
 /** Follows all run folders of a data folder: ingests them and publishes changes. */
 export class Supervisor {

@@ -1,15 +1,15 @@
-import type { StoredEvent } from '../history/queries.ts';
+import type { RunEvent } from './run-events.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface Wait {
   /** Resolves to the first matching event. */
-  event: Promise<StoredEvent>;
+  event: Promise<RunEvent>;
   /** Resolves when the run was interrupted. */
   interrupted: Promise<'interrupted'>;
   /** Resolves to null after some milliseconds. */
   after(milliseconds: number): Promise<null>;
   /** Returns the matching event, or null before it. */
-  seen(): StoredEvent | null;
+  seen(): RunEvent | null;
   /** Unsubscribes. Must be called. */
   close(): void;
 }
@@ -18,12 +18,12 @@ export interface Wait {
 export function waitForEvent(
   { events }: Pick<Supervisor, 'events'>,
   runId: string,
-  matches: (event: StoredEvent) => boolean,
+  matches: (event: RunEvent) => boolean,
 ): Wait {
-  let first: StoredEvent | null = null;
+  let first: RunEvent | null = null;
   let timer: NodeJS.Timeout | undefined;
   const stops: (() => void)[] = [];
-  const event = new Promise<StoredEvent>((resolve) => {
+  const event = new Promise<RunEvent>((resolve) => {
     stops.push(
       events.on('journal', (batch) => {
         const found = batch.runId === runId && !first ? batch.events.find(matches) : undefined;

@@ -7,7 +7,7 @@ import { copyOneFile } from '../run-directory/copy-file.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { partialFolder } from './partial-folders.ts';
 
-export interface AdoptOptions {
+interface AdoptOptions {
   signal?: AbortSignal;
   /** Called with the bytes copied. */
   progress?: (done: number, total: number) => void;
@@ -41,13 +41,13 @@ export async function adoptRun(
     for await (const entry of entriesOf(source, signal)) entries.push(entry);
     const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
     let done = 0;
-    const copied = (bytes: number) => {
+    const onCopied = (bytes: number) => {
       done += bytes;
       progress(done, Math.max(done, total));
     };
     for (const { path, isFolder } of entries) {
       if (isFolder) await mkdir(join(partial, path), { recursive: true });
-      else await copyOneFile(join(source, path), join(partial, path), { signal, copied });
+      else await copyOneFile(join(source, path), join(partial, path), { signal, onCopied });
     }
     // Folders last, because copying into a folder changes its time.
     for (const { path, accessed, changed } of entries.toReversed())

@@ -15,7 +15,7 @@ export interface Inheritance {
   rollbacks: number;
 }
 
-export interface InheritanceParts {
+interface InheritanceParts {
   home: string;
   database: HistoryDatabase;
   history: Pick<History, 'forkBaseline'>;

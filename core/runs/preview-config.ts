@@ -11,7 +11,7 @@ import { validateConfig } from '../run-config/validate.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { type CreateRunParts, type NewRun, originOf, ownModel } from './create-run.ts';
 
-export interface PreviewParts extends Pick<CreateRunParts, 'home' | 'resources'> {
+interface PreviewParts extends Pick<CreateRunParts, 'home' | 'resources'> {
   trainer: Pick<Trainer, 'preview' | 'inspect' | 'devices'>;
 }
 

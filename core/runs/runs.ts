@@ -22,7 +22,7 @@ import { requireRun } from './require-run.ts';
 /** Longest wait (ms) for a trainer's first event and for its response to a command. */
 const defaultTimeout = 60_000;
 
-export interface RunsParts {
+interface RunsParts {
   database: HistoryDatabase;
   history: Pick<History, 'forkBaseline'>;
   home: string;
@@ -190,9 +190,7 @@ export class Runs {
     const wait = waitForEvent(
       this.parts.supervisor,
       runId,
-      (event) =>
-        endTypes.includes(event.type) ||
-        (event.type === 'acknowledged' && JSON.parse(event.body).command_id === id),
+      ({ type, meaning }) => endTypes.includes(type) || meaning.acknowledged?.commandId === id,
     );
     try {
       id = appendCommand(this.folder(runId), command, args);
@@ -204,11 +202,9 @@ export class Runs {
           'See trainer.log in the run folder. If the trainer hangs, end its process and resume the run.',
         );
       }
-      if (outcome !== 'interrupted' && outcome.type === 'acknowledged') {
-        const { accepted, message } = JSON.parse(outcome.body);
-        return { accepted, message };
-      }
-      return { accepted: false, message: 'The trainer ended before it received the command.' };
+      const response = outcome === 'interrupted' ? undefined : outcome.meaning.acknowledged;
+      if (!response) return { accepted: false, message: 'The trainer ended before it received the command.' };
+      return { accepted: response.accepted, message: response.message };
     } finally {
       wait.close();
     }

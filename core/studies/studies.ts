@@ -1,29 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { Notices } from '../base/notices.ts';
-import type {
-  Input,
-  Output,
-  RunSource,
-  RunSummary,
-  Study,
-  StudySummary,
-  TrashedStudy,
-} from '../contract/contract.ts';
+import type { Input, Output, RunSummary, Study, StudySummary, TrashedStudy } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { RunConfig } from '../run-config/schema.ts';
 import { retention, type Trash } from '../run-library/trash.ts';
-import { type StudyFile, type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
+import { type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
-import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
+import type { CreateRunParts } from '../runs/create-run.ts';
 import type { Runs } from '../runs/runs.ts';
 import { RunLabels } from './labels.ts';
+import { newStudyFile } from './new-study.ts';
 import { isActive, type StateOf, summarize, tabulate } from './table.ts';
 
-export interface StudiesParts extends CreateRunParts {
+interface StudiesParts extends CreateRunParts {
   database: HistoryDatabase;
   reader: HistoryReader;
   studyFiles: StudyFiles;
@@ -83,44 +75,17 @@ export class Studies {
     return { summary: this.summary(id), table };
   }
 
-  /**
-   * Creates a sweep and returns its id. Throws as creating a run of any of its points does (the message names the point), `environment_unknown`, or
-   * `study_invalid` if points or seeds are repeated or a point sets the seed.
-   */
-  async create({
-    name,
-    base,
-    set,
-    points,
-    seeds,
-    environment,
-    start,
-  }: Input<'studies.create'>): Promise<string> {
-    checkPoints(points, seeds);
-    const config = await prepareConfig(this.parts, { ...base, set });
-    for (const point of points) {
-      await prepareConfig(this.parts, { config: { ...config }, set: point.set }).catch((error) => {
-        const { code, message, hint } = asFailure(error);
-        throw new Failure(code, `Point "${point.name}": ${message}`, hint);
-      });
-    }
-    const id = this.freeId(name);
-    this.parts.studyFiles.write(id, {
-      version: 1,
-      name,
-      created: Date.now(),
-      base: describeBase(base),
-      environment: evaluatedLabel(config, environment),
-      points,
-      seeds,
-      config: { ...config },
-    });
+  /** Creates a sweep and returns its id. Throws as {@link newStudyFile} and {@link start} do. */
+  async create({ start, ...study }: Input<'studies.create'>): Promise<string> {
+    const file = await newStudyFile(this.parts, study);
+    const id = this.freeId(study.name);
+    this.parts.studyFiles.write(id, file);
     this.publish(id);
     if (start) await this.start(id);
     return id;
   }
 
-  /** Throws `study_completed`, or the errors of creating and queueing a run. Runs queued before an error stay queued; another start continues. */
+  /** Creates and queues the runs. Throws `study_completed`, or as creating and queueing a run does. Runs queued before an error stay queued; another start continues. */
   async start(id: string): Promise<void> {
     const { state } = this.summary(id);
     if (state === 'completed')
@@ -267,39 +232,4 @@ export class Studies {
     const id = `${plain || 'study'}-${randomBytes(2).toString('hex')}`;
     return this.parts.studyFiles.isFree(id) ? id : this.freeId(name);
   }
-}
-
-function checkPoints(points: StudyFile['points'], seeds: readonly number[]): void {
-  const invalid = (message: string, hint: string) => new Failure('study_invalid', message, hint);
-  const names = points.map(({ name }) => name);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw invalid(`Two settings are named "${repeated}".`, 'Use unique names.');
-  if (new Set(seeds).size < seeds.length) throw invalid('A seed is repeated.', 'List each seed once.');
-  const seeded = points.find(({ set }) => set.seed !== undefined);
-  if (seeded) throw invalid(`Point "${seeded.name}" sets the seed.`, "Use the sweep's list of seeds.");
-  if (points.length * seeds.length > maxRuns)
-    throw invalid(
-      `${points.length} points with ${seeds.length} seeds are ${points.length * seeds.length} runs.`,
-      `A sweep can have at most ${maxRuns}.`,
-    );
-}
-
-const maxRuns = 2000;
-
-/** Returns the label of the environment whose success rate is compared. Throws `environment_unknown`. */
-function evaluatedLabel({ environments }: RunConfig, label: string | undefined): string {
-  if (label === undefined) return (environments.find(({ validate }) => validate) ?? environments[0]!).label;
-  const labels = environments.map((environment) => environment.label);
-  if (labels.includes(label)) return label;
-  throw new Failure(
-    'environment_unknown',
-    `The sweep's runs have no environment ${label}.`,
-    `Choose one of ${labels.join(', ')}.`,
-  );
-}
-
-function describeBase(base: RunSource): string {
-  if ('preset' in base) return base.preset;
-  if ('config' in base) return 'configuration';
-  return base.checkpoint === undefined ? base.run : `${base.run}@${base.checkpoint}`;
 }

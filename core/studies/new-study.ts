@@ -1,0 +1,68 @@
+import type { Input, RunSource } from '../contract/contract.ts';
+import { asFailure, Failure } from '../contract/failure.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import type { StudyFile } from '../run-sync/study-files.ts';
+import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
+
+const maxRuns = 2000;
+
+/**
+ * Returns the file of a new sweep. Throws as creating a run of any of its points does (the message names the point), `environment_unknown`, or
+ * `study_invalid` if points or seeds are repeated or a point sets the seed.
+ */
+export async function newStudyFile(
+  parts: CreateRunParts,
+  { name, base, set, points, seeds, environment }: Omit<Input<'studies.create'>, 'start'>,
+): Promise<StudyFile> {
+  checkPoints(points, seeds);
+  const config = await prepareConfig(parts, { ...base, set });
+  for (const point of points) {
+    await prepareConfig(parts, { config: { ...config }, set: point.set }).catch((error) => {
+      const { code, message, hint } = asFailure(error);
+      throw new Failure(code, `Point "${point.name}": ${message}`, hint);
+    });
+  }
+  return {
+    version: 1,
+    name,
+    created: Date.now(),
+    base: describeBase(base),
+    environment: evaluatedLabel(config, environment),
+    points,
+    seeds,
+    config: { ...config },
+  };
+}
+
+function checkPoints(points: StudyFile['points'], seeds: readonly number[]): void {
+  const invalid = (message: string, hint: string) => new Failure('study_invalid', message, hint);
+  const names = points.map(({ name }) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw invalid(`Two settings are named "${repeated}".`, 'Use unique names.');
+  if (new Set(seeds).size < seeds.length) throw invalid('A seed is repeated.', 'List each seed once.');
+  const seeded = points.find(({ set }) => set.seed !== undefined);
+  if (seeded) throw invalid(`Point "${seeded.name}" sets the seed.`, "Use the sweep's list of seeds.");
+  if (points.length * seeds.length > maxRuns)
+    throw invalid(
+      `${points.length} points with ${seeds.length} seeds are ${points.length * seeds.length} runs.`,
+      `A sweep can have at most ${maxRuns}.`,
+    );
+}
+
+/** Returns the label of the environment whose success rate is compared. Throws `environment_unknown`. */
+function evaluatedLabel({ environments }: RunConfig, label: string | undefined): string {
+  if (label === undefined) return (environments.find(({ validate }) => validate) ?? environments[0]!).label;
+  const labels = environments.map((environment) => environment.label);
+  if (labels.includes(label)) return label;
+  throw new Failure(
+    'environment_unknown',
+    `The sweep's runs have no environment ${label}.`,
+    `Choose one of ${labels.join(', ')}.`,
+  );
+}
+
+function describeBase(base: RunSource): string {
+  if ('preset' in base) return base.preset;
+  if ('config' in base) return 'configuration';
+  return base.checkpoint === undefined ? base.run : `${base.run}@${base.checkpoint}`;
+}
