@@ -31,8 +31,8 @@ test.each([
   [1, 0],
 ])('any other address is shown whole first: answer %d opens it %d times', async (response, opened) => {
   const desk = parts(response);
-  await new OutsideLinks(desk).open('https://bücher.example/licence?a=b');
-  const address = 'https://xn--bcher-kva.example/licence?a=b';
+  await new OutsideLinks(desk).open('https://bücher.example/license?a=b');
+  const address = 'https://xn--bcher-kva.example/license?a=b';
   expect(desk.ask).toHaveBeenCalledWith(expect.objectContaining({ detail: address, cancelId: 1 }));
   expect(desk.open.mock.calls).toEqual(Array.from({ length: opened }, () => [address]));
 });

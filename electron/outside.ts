@@ -19,7 +19,7 @@ export function outside(address: string): 'at once' | 'asked' | 'never' {
   return knownHosts.has(url.host) ? 'at once' : 'asked';
 }
 
-/** Opens links in the system browser. Unknown hosts, such as licence pages and mirrors, need confirmation. */
+/** Opens links in the system browser. Unknown hosts, such as license pages and mirrors, need confirmation. */
 export class OutsideLinks {
   private readonly host: Host;
   private asking = false;

@@ -46,7 +46,7 @@ export class Bundles {
     return tasks.run(
       { kind: 'export_bundle', runId, title: `Packing ${name}`, cancellable: true },
       (control) =>
-        exports.keep(`${runId}.starpo.zip`, async (target) => {
+        exports.add(`${runId}.starpo.zip`, async (target) => {
           await new BundleThread().callOnce('pack', { folder, target, manifest }, control);
         }),
     );

@@ -14,7 +14,7 @@ export const modelEntry = z.object({
   /** `starter`: shipped with the app; `downloaded`: in the data folder; `added` by the user; `cache`: in Hugging Face's cache. */
   source: z.enum(['starter', 'downloaded', 'added', 'cache']),
   repository: z.string().nullable(),
-  licence: z.string().nullable(),
+  license: z.string().nullable(),
   architecture: z.string().nullable(),
   parameters: z.number().nullable(),
   /** Data types of the weights, such as `bf16`, joined by `, `. */
@@ -54,8 +54,8 @@ export const hubModel = z.object({
   repository,
   /** Commit to download. */
   revision: z.string(),
-  licence: z.string().nullable(),
-  licenceLink: z.string().nullable(),
+  license: z.string().nullable(),
+  licenseLink: z.string().nullable(),
   parameters: z.number().nullable(),
   files: z.number().int(),
   bytes: z.number(),

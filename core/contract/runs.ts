@@ -237,7 +237,7 @@ export const modelCard = z.object({
   name: z.string(),
   title: z.string(),
   repository: z.string().describe('on Hugging Face'),
-  licence: z.string(),
+  license: z.string(),
 });
 export type ModelCard = z.infer<typeof modelCard>;
 

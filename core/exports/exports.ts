@@ -78,7 +78,7 @@ export class Exports {
   }
 
   /** Adds one file written by a callback. Cleans up on failure. */
-  async keep(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
+  async add(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
     try {

@@ -34,14 +34,14 @@ export function modelCard(facts: CardFacts): string {
     '## Limitations',
     limits(facts),
     '## License',
-    licence(origin),
+    license(origin),
   ].join('\n\n')}\n`;
 }
 
-function frontMatter({ licence, repository }: Origin): string {
+function frontMatter({ license, repository }: Origin): string {
   return [
     '---',
-    `license: ${licence?.id ?? 'unknown'}`,
+    `license: ${license?.id ?? 'unknown'}`,
     'library_name: transformers',
     'pipeline_tag: text-generation',
     'tags: ["reinforcement-learning", "agents", "starpo"]',
@@ -108,8 +108,8 @@ function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
     .join('\n');
 }
 
-function licence(origin: Origin): string {
-  if (origin.licence === null)
+function license(origin: Origin): string {
+  if (origin.license === null)
     return `Unknown. The weights derive from ${markdownText(origin.name)}, whose license applies. Check it before publishing.`;
-  return `${origin.licence.title}, the license of ${link(origin)}, from which the weights derive.`;
+  return `${origin.license.title}, the license of ${link(origin)}, from which the weights derive.`;
 }

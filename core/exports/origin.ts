@@ -12,33 +12,33 @@ export interface Origin {
   /** Repository on Hugging Face, or null if it is unknown. */
   repository: string | null;
   /** Null if it is unknown. */
-  licence: { id: string; title: string } | null;
+  license: { id: string; title: string } | null;
 }
 
 /** Maximum number of parents to follow. */
 const maxParents = 64;
 
-const licences: Record<string, string> = { 'Apache 2.0': 'apache-2.0' };
+const licenses: Record<string, string> = { 'Apache 2.0': 'apache-2.0' };
 
 /** Returns the origin of a run. `starter` is the folder of the starter policy. */
 export function originOf(config: RunConfig, { home, starter }: { home: string; starter: string }): Origin {
   const { start } = ancestorOf(config, home);
   const name = basename(start.model);
   if (start.weights === 'random')
-    return { name: `random weights (shape of ${name})`, repository: null, licence: ownLicence };
+    return { name: `random weights (shape of ${name})`, repository: null, license: ownLicense };
   if (resolve(start.model) === resolve(starter) || isStarter(start.model))
-    return { name: "StarPO Studio's starter policy", repository: null, licence: ownLicence };
+    return { name: "StarPO Studio's starter policy", repository: null, license: ownLicense };
   const published = publishedModels.find(
     (model) =>
       model.name === name ||
       start.model.split(sep).includes(`models--${model.repository.replace('/', '--')}`),
   );
-  if (!published) return { name: `the model "${name}"`, repository: null, licence: null };
-  const { repository, licence } = published;
-  return { name: published.name, repository, licence: { id: licences[licence] ?? 'other', title: licence } };
+  if (!published) return { name: `the model "${name}"`, repository: null, license: null };
+  const { repository, license } = published;
+  return { name: published.name, repository, license: { id: licenses[license] ?? 'other', title: license } };
 }
 
-const ownLicence = { id: 'mit', title: 'MIT' };
+const ownLicense = { id: 'mit', title: 'MIT' };
 
 /** Returns whether a folder is the starter policy of any checkout or installation, also on another machine. */
 const isStarter = (folder: string) => /(^|[\\/])resources[\\/]starter$/.test(folder);

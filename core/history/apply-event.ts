@@ -20,7 +20,7 @@ export type JournalState = Pick<
   | 'journal_problem'
   | 'gap'
   | 'gap_before'
-  | 'taken'
+  | 'training_ms'
 >;
 
 /** The state of a run before its journal is read. */
@@ -38,7 +38,7 @@ export const initialState: JournalState = {
   journal_problem: null,
   gap: 0,
   gap_before: 0,
-  taken: 0,
+  training_ms: 0,
 };
 
 /** Number of events per window of the longest gap. */
@@ -75,7 +75,7 @@ function measureGap(state: JournalState, { seq, time }: JournalEvent, { begins }
   if (begins || state.status === 'paused' || state.last_time === null) return;
   const gap = time - state.last_time;
   state.gap = Math.max(state.gap, gap);
-  if (state.taken !== null) state.taken += Math.max(0, gap);
+  if (state.training_ms !== null) state.training_ms += Math.max(0, gap);
 }
 
 function applyToState(state: JournalState, { time }: JournalEvent, meaning: Meaning): void {

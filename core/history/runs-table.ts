@@ -47,7 +47,7 @@ export interface RunRow {
   /** For example `StarPO-S (PPO)`. NULL if an earlier version added the run. */
   algorithm: string | null;
   /** Training time in ms, without pauses and interruptions. NULL if an earlier version ingested its events. */
-  taken: number | null;
+  training_ms: number | null;
 }
 
 /** The keys of run.json that the history uses. */
@@ -92,7 +92,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   }
   prepared(
     database,
-    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm, taken) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm, training_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
      ON CONFLICT DO NOTHING`,
   ).run(
     runId,
@@ -119,7 +119,7 @@ const estimators: Record<string, string> = { gae: 'PPO', grpo: 'GRPO', dr_grpo: 
 /** Returns the display name of the algorithm. */
 function algorithmOf({ task, filter, advantage }: z.infer<typeof head>): string {
   if (task === 'warm_start') return 'Warm start';
-  if (!filter || !advantage) return 'Not known';
+  if (!filter || !advantage) return 'Unknown';
   const { estimator } = advantage;
   return `${filter.strategy === 'none' ? 'StarPO' : 'StarPO-S'} (${estimators[estimator] ?? estimator})`;
 }

@@ -21,7 +21,7 @@ export async function describeModel(model: ModelFolder): Promise<ModelEntry> {
   const { folder } = model;
   const description = {
     ...model,
-    licence: await licenceOf(model),
+    license: await licenseOf(model),
     architecture: await architectureOf(folder),
     bytes: await bytesIn(folder),
   };
@@ -75,13 +75,13 @@ function trainingBytes({ name, source }: ModelFolder, config: ModelConfig): numb
 }
 
 /** Returns the license from the front matter of the model card, or else that of the published model. */
-async function licenceOf({ name, folder, source }: ModelFolder): Promise<string | null> {
+async function licenseOf({ name, folder, source }: ModelFolder): Promise<string | null> {
   if (source === 'starter') return 'MIT, like the app';
   const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '');
   const head = /^---\r?\n([\s\S]*?)\r?\n---/.exec(card.slice(0, 20_000))?.[1] ?? '';
   const named = /^license_name:\s*(.+)$/m.exec(head)?.[1] ?? /^license:\s*(\S.*)$/m.exec(head)?.[1];
   const published = publishedModels.find((model) => model.name === name);
-  return named?.trim().slice(0, 80) ?? published?.licence ?? null;
+  return named?.trim().slice(0, 80) ?? published?.license ?? null;
 }
 
 /** Returns the total size of the files in a folder. Follows links, which the cache uses. */

@@ -19,8 +19,8 @@ export interface HubFile {
 export interface HubRevision {
   repository: string;
   revision: string;
-  licence: string | null;
-  licenceLink: string | null;
+  license: string | null;
+  licenseLink: string | null;
   modelType: string | null;
   parameters: number | null;
   /** Files that a model folder needs. */
@@ -78,13 +78,13 @@ export async function readRevision(hub: Hub, repository: string, signal?: AbortS
       if (lfs) return [{ name, size: lfs.size, digest: { kind: 'sha256', hex: lfs.sha256 } }];
       return blobId ? [{ name, size, digest: { kind: 'git', hex: blobId } }] : [];
     });
-  const licence = cardData?.license_name ?? [cardData?.license ?? []].flat()[0] ?? null;
+  const license = cardData?.license_name ?? [cardData?.license ?? []].flat()[0] ?? null;
   const link = cardData?.license_link ?? null;
   return {
     repository,
     revision: sha,
-    licence,
-    licenceLink: link && URL.canParse(link) && link.startsWith('https://') ? link : null,
+    license,
+    licenseLink: link && URL.canParse(link) && link.startsWith('https://') ? link : null,
     modelType: config?.model_type ?? null,
     parameters: safetensors?.total ?? null,
     files,

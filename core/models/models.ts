@@ -211,12 +211,12 @@ export class Models {
   }
 
   private async toHubModel(hubRevision: HubRevision): Promise<HubModel> {
-    const { repository, revision, licence, licenceLink, parameters, files } = hubRevision;
+    const { repository, revision, license, licenseLink, parameters, files } = hubRevision;
     const folder = this.folderOf(repository);
     await mkdir(this.folder(), { recursive: true });
     const disk = await statfs(this.folder());
     return {
-      ...{ repository, revision, licence, licenceLink, parameters, folder },
+      ...{ repository, revision, license, licenseLink, parameters, folder },
       files: files.length,
       bytes: sizeOf(hubRevision),
       free: disk.bavail * disk.bsize,

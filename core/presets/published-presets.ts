@@ -130,7 +130,7 @@ function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Pr
   // Plain GRPO has its KL term in the loss, where RAGEN's k1 has an expected gradient of zero.
   if (algorithm.suffix === 'grpo')
     config.kl = { ...config.kl, coefficient: 0.001, estimator: 'k3', placement: 'loss' };
-  const { name, title, repository, licence } = model;
+  const { name, title, repository, license } = model;
   return {
     id: config.preset,
     alias: algorithm.default ? short : null,
@@ -141,7 +141,7 @@ function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Pr
     summary: task.summary,
     method: algorithm.method,
     expects: expectation(model, task, algorithm),
-    model: { name, title, repository, licence },
+    model: { name, title, repository, license },
     deviceBytes: driverBytes + totalBytes(deviceMemoryParts(config, model.shape)),
     hidden: false,
     config,

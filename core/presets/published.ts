@@ -8,7 +8,7 @@ export interface PublishedModel {
   title: string;
   /** Hugging Face repository. */
   repository: string;
-  licence: string;
+  license: string;
   shape: ModelShape;
 }
 
@@ -24,13 +24,13 @@ export interface ModelShape {
   tie_word_embeddings: boolean;
 }
 
-function qwen(size: string, licence: string, shape: Omit<ModelShape, 'vocab_size' | 'tie_word_embeddings'>) {
+function qwen(size: string, license: string, shape: Omit<ModelShape, 'vocab_size' | 'tie_word_embeddings'>) {
   const name = `Qwen2.5-${size}-Instruct`;
   return {
     name,
     title: `Qwen2.5 ${size}`,
     repository: `Qwen/${name}`,
-    licence,
+    license,
     shape: { ...shape, vocab_size: 151_936, tie_word_embeddings: true },
   };
 }

@@ -214,7 +214,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       const findings = findingsOf(info, core.resources);
       const facts = { home, version, info, findings, machine: core.gauges.machine(), runs: runs.list() };
       const texts = await diagnosticTexts({ ...facts, log: recentLog.text() });
-      return core.exports.keep('starpo-diagnostics.zip', (path) => writeZip(path, texts));
+      return core.exports.add('starpo-diagnostics.zip', (path) => writeZip(path, texts));
     },
     'exports.make': (request) => core.exports.make(request),
     'exports.text': async (request) => ({ text: await core.exports.text(request) }),

@@ -179,7 +179,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     const methods = (preset: string) =>
       methodsText(
         findPreset(preset).config,
-        { name: 'a model', repository: null, licence: null },
+        { name: 'a model', repository: null, license: null },
         { started: null, points: [] },
       );
     expect(methods('starter-frozen-lake')).toContain(
@@ -407,7 +407,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     const other = new World();
     const { home, resources, runs, studies, tasks } = await other.core();
     const exports = new Exports({ home, resources, runs, studies, tasks, lifetime: 1 });
-    const { folder } = await exports.keep('left.txt', (path) => writeFile(path, 'x'));
+    const { folder } = await exports.add('left.txt', (path) => writeFile(path, 'x'));
     await expect.poll(() => existsSync(folder)).toBe(false);
     await other.close();
   });

@@ -83,8 +83,8 @@ describe('models', () => {
       hub.files['pytorch_model.bin'] = Buffer.from('not needed');
       const found = await client.call('models.look', { repository: hub.repository });
       expect(found).toMatchObject({
-        licence: 'apache-2.0',
-        licenceLink: 'https://example.com/LICENSE',
+        license: 'apache-2.0',
+        licenseLink: 'https://example.com/LICENSE',
         files: names.length + 1,
         folder: folder(),
         problem: null,
@@ -100,7 +100,7 @@ describe('models', () => {
       expect(models.find(({ source }) => source === 'downloaded')).toMatchObject({
         name: 'Tiny-Qwen',
         repository: hub.repository,
-        licence: 'apache-2.0',
+        license: 'apache-2.0',
         architecture: 'Qwen2ForCausalLM',
         precision: 'fp32',
         problem: null,
@@ -289,7 +289,7 @@ describe('models', () => {
         source: 'cache',
         name: 'Qwen2.5-0.5B-Instruct',
         repository: 'Qwen/Qwen2.5-0.5B-Instruct',
-        licence: 'Apache 2.0',
+        license: 'Apache 2.0',
         trainingBytes: expect.any(Number),
       },
     ]);

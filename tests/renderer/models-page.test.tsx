@@ -34,9 +34,9 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.click(button('Find'));
   };
 
-  test('downloads a model after showing its licence', async () => {
+  test('downloads a model after showing its license', async () => {
     await lookUp(hub.repository);
-    await page.shown(page.saying('article', /Licenceapache-2\.0.*Download4\.0 MB in 3 files/));
+    await page.shown(page.saying('article', /Licenseapache-2\.0.*Download4\.0 MB in 3 files/));
     hub.faults = [refusal('model.safetensors', 403)];
     await page.click(button('Accept apache-2.0 and download'));
     // The download was refused; it resumes from the partial file.

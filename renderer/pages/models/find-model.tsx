@@ -11,7 +11,7 @@ import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './models-page.module.css';
 
-/** Finds a model on the hub, shows its licence and size, and downloads it. */
+/** Finds a model on the hub, shows its license and size, and downloads it. */
 export function FindModel({ repository }: { repository: string | null }) {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
@@ -117,19 +117,19 @@ interface FoundProps {
 }
 
 function Found({ model, busy, onDownload, onClose }: FoundProps) {
-  const { repository, licence, licenceLink, bytes, parameters, files, free, folder, problem } = model;
+  const { repository, license, licenseLink, bytes, parameters, files, free, folder, problem } = model;
   return (
     <article className={`panel ${styles.found}`} aria-label={repository}>
       <div className={styles.foundText}>
         <h3>{repository}</h3>
         <dl className={styles.facts}>
-          <Fact name="Licence">
-            {licenceLink ? (
-              <a href={licenceLink} target="_blank" rel="noreferrer">
-                {licence ?? 'see licence'}
+          <Fact name="License">
+            {licenseLink ? (
+              <a href={licenseLink} target="_blank" rel="noreferrer">
+                {license ?? 'see license'}
               </a>
             ) : (
-              (licence ?? 'not stated; see the model page')
+              (license ?? 'not stated; see the model page')
             )}
           </Fact>
           <Fact name="Download">
@@ -148,7 +148,7 @@ function Found({ model, busy, onDownload, onClose }: FoundProps) {
       </div>
       <div className={styles.foundActions}>
         <Button icon="down" kind="primary" disabled={busy || problem !== null} onClick={onDownload}>
-          {busy ? 'Starting…' : licence ? `Accept ${licence} and download` : 'Download'}
+          {busy ? 'Starting…' : license ? `Accept ${license} and download` : 'Download'}
         </Button>
         <Button onClick={onClose}>Close</Button>
       </div>

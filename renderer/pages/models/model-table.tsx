@@ -24,7 +24,7 @@ export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
             numeric('Parameters'),
             'Precision',
             numeric('Size'),
-            'Licence',
+            'License',
             'Training',
             actions,
           ]}
@@ -41,7 +41,7 @@ export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
 }
 
 function Row({ model }: { model: ModelEntry }) {
-  const { name, folder, source, architecture, parameters, precision, bytes, licence } = model;
+  const { name, folder, source, architecture, parameters, precision, bytes, license } = model;
   return (
     <tr>
       <th scope="row">
@@ -55,7 +55,7 @@ function Row({ model }: { model: ModelEntry }) {
       <td className="numeric">{parameters === null ? '–' : number(parameters)}</td>
       <td>{precision ?? '–'}</td>
       <td className="numeric">{sizeOf(bytes)}</td>
-      <td className={styles.wrapped}>{licence ?? 'not stated'}</td>
+      <td className={styles.wrapped}>{license ?? 'not stated'}</td>
       <td className={styles.wrapped}>
         <Fit model={model} />
       </td>

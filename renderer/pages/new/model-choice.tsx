@@ -81,7 +81,7 @@ export function ModelNote({ value, base, from }: { value: SettingValue; base: Se
   if (!model) return null;
   return (
     <p className={styles.note}>
-      {model.title} ({model.licence}), from any model folder on this machine.
+      {model.title} ({model.license}), from any model folder on this machine.
     </p>
   );
 }

@@ -154,7 +154,7 @@ function ModelFolder({ card, model }: { card: ModelCard; model: ChosenModel }) {
         {state?.problem === null && (
           <p>
             <span className="status-dot" data-status="running" aria-hidden="true" /> {card.name},{' '}
-            {number(state.parameters ?? 0)} parameters · {card.licence}
+            {number(state.parameters ?? 0)} parameters · {card.license}
           </p>
         )}
         {state?.problem && (
