@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { commandLine } from '../command-line.ts';
 import {
@@ -31,12 +31,7 @@ import {
 const limit = 30_000;
 const exampleConfig = () => JSON.parse(readFileSync(join(root, 'docs/formats/examples/run.json'), 'utf8'));
 
-let home: string;
-let dispose: () => Promise<void>;
-beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
-});
-afterAll(() => dispose());
+const home = temporaryHome();
 
 interface Rejection {
   status: number;

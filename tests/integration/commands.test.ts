@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { appendCommand, type Command } from '../../core/run-directory/control.ts';
 import {
   type JournalEvent,
@@ -11,12 +11,7 @@ import {
   temporaryHome,
 } from './trainer-process.ts';
 
-let home: string;
-let dispose: () => Promise<void>;
-beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
-});
-afterAll(() => dispose());
+const home = temporaryHome();
 
 /** Sends a command to a trainer and waits for its answer. Rejects if the trainer exits before. */
 async function send(folder: string, child: ChildProcess, command: Command): Promise<void> {

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { asFailure } from '../../core/contract/failure.ts';
 import { applySettings } from '../../core/run-config/settings.ts';
 import { upgradeConfig } from '../../core/run-config/upgrade.ts';
@@ -76,7 +76,7 @@ test.each([
 });
 
 test('a run that breaks a rule between keys is not created', async () => {
-  const { home, dispose } = await temporaryHome();
+  const home = temporaryHome(onTestFinished);
   const args = ['new', 'starter-bandit', '--home', home, '--set', 'policy_loss.mini_batch=24'];
   const { status, stderr } = spawnSync(process.execPath, [commandLine, ...args], {
     cwd: root,
@@ -85,5 +85,4 @@ test('a run that breaks a rule between keys is not created', async () => {
   expect(status).toBe(2);
   expect(stderr).toContain('policy_loss.mini_batch: must be a multiple of rollout.group_size');
   expect(existsSync(join(home, 'runs')) ? readdirSync(join(home, 'runs')) : []).toEqual([]);
-  await dispose();
 });

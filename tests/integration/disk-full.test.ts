@@ -2,20 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { endState } from './killing.ts';
 import { newTinyRun, sameRun } from './tiny-run.ts';
 import { readJournal, spawnTrainer, temporaryHome, train, trainer } from './trainer-process.ts';
 
-let home: string;
-let dispose: () => Promise<void>;
+const home = temporaryHome();
 let complete: string;
 beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
   complete = await newTinyRun(home, { iterations: 8, 'checkpoint.keep': 8 });
   expect((await once(spawnTrainer(complete), 'exit'))[0]).toBe(0);
 });
-afterAll(() => dispose());
 
 /** Trains with a limit on the size of files: further writes fail as on a full disk. */
 async function trainWithin(folder: string, bytes: number) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { commandLine } from '../command-line.ts';
 import { newTinyRun } from './tiny-run.ts';
 import {
@@ -16,16 +16,13 @@ import {
   train,
 } from './trainer-process.ts';
 
-let home: string;
-let dispose: () => Promise<void>;
+const home = temporaryHome();
 let parent: string;
 beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
   // With a critic and a KL term, so that every part of the trainer's state matters.
   parent = await newTinyRun(home, { 'kl.coefficient': 0.01, 'checkpoint.keep': 3 });
   await once(spawnTrainer(parent), 'exit');
 });
-afterAll(() => dispose());
 
 async function createRun(...args: string[]): Promise<string> {
   const command = [commandLine, 'new', ...args, '--home', home];

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { trapRegime } from '../../core/contract/echo-trap.ts';
 import { adviceFor, whyUntrained } from '../../core/echo-trap/advice.ts';
 import { type Core, createCore } from '../../core/index.ts';
@@ -39,7 +39,7 @@ const idleSettings = {
 const preset = 'starter-frozen-lake-grpo-s';
 
 test('settings reported to have no effect change no weight, and change weights where they have an effect', async () => {
-  const { home, dispose } = await temporaryHome();
+  const home = temporaryHome(onTestFinished);
   const weights = async (settings: Record<string, string | number>) => {
     const folder = await newRun(home, preset, { ...small, ...settings });
     expect(await train(folder)).toBe(0);
@@ -58,7 +58,6 @@ test('settings reported to have no effect change no weight, and change weights w
   expect(await weights(idleSettings)).toBe(plain);
   const steps = { 'policy_loss.mini_batch': 4 };
   expect(await weights({ ...steps, ...idleSettings })).not.toBe(await weights(steps));
-  await dispose();
 });
 
 /** Last healthy iteration, from which forks continue. */
@@ -128,17 +127,12 @@ const configurations: [name: string, preset: string, settings: Record<string, Se
 ];
 
 describe('recommendations are settings that have an effect in the trainer', () => {
+  const home = temporaryHome();
   let core: Core;
-  let dispose: () => Promise<void>;
   beforeAll(async () => {
-    const folder = await temporaryHome();
-    dispose = folder.dispose;
-    core = await createCore({ home: folder.home });
+    core = await createCore({ home });
   });
-  afterAll(async () => {
-    await core.dispose();
-    await dispose();
-  });
+  afterAll(() => core.dispose());
 
   test.each(configurations)('%s', async (_, preset, settings) => {
     const config = applySettings(findPreset(preset).config, { 'policy_loss.clip_high': 0.2, ...settings });
@@ -174,7 +168,7 @@ describe('recommendations are settings that have an effect in the trainer', () =
 });
 
 test('a configuration from a preset or a file is checked without creating a run', async () => {
-  const { home, dispose } = await temporaryHome();
+  const home = temporaryHome(onTestFinished);
   const core = await createCore({ home });
   const check = createHandlers(core)['configs.check'];
   expect(await check({ preset, set: { 'policy_loss.mini_batch': 24 } })).toMatchObject({
@@ -205,5 +199,4 @@ test('a configuration from a preset or a file is checked without creating a run'
   expect(JSON.parse(cli(preset, '--json').stdout)).toMatchObject({ problems: [] });
   const rejected = cli(preset, '--set', 'policy_loss.mini_batch=24');
   expect(rejected).toMatchObject({ status: 2, stderr: expect.stringContaining('config_invalid') });
-  await dispose();
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { randomNumbers } from '../../benchmarks/bootstrap.ts';
 import { killTrainer } from '../nightly/kill-trainer.ts';
 import {
@@ -24,12 +24,7 @@ const settings = {
 };
 const weights = (folder: string) => sha256(join(folder, 'checkpoints/000006/model.safetensors'));
 
-let home: string;
-let dispose: () => Promise<void>;
-beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
-});
-afterAll(() => dispose());
+const home = temporaryHome();
 
 test('a trainer killed at five random points and resumed ends with the same bits as an uninterrupted one', {
   timeout: 300_000,

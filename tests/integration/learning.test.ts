@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
 
-let home: string;
-let dispose: () => Promise<void>;
-beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
-});
-afterAll(() => dispose());
+const home = temporaryHome();
 
 /** Trains a preset and returns the solved evaluation levels before and after. */
 async function learn(preset: string, label: string, settings: Record<string, string | number>) {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readEpisode } from '../../core/run-directory/rollouts.ts';
 import { checkConfig, titled } from '../../core/runs/check-config.ts';
 import { previewConfig } from '../../core/runs/preview-config.ts';
@@ -13,36 +13,30 @@ const trainer = new Trainer([executable]);
 const resources = join(import.meta.dirname, '../../resources');
 
 test("the preview shows the prompts that the policy reads and the trainer's memory plan", async () => {
-  const { home, dispose } = await temporaryHome();
-  try {
-    const folder = await newTinyRun(home, {
-      iterations: 1,
-      'environments.0.prompt.system': 'Cross the lake. {{',
-      'environments.0.prompt.first': 'Turn {turn} of <|im_start|>:\n{state}\n{actions}',
-    });
-    const config = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));
-    const shown = await previewConfig({ home, resources, trainer }, { config });
-    expect(await train(folder)).toBe(0);
+  const home = temporaryHome(onTestFinished);
+  const folder = await newTinyRun(home, {
+    iterations: 1,
+    'environments.0.prompt.system': 'Cross the lake. {{',
+    'environments.0.prompt.first': 'Turn {turn} of <|im_start|>:\n{state}\n{actions}',
+  });
+  const config = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));
+  const shown = await previewConfig({ home, resources, trainer }, { config });
+  expect(await train(folder)).toBe(0);
 
-    const file = readJournal(folder).find(({ type, split }) => type === 'rollout' && split === 'train');
-    const paths = { file: String(file?.file), index: String(file?.index) };
-    const [environment] = shown.environments;
-    expect(environment?.samples).toHaveLength(3);
-    for (const [group, { seed, messages, tokens }] of environment!.samples.entries()) {
-      const id = `000001-train-${String(4 * group).padStart(4, '0')}`;
-      const episode = await readEpisode(folder, paths, id);
-      expect(episode.seed).toBe(seed);
-      const text = messages
-        .map(({ role, content }) => `<|im_start|>${role}\n${content}`)
-        .join('<|im_end|>\n');
-      expect(text).toBe(episode.prompt_text);
-      expect(tokens).toBeGreaterThan(20);
-    }
-    const plan = readJournal(folder).find(({ type }) => type === 'memory_plan');
-    expect(shown.memory).toMatchObject({ device: 'cpu', bytes: plan?.total_bytes, parts: plan?.parts });
-  } finally {
-    await dispose();
+  const file = readJournal(folder).find(({ type, split }) => type === 'rollout' && split === 'train');
+  const paths = { file: String(file?.file), index: String(file?.index) };
+  const [environment] = shown.environments;
+  expect(environment?.samples).toHaveLength(3);
+  for (const [group, { seed, messages, tokens }] of environment!.samples.entries()) {
+    const id = `000001-train-${String(4 * group).padStart(4, '0')}`;
+    const episode = await readEpisode(folder, paths, id);
+    expect(episode.seed).toBe(seed);
+    const text = messages.map(({ role, content }) => `<|im_start|>${role}\n${content}`).join('<|im_end|>\n');
+    expect(text).toBe(episode.prompt_text);
+    expect(tokens).toBeGreaterThan(20);
   }
+  const plan = readJournal(folder).find(({ type }) => type === 'memory_plan');
+  expect(shown.memory).toMatchObject({ device: 'cpu', bytes: plan?.total_bytes, parts: plan?.parts });
 }, 60_000);
 
 test("the trainer's rules are reported by setting title", async () => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findEnvironment } from '../../core/environments/registry.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
@@ -14,17 +14,14 @@ const published = dirname(
 );
 const imEnd = 151_645;
 
-let home: string;
+const home = temporaryHome();
 let model: string;
-let dispose: () => Promise<void>;
 let reference: Tokenizer;
-beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
+beforeAll(() => {
   model = makeModel(join(home, 'model'));
   const read = (name: string) => JSON.parse(readFileSync(join(published, name), 'utf8'));
   reference = new Tokenizer(read('tokenizer.json'), read('tokenizer_config.json'));
 });
-afterAll(() => dispose());
 
 /** Writes a small model with the vocabulary and tokenizer of Qwen2.5-Instruct. It has no weights: a run draws them from its seed. */
 function makeModel(folder: string): string {

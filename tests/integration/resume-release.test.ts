@@ -1,24 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createCore } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { commandLine } from '../command-line.ts';
 import { copyReleaseRun, releaseEnvironments, releaseRuns } from '../release-runs.ts';
 import { finalMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
 
-let home: string;
-let dispose: () => Promise<void>;
+const home = temporaryHome();
 const folderOf = (environment: string) => join(home, 'runs', environment);
 const undisturbed = (environment: string) =>
   JSON.parse(readFileSync(join(releaseRuns, environment, 'undisturbed.json'), 'utf8'));
 
-beforeAll(async () => {
-  ({ home, dispose } = await temporaryHome());
+beforeAll(() => {
   for (const environment of releaseEnvironments) copyReleaseRun(environment, folderOf(environment));
 });
-afterAll(() => dispose());
 
 describe('an interrupted run of 1.0.0-beta.1', () => {
   test('is forked with its optimizer state and trains to the same bits', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { StudyPoint } from '../../core/contract/contract.ts';
 import type { Core } from '../../core/index.ts';
 import { createCore } from '../../core/index.ts';
@@ -17,7 +17,7 @@ function untilCompleted(core: Core, id: string): Promise<void> {
 }
 
 test('a sweep of a run and one of its checkpoint are trained and tabulated', async () => {
-  const { home, dispose } = await temporaryHome();
+  const home = temporaryHome(onTestFinished);
   const folder = await newTinyRun(home);
   expect(await train(folder)).toBe(0);
   const run = basename(folder);
@@ -59,11 +59,10 @@ test('a sweep of a run and one of its checkpoint are trained and tabulated', asy
   expect(weights(`${fork}-p1-s1`).equals(weights(run))).toBe(true);
   expect(core.studies.summary(fork).base).toBe(`${run}@2`);
   await core.dispose();
-  await dispose();
 });
 
 test('a point that breaks a rule of the trainer is rejected by name', async () => {
-  const { home, dispose } = await temporaryHome();
+  const home = temporaryHome(onTestFinished);
   const core = await createCore({ home });
   const points = [{ name: 'odd', set: { 'policy_loss.mini_batch': 24 } }];
   await expect(
@@ -74,5 +73,4 @@ test('a point that breaks a rule of the trainer is rejected by name', async () =
   });
   expect(core.studies.list()).toEqual([]);
   await core.dispose();
-  await dispose();
 });

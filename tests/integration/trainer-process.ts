@@ -1,12 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, watch } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { isMachineMetric } from '../../core/run-directory/metrics.ts';
 import { commandLine } from '../command-line.ts';
 
@@ -24,10 +23,11 @@ export interface JournalEvent {
   [key: string]: unknown;
 }
 
-/** Creates a temporary data folder, which `dispose` removes. */
-export async function temporaryHome() {
-  const home = await mkdtemp(join(tmpdir(), 'starpo-'));
-  return { home, dispose: () => rm(home, { recursive: true, force: true }) };
+/** Creates a temporary data folder. It is removed after the tests of the file, or after the test with `onTestFinished`. */
+export function temporaryHome(cleanUp: (remove: () => void) => void = afterAll): string {
+  const home = mkdtempSync(join(tmpdir(), 'starpo-'));
+  cleanUp(() => rmSync(home, { recursive: true, force: true }));
+  return home;
 }
 
 /** Creates a run with the CLI without starting it. */

@@ -1,9 +1,11 @@
 import { deepStrictEqual } from 'node:assert';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { endState, killAtRandomMoment } from '../integration/killing.ts';
 import { newTinyRun, sameRun } from '../integration/tiny-run.ts';
-import { spawnTrainer, temporaryHome } from '../integration/trainer-process.ts';
+import { spawnTrainer } from '../integration/trainer-process.ts';
 
 async function train(folder: string) {
   const [status] = await once(spawnTrainer(folder), 'exit');
@@ -15,26 +17,26 @@ async function train(folder: string) {
  * Throws if a run differs and leaves its folder.
  */
 export async function killTrainer(kills: number, random: () => number) {
-  const { home, dispose } = await temporaryHome();
-  const whole = await newTinyRun(home, { iterations: 8 });
-  await train(whole);
-  const expected = endState(whole);
+  const home = mkdtempSync(join(tmpdir(), 'starpo-'));
+  const undisturbed = await newTinyRun(home, { iterations: 8 });
+  await train(undisturbed);
+  const expected = endState(undisturbed);
   const moments: Record<string, number> = {};
   let done = 0;
   let runs = 0;
   while (done < kills) {
-    const broken = sameRun(whole, `broken-${++runs}`);
+    const killed = sameRun(undisturbed, `killed-${++runs}`);
     for (let over = false; !over && done < kills; ) {
-      const moment = await killAtRandomMoment(broken, random);
+      const moment = await killAtRandomMoment(killed, random);
       over = moment === null;
       if (moment === null) continue;
       moments[moment] = (moments[moment] ?? 0) + 1;
       done += 1;
     }
-    await train(broken);
-    deepStrictEqual(endState(broken), expected, `${broken} differs from ${whole}`);
-    rmSync(broken, { recursive: true });
+    await train(killed);
+    deepStrictEqual(endState(killed), expected, `${killed} differs from ${undisturbed}`);
+    rmSync(killed, { recursive: true });
   }
-  await dispose();
+  rmSync(home, { recursive: true });
   return { kills: done, runs, moments: Object.fromEntries(Object.entries(moments).sort()) };
 }
