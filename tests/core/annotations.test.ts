@@ -499,7 +499,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       truncateSync(join(elsewhere, 'weights'), 2 ** 40);
       const runs = join(world.home, 'runs');
       const before = readdirSync(runs);
-      const begun = new Promise<void>((resolve) => {
+      const started = new Promise<void>((resolve) => {
         const watcher = watch(runs, (_, name) => {
           if (!name?.includes('-adopting-')) return;
           watcher.close();
@@ -507,7 +507,7 @@ describe('annotations', { timeout: 300_000 }, () => {
         });
       });
       const adopting = starpo(['adopt', elsewhere], world.environment());
-      await begun;
+      await started;
       expect(await adopting.kill('SIGINT')).toMatchObject({
         status: 1,
         output: '',

@@ -17,7 +17,7 @@ import * as journal from './fixtures/journal.ts';
 import { type Fate, seriesOf } from './fixtures/trap-series.ts';
 import { World } from './fixtures/world.ts';
 
-const judged = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): Judged => ({
+const scored = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): Judged => ({
   run: { kind, collapsed },
   first: 1,
   last: iterations,
@@ -27,18 +27,18 @@ const judged = (kind: string, collapsed: number | null, iterations: number, alar
 describe('alert scoring', () => {
   test('counts hits, leads and false alarms as docs/collapse-rule.md defines them', () => {
     const score = scoreOf([
-      judged('template', 150, 200, [100, 140]),
-      judged('chaos', 150, 200, [60]),
+      scored('template', 150, 200, [100, 140]),
+      scored('chaos', 150, 200, [60]),
       // 101 iterations early: a false alarm, not a hit.
-      judged('template', 151, 200, [50]),
+      scored('template', 151, 200, [50]),
       // At the onset, and after it.
-      judged('template', 80, 200, [80]),
-      judged('chaos', 80, 200, [81]),
-      judged('healthy', null, 300, []),
-      judged('locked', null, 100, [7, 70]),
-      judged('solved', null, 100, []),
-      judged('declining', null, 500, [5]),
-      judged('template', 9, 100, [4]),
+      scored('template', 80, 200, [80]),
+      scored('chaos', 80, 200, [81]),
+      scored('healthy', null, 300, []),
+      scored('locked', null, 100, [7, 70]),
+      scored('solved', null, 100, []),
+      scored('declining', null, 500, [5]),
+      scored('template', 9, 100, [4]),
     ]);
     expect(score).toMatchObject({
       runs: 10,
@@ -61,7 +61,7 @@ describe('alert scoring', () => {
 
   test("a fork's iterations count from its first iteration", () => {
     const fork = (collapsed: number | null, alarms: number[]): Judged => ({
-      ...judged('template', collapsed, 180, alarms),
+      ...scored('template', collapsed, 180, alarms),
       first: 61,
     });
     expect(scoreOf([fork(69, [65]), fork(120, [100]), fork(null, [])])).toMatchObject({
@@ -75,7 +75,7 @@ describe('alert scoring', () => {
   });
 
   test('iterations after the end of a run do not count as healthy', () => {
-    expect(scoreOf([judged('template', 99_999, 200, [])])).toMatchObject({ healthy_iterations: 200 });
+    expect(scoreOf([scored('template', 99_999, 200, [])])).toMatchObject({ healthy_iterations: 200 });
   });
 
   test('Wilson intervals match values from the literature', () => {
@@ -247,13 +247,13 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     put('b', 'template', { seed: 2 });
     put('c', 'locked', { seed: 3, preset: 'starter-sokoban-grpo' });
     put('d', 'chaos', { seed: 4, preset: 'starter-sokoban-grpo' });
-    const judged = JSON.parse((await run(folder, '--json')).output);
-    expect(judged).toMatchObject({
+    const report = JSON.parse((await run(folder, '--json')).output);
+    expect(report).toMatchObject({
       held_out: { ours: { runs: 4 } },
       left_out_runs: [],
       passed_over_lines: {},
     });
-    expect(judged.tuning).toBeUndefined();
+    expect(report.tuning).toBeUndefined();
     const table = await run(folder);
     expect(table.output).toMatch(/^Runs\n/);
     expect(table.output).not.toContain('Held-out');
@@ -406,14 +406,14 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     ]);
   });
 
-  test('says that fitted thresholds apply after a restart, and to existing runs after a rebuild', async () => {
+  test('reports that fitted thresholds apply after a restart, and to existing runs after a rebuild', async () => {
     put('fell', 'template');
     put('held', 'healthy');
-    const judged = join(world.home, 'runs/fell');
-    cpSync(join(folder, 'fell'), judged, { recursive: true });
+    const existingRun = join(world.home, 'runs/fell');
+    cpSync(join(folder, 'fell'), existingRun, { recursive: true });
     // Up to the onset: after a collapse, success alone determines the state.
-    const lines = readFileSync(join(judged, 'events.jsonl'), 'utf8').split('\n').slice(0, 140);
-    writeFileSync(join(judged, 'events.jsonl'), `${lines.join('\n')}\n`);
+    const lines = readFileSync(join(existingRun, 'events.jsonl'), 'utf8').split('\n').slice(0, 140);
+    writeFileSync(join(existingRun, 'events.jsonl'), `${lines.join('\n')}\n`);
     const running = await world.core();
     const first = running.runs.get('fell').trap;
     const alerts = running.annotations.alerts('fell');

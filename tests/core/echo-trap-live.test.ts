@@ -98,16 +98,16 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     const folder = world.run('one', [journal.started(0)]);
     const core = await world.core();
     const { history } = core;
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<null>();
     vi.spyOn(history, 'trap').mockImplementation(() => {
-      asked.resolve();
+      requested.resolve();
       return answer.promise;
     });
     const close = vi.spyOn(history, 'close');
     appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(1, 1)}\n`);
     await core.supervisor.refresh('one');
-    await asked.promise;
+    await requested.promise;
     const disposed = core.dispose();
     for (let turn = 0; turn < 100; turn++) await setImmediate();
     expect(close).not.toHaveBeenCalled();

@@ -140,16 +140,16 @@ describe('risk score', () => {
 
   test('a series of hard levels contributes nothing if level difficulty is measured', () => {
     const draw = random(5);
-    const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
+    const noise = (size: number) => size * (draw() + draw() + draw() - 1.5);
     const points = Array.from({ length: 80 }, (_, i) => {
-      const randomSuccess = -2 + luck(0.8) - (i >= 50 && i < 70 ? 1 : 0);
+      const randomSuccess = -2 + noise(0.8) - (i >= 50 && i < 70 ? 1 : 0);
       const harder = -(randomSuccess + 2);
       return {
         iteration: i + 1,
         metrics: {
-          'rollout/success_rate': 0.6 - 0.2 * harder + luck(0.02),
-          'rollout/pass_at_n': 0.8 - 0.15 * harder + luck(0.02),
-          'rollout/turns': 2 + 0.5 * harder + luck(0.05),
+          'rollout/success_rate': 0.6 - 0.2 * harder + noise(0.02),
+          'rollout/pass_at_n': 0.8 - 0.15 * harder + noise(0.02),
+          'rollout/turns': 2 + 0.5 * harder + noise(0.05),
           'rollout/template_share': 0.4,
           'rollout/random_success_logprob': randomSuccess,
         },

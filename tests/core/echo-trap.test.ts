@@ -98,7 +98,7 @@ describe('the Echo Trap monitor', () => {
 
   test('a higher state applies immediately, a lower one only after repeated iterations', () => {
     const standing = newStanding();
-    const asked: [target: TrapState, state: TrapState][] = [
+    const steps: [target: TrapState, state: TrapState][] = [
       ['watch', 'watch'],
       ['locked', 'watch'],
       ['watch', 'watch'],
@@ -111,7 +111,7 @@ describe('the Echo Trap monitor', () => {
       ['healthy', 'warning'],
       ['healthy', 'healthy'],
     ];
-    for (const [i, [target, state]] of asked.entries()) {
+    for (const [i, [target, state]] of steps.entries()) {
       advance(standing, target, i, 3);
       expect(standing.state, `after ${i + 1}`).toBe(state);
     }
@@ -389,10 +389,10 @@ describe('properties of the detectors', () => {
 
   test('a series of hard levels is not a collapse if level difficulty is measured', () => {
     const draw = random(7);
-    const luck = (size: number) => size * (draw() + draw() + draw() - 1.5);
+    const noise = (size: number) => size * (draw() + draw() + draw() - 1.5);
     const points = Array.from({ length: 100 }, (_, i): Point => {
-      const randomSuccess = -2 + luck(0.7) - (i >= 60 && i < 80 ? 1 : 0);
-      const success = 0.6 + 0.2 * (randomSuccess + 2) + luck(0.03);
+      const randomSuccess = -2 + noise(0.7) - (i >= 60 && i < 80 ? 1 : 0);
+      const success = 0.6 + 0.2 * (randomSuccess + 2) + noise(0.03);
       return {
         iteration: i + 1,
         metrics: { 'rollout/success_rate': success, 'rollout/random_success_logprob': randomSuccess },

@@ -13,12 +13,12 @@ test('a program that failed to start is sent no signal, which could reach other 
   const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
   new GpuMonitor(1, missing).close();
   const game = new EnvironmentProcess(missing, 'bandit', {}, undefined);
-  const asked = game.reset(1);
+  const pending = game.reset(1);
   game.close();
   const evaluation = launchEvaluation(missing, '/nowhere', {}, () => {});
   evaluation.cancel();
   expect(kill).not.toHaveBeenCalled();
-  await expect(asked).rejects.toMatchObject({ code: 'game_unknown' });
+  await expect(pending).rejects.toMatchObject({ code: 'game_unknown' });
   await expect(evaluation.begun).rejects.toMatchObject({ code: 'trainer_unusable' });
   await expect(evaluation.ended).rejects.toMatchObject({ code: 'trainer_unusable' });
 });

@@ -261,10 +261,10 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     await host.close();
     const next = await world.studio({ resources, trainerPath: trainer });
     const client = createClient(await next.open());
-    const anew = new Promise((resolve) => {
+    const repeated = new Promise((resolve) => {
       client.on('evaluation', ({ evaluation }) => resolve(evaluation));
     });
-    expect(await anew).toMatchObject({ name: 'long', state: 'running' });
+    expect(await repeated).toMatchObject({ name: 'long', state: 'running' });
     await expectGivenUp(long);
     await next.close();
     core = await createCore({ home: world.home, resources, trainerPath: trainer });

@@ -22,7 +22,7 @@ const lines = [
   journal.log(7, 'careful'),
   journal.stopped(8, 2),
 ];
-describe('a data folder of another version', { timeout: 60_000 }, () => {
+describe('a run history of another version', { timeout: 60_000 }, () => {
   let world: World;
   let folder: string;
   beforeEach(() => {
@@ -47,7 +47,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     database.close();
   });
 
-  test('a history from before 1.0 is refused with a hint, and `starpo history rebuild` replaces it', async () => {
+  test('from before 1.0 is rejected with a hint, and `starpo history rebuild` replaces it', async () => {
     const database = new Database(databaseFile(world.home));
     database.exec('CREATE TABLE runs (id TEXT); PRAGMA user_version = 8');
     database.close();
@@ -61,7 +61,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     expect(core.runs.get(id)).toMatchObject({ status: 'completed', iteration: 2, marks: { tags: ['kept'] } });
   });
 
-  test('a newer history is shown and nothing of it changed; whatever would write says why it does not', async () => {
+  test('that is newer is shown unchanged, and operations that would write report the reason', async () => {
     await (await world.core()).dispose();
     const database = new Database(databaseFile(world.home));
     database.pragma('user_version = 999');
@@ -76,10 +76,10 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
 
     const client = createClient(await (await world.studio()).open());
     expect(await client.call('runs.list', {})).toHaveLength(1);
-    const refused = { code: 'history_version_unsupported', hint: expect.stringMatching(/./) };
-    await expect(client.call('runs.annotate', { runId: id, starred: true })).rejects.toMatchObject(refused);
-    await expect(client.call('runs.start', { runId: id })).rejects.toMatchObject(refused);
-    await expect(client.call('history.rebuild', {})).rejects.toMatchObject(refused);
+    const rejection = { code: 'history_version_unsupported', hint: expect.stringMatching(/./) };
+    await expect(client.call('runs.annotate', { runId: id, starred: true })).rejects.toMatchObject(rejection);
+    await expect(client.call('runs.start', { runId: id })).rejects.toMatchObject(rejection);
+    await expect(client.call('history.rebuild', {})).rejects.toMatchObject(rejection);
     await world.end();
     expect(readFileSync(databaseFile(world.home)).equals(bytes)).toBe(true);
     expect(await starpo(['runs'], world.environment()).finished).toMatchObject({
@@ -88,7 +88,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
     });
   });
 
-  test('words of a newer history that this version does not know are shown as they are', async () => {
+  test('that is newer may contain unknown words, which are shown unchanged', async () => {
     const action = {
       ...{ v: 1, id: 'b', time: 2, type: 'action', action: 'one', alert: null, by: 'user' },
       ...{ kind: 'pause', state: 'done', checkpoint: null, fork: null, changes: [], message: 'Paused.' },
@@ -101,10 +101,10 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
       writeFileSync(join(folder, 'annotations.jsonl'), `${JSON.stringify(line)}\n`, { flag: 'a' });
     await (await world.core()).dispose();
     const database = new Database(databaseFile(world.home));
-    const lives = { name: 'dream', iteration: 2, depth: 1 };
+    const phase = { name: 'dream', iteration: 2, depth: 1 };
     const evidence = { level: 'feverish', regime: 'delirium' };
     database.exec(`
-      UPDATE runs SET status = 'hibernating', phase = '${JSON.stringify(lives)}';
+      UPDATE runs SET status = 'hibernating', phase = '${JSON.stringify(phase)}';
       INSERT OR REPLACE INTO echo_trap (run, seq, state, since) VALUES ('${id}', 8, 'feverish', 1);
       UPDATE alerts SET severity = 'grave', state = 'forwarded', evidence = '${JSON.stringify(evidence)}';
       UPDATE actions SET body = json_set(body, '$.by', 'moon', '$.kind', 'cool', '$.state', 'pondered');
@@ -154,7 +154,7 @@ describe('a data folder of another version', { timeout: 60_000 }, () => {
         environments: [{ type: 'moon', gravity: 1 }],
       },
     ],
-  ])('a run of an %s version is listed with its figures', async (_, config) => {
+  ])('a run of an %s version is listed with its progress', async (_, config) => {
     const other = world.run('other-run', [
       journal.started(0),
       journal.phase(1, 'meditate'),

@@ -290,10 +290,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     const file = join(world.folder, 'file');
     writeFileSync(file, '');
     expect(() => openDatabase(file)).toThrowError(expect.objectContaining({ code: 'data_folder_unusable' }));
-    writeFileSync(
-      databaseFile(world.home),
-      'this is no database, but some text that is long enough to be one',
-    );
+    writeFileSync(databaseFile(world.home), 'text that is long enough to be a database, but is not one');
     expect(() => openDatabase(world.home)).toThrowError(
       expect.objectContaining({ code: 'data_folder_unusable' }),
     );
