@@ -12,7 +12,7 @@ import type { Annotations } from '../runs/annotations.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { Game, type GameParts, gameUnknown } from './game.ts';
-import { enoughLevels, readHumanSuccess } from './human-success.ts';
+import { minLevels, readHumanSuccess } from './human-success.ts';
 import { PolicyThread } from './policy-thread.ts';
 
 export interface GamesParts {
@@ -30,15 +30,15 @@ export interface GameRequest {
   level?: number | undefined;
 }
 
-/** The runtime keeps the weights twice: as loaded and prepacked. */
-const copiesOfWeights = 2;
+/** ONNX Runtime holds the weights twice: as loaded and prepacked. */
+const weightCopies = 2;
 
 /** Open games, one per client. */
 export class Games {
   private readonly parts: GamesParts;
   private readonly games = new Map<string, Game>();
   private readonly owned = new Map<object, Game>();
-  private readonly gone = new WeakSet<object>();
+  private readonly disconnected = new WeakSet<object>();
   /** Completion promises of live policy threads. */
   private readonly policies = new Set<Promise<void>>();
   private closed = false;
@@ -76,7 +76,7 @@ export class Games {
       );
     const { trainer, notices } = this.parts;
     trainer.require();
-    await this.release(client, false);
+    await this.release(client);
     const policy = await this.loadPolicy(runId, checkpoint);
     const noise = environment.noise === 'reference' ? undefined : config.levels.validation_seed;
     const parts: GameParts = {
@@ -89,8 +89,8 @@ export class Games {
     };
     try {
       const game = await Game.begin(parts, policy, { checkpoint, level });
-      await this.release(client, false);
-      if (this.closed || this.gone.has(client)) throw gameUnknown();
+      await this.release(client);
+      if (this.closed || this.disconnected.has(client)) throw gameUnknown();
       this.games.set(game.id, game);
       this.owned.set(client, game);
       return game.state;
@@ -110,7 +110,7 @@ export class Games {
   }
 
   /** Switches to another checkpoint. Throws as `open` does. */
-  async choose(id: string, checkpoint: number): Promise<GameState> {
+  async setCheckpoint(id: string, checkpoint: number): Promise<GameState> {
     const game = this.find(id);
     const policy = await this.loadPolicy(game.runId, checkpoint);
     if (this.games.get(id) === game) return game.replacePolicy(policy, checkpoint);
@@ -119,12 +119,16 @@ export class Games {
   }
 
   async end(id: string): Promise<void> {
-    for (const [client, game] of this.owned) if (game.id === id) await this.release(client, false);
+    for (const [client, game] of this.owned) if (game.id === id) await this.release(client);
   }
 
-  /** Closes a client's game. With `forGood` it cannot open another. */
-  async release(client: object, forGood = true): Promise<void> {
-    if (forGood) this.gone.add(client);
+  /** Closes the game of a client that disconnected. */
+  async disconnect(client: object): Promise<void> {
+    this.disconnected.add(client);
+    await this.release(client);
+  }
+
+  private async release(client: object): Promise<void> {
     const game = this.owned.get(client);
     if (!game) return;
     this.owned.delete(client);
@@ -148,17 +152,17 @@ export class Games {
         `The run has no checkpoint ${checkpoint} with weights.`,
         'Choose one from the list.',
       );
-    const needed = weights.size * copiesOfWeights;
+    const needed = weights.size * weightCopies;
     if (needed > freemem())
       throw new Failure(
         'memory_low',
         `The policy needs about ${gigabytes(needed)} of memory, but only ${gigabytes(freemem())} are free.`,
-        'Close other programs, or pause running trainings.',
+        'Close other programs, or pause other runs.',
       );
     const started = PolicyThread.start(folder);
     const ended: Promise<void> = started
       .then(
-        ({ exited }) => exited,
+        (policy) => policy.exited,
         () => {},
       )
       .finally(() => this.policies.delete(ended));
@@ -168,10 +172,10 @@ export class Games {
 
   /** Saves the user's success rate after enough levels. Write errors are ignored. */
   private async saveRate(runId: string, environment: string, results: readonly PlayResult[]): Promise<void> {
-    const own = results.flatMap(({ you }) => you ?? []);
-    if (own.length < enoughLevels) return;
-    const successes = own.filter(({ success }) => success).length;
-    const rate: HumanSuccess = { environment, levels: own.length, successes };
+    const attempts = results.flatMap(({ you }) => you ?? []);
+    if (attempts.length < minLevels) return;
+    const successes = attempts.filter(({ success }) => success).length;
+    const rate: HumanSuccess = { environment, levels: attempts.length, successes };
     try {
       await this.parts.annotations.add(runId, { type: 'human_success', ...rate });
       const humanSuccess = readHumanSuccess(this.parts.runs.folder(runId));

@@ -2,9 +2,9 @@ import type { HumanSuccess } from '../contract/contract.ts';
 import { readAnnotations } from '../run-directory/annotations.ts';
 
 /** Minimum number of levels for saving a user's success rate. */
-export const enoughLevels = 10;
+export const minLevels = 10;
 
-/** The newest rate of each environment of a run, as its annotations have it; none where they can't be read. */
+/** Returns the newest success rate per environment from a run's annotations. Empty if they cannot be read. */
 export function readHumanSuccess(folder: string): HumanSuccess[] {
   const newest = new Map<string, HumanSuccess>();
   for (const annotation of annotationsOf(folder)) {

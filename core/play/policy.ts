@@ -8,7 +8,7 @@ import { names } from './onnx/qwen2.ts';
 /** Half of the cores, since a run may be training. */
 const threads = Math.max(1, Math.floor(availableParallelism() / 2));
 
-/** A policy in ONNX Runtime with its KV cache. Runs synchronously; use it in a thread. */
+/** A policy in ONNX Runtime with its KV cache. It blocks while it runs, so use it in a thread. */
 export class Policy {
   private readonly config: ModelConfig;
   private readonly session: InferenceSession;
@@ -54,8 +54,8 @@ export class Policy {
     this.length = 0;
     this.cache = {};
     for (let layer = 0; layer < layers; layer += 1)
-      for (const what of ['key', 'value'] as const)
-        this.cache[names.past(layer, what)] = new Tensor('float32', new Float32Array(0), [
+      for (const part of ['key', 'value'] as const)
+        this.cache[names.past(layer, part)] = new Tensor('float32', new Float32Array(0), [
           1,
           heads,
           0,
@@ -75,8 +75,8 @@ export class Policy {
       ...this.cache,
     });
     for (let layer = 0; layer < this.config.num_hidden_layers; layer += 1)
-      for (const what of ['key', 'value'] as const)
-        this.cache[names.past(layer, what)] = outputs[names.present(layer, what)] as Tensor;
+      for (const part of ['key', 'value'] as const)
+        this.cache[names.past(layer, part)] = outputs[names.present(layer, part)] as Tensor;
     this.length += ids.length;
     const logits = outputs[names.logits]!.data as Float32Array;
     if (logits.every(Number.isFinite)) return logits;

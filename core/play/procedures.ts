@@ -15,7 +15,7 @@ export function playHandlers(
     'play.move': ({ gameId, action, temperature }) => games.find(gameId).move(action, temperature),
     'play.restart': ({ gameId }) => games.find(gameId).restart(),
     'play.level': ({ gameId, level }) => games.find(gameId).setLevel(level),
-    'play.checkpoint': ({ gameId, checkpoint }) => games.choose(gameId, checkpoint),
+    'play.checkpoint': ({ gameId, checkpoint }) => games.setCheckpoint(gameId, checkpoint),
     'play.close': async ({ gameId }) => {
       await games.end(gameId);
       return {};

@@ -1,4 +1,4 @@
-/** How the next token is chosen, as `rollout` of run.json names it; a temperature of 0 takes the likeliest. */
+/** Sampling settings, as in `rollout` of run.json. Temperature 0 is greedy. */
 export interface Sampling {
   temperature: number;
   /** 0: no limit. */
@@ -7,14 +7,14 @@ export interface Sampling {
   minP: number;
 }
 
-/** Draws a token as the trainer does: the largest `topK`, then those of at least `minP` of the largest, then the smallest set that holds `topP`. `uniform` in [0, 1). */
+/** Samples a token as the trainer does, with the filters top-k, then min-p, then top-p. `uniform`: a random number in [0, 1). */
 export function sampleToken(logits: Float32Array, sampling: Sampling, uniform: number): number {
   const { temperature, topK, topP, minP } = sampling;
-  let likeliest = 0;
-  for (let id = 1; id < logits.length; id += 1) if (logits[id]! > logits[likeliest]!) likeliest = id;
-  if (temperature === 0) return likeliest;
+  let best = 0;
+  for (let id = 1; id < logits.length; id += 1) if (logits[id]! > logits[best]!) best = id;
+  if (temperature === 0) return best;
 
-  const weights = logits.map((logit) => Math.exp((logit - logits[likeliest]!) / temperature));
+  const weights = logits.map((logit) => Math.exp((logit - logits[best]!) / temperature));
   const keepAtLeast = (threshold: number) => {
     for (let id = 0; id < weights.length; id += 1) if (weights[id]! < threshold) weights[id] = 0;
   };
@@ -23,24 +23,24 @@ export function sampleToken(logits: Float32Array, sampling: Sampling, uniform: n
   if (topP < 1) keepAtLeast(nucleusThreshold(weights, topP));
 
   const target = uniform * sum(weights);
-  let passed = 0;
-  let last = likeliest;
+  let cumulative = 0;
+  let last = best;
   for (let id = 0; id < weights.length; id += 1) {
     if (weights[id] === 0) continue;
-    passed += weights[id]!;
+    cumulative += weights[id]!;
     last = id;
-    if (passed > target) break;
+    if (cumulative > target) break;
   }
   return last;
 }
 
-/** The smallest weight inside the smallest set of largest ones that holds a share of the total. */
+/** Returns the smallest weight of the top-p set: the fewest weights whose sum reaches `share` of the total. */
 function nucleusThreshold(weights: Float32Array, share: number): number {
-  const wanted = share * sum(weights);
-  let held = 0;
+  const target = share * sum(weights);
+  let cumulative = 0;
   for (const weight of weights.toSorted().reverse()) {
-    held += weight;
-    if (held >= wanted) return weight;
+    cumulative += weight;
+    if (cumulative >= target) return weight;
   }
   return 0;
 }

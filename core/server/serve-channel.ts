@@ -71,7 +71,7 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
   channel.onClose(() => {
     stop();
     session.close();
-    void core.games.release(session);
+    void core.games.disconnect(session);
     client.$close();
   });
   return {

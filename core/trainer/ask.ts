@@ -2,25 +2,25 @@ import { execFile } from 'node:child_process';
 import { Failure } from '../contract/failure.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
-/** Timeout of queries such as `status` or `devices`, in ms. */
-const limit = 15_000;
+/** Timeout in ms. */
+const timeout = 15_000;
 
 /**
- * Runs the trainer for a short question, with `input` on its standard input, and gives the JSON object that it prints. Throws the trainer's own error, `trainer_missing`,
- * or `trainer_unusable` where it didn't answer with JSON.
+ * Runs a short trainer command such as `status` or `devices`, with `input` on its standard input, and returns the JSON value that it prints.
+ * Throws the trainer's own error, or `trainer_unusable` if it cannot run or does not print JSON.
  */
 export function askTrainer(executable: string, args: readonly string[], input = ''): Promise<unknown> {
-  return new Promise((answer, refuse) => {
+  return new Promise((resolve, reject) => {
     const child = execFile(
       executable,
       args,
-      { timeout: limit, maxBuffer: 16 << 20 },
+      { timeout, maxBuffer: 16 << 20 },
       (error, output, errorOutput) => {
-        if (error) return refuse(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
+        if (error) return reject(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
         try {
-          answer(JSON.parse(output));
+          resolve(JSON.parse(output));
         } catch {
-          refuse(unusable(executable, `\`${args[0]}\` printed no JSON`));
+          reject(unusable(executable, `\`${args[0]}\` did not print JSON`));
         }
       },
     );

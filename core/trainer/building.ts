@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
-/** Written by the set-up (scripts/lib/trainer-build.mjs) while it builds the trainer, and left behind only by a build that failed. */
+/** The report that setup (scripts/lib/trainer-build.mjs) writes while it builds the trainer. It remains only if the build fails. */
 const report = z.object({
-  pid: z.number().int().describe('of the set-up'),
+  pid: z.number().int().describe('process id of setup'),
   done: z.number().int().describe('files compiled so far'),
   total: z.number().int(),
   problem: z.object({ message: z.string(), hint: z.string() }).nullable(),
@@ -15,28 +15,25 @@ const report = z.object({
 export type TrainerBuilding = Pick<z.infer<typeof report>, 'done' | 'total'>;
 
 const fileName = 'building.json';
-/** Milliseconds without an update after which a report is stale. Setup updates it every 30 s. */
-const silence = 300_000;
+/** Time in ms without an update after which a report is stale. Setup updates it every 30 s. */
+const staleAfter = 300_000;
 
-/** How far the set-up is with building this trainer; null where it isn't at it. Throws `trainer_missing` where it tried and failed. */
+/** Returns the progress of building this trainer, or null if setup is not building it. Throws `trainer_missing` if the build failed. */
 export function readBuilding(trainer: string): TrainerBuilding | null {
   const file = join(dirname(trainer), fileName);
-  const said = readReport(file);
-  if (!said) return null;
-  if (!said.problem) {
-    const isBuilt = isAlive(said.pid) && Date.now() - modified(file) <= silence;
-    return isBuilt ? { done: said.done, total: said.total } : null;
+  const found = readReport(file);
+  if (!found) return null;
+  const { pid, done, total, problem } = found;
+  if (!problem) {
+    const isRunning = isAlive(pid) && Date.now() - modified(file) <= staleAfter;
+    return isRunning ? { done, total } : null;
   }
-  // Built by hand since.
+  // The trainer was built by hand after the failure.
   if (modified(trainer) > modified(file)) return null;
-  throw new Failure(
-    'trainer_missing',
-    `Building the trainer failed. ${said.problem.message}`,
-    said.problem.hint,
-  );
+  throw new Failure('trainer_missing', `Building the trainer failed. ${problem.message}`, problem.hint);
 }
 
-/** Throws `trainer_missing` while the trainer is being built, or where that failed: what an earlier build left is not what this app expects. */
+/** Throws `trainer_missing` while the trainer is being built or if that failed: the app may not fit an earlier build. */
 export function refuseWhileBuilding(trainer: string): void {
   const building = readBuilding(trainer);
   if (!building) return;

@@ -17,7 +17,7 @@ export type EvaluationProgress = z.infer<typeof progress>;
 export interface EvaluationProcess {
   /** Resolves when the policy is loaded and episodes start; rejects as `ended` does. */
   begun: Promise<void>;
-  /** The result as written. Fails with the trainer's own error, `evaluation_cancelled` after `cancel`, `trainer_unusable` or `trainer_failed`. */
+  /** Resolves with the result. Rejects with the trainer's own error, `evaluation_cancelled` after `cancel`, `trainer_unusable` or `trainer_failed`. */
   ended: Promise<unknown>;
   cancel(): void;
 }
@@ -25,7 +25,7 @@ export interface EvaluationProcess {
 /** Maximum stderr to keep. Errors are at its end. */
 const errorLimit = 1 << 16;
 
-/** Runs `starpo-trainer evaluate` as a child process. `options`: its options without dashes. */
+/** Runs `starpo-trainer evaluate` as a child process. `options`: command-line options by name, without dashes. */
 export function launchEvaluation(
   executable: string,
   folder: string,
@@ -65,11 +65,10 @@ export function launchEvaluation(
     );
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);
-      const how = `The evaluation ended with ${signal ?? `status ${status}`}.`;
-      // The trainer has no estimate at first.
+      const ending = `The evaluation ended with ${signal ?? `status ${status}`}.`;
       const unexplained = cancelled
         ? new Failure('evaluation_cancelled', 'The evaluation was cancelled.', 'Start it again.')
-        : new Failure('trainer_failed', how, 'Start it again.');
+        : new Failure('trainer_failed', ending, 'Start it again.');
       reject(parseTrainerError(errors) ?? unexplained);
     });
   });

@@ -6,7 +6,7 @@ import { openForAppending } from '../run-directory/append-line.ts';
 import { runFiles } from '../run-directory/names.ts';
 import { parseTrainerError } from './trainer-error.ts';
 
-/** An error is at the log's end. */
+/** Maximum bytes of the log to search for an error, which is at its end. */
 const logLimit = 1 << 16;
 
 export interface LaunchedTrainer {
@@ -16,7 +16,7 @@ export interface LaunchedTrainer {
 }
 
 /**
- * Starts a trainer in its own session, so that it survives this process. Its output goes to trainer.log.
+ * Starts a trainer in its own session, so that it survives this process. It appends its output to trainer.log.
  * Throws `trainer_unusable` if the system cannot run it, `run_folder_invalid` if the log is a symbolic link.
  */
 export async function launchTrainer(
@@ -52,7 +52,7 @@ export async function launchTrainer(
   }
 }
 
-/** Returns the end of a file from a byte on, at most {@link logLimit} bytes; empty if the file is gone. */
+/** Returns the text from byte `start` to the end of a file, at most the last {@link logLimit} bytes. Empty if the file is gone. */
 function textAfter(path: string, start: number): string {
   try {
     return readFileSync(path).subarray(start).subarray(-logLimit).toString('utf8');

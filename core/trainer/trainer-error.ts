@@ -1,6 +1,6 @@
 import { Failure } from '../contract/failure.ts';
 
-/** Reads the trainer's last error from its stderr: three lines, `error: ...`, `  code: ...`, `  hint: ...`. Returns null if there is none. */
+/** Parses the last error in the trainer's stderr: the lines `error: ...`, `  code: ...` and `  hint: ...`. Returns null if none was found. */
 export function parseTrainerError(text: string): Failure | null {
   const at = text.lastIndexOf('error: ');
   if (at < 0) return null;

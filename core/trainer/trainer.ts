@@ -18,7 +18,7 @@ import { findTrainer } from './executable.ts';
 import { type LaunchedTrainer, launchTrainer } from './launch.ts';
 
 const runState = z.looseObject({ locked: z.boolean(), pid: z.number().int().nullish() });
-const verdict = z.looseObject({
+const validation = z.looseObject({
   warnings: z.array(z.string()),
   idle: configCheck.shape.idle.default([]),
 });
@@ -52,7 +52,7 @@ const deviceList = z.looseObject({
 
 export type Devices = Pick<SystemInfo, 'devices' | 'cuda'> & { build: string | null };
 
-/** Output of `devices --json` (docs/formats/devices.md). */
+/** Parses the output of `devices --json` (docs/formats/devices.md). */
 export function parseDevices(answer: unknown): Devices {
   const { devices, build, cuda } = deviceList.parse(answer);
   const { runtime_version: runtimeVersion, driver_version: driverVersion, problem } = cuda;
@@ -67,7 +67,7 @@ export class Trainer {
     this.candidates = candidates;
   }
 
-  /** Path of the executable, existing or expected. */
+  /** Path of the executable, or the first candidate if none exists. */
   get path(): string {
     try {
       return findTrainer(this.candidates);
@@ -85,7 +85,7 @@ export class Trainer {
     }
   }
 
-  /** Throws `trainer_missing`. Check before creating anything. */
+  /** Throws `trainer_missing` if the trainer cannot be used. Call it before creating files. */
   require(): void {
     this.find();
   }
@@ -113,19 +113,16 @@ export class Trainer {
     return { ...modelFacts.parse(answer), shape: modelShape.safeParse(answer).data ?? null };
   }
 
-  /** The first conversations of a configuration's levels and a processor's memory plan (docs/formats/preview.md). Throws what the trainer finds wrong with it or its model folder. */
+  /** Returns the first prompts of a configuration and the memory plan of a CPU (docs/formats/preview.md). Throws the trainer's error about it or its model folder. */
   async preview(config: unknown, levels: number): Promise<Preview> {
-    const question = ['preview', '-', '--levels', String(levels)];
-    return preview.parse(await askTrainer(this.find(), question, JSON.stringify(config)));
+    const args = ['preview', '-', '--levels', String(levels)];
+    return preview.parse(await askTrainer(this.find(), args, JSON.stringify(config)));
   }
 
-  /**
-   * Checks a whole configuration, rules between its keys included, and gives what is allowed but rarely meant, and settings without effect. Throws what the trainer
-   * finds wrong.
-   */
+  /** Validates a configuration. Returns warnings about unusual settings, and the settings without effect. Throws the trainer's error. */
   async validate(config: unknown): Promise<Pick<ConfigCheck, 'warnings' | 'idle'>> {
     const answer = await askTrainer(this.find(), ['validate', '-', '--json'], JSON.stringify(config));
-    return verdict.parse(answer);
+    return validation.parse(answer);
   }
 
   launch(task: 'reinforce' | 'warm_start', folder: string): Promise<LaunchedTrainer> {

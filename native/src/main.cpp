@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
   env->add_option("NAME", type, "environment type, as in environments[].type of run.json")->required();
   env->add_option("--config", config, "configuration of the environment as a JSON object")->required();
   env->add_option("--noise", noise_seed,
-                  "seed for slips and payouts; default: the noise of the reference implementation");
+                  "seed for slips and payouts; default: the random numbers of the level, as in RAGEN");
 
   int checkpoint = 0;
   std::string environment;

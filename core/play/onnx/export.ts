@@ -18,27 +18,23 @@ const dataTypes: Record<StoredTensor['type'], DataType> = {
 
 export interface ExportedModel {
   config: ModelConfig;
-  /** The model file; its weights lie in the folder's own safetensors files, by name and offset, so nothing is copied. */
+  /** The model file. It references the weights in the folder's safetensors files by name and offset. */
   model: Uint8Array;
 }
 
 /**
- * A model folder or checkpoint as an ONNX model: the graph is ours, the weights stay where they are. Weights of 16 bits are widened as they are read, which is exact.
- * Throws `model_file_missing`, `model_file_invalid`, `model_index_invalid`,
- * `model_config_invalid`, `model_unsupported`, `model_tensor_missing` or `model_tensor_shape`.
+ * Converts a model folder or checkpoint to an ONNX model without copying weights. The graph converts 16-bit weights to fp32, which is exact. Throws
+ * `model_file_missing`, `model_file_invalid`, `model_index_invalid`, `model_config_invalid`, `model_unsupported`, `model_tensor_missing` or
+ * `model_tensor_shape`.
  */
 export async function exportOnnx(folder: string): Promise<ExportedModel> {
   const config = await readModelConfig(folder);
   const tensors = await tensorsOf(folder);
   const weightOf = (graph: Graph, name: string, shape: readonly number[]) => {
     const tensor = tensors.get(name);
-    if (!tensor) throw unfit('model_tensor_missing', folder, `${name} isn't there`);
+    if (!tensor) throw mismatch('model_tensor_missing', folder, `${name} is missing`);
     if (String(tensor.shape) !== String(shape))
-      throw unfit(
-        'model_tensor_shape',
-        folder,
-        `${name} is [${tensor.shape}], where config.json says [${shape}]`,
-      );
+      throw mismatch('model_tensor_shape', folder, `${name} is [${tensor.shape}] instead of [${shape}]`);
     const { file, type, offset, length } = tensor;
     graph.initializers.push({ name, type: dataTypes[type], shape, data: { file, offset, length } });
     return type === 'F32' ? name : graph.node('Cast', [name], { to: 1 });
@@ -50,7 +46,7 @@ export async function exportOnnx(folder: string): Promise<ExportedModel> {
 async function tensorsOf(folder: string): Promise<Map<string, StoredTensor & { file: string }>> {
   const has = (name: string) => existsSync(join(folder, name));
   if (!has(wholeWeights) && !has(weightsIndex))
-    throw unfit('model_file_missing', folder, `there is neither ${wholeWeights} nor ${weightsIndex}`);
+    throw mismatch('model_file_missing', folder, `${wholeWeights} and ${weightsIndex} are missing`);
   const files = has(wholeWeights) ? [wholeWeights] : await shardNames(folder);
   const tensors = new Map<string, StoredTensor & { file: string }>();
   for (const file of files)
@@ -59,10 +55,10 @@ async function tensorsOf(folder: string): Promise<Map<string, StoredTensor & { f
   return tensors;
 }
 
-function unfit(code: string, folder: string, reason: string): Failure {
+function mismatch(code: string, folder: string, reason: string): Failure {
   return new Failure(
     code,
-    `The weights in ${folder} don't fit its config.json: ${reason}.`,
-    'Choose another checkpoint, or take the model folder again from where it came from.',
+    `The weights in ${folder} do not match its config.json: ${reason}.`,
+    'Choose another checkpoint, or download the model folder again.',
   );
 }

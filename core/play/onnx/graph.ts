@@ -1,23 +1,23 @@
 import type { Attribute, DataType, GraphNode, Initializer } from './message.ts';
 
-/** A graph in the making: operators are called like functions, on names of values, and give the name of what they make. */
+/** Builds a graph. Methods take and return names of values. */
 export class Graph {
   readonly nodes: GraphNode[] = [];
   readonly initializers: Initializer[] = [];
   private readonly constants = new Map<string, string>();
 
-  /** Adds an operator with one output, called `as` where it is given. */
+  /** Adds an operator and returns the name of its only output. */
   node(
     operator: string,
     inputs: readonly string[],
     attributes: Readonly<Record<string, number | readonly number[]>> = {},
-    as = `v${this.nodes.length}`,
+    output = `v${this.nodes.length}`,
   ): string {
-    this.add(operator, inputs, [as], attributes);
-    return as;
+    this.add(operator, inputs, [output], attributes);
+    return output;
   }
 
-  /** Two halves of a value's last dimension, which is `size` long. */
+  /** Splits a value into two halves along its last dimension of length `size`. */
   halves(value: string, size: number): [string, string] {
     const name = `v${this.nodes.length}`;
     const outputs: [string, string] = [`${name}a`, `${name}b`];
@@ -30,12 +30,12 @@ export class Graph {
     return this.constant('int64', [values.length], bytes);
   }
 
-  /** One whole number, of no dimension. */
+  /** Adds an int64 scalar. */
   int(value: number): string {
     return this.constant('int64', [], new BigInt64Array([BigInt(value)]));
   }
 
-  /** One number, of no dimension. */
+  /** Adds a float32 scalar. */
   float(value: number): string {
     return this.constant('float32', [], new Float32Array([value]));
   }
@@ -44,11 +44,11 @@ export class Graph {
     return this.constant('float32', [values.length], values);
   }
 
-  /** The same numbers are kept once. */
+  /** Adds a constant, or returns an equal one. */
   private constant(type: DataType, shape: number[], values: Float32Array | BigInt64Array): string {
     const key = `${type} [${shape}] ${values}`;
-    const known = this.constants.get(key);
-    if (known) return known;
+    const existing = this.constants.get(key);
+    if (existing) return existing;
     const name = `c${this.constants.size}`;
     const data = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     this.initializers.push({ name, type, shape, data });
@@ -62,10 +62,10 @@ export class Graph {
     outputs: readonly string[],
     attributes: Readonly<Record<string, number | readonly number[]>>,
   ): void {
-    const written = Object.entries(attributes).map(([name, value]): [string, Attribute] => [
+    const encoded = Object.entries(attributes).map(([name, value]): [string, Attribute] => [
       name,
       typeof value === 'number' ? { int: value } : { ints: value },
     ]);
-    this.nodes.push({ operator, inputs, outputs, attributes: Object.fromEntries(written) });
+    this.nodes.push({ operator, inputs, outputs, attributes: Object.fromEntries(encoded) });
   }
 }

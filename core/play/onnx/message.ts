@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 
-/** Parts of ONNX's messages (onnx.proto), written field by field: what a graph of ours needs, and no more. */
+/** Writes the messages of onnx.proto field by field, limited to what our graph needs. */
 
 const { Writer } = protobuf;
 type Writer = protobuf.Writer;
@@ -9,7 +9,7 @@ export type DataType = keyof typeof dataTypes;
 /** TensorProto.DataType. */
 const dataTypes = { float32: 1, int64: 7, float16: 10, bfloat16: 16 } as const;
 
-/** Numbers that an operator takes as attributes. */
+/** Value of an operator's attribute. */
 export type Attribute = { int: number } | { ints: readonly number[] };
 
 export interface GraphNode {
@@ -19,7 +19,7 @@ export interface GraphNode {
   attributes: Readonly<Record<string, Attribute>>;
 }
 
-/** A tensor that is known beforehand: its bytes, or where in a file they lie. Little-endian, rows first. */
+/** A constant tensor: its bytes, or their position in a file. Little-endian, row-major. */
 export interface Initializer {
   name: string;
   type: DataType;
@@ -27,7 +27,7 @@ export interface Initializer {
   data: Uint8Array | { file: string; offset: number; length: number };
 }
 
-/** An input or output; a dimension with a name is any size, the same wherever the name is. */
+/** An input or output. A named dimension can have any size, the same for all uses of the name. */
 export interface GraphValue {
   name: string;
   type: DataType;
@@ -42,11 +42,11 @@ export interface OnnxGraph {
   nodes: readonly GraphNode[];
 }
 
-/** Operator set of ONNX 1.12: every current runtime has it. */
+/** Operator set of ONNX 1.12, which all current runtimes support. */
 const operatorSet = 17;
 const irVersion = 8;
 
-/** A whole model file, weights that lie in other files not included. */
+/** Serializes a model file. Weights in other files are referenced. */
 export function writeModel(graph: OnnxGraph, producer: { name: string; version: string }): Uint8Array {
   const writer = Writer.create();
   writer.uint32(tag(1, varint)).int64(irVersion);
@@ -87,8 +87,8 @@ function writeTensor(writer: Writer, { name, type, shape, data }: Initializer): 
     writer.uint32(tag(9, delimited)).bytes(data);
     return;
   }
-  const place = { location: data.file, offset: String(data.offset), length: String(data.length) };
-  for (const [key, value] of Object.entries(place)) {
+  const location = { location: data.file, offset: String(data.offset), length: String(data.length) };
+  for (const [key, value] of Object.entries(location)) {
     message(writer, 13, (inner) => {
       text(inner, 1, key);
       text(inner, 2, value);
@@ -104,9 +104,9 @@ function writeValue(writer: Writer, { name, type, shape }: GraphValue): void {
       tensor.uint32(tag(1, varint)).int32(dataTypes[type]);
       message(tensor, 2, (sizes) => {
         for (const size of shape) {
-          message(sizes, 1, (one) => {
-            if (typeof size === 'number') one.uint32(tag(1, varint)).int64(size);
-            else text(one, 2, size);
+          message(sizes, 1, (dimension) => {
+            if (typeof size === 'number') dimension.uint32(tag(1, varint)).int64(size);
+            else text(dimension, 2, size);
           });
         }
       });

@@ -2,26 +2,26 @@ import type { ModelConfig } from '../../models/model-config.ts';
 import { Graph } from './graph.ts';
 import type { GraphValue, OnnxGraph } from './message.ts';
 
-/** Gives the value's name that holds a weight, as fp32, in the given shape. */
+/** Adds a weight to the graph and returns the name of its fp32 value. */
 export type WeightOf = (graph: Graph, name: string, shape: readonly number[]) => string;
 
-/** Names of the graph's inputs and outputs, those that other programs expect of a decoder with a cache. */
+/** Names of the graph's inputs and outputs: the usual ones of a decoder with a KV cache. */
 export const names = {
   ids: 'input_ids',
-  /** How many of the last positions to give logits of; 0: of all. */
+  /** Number of last positions that get logits; 0: all. */
   keep: 'num_logits_to_keep',
   logits: 'logits',
-  past: (layer: number, what: 'key' | 'value') => `past_key_values.${layer}.${what}`,
-  present: (layer: number, what: 'key' | 'value') => `present.${layer}.${what}`,
+  past: (layer: number, part: 'key' | 'value') => `past_key_values.${layer}.${part}`,
+  present: (layer: number, part: 'key' | 'value') => `present.${layer}.${part}`,
 };
 
-/** Added to the scores of what a position may not see: large enough that nothing is left of it. */
-const unseen = -1e9;
+/** Score of masked positions: their softmax is 0. */
+const masked = -1e9;
 const largestInt = 2 ** 53;
 
 /**
- * A Qwen2 model's forward pass for one sequence, in fp32, as the trainer computes it: token ids [1, sequence] and the keys and values of the positions before them,
- * [1, key-value heads, past, head size] for each layer, to logits [1, kept, vocabulary] and the keys and values up to here.
+ * Returns the graph of a Qwen2 model's forward pass for one sequence in fp32, as the trainer computes it. Inputs: token ids [1, sequence], and keys
+ * and values of earlier positions, [1, key-value heads, past, head size] per layer. Outputs: logits [1, kept, vocabulary], and all keys and values.
  */
 export function qwen2Graph(config: ModelConfig, weightOf: WeightOf): OnnxGraph {
   const { hidden_size: hidden, vocab_size: vocabulary, num_hidden_layers: layers } = config;
@@ -30,23 +30,22 @@ export function qwen2Graph(config: ModelConfig, weightOf: WeightOf): OnnxGraph {
   const embedding = weight('model.embed_tokens.weight', vocabulary, hidden);
   const head = config.tie_word_embeddings ? embedding : weight('lm_head.weight', vocabulary, hidden);
 
-  const places = positions(graph, config);
+  const rope = positions(graph, config);
   let stream = graph.node('Gather', [embedding, graph.node('Reshape', [names.ids, graph.ints([-1])])]);
-  for (let layer = 0; layer < layers; layer += 1)
-    stream = block(graph, config, layer, stream, places, weight);
+  for (let layer = 0; layer < layers; layer += 1) stream = block(graph, config, layer, stream, rope, weight);
 
   const first = graph.node('Neg', [graph.node('Reshape', [names.keep, graph.ints([1])])]);
   const kept = graph.node('Slice', [stream, first, graph.ints([largestInt]), graph.ints([0])]);
-  const normal = norm(graph, kept, weight('model.norm.weight', hidden), config.rms_norm_eps);
-  const logits = graph.node('Gemm', [normal, head], { transB: 1 });
+  const normalized = norm(graph, kept, weight('model.norm.weight', hidden), config.rms_norm_eps);
+  const logits = graph.node('Gemm', [normalized, head], { transB: 1 });
   graph.node('Unsqueeze', [logits, graph.ints([0])], {}, names.logits);
 
-  const each = Array.from({ length: layers }, (_, layer) => layer);
-  const cache = (name: (layer: number, what: 'key' | 'value') => string, length: string) =>
-    each.flatMap((layer) =>
+  const layerNumbers = Array.from({ length: layers }, (_, layer) => layer);
+  const cache = (name: (layer: number, part: 'key' | 'value') => string, length: string) =>
+    layerNumbers.flatMap((layer) =>
       (['key', 'value'] as const).map(
-        (what): GraphValue => ({
-          name: name(layer, what),
+        (part): GraphValue => ({
+          name: name(layer, part),
           type: 'float32',
           shape: [1, config.num_key_value_heads, length, config.head_dim],
         }),
@@ -68,7 +67,7 @@ export function qwen2Graph(config: ModelConfig, weightOf: WeightOf): OnnxGraph {
   };
 }
 
-/** What follows from where the new positions are: their rotation, [sequence, head size / 2], and what they may see, [sequence, past + sequence]. */
+/** Rotary embeddings of the new positions, [sequence, head size / 2], and their causal mask, [sequence, past + sequence]. */
 interface Positions {
   cosines: string;
   sines: string;
@@ -85,8 +84,8 @@ function positions(graph: Graph, { head_dim, rope_theta }: ModelConfig): Positio
     graph.node('Range', [graph.int(0), end, graph.int(1)]),
     graph.ints([0]),
   ]);
-  const seen = graph.node('LessOrEqual', [all, own]);
-  const mask = graph.node('Where', [seen, graph.float(0), graph.float(unseen)]);
+  const visible = graph.node('LessOrEqual', [all, own]);
+  const mask = graph.node('Where', [visible, graph.float(0), graph.float(masked)]);
 
   const half = head_dim / 2;
   const frequencies = Float32Array.from({ length: half }, (_, i) =>
@@ -101,13 +100,13 @@ function block(
   config: ModelConfig,
   layer: number,
   stream: string,
-  places: Positions,
+  rope: Positions,
   weight: (name: string, ...shape: number[]) => string,
 ): string {
   const { hidden_size: hidden, intermediate_size: inner, rms_norm_eps: epsilon } = config;
   const own = (name: string, ...shape: number[]) => weight(`model.layers.${layer}.${name}`, ...shape);
   const before = norm(graph, stream, own('input_layernorm.weight', hidden), epsilon);
-  const attended = graph.node('Add', [stream, attention(graph, config, layer, before, places, own)]);
+  const attended = graph.node('Add', [stream, attention(graph, config, layer, before, rope, own)]);
 
   const between = norm(graph, attended, own('post_attention_layernorm.weight', hidden), epsilon);
   const gate = product(graph, between, own('mlp.gate_proj.weight', inner, hidden));
@@ -117,7 +116,7 @@ function block(
   return graph.node('Add', [attended, product(graph, gated, own('mlp.down_proj.weight', hidden, inner))]);
 }
 
-/** Grouped-query attention: `groups` heads of queries share a head of keys and values, side by side as the heads are numbered. */
+/** Grouped-query attention: consecutive query heads share one head of keys and values. */
 function attention(
   graph: Graph,
   config: ModelConfig,
@@ -131,8 +130,8 @@ function attention(
     const width = count * head_dim;
     const weight = own(`self_attn.${name}_proj.weight`, width, hidden);
     const flat = product(graph, input, weight, own(`self_attn.${name}_proj.bias`, width));
-    const apart = graph.node('Reshape', [flat, graph.ints([-1, count, head_dim])]);
-    return graph.node('Transpose', [apart], { perm: [1, 0, 2] });
+    const split = graph.node('Reshape', [flat, graph.ints([-1, count, head_dim])]);
+    return graph.node('Transpose', [split], { perm: [1, 0, 2] });
   };
   const rotated = (value: string) => {
     const [a, b] = graph.halves(value, head_dim);
@@ -141,10 +140,10 @@ function attention(
     const right = graph.node('Add', [times(b, cosines), times(a, sines)]);
     return graph.node('Concat', [left, right], { axis: -1 });
   };
-  const cached = (what: 'key' | 'value', value: string) => {
-    const fresh = graph.node('Unsqueeze', [value, graph.ints([0])]);
-    const name = names.present(layer, what);
-    graph.node('Concat', [names.past(layer, what), fresh], { axis: 2 }, name);
+  const cached = (part: 'key' | 'value', value: string) => {
+    const added = graph.node('Unsqueeze', [value, graph.ints([0])]);
+    const name = names.present(layer, part);
+    graph.node('Concat', [names.past(layer, part), added], { axis: 2 }, name);
     return graph.node('Reshape', [name, graph.ints([shared, 1, -1, head_dim])]);
   };
   const query = graph.node('Mul', [rotated(projected('q', heads)), graph.float(1 / Math.sqrt(head_dim))]);
@@ -155,17 +154,17 @@ function attention(
   const values = cached('value', projected('v', shared));
   const scores = graph.node('Add', [graph.node('MatMul', [queries, keys]), mask]);
   const mixed = graph.node('MatMul', [graph.node('Softmax', [scores], { axis: -1 }), values]);
-  const together = graph.node('Transpose', [mixed], { perm: [2, 0, 1, 3] });
-  const flat = graph.node('Reshape', [together, graph.ints([-1, heads * head_dim])]);
+  const merged = graph.node('Transpose', [mixed], { perm: [2, 0, 1, 3] });
+  const flat = graph.node('Reshape', [merged, graph.ints([-1, heads * head_dim])]);
   return product(graph, flat, own('self_attn.o_proj.weight', hidden, heads * head_dim));
 }
 
-/** Rows times a weight of [outputs, inputs]. */
+/** Multiplies rows by a weight [outputs, inputs]. */
 function product(graph: Graph, input: string, weight: string, bias?: string): string {
   return graph.node('Gemm', bias ? [input, weight, bias] : [input, weight], { transB: 1 });
 }
 
-/** RMSNorm of each row. */
+/** Applies RMSNorm to each row. */
 function norm(graph: Graph, input: string, weight: string, epsilon: number): string {
   const squares = graph.node('Mul', [input, input]);
   const mean = graph.node('ReduceMean', [squares], { axes: [-1], keepdims: 1 });

@@ -21,8 +21,8 @@ int evaluate_command(const std::filesystem::path& run_directory, const Evaluatio
 
 int validate_command(const std::filesystem::path& run_json, bool json);
 
-// Prints the start of a run with this configuration as one JSON object (docs/formats/preview.md): the first prompt of
-// `levels` training levels per environment, and a CPU's memory plan. `run_json` "-" reads standard input. Needs
+// Prints one JSON object about a run with this configuration (docs/formats/preview.md): the first prompts of `levels`
+// training levels per environment, and a CPU's memory plan. `run_json` "-" reads standard input. Needs
 // the model folder's config.json and tokenizer, but no weights. Errors: those of parse_run_config and of the tokenizer
 // and model configuration loaders. An environment's error is printed in place of its samples.
 int preview_command(const std::filesystem::path& run_json, int levels);
@@ -31,7 +31,7 @@ int schema_command();
 
 int status_command(const std::filesystem::path& run_directory, bool json);
 
-// Prints the CPU and every CUDA device, or why CUDA is unavailable (docs/formats/devices.md).
+// Prints the CPU and every CUDA device, or the reason why CUDA is unavailable (docs/formats/devices.md).
 int devices_command(bool json);
 
 // Runs the engine's checks on `device`: cpu, cuda:N, or auto (the first usable GPU, else the CPU). Prints a table or

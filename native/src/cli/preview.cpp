@@ -23,7 +23,7 @@ Json error_json(const Error& error) {
   return {{"code", error.code()}, {"message", error.what()}, {"hint", error.hint()}};
 }
 
-// Splits a prompt into messages at the control tokens' ids, so that text which only looks like them starts no message.
+// Splits a prompt into messages at the ids of control tokens; text that looks like a control token does not split it.
 // The last message is the start of the response.
 Json messages_of(const Playground& playground, const std::vector<std::int32_t>& ids) {
   const auto start = playground.tokenizer.token_id("<|im_start|>"), end = playground.chat.turn_end();
@@ -40,7 +40,7 @@ Json messages_of(const Playground& playground, const std::vector<std::int32_t>& 
   return messages;
 }
 
-// The levels of the environment's first groups. An environment with share 0 has none.
+// Returns the levels of the environment's first groups. An environment with share 0 has none.
 Json samples_of(const RunConfig& config, const Playground& playground, int environment, int levels) {
   Json samples = Json::array();
   for (int iteration = 1; iteration <= config.iterations && static_cast<int>(samples.size()) < levels; ++iteration) {
@@ -75,7 +75,7 @@ Json prompts_of(const RunConfig& config, const Playground& playground, int level
   return prompts;
 }
 
-// Only a CPU is planned: it reserves no memory ahead, whereas a GPU would allocate what it plans.
+// Plans the memory of a CPU only: a GPU would allocate what it plans.
 Json memory_of(const RunConfig& config, const ModelConfig& model) {
   Json memory{{"plan", nullptr}, {"problem", nullptr}};
   try {

@@ -27,7 +27,7 @@ class DemonstrationDraws {
 };
 
 // plain: reasoning without positions, greedy plan. positions: reasoning with positions, greedy plan. careful: reasoning
-// with all positions and the steps of the solver's plan.
+// with all positions and each step of the solver's plan.
 enum class DemonstrationStyle { plain, positions, careful };
 
 struct DemonstrationRequest {

@@ -58,8 +58,8 @@ class Environment {
   virtual ~Environment() = default;
   virtual std::unique_ptr<Environment> clone() const = 0;
 
-  // Starts an episode on the level of this seed. noise: random numbers of slips and payouts; null: the level's own
-  // random numbers, as in the reference. Errors: level_not_found (Sokoban).
+  // Starts an episode on the level of a seed. noise: random numbers for slips and payouts; null: the level's own random
+  // numbers, as in RAGEN. Errors: level_not_found (Sokoban).
   virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
   // Executes an action. Names are compared without case; an unknown action changes nothing. Errors: no_episode (before

@@ -54,7 +54,7 @@ class StateGraph {
 std::optional<double> log_random_success(const Environment& start, int actions) {
   if (start.is_stochastic() || start.actions().empty() || !start.board()) return std::nullopt;
   StateGraph graph(start);
-  std::vector<double> probabilities{1};  // [states] probability of being there after the moves so far
+  std::vector<double> probabilities{1};  // [states] probability of each state after the moves so far
   double success = 0;
   for (int move = 0; move < actions; ++move) {
     std::vector<double> after(graph.size());

@@ -7,14 +7,14 @@
 
 namespace starpo {
 
-// Random numbers for slips and payouts, independent of the level: if they came from the level's own random numbers, a
-// policy could learn to predict them from the level. Draws are numbered, so a copy continues where it was made.
+// Random numbers for slips and payouts. They are independent of the level's own random numbers, so that a policy cannot
+// learn to predict them from the level. Draws are numbered, so a copy continues the same stream.
 class NoiseStream {
  public:
   // place: selects a stream of the key; two uses must not share one.
   NoiseStream(Philox random, std::array<std::uint32_t, 3> place) : random_(random), place_(place) {}
 
-  // Uniform in [0, 1), 53 bits.
+  // Returns a uniform number in [0, 1) with 53 bits.
   double draw() {
     const auto bits = random_(place_[0], place_[1], place_[2], drawn_++);
     return static_cast<double>(((static_cast<std::uint64_t>(bits[0]) << 32) | bits[1]) >> 11) * 0x1p-53;

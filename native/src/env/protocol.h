@@ -8,8 +8,8 @@
 
 namespace starpo {
 
-// Serves the protocol of docs/formats/env-protocol.md until it is closed or the input ends. noise_seed: seed of slips
-// and payouts per level; nothing: the level's own random numbers, as in the reference.
+// Serves the protocol of docs/formats/env-protocol.md until a close request or the end of the input. noise_seed: seed
+// for slips and payouts per level; nullopt: the level's own random numbers, as in RAGEN.
 void serve_environment(Environment&, std::optional<std::uint32_t> noise_seed, std::istream& requests,
                        std::ostream& answers);
 

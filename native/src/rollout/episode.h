@@ -16,7 +16,7 @@ struct EpisodeSpec {
   int group;
   int index_in_group;
   std::uint64_t seed;                // seed of the level
-  std::optional<NoiseStream> noise;  // nothing: the level's own random numbers, as in the reference
+  std::optional<NoiseStream> noise;  // nullopt: the level's own random numbers, as in RAGEN
 };
 
 struct ExecutedAction {
@@ -40,7 +40,7 @@ struct Turn {
   double penalty = 0;
   int think_tokens = 0;  // tokens sampled before </think>
 
-  std::vector<std::int32_t> context_ids;   // added to the context before the first sampled token; not trained
+  std::vector<std::int32_t> context_ids;   // appended before the first sampled token; not trained
   std::vector<std::int32_t> ids;           // sampled tokens, including the turn end; all trained
   std::vector<float> logprobs, entropies;  // [ids], nats, from logits / temperature
 

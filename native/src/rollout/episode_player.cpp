@@ -12,7 +12,7 @@
 namespace starpo {
 namespace {
 
-// Counts sampled tokens before the one that completes </think>, or all tokens if none does.
+// Counts the tokens before the one that completes </think>; all tokens if none does.
 int count_think_tokens(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
   constexpr std::string_view close = "</think>";
   std::string text;
@@ -122,7 +122,7 @@ void EpisodePlayer::finish_turn() {
   episode_.score += turn.reward + turn.penalty;
 }
 
-// RAGEN's rule (environments reference, 0.3): actions run in order until the episode ends or the action budget is used
+// RAGEN's rule: actions run in order until the episode ends or the action budget is used
 // up. Actions beyond the turn's limit are ignored and unknown names are dropped. A turn with dropped or missing actions
 // gets the format penalty once.
 void EpisodePlayer::execute(Turn& turn) {

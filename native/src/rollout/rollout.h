@@ -28,8 +28,8 @@ struct RolloutRequest {
   std::function<void(int finished)> progress;
 };
 
-// Plays all episodes with one generator, without barriers: a slot at the end of its turn steps its environment and
-// continues, and a free slot starts the next episode. Results do not depend on the assignment of slots. Errors:
+// Plays all episodes with one generator and without barriers: when a slot finishes a turn, it steps its environment and
+// continues; a free slot starts the next episode. Results do not depend on the assignment of slots. Errors:
 // non_finite_logprob, context_too_small, config_invalid.
 std::vector<Episode> run_rollout(Generator&, const RolloutRequest&);
 

@@ -12,9 +12,9 @@ namespace starpo {
 
 inline constexpr std::int64_t kMaxSeed = 4294967295;
 
-// Source of slips and payouts. shared: the same for all rollouts of a group. independent: separate for each rollout.
-// reference: the level's own random numbers, as in RAGEN; they repeat in every iteration, so a policy can learn to
-// predict them from the level.
+// Source of the random numbers for slips and payouts. shared: the same for all rollouts of a group. independent:
+// separate for each rollout. reference: the level's own random numbers, as in RAGEN; they repeat in every iteration, so
+// a policy can learn to predict them from the level.
 enum class Noise { shared, independent, reference };
 const char* name_of(Noise);
 

@@ -22,9 +22,9 @@ class AddedTokens {
  public:
   void add(const std::string& content, const AddedToken&);
 
-  // Splits a text in order: calls `plain` with text between tokens and `token` with each token's id. As in Hugging Face
-  // tokenizers, the leftmost match wins, then the longest. The search continues after the content of the previous
-  // match, even if that match consumed white space further on.
+  // Splits a text: calls `plain` with the text between tokens and `token` with each token's id, in order. As in Hugging
+  // Face tokenizers, the leftmost match wins, then the longest. The search continues after the previous match, within
+  // the white space that it consumed.
   template <class Plain, class Token>
   void split(std::string_view text, Plain plain, Token token) const {
     std::size_t consumed = 0, white_until = 0;  // white_until: end of the white space that the last token consumed

@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::int32_t kNoPart = -1;
 
-// A token of the piece and the positions of its neighbours. Merging removes the right part of a pair.
+// A token of the piece and the positions of its neighbors. Merging removes the right part of a pair.
 struct Part {
   std::int32_t id;
   std::int32_t left, right;
 };
 
-// A possible merge, at the time of queueing, of the part at `position` and its right neighbour.
+// A possible merge of the part at `position` with its right neighbor, as they were when it was queued.
 struct Candidate {
   std::int32_t rank, position;
   std::int32_t left_id, right_id, merged_id;

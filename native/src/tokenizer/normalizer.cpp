@@ -11,7 +11,7 @@
 namespace starpo {
 namespace {
 
-// NFC changes no character below U+0300, and their UTF-8 has no byte from 0xCC on.
+// NFC does not change characters below U+0300. Only their UTF-8 has no byte above 0xCB.
 bool is_trivially_composed(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0xCC; });
 }

@@ -7,7 +7,7 @@ namespace starpo {
 
 enum class Normalizer { none, nfc };
 
-// Normalises valid UTF-8 to NFC (UAX 15), in the Unicode version of utf8proc.
+// Normalizes valid UTF-8 to NFC (UAX 15), in the Unicode version of utf8proc.
 std::string to_nfc(std::string_view text);
 
 }  // namespace starpo

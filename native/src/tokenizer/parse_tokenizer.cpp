@@ -30,7 +30,7 @@ std::string type_of(const Json& part) {
 }
 
 [[noreturn]] void unsupported(const std::string& field, const Json& value) {
-  // Print only the type of a nested object.
+  // Prints only the type of a nested object.
   auto shown = value.is_structured() ? (type_of(value).empty() ? "of an unknown type" : "of type " + type_of(value))
                                      : value.dump(-1, ' ', true);
   if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
@@ -89,7 +89,8 @@ void check_supported(const Json& root) {
     require_empty(model, "model.", key);
 }
 
-// GPT-2 writes bytes as printable characters: printable Latin-1 represents itself, and U+0100 on the other 68 bytes.
+// GPT-2 writes bytes as printable characters: printable Latin-1 represents itself, and the characters from U+0100
+// represent the other 68 bytes.
 constexpr char32_t kFirstSubstitute = 0x100;
 
 constexpr bool represents_itself(int byte) {
@@ -198,7 +199,7 @@ class Parser {
       const auto content = token["content"].get<std::string>();
       if (content.empty()) invalid("added_tokens has an empty token");
       const std::int32_t id = id_of(content, value_of(token, "id"));
-      // Hugging Face tokenizers would use the vocabulary's id.
+      // Hugging Face tokenizers would ignore this id and use that of the vocabulary.
       if (const auto found = data_.ids.find(content); found != data_.ids.end() && found->second != id)
         invalid("added_tokens gives " + content + " a different id than model.vocab: " + std::to_string(found->second));
       add_token(content, id, content);

@@ -40,7 +40,7 @@ std::string_view interval_of(std::string_view text) {
                                                                                             : std::string_view();
 }
 
-// Refuses constructs outside of classes that Oniguruma and PCRE2 interpret differently.
+// Rejects constructs outside of classes that Oniguruma and PCRE2 interpret differently.
 void check_construct(std::string_view text) {
   if (text.starts_with("(*")) refuse_regex("has a PCRE2 verb");
   // Oniguruma's (?m) is PCRE2's (?s), and its (?i) without a colon groups the alternatives that follow.

@@ -11,7 +11,7 @@ namespace starpo {
 extern const std::string_view kGpt2Regex;
 
 // Splits text into the pieces within which byte pairs merge, by a regular expression of tokenizer.json. The expression
-// uses Oniguruma syntax and is matched by PCRE2; constructs that differ between the two are translated or refused.
+// uses Oniguruma syntax and is matched by PCRE2; constructs that differ between the two are translated or rejected.
 // Immutable, so threads may share it.
 class SplitPattern {
  public:

@@ -11,8 +11,8 @@ namespace {
 // Published files have about 10 MB.
 constexpr std::uintmax_t kMaxTokenizerBytes = 256 << 20;
 
-// Encodes a text in the order of Hugging Face tokenizers: added tokens in the raw text, normalisation, added tokens in
-// the normalised text, split, byte pairs. Invalid UTF-8 is neither normalised nor merged with its neighbours.
+// Encodes a text in the order of Hugging Face tokenizers: added tokens of the raw text, normalization, added tokens of
+// the normalized text, split, byte pairs. Invalid UTF-8 is neither normalized nor merged with its neighbors.
 class Encoder {
  public:
   Encoder(const Tokenizer::Data& data, const Tokenizer::Data::Added& added) : data_(data), added_(added) {}

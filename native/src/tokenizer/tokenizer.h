@@ -11,18 +11,18 @@
 
 namespace starpo {
 
-// Whether special tokens (<|im_end|>) in a text are recognised. as_text splits them like other text, so that an
+// Whether special tokens such as <|im_end|> in a text are recognized. as_text splits them like other text, so that an
 // environment's observation can't forge a control token.
 enum class SpecialTokens { as_text, recognized };
 
 // A byte-level BPE tokenizer, read from a Hugging Face tokenizer.json. Immutable, so threads may share it.
 class Tokenizer {
  public:
-  // Loads tokenizer.json. Refuses a file if ids could differ from those of Hugging Face tokenizers. Errors:
+  // Loads tokenizer.json. Rejects a file whose ids could differ from those of Hugging Face tokenizers. Errors:
   // tokenizer_missing, tokenizer_invalid, tokenizer_unsupported (names the field).
   static Tokenizer load(const std::filesystem::path& folder);
 
-  // Returns the token ids. Added tokens that are not special (<think>) are always recognised. Errors:
+  // Returns the token ids. Added tokens that are not special (<think>) are always recognized. Errors:
   // tokenizer_regex_limit.
   std::vector<std::int32_t> encode(std::string_view text, SpecialTokens = SpecialTokens::as_text) const;
 
@@ -30,11 +30,10 @@ class Tokenizer {
   // tokenizer_token_missing.
   std::int32_t token_id(std::string_view name) const;
 
-  // Returns the bytes of the tokens, including special ones. Incomplete UTF-8 stays as it is. Unknown ids give no
-  // bytes.
+  // Returns the bytes of the tokens, including special ones. Incomplete UTF-8 is not replaced. Unknown ids are skipped.
   std::string decode(std::span<const std::int32_t> ids) const;
 
-  // The largest id plus 1.
+  // Returns the largest id plus 1.
   int vocab_size() const;
 
   struct Data;

@@ -14,7 +14,7 @@
 namespace starpo {
 
 struct Tokenizer::Data {
-  // Added tokens matched in the raw text, and those matched in the normalised text.
+  // Added tokens matched in the raw text, and those matched in the normalized text.
   struct Added {
     AddedTokens verbatim, normalized;
   };

@@ -41,7 +41,7 @@ class Bandit final : public Environment {
 
  private:
   BanditConfig config_;
-  NumpyRandom random_;                     // order of the arms, and payouts without noise
+  NumpyRandom random_;                     // order of the arms; payouts if noise_ is empty
   std::optional<NoiseStream> noise_;       // payouts
   std::array<bool, 2> high_{false, true};  // in the order shown
   std::string observation_;

@@ -14,9 +14,9 @@ std::vector<int> distances_to_goal(const FrozenLakeLevel& level) {
   while (!open.empty()) {
     const int cell = open.front();
     open.pop();
-    // Moves are reversible, so a search from the goal visits the same cells as a search towards it.
+    // Moves are reversible, so a search from the goal visits the same cells as a search toward it.
     for (int direction = 0; direction < 4; ++direction) {
-      const int next = neighbour(level, cell, static_cast<Direction>(direction));
+      const int next = neighbor(level, cell, static_cast<Direction>(direction));
       if (level.holes[next] || distance[next] >= 0) continue;
       distance[next] = distance[cell] + 1;
       open.push(next);
@@ -25,12 +25,12 @@ std::vector<int> distances_to_goal(const FrozenLakeLevel& level) {
   return distance;
 }
 
-// Returns each move of a plan with its destination, to compare with the holes: " Down 1,3 Left 1,2".
+// Returns each move of a plan with its destination, to be compared with the holes: " Down 1,3 Left 1,2".
 std::string stepwise(const FrozenLake& lake, const Plan& plan) {
   std::string text;
   int cell = lake.player();
   for (const auto& action : plan) {
-    cell = neighbour(lake.level(), cell, direction_of<Direction>(action, lake.actions()));
+    cell = neighbor(lake.level(), cell, direction_of<Direction>(action, lake.actions()));
     text += " " + action + cell_text(cell, lake.level().size);
   }
   return text;
@@ -47,7 +47,7 @@ std::vector<std::string> shortest_safe_path(const FrozenLake& lake) {
   if (distance[cell] < 0) return path;
   while (cell != level.goal) {
     for (int direction = 0; direction < 4; ++direction) {
-      const int next = neighbour(level, cell, static_cast<Direction>(direction));
+      const int next = neighbor(level, cell, static_cast<Direction>(direction));
       if (distance[next] != distance[cell] - 1) continue;
       path.push_back(names[direction]);
       cell = next;

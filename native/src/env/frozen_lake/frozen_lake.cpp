@@ -27,7 +27,7 @@ std::unique_ptr<Environment> FrozenLake::clone() const { return std::make_unique
 void FrozenLake::reset(std::uint64_t seed, const NoiseStream* noise) {
   level_ = generate_frozen_lake(config_.size, config_.p, seed);
   random_ = NumpyRandom(seed);
-  random_.random();  // Gymnasium draws the start cell, although there is only one
+  random_.random();  // Gymnasium draws the start cell although it has only one choice
   noise_ = noise ? std::optional(*noise) : std::nullopt;
   player_ = level_.start;
   active_ = true;

@@ -51,7 +51,7 @@ class FrozenLake final : public Environment {
 
   FrozenLakeConfig config_;
   FrozenLakeLevel level_;
-  NumpyRandom random_;                // slips without noise, continued from the level as in the reference
+  NumpyRandom random_;                // slips without noise; continues the level's stream, as in Gymnasium
   std::optional<NoiseStream> noise_;  // slips
   int player_ = 0;
   bool active_ = false;

@@ -19,7 +19,7 @@ bool goal_is_reachable(const FrozenLakeLevel& level) {
     if (cell == level.goal) return true;
     if (seen[cell]++) continue;
     for (int direction = 0; direction < 4; ++direction) {
-      const int next = neighbour(level, cell, static_cast<Direction>(direction));
+      const int next = neighbor(level, cell, static_cast<Direction>(direction));
       if (!level.holes[next] && !seen[next]) open.push_back(next);
     }
   }
@@ -42,7 +42,7 @@ FrozenLakeLevel generate_frozen_lake(int size, double p, std::uint64_t seed) {
   return level;
 }
 
-int neighbour(const FrozenLakeLevel& level, int cell, Direction direction) {
+int neighbor(const FrozenLakeLevel& level, int cell, Direction direction) {
   const int row = cell / level.size, column = cell % level.size, last = level.size - 1;
   switch (direction) {
     case Direction::left: return column > 0 ? cell - 1 : cell;
@@ -58,10 +58,10 @@ bool ends_episode(const FrozenLakeLevel& level, int cell) { return cell == level
 Outcomes frozen_lake_outcomes(const FrozenLakeLevel& level, int cell, Direction direction, bool is_slippery,
                               double success_rate) {
   if (ends_episode(level, cell)) return {.items = {{{1.0, cell}}}, .count = 1, .intended = 0};
-  if (!is_slippery) return {.items = {{{1.0, neighbour(level, cell, direction)}}}, .count = 1, .intended = 0};
+  if (!is_slippery) return {.items = {{{1.0, neighbor(level, cell, direction)}}}, .count = 1, .intended = 0};
   const double slip = (1.0 - success_rate) / 2.0;
   const auto turned = [&](int quarter) {
-    return neighbour(level, cell, static_cast<Direction>((static_cast<int>(direction) + quarter) % 4));
+    return neighbor(level, cell, static_cast<Direction>((static_cast<int>(direction) + quarter) % 4));
   };
   return {.items = {{{slip, turned(3)}, {success_rate, turned(0)}, {slip, turned(1)}}}, .count = 3, .intended = 1};
 }

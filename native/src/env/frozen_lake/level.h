@@ -43,7 +43,7 @@ bool goal_is_reachable(const FrozenLakeLevel&);
 FrozenLakeLevel generate_frozen_lake(int size, double p, std::uint64_t seed);
 
 // Returns the destination of a move. Moves off the grid stay in place.
-int neighbour(const FrozenLakeLevel&, int cell, Direction);
+int neighbor(const FrozenLakeLevel&, int cell, Direction);
 
 bool ends_episode(const FrozenLakeLevel&, int cell);
 

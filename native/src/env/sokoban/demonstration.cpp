@@ -51,13 +51,13 @@ class Solver {
 
   // Returns the next state, or an empty one if the move is blocked or makes the level unsolvable.
   State next_state(State state, SokobanDirection direction) const {
-    const int next = level_.neighbour(state[0], direction);
+    const int next = level_.neighbor(state[0], direction);
     if (level_.fixed[next] == SokobanCell::wall) return {};
     state[0] = static_cast<char16_t>(next);
     const auto boxes = std::span(state).subspan(1);
     const auto box = std::ranges::find(boxes, static_cast<char16_t>(next));
     if (box == boxes.end()) return state;
-    const int behind = level_.neighbour(next, direction);
+    const int behind = level_.neighbor(next, direction);
     const bool blocked = level_.fixed[behind] == SokobanCell::wall ||
                          std::ranges::find(boxes, static_cast<char16_t>(behind)) != boxes.end();
     if (blocked || !live_[behind]) return {};
@@ -85,7 +85,7 @@ class Solver {
   std::vector<Node> nodes_;
 };
 
-// Demonstrations of levels that exceed this limit use a random plan, to bound their time.
+// Bounds the time of a demonstration: levels that exceed this limit get a random plan.
 constexpr int kMaxSolverStates = 20000;
 
 // Returns the first push of a plan, if any, and each move with its destination: ". push Up at 3,2. path Left 3,2 Up
@@ -109,7 +109,8 @@ int first_cell(const SokobanLevel& level, auto&& matches) {
   return cell;
 }
 
-// Moves directly to a box, then directly to a target as if carrying it. Solves only levels where these positions align.
+// Moves straight to a box, then straight to a target as if carrying the box. Solves only levels where player, box and
+// target align.
 Plan greedy_plan(const SokobanLevel& level, bool horizontal) {
   const int box = first_cell(level, [&](int cell) { return level.cells[cell] == SokobanCell::box; });
   const int target =
@@ -147,8 +148,8 @@ std::optional<Demonstration> Sokoban::demonstrate(const DemonstrationRequest& re
   using enum DemonstrationStyle;
   auto& draws = request.draws;
   bool mistake = request.mistake;
-  // Careful reasoning avoids half of the mistakes. If reasoning were no better than guessing, training would drop it at
-  // once, since pushes are often irreversible.
+  // Careful reasoning halves the mistakes. Pushes are often irreversible, so training would drop reasoning that is no
+  // better than guessing.
   if (request.style == careful) mistake = mistake && draws.uniform() < 0.5f;
   Plan plan;
   if (!mistake)

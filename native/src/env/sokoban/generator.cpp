@@ -16,7 +16,7 @@ struct Place {
   int row, column;
 };
 
-// Cells of a 3 x 3 square that a step of the topology turns into floor.
+// The cells of a 3 x 3 square that one step of the topology turns into floor.
 constexpr std::array<std::array<std::array<bool, 3>, 3>, 5> kMasks{{
     {{{0, 0, 0}, {1, 1, 1}, {0, 0, 0}}},
     {{{0, 1, 0}, {0, 1, 0}, {0, 1, 0}}},
@@ -110,7 +110,7 @@ class ReverseSearch {
     std::array<Box, kMaxSokobanBoxes> boxes;  // per target
   };
 
-  // The reference compares rendered rooms: they show which boxes were pulled, but do not identify boxes.
+  // gym-sokoban compares rendered rooms: they show which boxes were pulled, but do not identify boxes.
   std::u16string key(const State& state) const {
     std::u16string key;
     for (std::size_t i = 0; i < targets_.size(); ++i)
@@ -135,7 +135,7 @@ class ReverseSearch {
     return sum;
   }
 
-  // As in the reference, only rooms whose rendered picture shows every target score above 0.
+  // As in gym-sokoban, a room scores 0 if the player or a box hides a target in its picture.
   int score(const State& state, int swaps) const {
     for (const int target : targets_)
       if (target == state.player || box_at(state, target) != kNone) return 0;
@@ -150,10 +150,10 @@ class ReverseSearch {
       best_ = state;
       best_score_ = found;
     }
-    // gym-sokoban also tries moves without pulling.
+    // gym-sokoban also tries each move without pulling.
     const int actions = generator_ == SokobanGenerator::gym ? 2 * kSokobanDirections : kSokobanDirections;
     for (int action = 0; action < actions; ++action) {
-      const int next = room_.neighbour(state.player, static_cast<SokobanDirection>(action % kSokobanDirections));
+      const int next = room_.neighbor(state.player, static_cast<SokobanDirection>(action % kSokobanDirections));
       if (room_.fixed[next] == SokobanCell::wall || box_at(state, next) != kNone) continue;
       State after = state;
       after.player = next;
@@ -174,7 +174,7 @@ class ReverseSearch {
   int best_score_ = 0;
 };
 
-// RAGEN then moves the player up to three steps away from the last pulled box, without revisiting cells.
+// RAGEN's last step: moves the player up to three steps without revisiting cells.
 void wander(SokobanLevel& level, double probability, PythonRandom& random) {
   if (random.random() > probability) return;
   std::vector<int> visited{level.player};
@@ -182,7 +182,7 @@ void wander(SokobanLevel& level, double probability, PythonRandom& random) {
     std::vector<SokobanDirection> options;
     for (int i = 0; i < kSokobanDirections; ++i) {
       const auto direction = static_cast<SokobanDirection>(i);
-      const int next = level.neighbour(level.player, direction);
+      const int next = level.neighbor(level.player, direction);
       if (level.is_free(next) && std::ranges::find(visited, next) == visited.end()) options.push_back(direction);
     }
     if (options.empty()) return;

@@ -27,10 +27,10 @@ struct SokobanRoom {
   std::vector<int> boxes;    // the box pulled from each target
 };
 
-// The two global random generators of the reference. Python's draws the walls and the player's final moves, numpy's the
+// The two global random generators of RAGEN. Python's draws the walls and the player's final moves; numpy's draws the
 // positions of player and targets.
 struct SokobanRandom {
-  // numpy accepts seeds of 32 bits and gets the low bits.
+  // numpy accepts only 32-bit seeds, so it gets the low bits.
   explicit SokobanRandom(std::uint64_t seed) : topology(seed), placement(static_cast<std::uint32_t>(seed)) {}
 
   PythonRandom topology;
@@ -40,11 +40,11 @@ struct SokobanRandom {
 // Generates a room in up to four attempts. Returns nothing if all fail.
 std::optional<SokobanRoom> try_sokoban_room(const SokobanSize&, SokobanGenerator, SokobanRandom&);
 
-// Returns the seed that RAGEN tries next if a seed gives no room: Python's hash of the seed's text, with
+// Returns the seed that RAGEN tries after one that yields no room: Python's hash of the seed's text with
 // PYTHONHASHSEED=0.
 std::uint64_t next_sokoban_seed(std::uint64_t seed);
 
-// Returns RAGEN's level for a seed. Errors: level_not_found if a hundred consecutive seeds give no level.
+// Returns RAGEN's level for a seed. Errors: level_not_found if a hundred seeds in a row yield no level.
 SokobanRoom generate_sokoban(const SokobanSize&, std::uint64_t seed);
 
 }  // namespace starpo

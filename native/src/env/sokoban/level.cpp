@@ -2,7 +2,7 @@
 
 namespace starpo {
 
-int SokobanLevel::neighbour(int cell, SokobanDirection direction) const {
+int SokobanLevel::neighbor(int cell, SokobanDirection direction) const {
   switch (direction) {
     case SokobanDirection::up: return cell - columns;
     case SokobanDirection::down: return cell + columns;
@@ -21,7 +21,7 @@ bool SokobanLevel::has_box(int cell) const {
 }
 
 SokobanMove move_player(SokobanLevel& level, SokobanDirection direction) {
-  const int next = level.neighbour(level.player, direction);
+  const int next = level.neighbor(level.player, direction);
   if (!level.is_free(next)) return {};
   level.cells[level.player] = level.fixed[level.player];
   level.cells[next] = SokobanCell::player;
@@ -30,9 +30,9 @@ SokobanMove move_player(SokobanLevel& level, SokobanDirection direction) {
 }
 
 SokobanMove push(SokobanLevel& level, SokobanDirection direction) {
-  const int next = level.neighbour(level.player, direction);
+  const int next = level.neighbor(level.player, direction);
   if (!level.has_box(next)) return move_player(level, direction);
-  const int behind = level.neighbour(next, direction);
+  const int behind = level.neighbor(next, direction);
   if (!level.is_free(behind)) return {};
   level.cells[behind] = level.fixed[behind] == SokobanCell::target ? SokobanCell::box_on_target : SokobanCell::box;
   level.cells[next] = level.fixed[next];
@@ -73,8 +73,8 @@ std::vector<bool> live_cells(const SokobanLevel& level) {
     open.pop_back();
     for (int i = 0; i < kSokobanDirections; ++i) {
       const auto direction = static_cast<SokobanDirection>(i);
-      const int before = level.neighbour(cell, direction);
-      if (is_wall(before) || live[before] || is_wall(level.neighbour(before, direction))) continue;
+      const int before = level.neighbor(cell, direction);
+      if (is_wall(before) || live[before] || is_wall(level.neighbor(before, direction))) continue;
       live[before] = true;
       open.push_back(before);
     }

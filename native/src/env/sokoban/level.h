@@ -21,7 +21,7 @@ struct SokobanLevel {
   std::vector<SokobanCell> cells;  // [rows * columns]: current content; the player hides a target
   int player = 0;                  // cell
 
-  int neighbour(int cell, SokobanDirection) const;
+  int neighbor(int cell, SokobanDirection) const;
   bool is_free(int cell) const;  // unoccupied floor or target
   bool has_box(int cell) const;
 };
@@ -45,8 +45,8 @@ int targets_without_box(const SokobanLevel&);
 // Renders the level as lines of symbols.
 std::string sokoban_text(const SokobanLevel&, const SokobanSymbols&);
 
-// Returns the cells from which a single box could be pushed to some target if the player could be anywhere: [rows *
-// columns]. A box on any other cell makes the level unsolvable; the reverse does not hold.
+// Returns the cells from which a single box could be pushed to some target if the player could reach every cell: [rows
+// * columns]. A box on any other cell makes the level unsolvable, but not every unsolvable level has such a box.
 std::vector<bool> live_cells(const SokobanLevel&);
 
 // Returns whether a box is on a cell that is not live.
