@@ -13,7 +13,7 @@ export function modelHandlers(
     'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
     'models.list': async ({ checkpoints = true }) => ({
       models: await models.list(),
-      downloads: await models.downloads(),
+      downloads: await models.downloads.list(),
       checkpoints: checkpoints ? await models.checkpoints() : [],
     }),
     'models.add': ({ folder }) => {
@@ -28,10 +28,10 @@ export function modelHandlers(
       await models.delete(name);
       return {};
     },
-    'models.look': ({ repository }) => models.look(repository),
-    'models.download': ({ repository }) => models.download(repository),
+    'models.look': ({ repository }) => models.downloads.look(repository),
+    'models.download': ({ repository }) => models.downloads.start(repository),
     'models.discard': async ({ repository }) => {
-      await models.discard(repository);
+      await models.downloads.discard(repository);
       return {};
     },
     'hub.settings': () => models.hub.settings,
