@@ -84,7 +84,7 @@ export class AlertActions {
       throw new Failure(
         'advice_idle',
         `"${advice.title}" has no effect: ${advice.reason}`,
-        'Choose another advice.',
+        'Choose other advice.',
       );
     const { action } = advice;
     if (action.kind === 'command') return commandPlan(action.command);

@@ -110,7 +110,7 @@ export class ActionPerformer {
     return rollbacksBefore(history.database, runId, (id) => runs.folder(id));
   }
 
-  /** Returns the message of success. */
+  /** Returns the success message. */
   private async command(runId: string, { kind, by, message: planned }: PlannedAction): Promise<string> {
     const { runs } = this.parts;
     const command = kind as keyof typeof doneMessages;
@@ -129,7 +129,7 @@ export class ActionPerformer {
     );
   }
 
-  /** Skips the steps that an earlier process completed. Returns the message of success. */
+  /** Skips the steps that an earlier process completed. Returns the success message. */
   private async rollBack(runId: string, planned: PlannedAction): Promise<string> {
     const { history, queue, runs } = this.parts;
     const fork = planned.fork!;

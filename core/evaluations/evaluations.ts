@@ -48,12 +48,10 @@ interface EvaluationsParts {
   tasks: Tasks;
 }
 
-/**
- * Requested evaluations of checkpoints. Results are files in the run directory. Running evaluations end with this process.
- */
+/** Requested evaluations of checkpoints. Results are files in the run directory. Running evaluations end with this process. */
 export class Evaluations {
   private readonly parts: EvaluationsParts;
-  /** Running and failed evaluations, by run and name. */
+  /** Running evaluations, by run and name. */
   private readonly jobs = new Map<string, Job>();
   private readonly failed = new Map<string, Evaluation>();
   private readonly starting = new Set<string>();

@@ -34,7 +34,7 @@ export const trainSplit = 'train';
 export const runIdPattern = /^[a-z0-9-]{1,64}$/;
 
 export const runsFolder = (home: string) => join(home, 'runs');
-/** Deleted runs and studies; see run-library/trash.ts. */
+/** Deleted runs and sweeps; see run-library/trash.ts. */
 export const trashFolder = (home: string) => join(home, 'trash');
 /** Live TensorBoard files, one folder per run; see exports/tensorboard-writing.ts. */
 export const tensorBoardFolder = (home: string) => join(home, 'tensorboard');

@@ -25,9 +25,9 @@ export function toSummary(
   row: RunRow,
   { alive, queuePosition, stalled, study }: LiveState,
 ): RunSummary {
-  const own = statusOf(row, alive);
-  const waits = queuePosition !== null && !['running', 'paused', 'completed'].includes(own);
-  const status = waits ? 'queued' : own;
+  const ownStatus = statusOf(row, alive);
+  const isQueued = queuePosition !== null && !['running', 'paused', 'completed'].includes(ownStatus);
+  const status = isQueued ? 'queued' : ownStatus;
   const active = isLive(status);
   const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
   return {
@@ -45,13 +45,13 @@ export function toSummary(
     iterations: row.iterations,
     createdAt: row.created_at,
     startedAt: row.started_at,
-    endedAt: own === 'interrupted' ? row.last_time : row.ended_at,
+    endedAt: ownStatus === 'interrupted' ? row.last_time : row.ended_at,
     takenSeconds: row.training_ms === null ? null : row.training_ms / 1000,
     phase: active && row.phase ? JSON.parse(row.phase) : null,
     etaSeconds: status === 'running' ? estimate(database, row) : null,
     latest: latestMetrics(database, row.id),
     failure: failureOf(row),
-    queuePosition: waits ? queuePosition : null,
+    queuePosition: isQueued ? queuePosition : null,
     stalled,
     study,
     marks: readMarks(database, row),

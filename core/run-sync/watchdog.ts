@@ -13,7 +13,7 @@ const longestSilence = 1_800_000;
 /** A silence is a stall if it is this many times as long as the longest before it. */
 const factor = 10;
 
-/** Milliseconds of a clock that pauses while the machine sleeps; otherwise waking up would look like a stall. */
+/** Returns the milliseconds of a clock that pauses while the machine sleeps; otherwise waking up would look like a stall. */
 export type Clock = () => number;
 
 /**

@@ -28,8 +28,8 @@ export async function checkConfig(
   { set = {}, ...source }: NewRun,
   names: SettingNames = keyed,
 ): Promise<ConfigCheck> {
-  const given = 'config' in source ? asGiven(source.config) : originOf(home, source).config;
-  const { config, problems } = applyEach(given, set, names);
+  const original = 'config' in source ? upgraded(source.config) : originOf(home, source).config;
+  const { config, problems } = applyEach(original, set, names);
   problems.push(
     ...findProblems(config)
       .filter(({ path }) => !problems.some((problem) => problem.path === path))
@@ -37,13 +37,13 @@ export async function checkConfig(
   );
   if (problems.length > 0) return { problems, warnings: [], idle: [], time: null };
   try {
-    const whole = validateConfig(config);
-    const { warnings, idle } = await trainer.validate(whole);
+    const valid = validateConfig(config);
+    const { warnings, idle } = await trainer.validate(valid);
     return {
       problems,
-      warnings: [...warnings.map(names.within), ...rateWarnings(given, whole, names)],
+      warnings: [...warnings.map(names.within), ...rateWarnings(original, valid, names)],
       idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: names.within(reason) })),
-      time: times.estimator()(whole),
+      time: times.estimator()(valid),
     };
   } catch (error) {
     const failure = asFailure(error);
@@ -52,9 +52,9 @@ export async function checkConfig(
   }
 }
 
-/** Warns if the learning rate rises compared to `given`, the parent's configuration. */
-function rateWarnings(given: RunConfig, config: RunConfig, names: SettingNames): string[] {
-  const rise = risingRate(given, config);
+/** Warns if the learning rate rises compared to the original configuration. */
+function rateWarnings(original: RunConfig, config: RunConfig, names: SettingNames): string[] {
+  const rise = risingRate(original, config);
   if (!rise) return [];
   const { iteration, before, now } = rise;
   const rate = (value: number) => String(Number(value.toPrecision(2)));
@@ -63,20 +63,20 @@ function rateWarnings(given: RunConfig, config: RunConfig, names: SettingNames):
   ];
 }
 
-/** A complete configuration may have several problems, which are reported separately. Throws `config_version_unsupported`. */
-function asGiven(config: Record<string, unknown>): RunConfig {
+/** Upgrades a configuration without validating it, so that each problem is reported by setting. Throws `config_version_unsupported`. */
+function upgraded(config: Record<string, unknown>): RunConfig {
   refuseNewer(config);
   return upgradeConfig(config).config as RunConfig;
 }
 
 /** Applies all valid changes and returns the problems of the others. */
 function applyEach(
-  given: RunConfig,
+  original: RunConfig,
   set: Record<string, Setting>,
   names: SettingNames,
 ): { config: RunConfig; problems: ConfigProblem[] } {
   const problems: ConfigProblem[] = [];
-  let config = given;
+  let config = original;
   for (const [path, value] of Object.entries(set)) {
     try {
       config = applySettings(config, { [path]: value });

@@ -37,7 +37,7 @@ type Inherit = (config: RunConfig) => Promise<Inheritance | null>;
 
 /**
  * Creates a run directory and returns the run's id; does not start it. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`,
- * `config_invalid`, `model_missing`, an error of `modelDigest`, or the trainer's error about the configuration or the model folder. Creates nothing then.
+ * `config_invalid`, `model_missing`, an error of `modelDigest`, or the trainer's error about the configuration or the model folder; then creates nothing.
  */
 export async function createRun(
   parts: CreateRunParts,
@@ -54,16 +54,18 @@ export async function prepareConfig(
   { home, resources, trainer }: CreateRunParts,
   { set = {}, ...source }: NewRun,
 ): Promise<RunConfig> {
-  const { config: given, preset } = originOf(home, source);
-  const config = validateConfig(applySettings(given, set));
+  const { config: original, preset } = originOf(home, source);
+  const config = validateConfig(applySettings(original, set));
   await ignoreMissingTrainer(trainer.validate(config));
-  const sameModel = set['start.model'] === undefined && config.start.model === given.start.model;
-  if (!sameModel) dropOriginalModel(config, given);
-  const own = preset !== null && sameModel;
-  config.start.model = own ? ownModel(preset!, home, resources) : resolve(config.start.model);
+  const sameModel = set['start.model'] === undefined && config.start.model === original.start.model;
+  if (!sameModel) dropOriginalModel(config, original);
+  const usesPresetModel = preset !== null && sameModel;
+  config.start.model = usesPresetModel
+    ? presetModelFolder(preset, home, resources)
+    : resolve(config.start.model);
   if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
   checkModels(config);
-  const isStarter = own && preset?.model === null;
+  const isStarter = usesPresetModel && preset.model === null;
   if (!isStarter && config.start.weights === 'load')
     await ignoreMissingTrainer(trainer.inspect(config.start.model));
   if (config.start.weights === 'load' && config.start.sha256 === '') {
@@ -82,8 +84,7 @@ export function originOf(home: string, source: RunSource): Origin {
     const config = validateConfig(source.config);
     const preset = presets.find(({ id }) => id === config.preset);
     // An exported configuration of a preset uses the preset's model, wherever it is on this machine.
-    const own = preset?.config.start.model === config.start.model;
-    return { config, preset: own ? preset! : null };
+    return { config, preset: preset?.config.start.model === config.start.model ? preset : null };
   }
   const config = readConfig(home, source.run);
   if (source.checkpoint === undefined)
@@ -110,13 +111,13 @@ function readConfig(home: string, runId: string): RunConfig {
 }
 
 /** Removes the digest and the source run of the original model, because the configuration now uses another model. */
-function dropOriginalModel({ start }: RunConfig, given: RunConfig): void {
-  if (start.sha256 === given.start.sha256) start.sha256 = '';
+function dropOriginalModel({ start }: RunConfig, original: RunConfig): void {
+  if (start.sha256 === original.start.sha256) start.sha256 = '';
   Object.assign(start, { run: '', checkpoint: 0, keep_optimizer: false });
 }
 
 /** Returns the folder of a preset's model. Throws `model_missing` if it is a published model that was not downloaded. */
-export function ownModel({ model, config }: Preset, home: string, resources: string): string {
+export function presetModelFolder({ model, config }: Preset, home: string, resources: string): string {
   if (model === null) return join(resources, config.start.model);
   return findPublishedModel(home, publishedModel(model.name));
 }
@@ -164,7 +165,7 @@ async function writeRun(
   try {
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
     const { forkBaseline = null, rollbacks = 0 } = inheritance ?? {};
-    // Asynchronously, because the baseline of a long run has megabytes.
+    // Asynchronously, because the baseline of a long run is several megabytes.
     if (forkBaseline !== null)
       await writeFile(join(partial, runFiles.forkBaseline), forkBaseline, { flush: true });
     if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });

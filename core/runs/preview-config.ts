@@ -9,7 +9,7 @@ import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-import { type CreateRunParts, type NewRun, originOf, ownModel } from './create-run.ts';
+import { type CreateRunParts, type NewRun, originOf, presetModelFolder } from './create-run.ts';
 
 interface PreviewParts extends Pick<CreateRunParts, 'home' | 'resources'> {
   trainer: Pick<Trainer, 'preview' | 'inspect' | 'devices'>;
@@ -28,24 +28,26 @@ export async function previewConfig(
   parts: PreviewParts,
   { set = {}, ...source }: NewRun,
 ): Promise<PromptPreview> {
-  const { config: given, preset } = originOf(parts.home, source);
-  const config = validateConfig(applySettings(given, set));
-  const own = preset !== null && config.start.model === given.start.model ? preset : null;
+  const { config: original, preset: originalPreset } = originOf(parts.home, source);
+  const config = validateConfig(applySettings(original, set));
+  const preset = config.start.model === original.start.model ? originalPreset : null;
   const limits = { replyTokens: config.rollout.max_response_tokens, context: config.rollout.context };
   try {
-    config.start.model = own ? ownModel(own, parts.home, parts.resources) : resolve(config.start.model);
+    config.start.model = preset
+      ? presetModelFolder(preset, parts.home, parts.resources)
+      : resolve(config.start.model);
     const { prompts, memory } = await parts.trainer.preview(config, samples);
     return {
       ...{ ...limits, environments: prompts, problem: null, memoryProblem: memory.problem },
       memory: memory.plan
         ? { ...memory.plan, bytes: memory.plan.total_bytes, available: memory.plan.free_bytes }
-        : await gpuMemory(parts, config, own),
+        : await gpuMemory(parts, config, preset),
     };
   } catch (error) {
     const { code, message, hint } = asFailure(error);
     if (machineCodes.includes(code)) throw error;
     const problem = { code, message: inTitles(message), hint: inTitles(hint) };
-    const memory = await gpuMemory(parts, config, own).catch(() => null);
+    const memory = await gpuMemory(parts, config, preset).catch(() => null);
     return { ...limits, environments: [], problem, memory, memoryProblem: null };
   }
 }
