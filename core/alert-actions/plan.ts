@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { bytes } from '../contract/bytes.ts';
 import type { Advice, KnownAction } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { bytes } from '../contract/numbers.ts';
 import { titleOf, valueTitle } from '../presets/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';

@@ -5,8 +5,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
-import { bytes } from '../contract/bytes.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
+import { bytes } from '../contract/numbers.ts';
 import { runFiles } from '../run-directory/names.ts';
 import {
   bundleVersion,

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { algorithmName } from '../run-config/estimators.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
@@ -180,9 +181,10 @@ function settingsOf(config: Partial<RunConfig>): string {
 
 function algorithmOf({ advantage, filter }: Partial<RunConfig>): string {
   if (!advantage) return 'unknown';
-  const names: Record<string, string> = { gae: 'PPO', grpo: 'GRPO', dr_grpo: 'Dr. GRPO', rloo: 'RLOO' };
-  const name = names[advantage.estimator] ?? advantage.estimator;
-  return filter && filter.strategy !== 'none' && filter.keep < 1 ? `StarPO-S (${name})` : name;
+  return algorithmName(
+    advantage.estimator,
+    filter !== undefined && filter.strategy !== 'none' && filter.keep < 1,
+  );
 }
 
 /** Extension of compressed journals. */

@@ -1,6 +1,8 @@
+import { scientific } from '../contract/numbers.ts';
 import { findEnvironment } from '../environments/registry.ts';
 import { settingFacts } from '../facts/setting-facts.ts';
 import { typeTitle } from '../presets/environment-words.ts';
+import { advantageText } from '../run-config/estimators.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { Origin } from './origin.ts';
 import type { RunRecord } from './record.ts';
@@ -31,11 +33,6 @@ export function methodsText(
 /** `a, b and c`. */
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
-
-const scientific = (value: number) =>
-  value !== 0 && Math.abs(value) < 0.01
-    ? value.toExponential().replace(/e([+-]?)0*(\d)/, 'e$1$2')
-    : String(value);
 
 function environmentText({ type, config }: RunConfig['environments'][number]): string {
   const unused = findEnvironment(type)?.unusedSettings?.(config) ?? [];
@@ -100,26 +97,6 @@ function filterText({ filter }: RunConfig): string {
       ? `the ${filter.keep * 100} % of groups with the highest reward standard deviation`
       : `the groups with the highest reward standard deviation that make up ${filter.keep * 100} % of the total`;
   return `Only ${kept} were used for training.`;
-}
-
-function advantageText({ advantage, critic }: RunConfig): string {
-  const whitened = advantage.whiten ? ', whitened over the trained tokens' : '';
-  switch (advantage.estimator) {
-    case 'gae': {
-      const kind =
-        critic.model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
-      const warmup = critic.warmup > 0 ? `, trained alone for the first ${critic.warmup} iterations` : '';
-      return `Advantages were computed with generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${kind} (learning rate ${scientific(critic.learning_rate)})${warmup}.`;
-    }
-    case 'grpo':
-      return `Advantages are an episode's reward minus the group mean, divided by the group standard deviation (GRPO, arXiv:2402.03300)${whitened}.`;
-    case 'dr_grpo':
-      return `Advantages are an episode's reward minus the group mean (Dr. GRPO, arXiv:2503.20783)${whitened}.`;
-    case 'rloo':
-      return `Advantages are an episode's reward minus the mean of the other episodes in its group (RLOO, arXiv:2402.14740)${whitened}.`;
-    default:
-      return `Advantages were estimated by ${advantage.estimator}${whitened}.`;
-  }
 }
 
 const averages: Record<string, string> = {

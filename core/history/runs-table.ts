@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
 import { presets } from '../presets/presets.ts';
+import { algorithmName } from '../run-config/estimators.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runIdPattern } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -114,14 +115,11 @@ function parentOf({ parent, start }: z.infer<typeof head>): RunSummary['parent']
   return parent && { run: parent.run, iteration: start?.run === parent.run ? parent.iteration : null };
 }
 
-const estimators: Record<string, string> = { gae: 'PPO', grpo: 'GRPO', dr_grpo: 'Dr. GRPO', rloo: 'RLOO' };
-
 /** Returns the display name of the algorithm. */
 function algorithmOf({ task, filter, advantage }: z.infer<typeof head>): string {
   if (task === 'warm_start') return 'Warm start';
   if (!filter || !advantage) return 'Unknown';
-  const { estimator } = advantage;
-  return `${filter.strategy === 'none' ? 'StarPO' : 'StarPO-S'} (${estimators[estimator] ?? estimator})`;
+  return algorithmName(advantage.estimator, filter.strategy !== 'none');
 }
 
 /** Returns the default name of a run. */

@@ -1,3 +1,4 @@
+import { estimatorTitles } from './estimators.ts';
 import options from './options.json' with { type: 'json' };
 
 /**
@@ -91,11 +92,7 @@ export const sections: readonly SectionWords[] = [
     title: 'Advantages and critic',
     note: 'How much better an action is than expected',
     fields: [
-      {
-        path: 'advantage.estimator',
-        title: 'Estimator',
-        choices: { grpo: 'GRPO', dr_grpo: 'Dr. GRPO', rloo: 'RLOO', gae: 'GAE, with a critic' },
-      },
+      { path: 'advantage.estimator', title: 'Estimator', choices: estimatorTitles },
       { path: 'advantage.gamma', title: 'Discount γ' },
       { path: 'advantage.lambda', title: 'GAE λ' },
       { path: 'advantage.whiten', title: 'Whiten advantages' },

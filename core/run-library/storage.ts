@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import type { Notices } from '../base/notices.ts';
-import { bytes } from '../contract/bytes.ts';
 import type { ApiError, RunStorage } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
+import { bytes } from '../contract/numbers.ts';
 import { titleOf } from '../presets/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytes } from '../contract/bytes.ts';
 import type { Finding, SystemInfo } from '../contract/contract.ts';
+import { bytes } from '../contract/numbers.ts';
 
 /** Free space in bytes below which a run may fail. */
 const minFreeBytes = 1e9;

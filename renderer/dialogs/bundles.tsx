@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
-import { bytes } from '../../core/contract/bytes.ts';
 import type { BundleChoice, RunSummary } from '../../core/contract/contract.ts';
+import { bytes } from '../../core/contract/numbers.ts';
 import { useApi } from '../api/context.ts';
 import { inDesktop, saveExport, uploadBundle } from '../api/files.ts';
 import { navigate } from '../base/router.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { bytes } from '../../core/contract/bytes.ts';
 import type { Output, RunSummary } from '../../core/contract/contract.ts';
+import { bytes } from '../../core/contract/numbers.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';

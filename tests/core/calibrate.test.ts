@@ -208,7 +208,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     for (const method of ['ragen2', 'rlwatch'])
       expect(held_out[method]).toMatchObject({ runs: 3, recall: expect.any(Number) });
     expect(held_out.by_environment.sokoban.ours).toMatchObject({ runs: 2, collapsed: 0, recall: null });
-    expect(Object.keys(held_out.by_algorithm)).toEqual(['GRPO', 'StarPO-S (PPO)']);
+    expect(Object.keys(held_out.by_algorithm)).toEqual(['StarPO (GRPO)', 'StarPO-S (PPO)']);
     // Labelled by the collapse rule.
     expect(tuning.ours).toMatchObject({ runs: 1, collapsed: 1, recall: 1 });
     const table = await run(folder);

@@ -1,7 +1,7 @@
-import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
+import { bytes } from '../../contract/numbers.ts';
 import { print, table } from '../output.ts';
 import { findRun, findTrashed, resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';

@@ -1,7 +1,7 @@
 import { dataFolder } from '../../base/home.ts';
-import { bytes } from '../../contract/bytes.ts';
 import type { Client } from '../../contract/client.ts';
 import type { AlertAction, Output, RunStorage, RunSummary } from '../../contract/contract.ts';
+import { bytes } from '../../contract/numbers.ts';
 import { print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';

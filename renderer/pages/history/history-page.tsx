@@ -1,4 +1,4 @@
-import { bytes } from '../../../core/contract/bytes.ts';
+import { bytes } from '../../../core/contract/numbers.ts';
 import { formatRoute, type HistoryTab } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Button } from '../../components/basics.tsx';

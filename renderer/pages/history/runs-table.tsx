@@ -8,8 +8,8 @@ import {
   useRef,
   useState,
 } from 'react';
-import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { bytes } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';

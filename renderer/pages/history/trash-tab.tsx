@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { bytes } from '../../../core/contract/bytes.ts';
 import type { TrashedRun } from '../../../core/contract/contract.ts';
+import { bytes } from '../../../core/contract/numbers.ts';
 import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';

@@ -1,5 +1,5 @@
-import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { PartialDownload, Task } from '../../../core/contract/contract.ts';
+import { bytes as sizeOf } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Progress } from '../../components/basics.tsx';
 import { duration, percent } from '../../components/format.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { ApiError, HubModel } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
+import { bytes as sizeOf } from '../../../core/contract/numbers.ts';
 import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { ModelEntry } from '../../../core/contract/contract.ts';
+import { bytes as sizeOf } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Button } from '../../components/basics.tsx';

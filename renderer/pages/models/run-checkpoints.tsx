@@ -1,5 +1,5 @@
-import { bytes as sizeOf } from '../../../core/contract/bytes.ts';
 import type { RunCheckpoints } from '../../../core/contract/contract.ts';
+import { bytes as sizeOf } from '../../../core/contract/numbers.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { useFirstRows } from '../../components/first-rows.tsx';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';

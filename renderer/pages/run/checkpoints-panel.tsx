@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { bytes } from '../../../core/contract/bytes.ts';
 import type { Checkpoint, RunSummary } from '../../../core/contract/contract.ts';
+import { bytes } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { forkRun } from '../../commands/run-commands.ts';
 import { Button, IconButton, Panel } from '../../components/basics.tsx';

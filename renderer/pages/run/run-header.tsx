@@ -1,5 +1,5 @@
-import { bytes } from '../../../core/contract/bytes.ts';
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { bytes } from '../../../core/contract/numbers.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { RunMenu, RunMenuItem } from '../../commands/run-menu.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { bytes } from '../../../core/contract/bytes.ts';
 import type { Finding, Machine, MachineSample } from '../../../core/contract/contract.ts';
+import { bytes } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { saveExport } from '../../api/files.ts';
 import { type ThemeChoice, useTheme } from '../../base/theme.ts';

@@ -3,3 +3,9 @@ export function bytes(count: number): string {
   if (count >= 1e9) return `${(count / 1e9).toFixed(2)} GB`;
   return count >= 1e6 ? `${(count / 1e6).toFixed(1)} MB` : `${Math.ceil(count / 1e3)} kB`;
 }
+
+/** Formats a number, small ones in scientific notation: `0.5`, `1e-6`. */
+export const scientific = (value: number) =>
+  value !== 0 && Math.abs(value) < 0.01
+    ? value.toExponential().replace(/e([+-]?)0*(\d)/, 'e$1$2')
+    : String(value);
