@@ -170,8 +170,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     if (rate !== null) config.optimizer.learning_rate = rate;
     writeFileSync(join(run, 'run.json'), JSON.stringify(config));
     const series = seriesOf(fate, { seed }).map(({ iteration, metrics }) => {
-      const isTold = rate !== null && 'actor/learning_rate' in metrics;
-      return { iteration, metrics: isTold ? { ...metrics, 'actor/learning_rate': rate } : metrics };
+      const hasRate = rate !== null && 'actor/learning_rate' in metrics;
+      return { iteration, metrics: hasRate ? { ...metrics, 'actor/learning_rate': rate } : metrics };
     });
     const lines = series.map(({ iteration, metrics }, seq) =>
       JSON.stringify({

@@ -180,7 +180,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     const release = join(world.folder, 'release');
     const loading = join(world.folder, 'loading');
     const slow = join(world.folder, 'slow-trainer');
-    const waits = `if [ "$1" = train ]; then : > '${loading}'; untilStatus [ -e '${release}' ]; do sleep 0.02; done; fi`;
+    const waits = `if [ "$1" = train ]; then : > '${loading}'; until [ -e '${release}' ]; do sleep 0.02; done; fi`;
     writeFileSync(slow, `#!/bin/sh\n${waits}\nexec '${fakeTrainer}' "$@"\n`);
     chmodSync(slow, 0o755);
     const core = await world.core(slow, { worksQueue: true });
