@@ -20,47 +20,52 @@ export interface RunShape {
 interface AxisLabels {
   /** As in "by iteration". */
   by: string;
-  /** Formats a position: "iteration 43", "4.2k episodes". */
-  place: (value: number) => string;
+  /** Formats a position: "Iteration 43", "4.2k episodes". */
+  position: (value: number) => string;
   /** Formats a tick among others. */
   tick: (value: number, index?: number, all?: readonly number[]) => string;
   /** What the axis counts, if it isn't obvious; may be empty. */
   hint: string;
 }
 
-/** `43`, `200k`, `1.2M`. */
-const whole = (value: number) =>
+/** Formats a count: `43`, `200k`, `1.2M`. */
+const compact = (value: number) =>
   Math.abs(value) < 1e4 ? String(Math.round(value)) : number(value).replace(/\.?0+(?=[kM])/, '');
 
 export const axisLabels: Record<AxisKind, AxisLabels> = {
-  iteration: { by: 'iteration', place: (value) => `Iteration ${Math.round(value)}`, tick: whole, hint: '' },
+  iteration: {
+    by: 'iteration',
+    position: (value) => `Iteration ${Math.round(value)}`,
+    tick: compact,
+    hint: '',
+  },
   update: {
     by: 'policy update',
-    place: (value) => `${whole(value)} policy updates`,
-    tick: whole,
+    position: (value) => `${compact(value)} policy updates`,
+    tick: compact,
     hint: 'Optimizer steps of the policy',
   },
   episode: {
     by: 'episode',
-    place: (value) => `${whole(value)} episodes`,
-    tick: whole,
+    position: (value) => `${compact(value)} episodes`,
+    tick: compact,
     hint: 'Training episodes',
   },
   token: {
     by: 'token',
-    place: (value) => `${number(value)} tokens`,
-    tick: whole,
+    position: (value) => `${number(value)} tokens`,
+    tick: compact,
     hint: 'Tokens sampled in training episodes',
   },
   time: {
     by: 'training time',
-    place: (value) => `${duration(value)} of training`,
+    position: (value) => `${duration(value)} of training`,
     tick: timeTick,
     hint: 'Time spent in iterations, without pauses, evaluations and checkpoints',
   },
   clock: {
     by: 'date and time',
-    place: dayAndTime,
+    position: dayAndTime,
     tick: clockTick,
     hint: 'End time of each iteration, on the training machine’s clock',
   },
@@ -68,33 +73,33 @@ export const axisLabels: Record<AxisKind, AxisLabels> = {
 
 export const axisKinds = Object.keys(axisLabels) as AxisKind[];
 
-/** `40 s`, `5 min`, `1.5 h`. */
+/** Formats a duration: `40 s`, `5 min`, `1.5 h`. */
 function timeTick(seconds: number): string {
   if (seconds === 0) return '0';
   if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${trimmed(seconds / 60)} min`;
-  return `${trimmed(seconds / 3600)} h`;
+  if (seconds < 7200) return `${oneDecimal(seconds / 60)} min`;
+  return `${oneDecimal(seconds / 3600)} h`;
 }
 
-const trimmed = (value: number) => String(Math.round(value * 10) / 10);
+const oneDecimal = (value: number) => String(Math.round(value * 10) / 10);
 
 type Tree = { [key: string]: unknown };
-const numberAt = (config: unknown, section: string, key: string): number => {
+const settingAt = (config: unknown, section: string, key: string): number => {
   const value = ((config as Tree | null)?.[section] as Tree | undefined)?.[key];
   return typeof value === 'number' ? value : 0;
 };
 
 /** Reads the sizes from run.json; 0 if missing, as for imported runs. */
 export function shapeOf(config: unknown): RunShape {
-  const groupSize = numberAt(config, 'rollout', 'group_size');
+  const groupSize = settingAt(config, 'rollout', 'group_size');
   const { task, iterations } = (config ?? {}) as Tree;
   return {
     iterations: typeof iterations === 'number' ? iterations : 0,
-    episodes: numberAt(config, 'rollout', 'groups') * groupSize,
+    episodes: settingAt(config, 'rollout', 'groups') * groupSize,
     groupSize,
-    miniBatch: numberAt(config, 'policy_loss', 'mini_batch'),
-    epochs: numberAt(config, 'policy_loss', 'epochs'),
-    warmSteps: task === 'warm_start' ? numberAt(config, 'warm_start', 'steps_per_iteration') : 0,
+    miniBatch: settingAt(config, 'policy_loss', 'mini_batch'),
+    epochs: settingAt(config, 'policy_loss', 'epochs'),
+    warmSteps: task === 'warm_start' ? settingAt(config, 'warm_start', 'steps_per_iteration') : 0,
   };
 }
 
@@ -134,94 +139,100 @@ function stepsOf(kind: AxisKind, source: SeriesSource, shape: RunShape) {
 }
 
 /** Positions of a run's iterations on an axis. */
-export interface Places {
+export interface AxisPositions {
   /** Returns the positions of a series' points, ascending. */
   of(series: MetricSeries): Float64Array;
   at(iteration: number): number;
 }
 
-export const byIteration: Places = { of: (series) => series.iterations(), at: (iteration) => iteration };
+export const byIteration: AxisPositions = {
+  of: (series) => series.iterations(),
+  at: (iteration) => iteration,
+};
 
 /** Returns null if the run lacks the metrics for this axis. */
-export function placesOn(kind: AxisKind, source: SeriesSource, shape: RunShape): Places | null {
+export function positionsOn(kind: AxisKind, source: SeriesSource, shape: RunShape): AxisPositions | null {
   if (kind === 'iteration') return byIteration;
   if (kind === 'clock') return byClock(source);
   const steps = stepsOf(kind, source, shape);
   if (!steps) return null;
-  return placesBy(source, () => summed(steps), placed);
+  return cachedPositions(source, () => cumulative(steps), lastBefore);
 }
 
-/** Places iterations at the time they ended, interpolating between measured ones. */
-function byClock(source: SeriesSource): Places | null {
+/** Returns the end times of iterations, interpolated between measured ones. */
+function byClock(source: SeriesSource): AxisPositions | null {
   const times = source.times?.();
   if (!times || times.length === 0) return null;
-  const known = () => ({ iterations: times.iterations(), places: times.values() });
-  return placesBy(source, known, between);
+  const measured = () => ({ iterations: times.iterations(), positions: times.values() });
+  return cachedPositions(source, measured, interpolated);
 }
 
 /** Caches positions until the source changes. */
-function placesBy(
+function cachedPositions(
   source: SeriesSource,
-  read: () => MeasuredPlaces,
-  find: (iterations: Float64Array, known: MeasuredPlaces) => Float64Array,
-): Places {
+  read: () => MeasuredPositions,
+  find: (iterations: Float64Array, measured: MeasuredPositions) => Float64Array,
+): AxisPositions {
   let version = -1;
-  let known: MeasuredPlaces;
+  let measured: MeasuredPositions;
   let found = new WeakMap<MetricSeries, Float64Array>();
   const refresh = () => {
     if (version === source.version) return;
     version = source.version;
     found = new WeakMap();
-    known = read();
+    measured = read();
   };
   return {
     of(series) {
       refresh();
-      const places = found.get(series) ?? find(series.iterations(), known);
-      found.set(series, places);
-      return places;
+      const positions = found.get(series) ?? find(series.iterations(), measured);
+      found.set(series, positions);
+      return positions;
     },
     at(iteration) {
       refresh();
-      return find(Float64Array.of(iteration), known)[0]!;
+      return find(Float64Array.of(iteration), measured)[0]!;
     },
   };
 }
 
 /** Iterations with measured positions, ascending. */
-interface MeasuredPlaces {
+interface MeasuredPositions {
   iterations: Float64Array;
-  places: Float64Array;
+  positions: Float64Array;
 }
 
-function summed({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): MeasuredPlaces {
+function cumulative({ series, step }: NonNullable<ReturnType<typeof stepsOf>>): MeasuredPositions {
   const iterations = series.iterations();
   const counts = series.counts();
   let sum = 0;
-  const places = series.values().map((value, index) => {
+  const positions = series.values().map((value, index) => {
     sum += step(value, iterations[index]!) * (counts?.[index] ?? 1);
     return sum;
   });
-  return { iterations, places };
+  return { iterations, positions };
 }
 
-/** Places each iteration at the last measured one at or before it; earlier ones at 0. */
-function placed(iterations: Float64Array, known: MeasuredPlaces): Float64Array {
+/** Returns for each iteration the position of the last measured one up to it; 0 if there is none. */
+function lastBefore(iterations: Float64Array, measured: MeasuredPositions): Float64Array {
   let next = 0;
   return iterations.map((iteration) => {
-    while (next < known.iterations.length && known.iterations[next]! <= iteration) next += 1;
-    return next > 0 ? known.places[next - 1]! : 0;
+    while (next < measured.iterations.length && measured.iterations[next]! <= iteration) next += 1;
+    return next > 0 ? measured.positions[next - 1]! : 0;
   });
 }
 
 /** Interpolates between the measured iterations around each one; clamps outside of them. */
-function between(iterations: Float64Array, { iterations: at, places }: MeasuredPlaces): Float64Array {
+function interpolated(
+  iterations: Float64Array,
+  { iterations: at, positions }: MeasuredPositions,
+): Float64Array {
   let next = 0;
   return iterations.map((iteration) => {
     while (next < at.length && at[next]! <= iteration) next += 1;
-    if (next === 0) return places[0]!;
+    if (next === 0) return positions[0]!;
     const [before, after] = [next - 1, Math.min(next, at.length - 1)];
     const share = before === after ? 0 : (iteration - at[before]!) / (at[after]! - at[before]!);
-    return places[before]! + share * (places[after]! - places[before]!);
+    return positions[before]! + share * (positions[after]! - positions[before]!);
   });
 }

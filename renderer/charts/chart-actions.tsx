@@ -37,7 +37,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
   const { togglePin, toggleLog, movePin } = useChartPreferences.getState();
   const [editingTarget, setEditingTarget] = useState(false);
   const save = useExport(item, marks, subtitle);
-  const place = pins.indexOf(spec.id);
+  const position = pins.indexOf(spec.id);
   return (
     <div className={styles.actions}>
       {onExpand && <IconButton icon="expand" label={`Enlarge ${spec.title}`} onClick={onExpand} />}
@@ -58,7 +58,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
               </Menu.CheckboxItem>
               <Menu.CheckboxItem
                 className={menu.item}
-                checked={place >= 0}
+                checked={position >= 0}
                 closeOnClick
                 onCheckedChange={() => togglePin(spec.id)}
               >
@@ -69,11 +69,11 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                 <span className={menu.indicator} />
                 {hasTarget ? 'Change target…' : 'Set target…'}
               </Menu.Item>
-              {place >= 0 && pins.length > 1 && (
+              {position >= 0 && pins.length > 1 && (
                 <>
                   <Menu.Item
                     className={menu.item}
-                    disabled={place === 0}
+                    disabled={position === 0}
                     closeOnClick={false}
                     onClick={() => movePin(spec.id, -1)}
                   >
@@ -82,7 +82,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                   </Menu.Item>
                   <Menu.Item
                     className={menu.item}
-                    disabled={place === pins.length - 1}
+                    disabled={position === pins.length - 1}
                     closeOnClick={false}
                     onClick={() => movePin(spec.id, 1)}
                   >

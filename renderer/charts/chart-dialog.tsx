@@ -72,10 +72,10 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
   );
   const series = seriesOf(longest);
   if (!series || series.length < 2) return null;
-  const places = longest.places.of(series);
-  const last = places.length - 1;
-  const at = cursor === null ? last : nearestAt(places, cursor);
-  const { title, lines } = tipAt(spec, traces, axis, places[at]!, smoothing);
+  const positions = longest.positions.of(series);
+  const last = positions.length - 1;
+  const at = cursor === null ? last : nearestAt(positions, cursor);
+  const { title, lines } = tipAt(spec, traces, axis, positions[at]!, smoothing);
   const words = [title, ...lines.map(({ label, value, notes }) => [label, value, ...notes].join(' '))];
   return (
     <label className={styles.crossHair}>
@@ -86,7 +86,7 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
         max={last}
         value={at}
         aria-valuetext={words.join('; ')}
-        onChange={({ target }) => store.getState().setCursor(places[Number(target.value)]!, null)}
+        onChange={({ target }) => store.getState().setCursor(positions[Number(target.value)]!, null)}
         onBlur={() => store.getState().setCursor(null, null)}
       />
       <output>{cursor === null ? 'newest' : title}</output>

@@ -24,8 +24,8 @@ interface SectionsProps {
   subtitle: string;
 }
 
-/** Open by default. */
-const openAtFirst = 2;
+/** Index of the last section that is open by default. */
+const lastOpen = 2;
 
 /**
  * Collapsible sections of charts: pinned ones first, then the groups. A search shows only matches, with all
@@ -40,30 +40,35 @@ export const ChartSections = memo(function ChartSections({
   const pins = useChartPreferences((state) => state.pins);
   const targets = useChartPreferences((state) => state.targets);
   const [expanded, setExpanded] = useState<string | null>(null);
-  const aimed = useMemo(
+  const withTargets = useMemo(
     () => groups.map((group) => ({ ...group, items: group.items.map((item) => withTarget(item, targets)) })),
     [groups, targets],
   );
-  const all = useMemo(() => aimed.flatMap(({ items }) => items), [aimed]);
+  const all = useMemo(() => withTargets.flatMap(({ items }) => items), [withTargets]);
   const pinned = pins.flatMap((id) => all.find(({ spec }) => spec.id === id) ?? []);
   const sections: ChartGroup[] = [
     { id: 'pinned', title: 'Pinned', items: pinned },
-    ...aimed.map((group) => ({ ...group, items: group.items.filter((item) => !pinned.includes(item)) })),
+    ...withTargets.map((group) => ({
+      ...group,
+      items: group.items.filter((item) => !pinned.includes(item)),
+    })),
   ];
   const shown = sections
-    .map((group, index) => ({ ...group, first: index <= openAtFirst }))
+    .map((group, index) => ({ ...group, openByDefault: index <= lastOpen }))
     .map((group) =>
-      matches ? { ...group, items: group.items.filter(matches), extra: undefined, first: true } : group,
+      matches
+        ? { ...group, items: group.items.filter(matches), extra: undefined, openByDefault: true }
+        : group,
     )
     .filter(({ items, extra }) => items.length > 0 || extra);
   const enlarged = expanded === null ? undefined : all.find(({ spec }) => spec.id === expanded);
   return (
     <>
-      {shown.map(({ first, ...group }) => (
+      {shown.map(({ openByDefault, ...group }) => (
         <Section
           key={group.id}
           group={group}
-          openAtFirst={first}
+          openByDefault={openByDefault}
           marks={marks}
           searched={matches !== null}
           subtitle={subtitle}
@@ -78,10 +83,10 @@ export const ChartSections = memo(function ChartSections({
   );
 });
 
-/** A chart with the user's target line. */
+/** Adds the user's target line to a chart. */
 function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>): ChartItem {
-  const { id, aimsAs } = item.spec;
-  const value = targets[id] ?? targets[aimsAs ?? id];
+  const { id, targetOf } = item.spec;
+  const value = targets[id] ?? targets[targetOf ?? id];
   if (value === undefined) return item;
   const target = { value, label: `target ${item.spec.format(value)}` };
   return { ...item, references: [...(item.references ?? []), target] };
@@ -89,19 +94,19 @@ function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>):
 
 interface SectionProps {
   group: ChartGroup;
-  openAtFirst: boolean;
+  openByDefault: boolean;
   marks: readonly ChartMark[];
   searched: boolean;
   subtitle: string;
   onExpand: (chart: string) => void;
 }
 
-function Section({ group, openAtFirst, marks, searched, subtitle, onExpand }: SectionProps) {
+function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: SectionProps) {
   const { id, title, items, extra } = group;
-  const kept = useChartPreferences((state) => state.open[id]);
+  const stored = useChartPreferences((state) => state.open[id]);
   const setOpen = useChartPreferences((state) => state.setOpen);
   const size = useChartPreferences((state) => state.size);
-  const open = searched || (kept ?? openAtFirst);
+  const open = searched || (stored ?? openByDefault);
   return (
     <section className={styles.section} aria-label={`${title}, charts`}>
       <h3 className={styles.heading}>

@@ -27,7 +27,7 @@ export interface ChartSpec {
   high?: number;
   wide?: boolean;
   /** Id of the chart whose target applies if this one has none. */
-  aimsAs?: string;
+  targetOf?: string;
 }
 
 const labelColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4', 'chart-2'];
@@ -36,30 +36,34 @@ const share = (value: number) => percent(value);
 const labelsOf = (names: string[], pattern: RegExp) =>
   names.flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
 
-/** Returns a run's evaluation labels, each with its colour on all charts. */
+/** Returns a run's evaluation labels, each with its color on all charts. */
 export function evaluationLabels(names: string[]): { label: string; color: LineColor }[] {
   const labels = labelsOf(names, /^evaluation\/(.+)\/success_rate$/);
   return labels.map((label, index) => ({ label, color: labelColors[index % labelColors.length]! }));
 }
 
 /**
- * Returns one line per environment if the run trains on several, otherwise `one`. `suffix` distinguishes the
- * lines from evaluations.
+ * Returns one line per environment if the run trains on several, otherwise `single`. `suffix` distinguishes
+ * the lines from evaluations.
  */
-function rolloutLines(names: string[], metric: string, one: LineSpec, suffix = ''): LineSpec[] {
+function rolloutLines(names: string[], metric: string, single: LineSpec, suffix = ''): LineSpec[] {
   const labels = labelsOf(names, new RegExp(`^rollout/([^/]+)/${metric}$`));
-  if (labels.length === 0) return [one];
-  const known = evaluationLabels(names);
+  if (labels.length === 0) return [single];
+  const evaluated = evaluationLabels(names);
   return labels.map((label, index) => ({
     metric: `rollout/${label}/${metric}`,
     label: `${environmentTitle(label)}${suffix}`,
-    color: known.find((each) => each.label === label)?.color ?? labelColors[index % labelColors.length]!,
+    color: evaluated.find((each) => each.label === label)?.color ?? labelColors[index % labelColors.length]!,
     dashed: true,
   }));
 }
 
 /** Only for environments with arms. */
-const byChoice: LineSpec = { metric: 'rollout/reward_std_by_action', label: 'by action', color: 'chart-3' };
+const stdByAction: LineSpec = {
+  metric: 'rollout/reward_std_by_action',
+  label: 'by action',
+  color: 'chart-3',
+};
 
 /** Returns the overview charts of a run. `names`: its metrics. */
 export function chartSpecs(names: string[]): ChartSpec[] {
@@ -112,7 +116,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
       low: 0,
       lines: [
         { metric: 'rollout/reward_std_in_group', label: 'reward std', color: 'chart-ink' },
-        ...(names.includes(byChoice.metric) ? [byChoice] : []),
+        ...(names.includes(stdByAction.metric) ? [stdByAction] : []),
         { metric: 'rollout/zero_std_groups', label: 'zero-variance groups', color: 'chart-4', dashed: true },
       ],
     },
@@ -173,7 +177,7 @@ const optionalSpecs: ChartSpec[] = [
   {
     id: 'critic-value',
     title: "Critic's value",
-    unit: 'expected return, and loss',
+    unit: 'expected return and loss',
     format: number,
     lines: [
       { metric: 'critic/value_mean', label: 'value', color: 'chart-ink' },

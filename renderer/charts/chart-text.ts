@@ -4,18 +4,18 @@ import type { MetricSeries } from './metric-series.ts';
 import type { Reference } from './references.ts';
 import { readingAt, seriesOf, type Trace } from './traces.ts';
 
-const describedTraces = 12;
+const maxDescribed = 12;
 
 /** Text alternative of a chart, one sentence per line: newest value, first value and range. */
 export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string {
   const own = traces.filter(({ faint }) => !faint);
-  const sentences = own.slice(0, describedTraces).map((trace) => describeTrace(spec, trace));
+  const sentences = own.slice(0, maxDescribed).map((trace) => describeTrace(spec, trace));
   const rest = own.length - sentences.length;
   return [
     `${[spec.title, spec.unit].filter(Boolean).join(', ')}.`,
     ...sentences,
     ...(rest > 0 ? [`${rest} more lines.`] : []),
-    describeBehind(spec, traces),
+    describeParent(spec, traces),
   ]
     .filter(Boolean)
     .join(' ');
@@ -27,11 +27,11 @@ function describeTrace(spec: ChartSpec, trace: Trace): string {
   if (!series || !newest) return `${trace.label}: no data yet.`;
   const { iteration, value, band } = newest;
   const interval = band ? ` (95 % interval ${spec.format(band.low)} to ${spec.format(band.high)})` : '';
-  return `${trace.label}: ${spec.format(value)}${trace.sparse ? interval : ''} at iteration ${iteration}; ${course(spec, series)}`;
+  return `${trace.label}: ${spec.format(value)}${trace.sparse ? interval : ''} at iteration ${iteration}; ${describeRange(spec, series)}`;
 }
 
 /** Describes where the parent run ended. */
-function describeBehind(spec: ChartSpec, traces: readonly Trace[]): string {
+function describeParent(spec: ChartSpec, traces: readonly Trace[]): string {
   const ends = traces.flatMap((trace) => {
     const newest = trace.faint ? readingAt(trace, -1, 0) : null;
     return newest ? [`${trace.label} ${spec.format(newest.value)} at iteration ${newest.iteration}`] : [];
@@ -45,7 +45,7 @@ export const describeReferences = (references: readonly Reference[]): string =>
 export const describeMarks = (marks: readonly ChartMark[]): string =>
   marks.length > 0 ? `Marks: ${marks.map(({ title }) => title).join('; ')}.` : '';
 
-function course(spec: ChartSpec, points: MetricSeries): string {
+function describeRange(spec: ChartSpec, points: MetricSeries): string {
   const values = points.values();
   const low = points.least().reduce((least, value) => Math.min(least, value));
   const high = points.most().reduce((most, value) => Math.max(most, value));

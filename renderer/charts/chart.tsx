@@ -109,31 +109,31 @@ function PlotArea({
   inView,
 }: ChartProps & { height: number; inView: boolean }) {
   const target = useRef<HTMLDivElement>(null);
-  const drawn = useRef<Plot | null>(null);
+  const plotRef = useRef<Plot | null>(null);
   const newest = useRef({ marks, references });
   const visible = useRef(inView);
   const stale = useRef(false);
-  const [seen, setSeen] = useState(inView);
+  const [wasVisible, setWasVisible] = useState(inView);
   const store = useChartsStore();
   const smoothed = useChartPreferences((state) => state.smoothing > 0);
   const theme = useTheme((state) => state.theme);
-  if (inView && !seen) setSeen(true);
+  if (inView && !wasVisible) setWasVisible(true);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read from the document
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colors are read from the document
   useEffect(() => {
-    if (!seen) return;
+    if (!wasVisible) return;
     const element = target.current!;
     const view = (): View => {
       const { smoothing, log, ignoreOutliers } = useChartPreferences.getState();
       const zoom = store.getState().zoom ?? extent();
       return { zoom, smoothing, log: log.includes(spec.id), ignoreOutliers };
     };
-    let pointer: { place: number; at: { x: number; y: number } } | null = null;
-    const tell = () => {
+    let pointer: { position: number; at: { x: number; y: number } } | null = null;
+    const updateTip = () => {
       if (!pointer) return;
-      const { place, at } = pointer;
+      const { position, at } = pointer;
       if (isOnMark(element)) hideTip();
-      else showTip(tipAt(spec, traces, axis, place, view().smoothing, plot.valueAt(at.y)), at);
+      else showTip(tipAt(spec, traces, axis, position, view().smoothing, plot.valueAt(at.y)), at);
     };
     const plot = createPlot(element, {
       spec,
@@ -146,27 +146,27 @@ function PlotArea({
       marks: () => newest.current.marks,
       references: () => newest.current.references,
       onZoom: store.getState().setZoom,
-      onCursor: (place, at) => {
-        store.getState().setCursor(place, spec.id);
-        pointer = place === null || !at ? null : { place, at };
-        if (pointer) frames.schedule(tell);
+      onCursor: (position, at) => {
+        store.getState().setCursor(position, spec.id);
+        pointer = position === null || !at ? null : { position, at };
+        if (pointer) frames.schedule(updateTip);
         else hideTip();
       },
     });
-    drawn.current = plot;
+    plotRef.current = plot;
     const update = () => {
       if (visible.current) frames.schedule(plot.update);
       else stale.current = true;
     };
-    const follow = () => {
+    const followCursor = () => {
       const { cursor, pointedAt } = store.getState();
-      if (pointedAt !== spec.id) plot.point(cursor);
+      if (pointedAt !== spec.id) plot.moveCursor(cursor);
     };
     const stops = [
       ...sourcesOf(traces).map((source) => source.subscribe(update)),
       store.subscribe((state, before) => {
         if (state.zoom !== before.zoom) update();
-        if (state.cursor !== before.cursor && visible.current) frames.schedule(follow);
+        if (state.cursor !== before.cursor && visible.current) frames.schedule(followCursor);
       }),
       useChartPreferences.subscribe((state, before) => {
         const changed = (['smoothing', 'log', 'ignoreOutliers'] as const).some(
@@ -181,19 +181,19 @@ function PlotArea({
       for (const stop of stops) stop();
       observer.disconnect();
       frames.cancel(plot.update);
-      frames.cancel(follow);
-      frames.cancel(tell);
+      frames.cancel(followCursor);
+      frames.cancel(updateTip);
       hideTip();
       plot.destroy();
-      drawn.current = null;
+      plotRef.current = null;
     };
-  }, [seen, spec, traces, axis, extent, store, smoothed, theme, height]);
+  }, [wasVisible, spec, traces, axis, extent, store, smoothed, theme, height]);
 
   useEffect(() => {
     visible.current = inView;
-    if (!inView || !stale.current || !drawn.current) return;
+    if (!inView || !stale.current || !plotRef.current) return;
     stale.current = false;
-    frames.schedule(drawn.current.update);
+    frames.schedule(plotRef.current.update);
   }, [inView]);
 
   useEffect(() => {
@@ -201,8 +201,8 @@ function PlotArea({
     // A new plot has already drawn its marks.
     if (before.marks === marks && before.references === references) return;
     newest.current = { marks, references };
-    if (before.references === references) drawn.current?.mark();
-    else drawn.current?.update();
+    if (before.references === references) plotRef.current?.updateMarks();
+    else plotRef.current?.update();
   }, [marks, references]);
 
   return <div className={styles.plot} ref={target} aria-hidden="true" />;
@@ -210,7 +210,7 @@ function PlotArea({
 
 const sourcesOf = (traces: readonly Trace[]) => [...new Set(traces.map(({ source }) => source))];
 
-/** Recomputes after every change of the traces while `follows` is true. */
+/** Returns a computed value, updated after every change of the traces while `follows` is true. */
 export function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {
   const sources = useMemo(() => sourcesOf(traces), [traces]);
   const subscribe = useMemo(

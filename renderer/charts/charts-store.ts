@@ -2,7 +2,7 @@ import { createStore, type StoreApi } from 'zustand';
 import type { Zoom } from './layout.ts';
 
 export interface ChartsState {
-  /** Range of the axis that all charts show; null for all of it. */
+  /** Visible range of the axis on all charts; null for the complete range. */
   zoom: Zoom | null;
   /** Position of the cross-hair. */
   cursor: number | null;

@@ -13,7 +13,7 @@ const steps = [
   ...[1, 2, 7, 14, 30, 91, 365].map((count) => count * day),
 ];
 
-/** Returns about `count` round times within the range, counted from midnight. */
+/** Returns about `count` ticks at round times of day. */
 export function clockTicks(low: number, high: number, count: number): number[] {
   const rough = (high - low) / Math.max(1, count);
   const step = steps.find((each) => each >= rough) ?? Math.ceil(rough / (365 * day)) * 365 * day;

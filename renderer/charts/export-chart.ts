@@ -8,9 +8,9 @@ export type ExportKind = 'png' | 'svg' | 'csv';
 /** Size in pixels. A PNG has twice the resolution. */
 const size = { width: 960, height: 540 };
 
-/** Saves a chart as currently shown. Rejects if the browser can't draw it. */
-export async function exportChart(kind: ExportKind, picture: Picture, of: Element): Promise<void> {
-  const style = getComputedStyle(of);
+/** Saves a chart as currently shown, in the style of an element. Rejects if the browser can't draw it. */
+export async function exportChart(kind: ExportKind, picture: Picture, styled: Element): Promise<void> {
+  const style = getComputedStyle(styled);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const name = `${fileName(picture.subtitle)}-${fileName(picture.spec.title)}`;
   if (kind === 'csv') return saveFile(`${name}.csv`, new Blob([toCsv(picture)], { type: 'text/csv' }));
@@ -26,7 +26,7 @@ export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): str
   const columns = traces.flatMap((trace) => {
     const series = seriesOf(trace);
     if (!series) return [];
-    const places = trace.places.of(series);
+    const positions = trace.positions.of(series);
     const name = trace.label === spec.title ? trace.metric : `${trace.label}: ${trace.metric}`;
     const column = (title: string, values: Float64Array, write: Write = String) => ({
       ...{ title, series, values, write },
@@ -35,12 +35,12 @@ export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): str
     return [
       ...(axis === 'iteration'
         ? []
-        : [column(`${name} (by ${axisLabels[axis].by})`, places, axis === 'clock' ? isoTime : String)]),
+        : [column(`${name} (by ${axisLabels[axis].by})`, positions, axis === 'clock' ? isoTime : String)]),
       column(counts ? `${name} (mean)` : name, series.values()),
       ...(counts
         ? [
-            column(`${name} (least)`, series.least()),
-            column(`${name} (greatest)`, series.most()),
+            column(`${name} (min)`, series.least()),
+            column(`${name} (max)`, series.most()),
             column(`${name} (iterations)`, counts),
           ]
         : []),
@@ -68,8 +68,8 @@ const isoTime: Write = (time) => new Date(time).toISOString();
 
 /** Quotes a cell if needed, and prevents spreadsheets from reading it as a formula. */
 export function cell(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 async function toPng(svg: Blob): Promise<Blob> {

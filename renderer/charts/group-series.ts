@@ -1,8 +1,8 @@
 import { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** What a group's band shows: one standard deviation to either side, or minimum to maximum. */
-export type Spread = 'deviation' | 'range';
+/** The band around a group's mean: one standard deviation to either side, or minimum to maximum. */
+export type Band = 'deviation' | 'range';
 
 interface Statistics {
   mean: MetricSeries;
@@ -10,19 +10,19 @@ interface Statistics {
   high: MetricSeries;
 }
 
-/** The mean and spread of a group's runs, over the runs that have a value at an iteration. */
+/** The mean and band of a group, over the runs that have a value at an iteration. */
 export class GroupSeries {
   readonly mean: SeriesSource;
   readonly low: SeriesSource;
   readonly high: SeriesSource;
   readonly #members: readonly SeriesSource[];
-  readonly #spread: Spread;
+  readonly #band: Band;
   readonly #statistics = new Map<string, Statistics | undefined>();
   #version = -1;
 
-  constructor(members: readonly SeriesSource[], spread: Spread) {
+  constructor(members: readonly SeriesSource[], band: Band) {
     this.#members = members;
-    this.#spread = spread;
+    this.#band = band;
     this.mean = this.#source('mean');
     this.low = this.#source('low');
     this.high = this.#source('high');
@@ -52,35 +52,35 @@ export class GroupSeries {
     }
     if (!this.#statistics.has(metric)) {
       const all = this.#members.flatMap((member) => member.get(metric) ?? []);
-      this.#statistics.set(metric, all.length > 0 ? statistics(all, this.#spread) : undefined);
+      this.#statistics.set(metric, all.length > 0 ? statistics(all, this.#band) : undefined);
     }
     return this.#statistics.get(metric);
   }
 }
 
-function statistics(all: readonly MetricSeries[], spread: Spread): Statistics {
+function statistics(all: readonly MetricSeries[], band: Band): Statistics {
   const [mean, low, high] = [new MetricSeries(), new MetricSeries(), new MetricSeries()];
   const byIteration = new Map<number, number[]>();
-  for (const [iteration, value] of all.flatMap(inStretches(all))) {
-    const there = byIteration.get(iteration);
-    if (there) there.push(value);
+  for (const [iteration, value] of all.flatMap(inBuckets(all))) {
+    const values = byIteration.get(iteration);
+    if (values) values.push(value);
     else byIteration.set(iteration, [value]);
   }
   for (const [iteration, values] of [...byIteration].sort(([a], [b]) => a - b)) {
     const average = values.reduce((sum, value) => sum + value, 0) / values.length;
     const deviation = deviationOf(values, average);
     mean.put(iteration, average);
-    low.put(iteration, spread === 'range' ? Math.min(...values) : average - deviation);
-    high.put(iteration, spread === 'range' ? Math.max(...values) : average + deviation);
+    low.put(iteration, band === 'range' ? Math.min(...values) : average - deviation);
+    high.put(iteration, band === 'range' ? Math.max(...values) : average + deviation);
   }
   return { mean, low, high };
 }
 
 /**
- * Returns a series' iterations and values. If any series has buckets, all are brought to the largest bucket
- * size, so that means cover the same iterations.
+ * Returns a function that returns a series' iterations and values. If any series has buckets, all values are
+ * means over the largest bucket size, so that they cover the same iterations.
  */
-function inStretches(all: readonly MetricSeries[]): (series: MetricSeries) => [number, number][] {
+function inBuckets(all: readonly MetricSeries[]): (series: MetricSeries) => [number, number][] {
   const step = all.reduce(
     (longest, series) => series.counts()?.reduce((most, count) => Math.max(most, count), longest) ?? longest,
     1,
@@ -89,14 +89,14 @@ function inStretches(all: readonly MetricSeries[]): (series: MetricSeries) => [n
     const values = series.values();
     if (step === 1) return [...series.iterations()].map((iteration, index) => [iteration, values[index]!]);
     const counts = series.counts();
-    const stretches = new Map<number, { sum: number; count: number }>();
+    const buckets = new Map<number, { sum: number; count: number }>();
     series.iterations().forEach((iteration, index) => {
       const end = Math.ceil(iteration / step) * step;
-      const { sum, count } = stretches.get(end) ?? { sum: 0, count: 0 };
+      const { sum, count } = buckets.get(end) ?? { sum: 0, count: 0 };
       const own = counts?.[index] ?? 1;
-      stretches.set(end, { sum: sum + own * values[index]!, count: count + own });
+      buckets.set(end, { sum: sum + own * values[index]!, count: count + own });
     });
-    return [...stretches].map(([end, { sum, count }]) => [end, sum / count]);
+    return [...buckets].map(([end, { sum, count }]) => [end, sum / count]);
   };
 }
 

@@ -60,7 +60,7 @@ export function columnsOf(trace: Trace, smoothed: boolean): Column[] {
 }
 
 interface Points {
-  places: Float64Array;
+  positions: Float64Array;
   values: Float64Array;
   /** Minimum and maximum of the points of each value. */
   least: Float64Array;
@@ -73,25 +73,25 @@ interface Points {
 }
 
 /**
- * Aligns all columns on one x. If every position fits, points keep their place. Otherwise the range is
+ * Aligns all columns on one x. If every position fits, points keep their positions. Otherwise the range is
  * divided into one bucket per pixel, each with its minimum and maximum in order, so that no spike is lost.
  * Zooming in repeats this for the new range.
  */
 export function layOut(columns: readonly Column[], options: LayoutOptions): Layout {
   const points = columns.map((column) => pointsOf(column, options));
   const coarse = columns.flatMap((column, index) => coarseOf(column, points[index]!, options.width) ?? []);
-  const exact = points.some(hasStretches) ? null : unionOf(points, options.width * 2);
+  const exact = points.some(hasBuckets) ? null : unionOf(points, options.width * 2);
   if (exact) {
     // Raw values are a single line then.
     const values = points.map((each, index) =>
-      spread(columns[index]!.role === 'raw-high' ? nothing : each, exact),
+      aligned(columns[index]!.role === 'raw-high' ? noPoints : each, exact),
     );
     return { x: exact, values, dense: false, coarse };
   }
   const grid = gridOf(points, options);
   return {
     x: grid.x,
-    values: points.map((each, index) => bucketed(each, grid, columns[index]!.role)),
+    values: points.map((each, index) => inBuckets(each, grid, columns[index]!.role)),
     dense: true,
     coarse,
   };
@@ -99,10 +99,10 @@ export function layOut(columns: readonly Column[], options: LayoutOptions): Layo
 
 function pointsOf(column: Column, { zoom, smoothing, log }: LayoutOptions): Points {
   const series = seriesOf(column);
-  if (!series) return nothing;
+  if (!series) return noPoints;
   const { trace } = column;
   const smooth = column.role === 'line' || column.role === 'low' || column.role === 'high';
-  const places = trace.places.of(series);
+  const positions = trace.positions.of(series);
   const weight = smooth && !trace.sparse ? smoothing : 0;
   const scaled = (own: Float64Array) =>
     log ? own.map((value) => (value > 0 ? Math.log10(value) : Number.NaN)) : own;
@@ -110,26 +110,34 @@ function pointsOf(column: Column, { zoom, smoothing, log }: LayoutOptions): Poin
   const counts = series.counts();
   const isMean = weight > 0 || counts === null;
   return {
-    places,
+    positions,
     values,
     least: isMean ? values : scaled(series.least()),
     most: isMean ? values : scaled(series.most()),
     counts,
-    from: Math.max(0, indexAt(places, zoom.min, true)),
-    to: Math.min(places.length, indexAt(places, zoom.max) + 2),
+    from: Math.max(0, indexAt(positions, zoom.min, true)),
+    to: Math.min(positions.length, indexAt(positions, zoom.max) + 2),
   };
 }
 
-const none = new Float64Array(0);
-const nothing: Points = { places: none, values: none, least: none, most: none, counts: null, from: 0, to: 0 };
+const empty = new Float64Array(0);
+const noPoints: Points = {
+  positions: empty,
+  values: empty,
+  least: empty,
+  most: empty,
+  counts: null,
+  from: 0,
+  to: 0,
+};
 
-const hasStretches = ({ counts, from, to }: Points) =>
+const hasBuckets = ({ counts, from, to }: Points) =>
   counts?.subarray(from, to).some((count) => count > 1) ?? false;
 
 /** Returns null if the trace is as fine as its points or the pixels. */
 function coarseOf({ trace, role }: Column, points: Points, width: number): Coarse | null {
   const { from, to } = points;
-  if (role !== 'line' || to - from >= width || !hasStretches(points)) return null;
+  if (role !== 'line' || to - from >= width || !hasBuckets(points)) return null;
   const iterations = seriesOf({ trace, role })!.iterations();
   return { trace, after: iterations[from - 1] ?? -1, upTo: iterations[to - 1]! };
 }
@@ -144,19 +152,19 @@ function seriesOf({ trace, role }: Column) {
 /** Returns all positions, ascending; null if there are more than `limit`. */
 function unionOf(points: readonly Points[], limit: number): number[] | null {
   const all = new Set<number>();
-  for (const { places, from, to } of points) {
+  for (const { positions, from, to } of points) {
     if (to - from > limit) return null;
-    for (let index = from; index < to; index++) all.add(places[index]!);
+    for (let index = from; index < to; index++) all.add(positions[index]!);
     if (all.size > limit) return null;
   }
   return [...all].sort((a, b) => a - b);
 }
 
-function spread({ places, values, from, to }: Points, x: readonly number[]): Values {
+function aligned({ positions, values, from, to }: Points, x: readonly number[]): Values {
   const column: Values = new Array(x.length).fill(undefined);
   let at = 0;
   for (let index = from; index < to; index++) {
-    while (x[at]! < places[index]!) at += 1;
+    while (x[at]! < positions[index]!) at += 1;
     column[at] = finite(values[index]!);
   }
   return column;
@@ -182,29 +190,29 @@ function gridOf(points: readonly Points[], { zoom, width }: LayoutOptions): Grid
     ...new Set(points.flatMap((each) => (each.from < each.to ? (take(each) ?? []) : []))),
   ];
   const ascending = (values: number[]) => values.sort((a, b) => a - b);
-  const left = ascending(outside(({ places, from }) => below(places[from]!, zoom.min)));
-  const right = ascending(outside(({ places, to }) => above(places[to - 1]!, zoom.max)));
+  const left = ascending(outside(({ positions, from }) => below(positions[from]!, zoom.min)));
+  const right = ascending(outside(({ positions, to }) => above(positions[to - 1]!, zoom.max)));
   const inside = Array.from({ length: buckets * 2 }, (_, half) => zoom.min + (half / 2 + 0.25) * step);
   const x = [...left, ...inside, ...right];
   return { x, before: left.length, buckets, start: zoom.min, end: zoom.max, step };
 }
 
-const below = (place: number, edge: number) => (place < edge ? place : undefined);
-const above = (place: number, edge: number) => (place > edge ? place : undefined);
+const below = (position: number, edge: number) => (position < edge ? position : undefined);
+const above = (position: number, edge: number) => (position > edge ? position : undefined);
 
-function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
-  const { places, values, least, most, from, to } = points;
+function inBuckets(points: Points, grid: Grid, role: Column['role']): Values {
+  const { positions, values, least, most, from, to } = points;
   const { x, before, buckets, start, end, step } = grid;
   const column: Values = new Array(x.length).fill(undefined);
   let index = from;
   while (index < to) {
-    const place = places[index]!;
-    if (place < start || place > end) {
-      column[x.indexOf(place)] = finite(values[index]!);
+    const position = positions[index]!;
+    if (position < start || position > end) {
+      column[x.indexOf(position)] = finite(values[index]!);
       index += 1;
       continue;
     }
-    const bucket = step > 0 ? Math.min(buckets - 1, Math.floor((place - start) / step)) : 0;
+    const bucket = step > 0 ? Math.min(buckets - 1, Math.floor((position - start) / step)) : 0;
     const edge = bucket === buckets - 1 ? Number.POSITIVE_INFINITY : start + (bucket + 1) * step;
     let low = -1;
     let high = -1;
@@ -213,7 +221,7 @@ function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
       if (Number.isFinite(least[index]) && (low < 0 || least[index]! < least[low]!)) low = index;
       if (Number.isFinite(most[index]) && (high < 0 || most[index]! > most[high]!)) high = index;
       index += 1;
-    } while (index < to && places[index]! < edge && places[index]! <= end);
+    } while (index < to && positions[index]! < edge && positions[index]! <= end);
     // On a logarithmic scale only the maximum of a bucket may be positive.
     if (high < 0) continue;
     if (low < 0) low = high;
@@ -222,7 +230,7 @@ function bucketed(points: Points, grid: Grid, role: Column['role']): Values {
     if (isLowEdge(role)) column[at] = column[at + 1] = lowest;
     else if (isHighEdge(role)) column[at] = column[at + 1] = highest;
     else if (low === high && lowest === highest)
-      column[at + (places[low]! < start + (bucket + 0.5) * step ? 0 : 1)] = highest;
+      column[at + (positions[low]! < start + (bucket + 0.5) * step ? 0 : 1)] = highest;
     else {
       column[at] = low <= high ? lowest : highest;
       column[at + 1] = low <= high ? highest : lowest;
@@ -235,22 +243,22 @@ const isLowEdge = (role: Column['role']) => role === 'low' || role === 'raw-low'
 const isHighEdge = (role: Column['role']) => role === 'high' || role === 'raw-high';
 
 /** Returns the index of the last position at or before `place` (`strictly`: before it); -1 if there is none. */
-export function indexAt(places: ArrayLike<number>, place: number, strictly = false): number {
+export function indexAt(positions: ArrayLike<number>, position: number, strictly = false): number {
   let low = 0;
-  let high = places.length;
+  let high = positions.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (places[middle]! < place || (!strictly && places[middle]! === place)) low = middle + 1;
+    if (positions[middle]! < position || (!strictly && positions[middle]! === position)) low = middle + 1;
     else high = middle;
   }
   return low - 1;
 }
 
 /** Returns the index of the nearest position; -1 if there is none. */
-export function nearestAt(places: ArrayLike<number>, place: number): number {
-  const before = indexAt(places, place);
+export function nearestAt(positions: ArrayLike<number>, position: number): number {
+  const before = indexAt(positions, position);
   const after = before + 1;
-  if (before < 0) return places.length > 0 ? 0 : -1;
-  if (after >= places.length) return before;
-  return place - places[before]! <= places[after]! - place ? before : after;
+  if (before < 0) return positions.length > 0 ? 0 : -1;
+  if (after >= positions.length) return before;
+  return position - positions[before]! <= positions[after]! - position ? before : after;
 }

@@ -1,19 +1,19 @@
 import uPlot from 'uplot';
-import { byIteration, type Places } from './axes.ts';
+import { type AxisPositions, byIteration } from './axes.ts';
 import styles from './marks.module.css';
 
 /** An event at an iteration, shown on every chart. */
 export interface ChartMark {
   id: string;
   iteration: number;
-  /** Determines colour and shape. */
+  /** Determines color and shape. */
   tone: 'watch' | 'warning' | 'critical' | 'fork';
   title: string;
   text: string;
-  /** Colour of the run, if there are several. */
+  /** Color of the run, if there are several. */
   color?: string;
   /** Positions of the run on the axis; default: iterations. */
-  places?: Places;
+  positions?: AxisPositions;
 }
 
 /** Marks of one kind that are too close to distinguish, drawn as one at the first position. */
@@ -24,29 +24,31 @@ interface Cluster {
 }
 
 /** Minimum distance of marks in pixels. */
-const near = 9;
-/** Marks of a cluster that are listed; the rest is counted. */
-const named = 4;
+const minDistance = 9;
+/** Number of marks of a cluster that are listed. The rest is counted. */
+const maxListed = 4;
 
 /** True while the pointer is over a mark, which has its own tooltip. */
 export const isOnMark = (plot: Element): boolean => plot.querySelector(`.${styles.head}:hover`) !== null;
 
 /** Draws the marks over a plot: a line with a symbol on top and a tooltip. */
-export function placeMarks(plot: uPlot, marks: readonly ChartMark[]): void {
+export function drawMarks(plot: uPlot, marks: readonly ChartMark[]): void {
   const layer = layerOf(plot);
-  const known = new Map([...layer.children].map((child) => [(child as HTMLElement).dataset.id, child]));
+  const unused = new Map([...layer.children].map((child) => [(child as HTMLElement).dataset.id, child]));
   const width = plot.bbox.width / uPlot.pxRatio;
-  const lefts = marks.map(({ places = byIteration, iteration }) => plot.valToPos(places.at(iteration), 'x'));
+  const lefts = marks.map(({ positions = byIteration, iteration }) =>
+    plot.valToPos(positions.at(iteration), 'x'),
+  );
   for (const { left, first, titles } of clustersOf(marks, lefts, width)) {
     const element =
-      (known.get(first.id) as HTMLElement | undefined) ?? layer.appendChild(document.createElement('span'));
-    known.delete(first.id);
+      (unused.get(first.id) as HTMLElement | undefined) ?? layer.appendChild(document.createElement('span'));
+    unused.delete(first.id);
     fill(element, first, titles);
     element.style.color = first.color ? `var(--${first.color})` : '';
     element.style.left = `${left}px`;
     element.toggleAttribute('data-flipped', left > width / 2);
   }
-  for (const gone of known.values()) gone.remove();
+  for (const element of unused.values()) element.remove();
 }
 
 /** Returns the visible marks from left to right, clustered. */
@@ -59,7 +61,7 @@ function clustersOf(marks: readonly ChartMark[], lefts: readonly number[], width
     if (!(left >= 0 && left <= width)) continue;
     const kind = `${mark.tone} ${mark.color ?? ''}`;
     const before = open.get(kind);
-    if (before && left - before.left < near) before.titles.push(mark.title);
+    if (before && left - before.left < minDistance) before.titles.push(mark.title);
     else {
       const cluster = { left, first: mark, titles: [mark.title] };
       clusters.push(cluster);
@@ -70,19 +72,19 @@ function clustersOf(marks: readonly ChartMark[], lefts: readonly number[], width
 }
 
 function layerOf({ over }: uPlot): HTMLElement {
-  const there = over.querySelector<HTMLElement>(`.${styles.layer}`);
-  if (there) return there;
+  const existing = over.querySelector<HTMLElement>(`.${styles.layer}`);
+  if (existing) return existing;
   const layer = document.createElement('div');
   layer.className = styles.layer!;
   return over.appendChild(layer);
 }
 
 function fill(element: HTMLElement, { id, tone, text }: ChartMark, titles: readonly string[]): void {
-  const more = titles.length - named;
+  const more = titles.length - maxListed;
   const lines =
     titles.length === 1
       ? [text]
-      : [...titles.slice(1, named), ...(more > 0 ? [`and ${more} more; zoom in to separate them`] : [])];
+      : [...titles.slice(1, maxListed), ...(more > 0 ? [`and ${more} more; zoom in to separate them`] : [])];
   const words = [titles[0]!, ...lines].join('\n');
   if (element.dataset.words === words && element.dataset.tone === tone) return;
   Object.assign(element.dataset, { id, tone, words });

@@ -14,7 +14,7 @@ const echoTrap =
   /^(diagnostics\/|advantage\/zero_std_share$|rollout\/(template_share|thought_likeness_\w+|common_opening_share|repeated_ngrams|distinct_first_thoughts|empty_think_rate|think_entropy|answer_entropy|first_action_\w+|zero_std_\w+)$)/;
 
 /** In display order. Other metrics form a section per prefix. */
-const sections: readonly (readonly [id: string, title: string, takes: RegExp])[] = [
+const sections: readonly (readonly [id: string, title: string, pattern: RegExp])[] = [
   ['echo-trap', 'Echo Trap', echoTrap],
   ['evaluation', 'Evaluations', /^evaluation\//],
   ['rollout', 'Rollouts', /^rollout\//],
@@ -32,7 +32,7 @@ export function metricSections(names: readonly string[]): MetricSection[] {
   for (const [id, title] of sections) byId.set(id, { id, title, charts: [] });
   for (const { name, members } of familiesOf(names)) {
     const prefix = name.includes('/') ? name.slice(0, name.indexOf('/')) : 'other';
-    const [id, title] = sections.find(([, , takes]) => takes.test(name)) ?? [
+    const [id, title] = sections.find(([, , pattern]) => pattern.test(name)) ?? [
       prefix,
       prefix.replaceAll('_', ' '),
     ];
@@ -53,14 +53,14 @@ function familiesOf(names: readonly string[]): { name: string; members?: string[
   const found: { name: string; members?: string[] }[] = [];
   for (const name of names.toSorted()) {
     if (name === '' || intervalEnd.test(name)) continue;
-    const of = family.exec(name)?.[1];
-    const members = of === undefined ? undefined : families.get(of);
+    const prefix = family.exec(name)?.[1];
+    const members = prefix === undefined ? undefined : families.get(prefix);
     if (members) members.push(name);
-    else if (of === undefined) found.push({ name });
+    else if (prefix === undefined) found.push({ name });
     else {
-      const begun = [name];
-      families.set(of, begun);
-      found.push({ name: of, members: begun });
+      const first = [name];
+      families.set(prefix, first);
+      found.push({ name: prefix, members: first });
     }
   }
   return found;
@@ -113,7 +113,7 @@ function metricSpec(metric: string, names: readonly string[]): ChartSpec {
   };
 }
 
-/** Empty if the title or the numbers already have the unit. */
+/** Returns the unit, or an empty text if the title or the numbers already have it. */
 const unitText = (unit: MetricFacts['unit'], title: string) =>
   ['share', 'bytes', 's'].includes(unit) || title.toLowerCase().includes(unit) ? '' : unit;
 
@@ -130,13 +130,13 @@ function formatOf(unit: string): (value: number) => string {
   }
 }
 
-const counted = ['share', 'bytes', 's', 'tokens', 'tokens/s', 'turns', 'actions', 'groups'];
+const nonNegativeUnits = ['share', 'bytes', 's', 'tokens', 'tokens/s', 'turns', 'actions', 'groups'];
 
-/** Non-negative metrics start at 0; explained variance may be negative. */
+/** Starts the axis of non-negative metrics at 0. Explained variance may be negative. */
 const boundsOf = (metric: string, unit: string): Pick<ChartSpec, 'low'> =>
-  counted.includes(unit) && metric !== 'critic/explained_variance' ? { low: 0 } : {};
+  nonNegativeUnits.includes(unit) && metric !== 'critic/explained_variance' ? { low: 0 } : {};
 
-const compared = [
+const comparedMetrics = [
   'rollout/success_rate',
   'rollout/reward_mean',
   'rollout/reward_std_in_group',
@@ -158,9 +158,9 @@ export function compareSpecs(names: readonly string[]): ChartSpec[] {
       title:
         labels.length > 1 ? `Success in ${environmentTitle(label)} (evaluation)` : 'Success (evaluation)',
       ...success,
-      aimsAs: 'success',
+      targetOf: 'success',
     })),
-    ...compared
+    ...comparedMetrics
       .filter((metric) => names.includes(metric))
       .map((metric) => ({
         ...metricSpec(metric, names),

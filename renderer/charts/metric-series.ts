@@ -166,7 +166,7 @@ export class MetricSeries {
   }
 }
 
-/** Counts of single points. */
+/** Returns buckets of one point each. */
 const bucketsOf = (values: Float64Array<ArrayBuffer>, length: number): Buckets => ({
   least: values.slice(),
   most: values.slice(),

@@ -2,9 +2,9 @@ import uPlot from 'uplot';
 import { type AxisKind, axisLabels } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import { type Column, columnsOfAll, type Layout, layOut, manyLines, nearestAt, type Zoom } from './layout.ts';
-import { type ChartMark, placeMarks } from './marks.ts';
+import { type ChartMark, drawMarks } from './marks.ts';
 import type { Reference } from './references.ts';
-import { placeTicks, tickTexts, type ValueScale, valueRange, valueTicks } from './scale.ts';
+import { positionTicks, tickTexts, type ValueScale, valueRange, valueTicks } from './scale.ts';
 import { seriesOf, type Trace } from './traces.ts';
 
 /** Options of what a plot shows. */
@@ -27,16 +27,15 @@ interface PlotOptions {
   references: () => readonly Reference[];
   onZoom: (zoom: Zoom | null) => void;
   /** Called with the position under the pointer and the pointer's window coordinates; null when it leaves. */
-  onCursor: (place: number | null, at: { x: number; y: number } | null) => void;
+  onCursor: (position: number | null, at: { x: number; y: number } | null) => void;
 }
 
 export interface Plot {
   /** Draws the current data. */
   update(): void;
-  /** Updates the marks. */
-  mark(): void;
+  updateMarks(): void;
   /** Moves or hides the cross-hair. */
-  point(place: number | null): void;
+  moveCursor(position: number | null): void;
   /** Returns the value at a window height. */
   valueAt(clientY: number): number;
   resize(width: number, height: number): void;
@@ -52,15 +51,15 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   let { width } = options;
   let layout: Layout;
-  const data = () => {
+  const layOutData = () => {
     const pixels = Math.max(50, width - axisSize);
     layout = layOut(columns, { ...options.view(), width: pixels });
     for (const { trace, after, upTo } of layout.coarse)
       trace.source.refine?.(trace.metric, after, upTo, Math.ceil(pixels));
     return [layout.x, ...layout.values] as uPlot.AlignedData;
   };
-  const first = data();
-  /** True until the pointer moves on this chart: then the cross-hair follows another chart's. */
+  const initial = layOutData();
+  /** True while the cross-hair follows the one of another chart, until the pointer moves on this one. */
   let following = false;
 
   const plot = new uPlot(
@@ -82,8 +81,8 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
           width: 1.5,
         },
         move: (self, left, top) => {
-          const place = following || left < 0 ? null : nearestPlace(traces, self.posToVal(left, 'x'));
-          const snapped = place === null ? left : self.valToPos(place, 'x');
+          const position = following || left < 0 ? null : nearestPosition(traces, self.posToVal(left, 'x'));
+          const snapped = position === null ? left : self.valToPos(position, 'x');
           return [snapped >= 0 && snapped <= widthOf(self) ? snapped : left, top];
         },
         bind: {
@@ -103,30 +102,32 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
         y: {
           range: () => {
             const view = options.view();
-            const also = options.references().map(({ value }) => value);
-            return valueRange(layout, columns, spec, view, view.zoom, also);
+            const included = options.references().map(({ value }) => value);
+            return valueRange(layout, columns, spec, view, view.zoom, included);
           },
         },
       },
-      axes: [placeAxis(color, axis), valueAxis(color, spec, () => options.view().log)],
+      axes: [positionAxis(color, axis), valueAxis(color, spec, () => options.view().log)],
       series: [
         {},
-        ...columns.map((column) => drawn(column, color, () => layout.dense, traces.length > manyLines)),
+        ...columns.map((column) =>
+          seriesOptions(column, color, () => layout.dense, traces.length > manyLines),
+        ),
       ],
       bands: bandsOf(columns, color, () => layout.dense),
       hooks: {
         // Drawn before the lines, which stay on top.
         drawAxes: [(self) => drawReferences(self, options.references(), options.view().log, color)],
-        draw: [(self) => placeMarks(self, options.marks())],
+        draw: [(self) => drawMarks(self, options.marks())],
         setSelect: [
           (self) => {
             if (self.select.width < 6) return;
             const min = self.posToVal(self.select.left, 'x');
             const max = self.posToVal(self.select.left + self.select.width, 'x');
             self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-            const whole = axis === 'iteration';
-            if (max > min && (!whole || max - min >= 1))
-              options.onZoom(whole ? { min: Math.floor(min), max: Math.ceil(max) } : { min, max });
+            const integer = axis === 'iteration';
+            if (max > min && (!integer || max - min >= 1))
+              options.onZoom(integer ? { min: Math.floor(min), max: Math.ceil(max) } : { min, max });
           },
         ],
         setCursor: [
@@ -139,16 +140,16 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
         ],
       },
     },
-    first,
+    initial,
     target,
   );
 
   return {
-    update: () => plot.batch(() => plot.setData(data(), true)),
-    mark: () => placeMarks(plot, options.marks()),
-    point(place) {
+    update: () => plot.batch(() => plot.setData(layOutData(), true)),
+    updateMarks: () => drawMarks(plot, options.marks()),
+    moveCursor(position) {
       following = true;
-      const left = place === null ? -10 : plot.valToPos(place, 'x');
+      const left = position === null ? -10 : plot.valToPos(position, 'x');
       const inside = left >= 0 && left <= widthOf(plot);
       plot.setCursor({ left: inside ? left : -10, top: inside ? 0 : -10 }, false);
     },
@@ -160,27 +161,27 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       width = newWidth;
       plot.batch(() => {
         plot.setSize({ width: newWidth, height: newHeight });
-        plot.setData(data(), true);
+        plot.setData(layOutData(), true);
       });
     },
     destroy: () => plot.destroy(),
   };
 }
 
-/** Returns the plot area without axes, in page pixels; the element may not be laid out yet. */
+/** Returns the width of the plot area without axes, in CSS pixels. */
 const widthOf = ({ bbox }: uPlot) => bbox.width / uPlot.pxRatio;
 
 const rangeOf = ({ min, max }: Zoom): [number, number] => [min, max > min ? max : min + 1];
 
-/** Returns the index of the nearest point of the densest line. */
-function nearestPlace(traces: readonly Trace[], place: number): number | null {
+/** Returns the nearest position at which any line has a point. */
+function nearestPosition(traces: readonly Trace[], position: number): number | null {
   let nearest: number | null = null;
   for (const trace of traces) {
     const series = seriesOf(trace);
     if (!series || series.length === 0) continue;
-    const places = trace.places.of(series);
-    const own = places[nearestAt(places, place)]!;
-    if (nearest === null || Math.abs(own - place) < Math.abs(nearest - place)) nearest = own;
+    const positions = trace.positions.of(series);
+    const own = positions[nearestAt(positions, position)]!;
+    if (nearest === null || Math.abs(own - position) < Math.abs(nearest - position)) nearest = own;
   }
   return nearest;
 }
@@ -189,7 +190,7 @@ const dashes = { dashed: [6, 4], dotted: [2, 3] };
 /** Style of one line among many: simpler, because drawing is slow without a GPU. */
 const longDashes = { dashed: [10, 6], dotted: [3, 6] };
 
-function drawn(
+function seriesOptions(
   { trace, role }: Column,
   color: (name: string) => string,
   isDense: () => boolean,
@@ -248,12 +249,12 @@ function commonAxis(color: (name: string) => string): uPlot.Axis {
   };
 }
 
-const placeAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Axis => ({
+const positionAxis = (color: (name: string) => string, kind: AxisKind): uPlot.Axis => ({
   ...commonAxis(color),
   border: { show: true, stroke: color('line'), width: 1 },
   size: 24,
   gap: 5,
-  splits: (self, _axis, low, high) => placeTicks(kind, low, high, widthOf(self) / 72),
+  splits: (self, _axis, low, high) => positionTicks(kind, low, high, widthOf(self) / 72),
   values: (_self, splits) => splits.map(axisLabels[kind].tick),
 });
 
@@ -303,7 +304,7 @@ function drawReferences(
   ctx.restore();
 }
 
-/** Returns `color` as `#rrggbb`. */
+/** Adds an opacity to a color of the form `#rrggbb`. */
 function translucent(color: string, opacity: number): string {
   return `${color}${Math.round(opacity * 255)
     .toString(16)

@@ -24,10 +24,10 @@ interface StoredPreferences {
 export type ChartSize = 'small' | 'medium' | 'large';
 
 interface ChartPreferences extends StoredPreferences {
-  change: (kept: Partial<StoredPreferences>) => void;
+  change: (changed: Partial<StoredPreferences>) => void;
   toggleLog: (chart: string) => void;
   togglePin: (chart: string) => void;
-  /** Moves a pinned chart by some places. */
+  /** Moves a pinned chart by a number of positions. */
   movePin: (chart: string, by: number) => void;
   setOpen: (section: string, open: boolean) => void;
   /** Null removes the target. */
@@ -50,7 +50,7 @@ const toggled = (list: readonly string[], item: string) =>
 
 export const useChartPreferences = create<ChartPreferences>()((set) => ({
   ...stored(),
-  change: (kept) => set(kept),
+  change: (changed) => set(changed),
   toggleLog: (chart) => set(({ log }) => ({ log: toggled(log, chart) })),
   togglePin: (chart) => set(({ pins }) => ({ pins: toggled(pins, chart) })),
   movePin: (chart, by) =>
@@ -68,30 +68,30 @@ export const useChartPreferences = create<ChartPreferences>()((set) => ({
 }));
 
 useChartPreferences.subscribe((state) => {
-  const kept = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.keys(defaults).map((key) => [key, state[key as keyof StoredPreferences]]),
   );
-  localStorage.setItem(storageKey, JSON.stringify(kept));
+  localStorage.setItem(storageKey, JSON.stringify(values));
 });
 
-/** Reads the stored settings. Invalid values, such as those of another version, are dropped. */
+/** Reads the stored settings. Ignores invalid values, which another version may have written. */
 function stored(): StoredPreferences {
-  let written: Partial<Record<keyof StoredPreferences, unknown>> = {};
+  let parsed: Partial<Record<keyof StoredPreferences, unknown>> = {};
   try {
-    written = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
+    parsed = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
   } catch {}
   const texts = (value: unknown) =>
     Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
   const entries = (value: unknown) =>
     Object.entries(typeof value === 'object' && value !== null ? value : {});
-  const { smoothing, axis, ignoreOutliers, open, size, targets } = written;
+  const { smoothing, axis, ignoreOutliers, open, size, targets } = parsed;
   return {
     smoothing:
       typeof smoothing === 'number' && smoothing >= 0 && smoothing < 1 ? smoothing : defaults.smoothing,
     axis: axisKinds.find((kind) => kind === axis) ?? defaults.axis,
     ignoreOutliers: ignoreOutliers === true,
-    log: texts(written.log),
-    pins: texts(written.pins),
+    log: texts(parsed.log),
+    pins: texts(parsed.pins),
     open: Object.fromEntries(entries(open).map(([key, value]) => [key, value === true])),
     targets: Object.fromEntries(entries(targets).filter(([, value]) => Number.isFinite(value))),
     size: size === 'small' || size === 'large' ? size : defaults.size,

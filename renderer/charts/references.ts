@@ -3,7 +3,7 @@ import { percent } from '../components/format.ts';
 import { environmentOf } from '../environments/registry.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** A labelled reference line across a chart. */
+/** A labeled reference line across a chart. */
 export interface Reference {
   value: number;
   label: string;
@@ -16,27 +16,27 @@ interface Environment {
   max_actions?: number;
 }
 
-/** The model that the RAGEN paper trained; its results apply to no other. */
+/** The model of the RAGEN paper. Its results apply to this model only. */
 const paperModel = /Qwen2\.5-0\.5B(-Instruct)?\/?$/;
 
 /**
- * Returns the reference lines for success rates: the initial policy, random moves, the user, the optimum and
- * the RAGEN paper's result for the same model and rules, as far as known. With several environments there
- * are none, since a line couldn't say which one it belongs to.
+ * Returns the reference lines for success rates: the initial policy, random actions, the user, the optimum and
+ * the RAGEN paper's result for the same model and rules, if known. Returns none for several environments,
+ * because a line couldn't show which one it belongs to.
  */
 export function successReferences(
   config: unknown,
   source: SeriesSource,
-  people: readonly HumanSuccess[] = [],
+  humans: readonly HumanSuccess[] = [],
 ): Reference[] {
   const environment = environmentIn(config);
   if (!environment) return [];
   const untrained = source.get(`evaluation/${environment.label}/success_rate`)?.at(0);
-  const you = people.find((person) => person.environment === environment.label);
+  const you = humans.find((each) => each.environment === environment.label);
   return [
-    ...(untrained === undefined ? [] : [lineOf('untrained', untrained)]),
+    ...(untrained === undefined ? [] : [labeled('untrained', untrained)]),
     ...boundsOf(environment),
-    ...(you ? [lineOf('You', you.successes / you.levels)] : []),
+    ...(you ? [labeled('You', you.successes / you.levels)] : []),
     ...paperOf(environment, config),
   ];
 }
@@ -67,7 +67,7 @@ function paperOf({ type = '', config: settings = {} }: Environment, config: unkn
   return paper === undefined ? [] : [{ value: paper, label: `RAGEN paper, table 4: ${percent(paper)}` }];
 }
 
-const lineOf = (name: string, value: number): Reference => ({ value, label: `${name} ${percent(value)}` });
+const labeled = (name: string, value: number): Reference => ({ value, label: `${name} ${percent(value)}` });
 
 const modelOf = (config: unknown): string =>
   (config as { start?: { model?: string } } | null)?.start?.model ?? '';

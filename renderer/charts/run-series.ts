@@ -3,16 +3,16 @@ import { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
 /** Requests a metric after one iteration, up to another, in about `resolution` entries. */
-type AskFiner = (metric: string, after: number, upTo: number, resolution: number) => Promise<Series[]>;
+type RequestFiner = (metric: string, after: number, upTo: number, resolution: number) => Promise<Series[]>;
 
 /** All metrics of one run, outside React. Charts subscribe and redraw in the next animation frame. */
 export class RunSeries implements SeriesSource {
   readonly #series = new Map<string, MetricSeries>();
   readonly #listeners = new Set<() => void>();
   readonly #times = new MetricSeries();
-  #askFiner: AskFiner | null = null;
+  #requestFiner: RequestFiner | null = null;
   /** The last request per metric. */
-  readonly #asked = new Map<string, string>();
+  readonly #requested = new Map<string, string>();
   #version = 0;
 
   /** Increases with every change, for useSyncExternalStore. */
@@ -33,10 +33,14 @@ export class RunSeries implements SeriesSource {
   }
 
   /** Replaces all data. */
-  load(all: Series[], times: IterationTimes = { iterations: [], times: [] }, askFiner?: AskFiner): void {
+  load(
+    all: Series[],
+    times: IterationTimes = { iterations: [], times: [] },
+    requestFiner?: RequestFiner,
+  ): void {
     this.#series.clear();
-    this.#asked.clear();
-    this.#askFiner = askFiner ?? null;
+    this.#requested.clear();
+    this.#requestFiner = requestFiner ?? null;
     for (const series of all) this.#open(series.name).replace(series);
     this.#times.replace({ iterations: times.iterations, values: times.times });
     this.#changed();
@@ -54,21 +58,21 @@ export class RunSeries implements SeriesSource {
     this.#changed();
   }
 
-  /** Requests each range once: the answer holds all points. */
+  /** Requests each range once, because the answer contains all of its points. */
   refine(metric: string, after: number, upTo: number, entries: number): void {
-    const asked = [after, upTo, entries].join(' ');
-    const askFiner = this.#askFiner;
-    if (!askFiner || this.#asked.get(metric) === asked) return;
-    this.#asked.set(metric, asked);
-    // Ranges are halved at least.
-    askFiner(metric, after, upTo, 2 * entries)
+    const range = [after, upTo, entries].join(' ');
+    const requestFiner = this.#requestFiner;
+    if (!requestFiner || this.#requested.get(metric) === range) return;
+    this.#requested.set(metric, range);
+    // Twice the resolution, so that each request at least halves the buckets.
+    requestFiner(metric, after, upTo, 2 * entries)
       .then(([finer]) => {
         // The data may have been reloaded, or another range requested, since the request.
-        if (!finer || this.#asked.get(metric) !== asked) return;
+        if (!finer || this.#requested.get(metric) !== range) return;
         this.#series.get(metric)?.replace(finer, after, upTo);
         this.#changed();
       })
-      .catch(() => this.#asked.delete(metric));
+      .catch(() => this.#requested.delete(metric));
   }
 
   subscribe = (listener: () => void): (() => void) => {

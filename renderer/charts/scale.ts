@@ -11,37 +11,37 @@ export interface ValueScale {
 }
 
 /** Share of values that is ignored at either end. */
-const outliers = 0.01;
+const outlierShare = 0.01;
 /** With fewer values than this, all are shown. */
 const fewValues = 40;
 
-/** Returns the visible range of values. `also`: values to include. Logarithms if the scale is logarithmic. */
+/** Returns the visible range of values. `included`: further values. Returns logarithms if the scale is logarithmic. */
 export function valueRange(
   layout: Layout,
   columns: readonly Column[],
   spec: Pick<ChartSpec, 'low' | 'high'>,
   { log, ignoreOutliers }: ValueScale,
   zoom: Zoom,
-  also: readonly number[] = [],
+  included: readonly number[] = [],
 ): [number, number] {
-  const seen: number[] = [];
+  const visible: number[] = [];
   for (const [index] of columns.entries()) {
     const values = layout.values[index]!;
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
-      if (value !== undefined && layout.x[at]! >= zoom.min && layout.x[at]! <= zoom.max) seen.push(value);
+      if (value !== undefined && layout.x[at]! >= zoom.min && layout.x[at]! <= zoom.max) visible.push(value);
     }
   }
-  if (ignoreOutliers && seen.length >= fewValues) {
-    seen.sort((a, b) => a - b);
-    const cut = Math.max(1, Math.floor(seen.length * outliers));
-    seen.splice(seen.length - cut);
-    seen.splice(0, cut);
+  if (ignoreOutliers && visible.length >= fewValues) {
+    visible.sort((a, b) => a - b);
+    const ignored = Math.max(1, Math.floor(visible.length * outlierShare));
+    visible.splice(visible.length - ignored);
+    visible.splice(0, ignored);
   }
-  for (const value of also) if (!log || value > 0) seen.push(log ? Math.log10(value) : value);
+  for (const value of included) if (!log || value > 0) visible.push(log ? Math.log10(value) : value);
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
-  for (const value of seen) {
+  for (const value of visible) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
@@ -52,9 +52,9 @@ export function valueRange(
       : [low - (high - low) * 0.05, high + (high - low) * 0.05];
   const span = high - (spec.low ?? low);
   // Smoothing makes equal values differ by rounding.
-  const room = (span > 1e-9 * Math.abs(high) ? span : Math.abs(high) || 1) * 0.1;
+  const margin = (span > 1e-9 * Math.abs(high) ? span : Math.abs(high) || 1) * 0.1;
   // Only a band around a mean may exceed the bounds.
-  return [spec.low ?? low - room, spec.high ?? high + room];
+  return [spec.low ?? low - margin, spec.high ?? high + margin];
 }
 
 /** Returns about `count` ticks at 1, 2 and 5 times powers of ten. */
@@ -91,7 +91,7 @@ export const valueTicks = (low: number, high: number, count: number, log: boolea
 const timeSteps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18_000, 36_000, 86_400];
 
 /** Returns integer ticks, or round times. `count` applies to narrow labels; dates are wide. */
-export function placeTicks(kind: AxisKind, low: number, high: number, count: number): number[] {
+export function positionTicks(kind: AxisKind, low: number, high: number, count: number): number[] {
   if (kind === 'clock') return clockTicks(low, high, count * 0.6);
   if (kind !== 'time') return niceTicks(low, high, count, 1);
   const rough = (high - low) / Math.max(1, count);

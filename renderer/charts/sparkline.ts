@@ -4,7 +4,7 @@ interface SparkPoint {
   y: number;
 }
 
-interface Spark {
+interface Sparkline {
   points: SparkPoint[];
   /** Heights of the requested levels; null if unknown. */
   levels: (number | null)[];
@@ -12,18 +12,18 @@ interface Spark {
   at: (iteration: number) => number;
 }
 
-const room = 0.08;
+const margin = 0.08;
 
 /**
  * Reduces a series to at most `limit` points. Each is the one farthest from the mean in its bucket, so that
- * spikes stay. `levels` are heights to include.
+ * spikes remain. `levels`: further values, such as a threshold.
  */
-export function spark(
+export function sparkline(
   iterations: ArrayLike<number>,
   values: ArrayLike<number>,
   levels: readonly (number | null)[] = [],
   limit = 120,
-): Spark {
+): Sparkline {
   const first = iterations[0] ?? 0;
   const span = Math.max(1, (iterations[iterations.length - 1] ?? 0) - first);
   const seen = [...Array.from(values), ...levels.filter((level) => level !== null)].filter(Number.isFinite);
@@ -31,7 +31,7 @@ export function spark(
   const high = seen.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
   const range = high - low || 1;
   const at = (iteration: number) => Math.min(1, Math.max(0, (iteration - first) / span));
-  const height = (value: number) => 1 - (room + (1 - 2 * room) * ((value - low) / range));
+  const height = (value: number) => 1 - (margin + (1 - 2 * margin) * ((value - low) / range));
   return {
     points: thinned(values, limit).map((index) => ({ x: at(iterations[index]!), y: height(values[index]!) })),
     levels: levels.map((level) => (level === null ? null : height(level))),
@@ -39,20 +39,22 @@ export function spark(
   };
 }
 
-/** Indices of the finite values that remain, ascending; always includes the last. */
+/** Returns the indices of the remaining finite values, ascending, including the last one. */
 function thinned(values: ArrayLike<number>, limit: number): number[] {
   const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter(
     (i) => i >= 0,
   );
   if (finite.length <= limit) return finite;
   const mean = finite.reduce((sum, index) => sum + values[index]!, 0) / finite.length;
-  const far = (index: number) => Math.abs(values[index]! - mean);
-  const kept: number[] = [];
-  for (let stretch = 0; stretch < limit - 1; stretch++) {
-    const from = Math.floor((stretch * finite.length) / (limit - 1));
-    const to = Math.floor(((stretch + 1) * finite.length) / (limit - 1));
-    kept.push(finite.slice(from, to).reduce((best, index) => (far(index) > far(best) ? index : best)));
+  const distance = (index: number) => Math.abs(values[index]! - mean);
+  const indices: number[] = [];
+  for (let bucket = 0; bucket < limit - 1; bucket++) {
+    const from = Math.floor((bucket * finite.length) / (limit - 1));
+    const to = Math.floor(((bucket + 1) * finite.length) / (limit - 1));
+    indices.push(
+      finite.slice(from, to).reduce((best, index) => (distance(index) > distance(best) ? index : best)),
+    );
   }
   const last = finite.at(-1)!;
-  return kept.at(-1) === last ? kept : [...kept, last];
+  return indices.at(-1) === last ? indices : [...indices, last];
 }

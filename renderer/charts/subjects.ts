@@ -1,57 +1,59 @@
-import { type AxisKind, axisKinds, type Places, placesOn, type RunShape } from './axes.ts';
+import { type AxisKind, type AxisPositions, axisKinds, positionsOn, type RunShape } from './axes.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import type { Zoom } from './layout.ts';
 import type { SeriesSource } from './series-source.ts';
 import type { Trace } from './traces.ts';
 
-/** What lines show: a run, or a group's mean. */
+/** A run, or the mean of a group, drawn as one line per metric. */
 export interface Subject {
   id: string;
   label: string;
   source: SeriesSource;
   shape: RunShape;
-  /** Colour on all charts if there are several subjects; otherwise lines have the colours of their metrics. */
+  /** Color on all charts if there are several subjects; otherwise lines have the colors of their metrics. */
   color?: string;
   dash?: Trace['dash'];
   /** True for the parent of a fork. */
   faint?: boolean;
   /** Bounds of a group's runs. */
-  spread?: { low: SeriesSource; high: SeriesSource };
+  bounds?: { low: SeriesSource; high: SeriesSource };
 }
 
 /** Returns the axes for which every subject has data. */
 export const axesOf = (subjects: readonly Subject[]): AxisKind[] =>
-  axisKinds.filter((kind) => subjects.every(({ source, shape }) => placesOn(kind, source, shape) !== null));
+  axisKinds.filter((kind) =>
+    subjects.every(({ source, shape }) => positionsOn(kind, source, shape) !== null),
+  );
 
 /** Returns the positions of each subject's iterations; subjects without data for the axis are left out. */
-export function placesOf(subjects: readonly Subject[], axis: AxisKind): Map<Subject, Places> {
+export function positionsOf(subjects: readonly Subject[], axis: AxisKind): Map<Subject, AxisPositions> {
   return new Map(
-    subjects.flatMap((subject): [Subject, Places][] => {
-      const places = placesOn(axis, subject.source, subject.shape);
-      return places ? [[subject, places]] : [];
+    subjects.flatMap((subject): [Subject, AxisPositions][] => {
+      const positions = positionsOn(axis, subject.source, subject.shape);
+      return positions ? [[subject, positions]] : [];
     }),
   );
 }
 
 /** Returns the lines of a chart. */
-export function tracesOf(spec: ChartSpec, places: ReadonlyMap<Subject, Places>): Trace[] {
-  return [...places].flatMap(([subject, own]) =>
+export function tracesOf(spec: ChartSpec, positions: ReadonlyMap<Subject, AxisPositions>): Trace[] {
+  return [...positions].flatMap(([subject, own]) =>
     spec.lines.map((line, index): Trace => {
-      const { id, source, spread, faint, label, color } = subject;
+      const { id, source, bounds, faint, label, color } = subject;
       const many = color !== undefined;
       const { metric, band } = line;
       return {
         id: `${id} ${metric}`,
         source,
         metric,
-        places: own,
+        positions: own,
         label: !many && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
         color: color ?? line.color,
         ...(many ? dashOf(subject, index) : line.dashed && { dash: 'dashed' as const }),
         ...(line.sparse && { sparse: true }),
         ...(faint && { faint: true }),
-        ...(spread
-          ? { band: { low: { source: spread.low, metric }, high: { source: spread.high, metric } } }
+        ...(bounds
+          ? { band: { low: { source: bounds.low, metric }, high: { source: bounds.high, metric } } }
           : band &&
             !many &&
             !faint && { band: { low: { source, metric: band.low }, high: { source, metric: band.high } } }),
@@ -67,9 +69,9 @@ const dashOf = ({ dash }: Subject, line: number): Pick<Trace, 'dash'> =>
  * Returns the range of the axis, equal for all charts: the configured iterations, or for other axes the data
  * so far. If all runs are forks, it starts at the first fork.
  */
-export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): () => Zoom {
-  const own = [...places].filter(([{ faint }]) => !faint);
-  const whole = own.length < places.size || axis !== 'iteration';
+export function extentOf(positions: ReadonlyMap<Subject, AxisPositions>, axis: AxisKind): () => Zoom {
+  const own = [...positions].filter(([{ faint }]) => !faint);
+  const whole = own.length < positions.size || axis !== 'iteration';
   let version = -1;
   let extent: Zoom = { min: 0, max: 1 };
   return () => {
@@ -79,12 +81,12 @@ export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): 
     let max = 0;
     // Counters start at 0, the clock doesn't.
     let min = axis === 'clock' || !whole ? Number.POSITIVE_INFINITY : 0;
-    for (const [{ source, shape }, places] of own) {
+    for (const [{ source, shape }, positions] of own) {
       const last = source
         .names()
         .reduce((newest, name) => Math.max(newest, source.get(name)?.newest()?.iteration ?? 0), 0);
-      max = Math.max(max, axis === 'iteration' ? Math.max(last, shape.iterations) : places.at(last));
-      min = Math.min(min, axis === 'clock' ? places.at(0) : whole ? 0 : beginOf(source));
+      max = Math.max(max, axis === 'iteration' ? Math.max(last, shape.iterations) : positions.at(last));
+      min = Math.min(min, axis === 'clock' ? positions.at(0) : whole ? 0 : firstIteration(source));
     }
     if (min === Number.POSITIVE_INFINITY) min = 0;
     extent = own.length > 0 ? { min, max: max > min ? max : min + 1 } : { min: 0, max: 1 };
@@ -93,7 +95,7 @@ export function extentOf(places: ReadonlyMap<Subject, Places>, axis: AxisKind): 
 }
 
 /** Returns the first iteration of a run's data: 0, except for forks. */
-function beginOf(source: SeriesSource): number {
+function firstIteration(source: SeriesSource): number {
   const first = source
     .names()
     .reduce(

@@ -4,7 +4,7 @@ import { columnsOfAll, layOut, type Values } from './layout.ts';
 import type { ChartMark } from './marks.ts';
 import type { View } from './plot.ts';
 import type { Reference } from './references.ts';
-import { placeTicks, tickTexts, valueRange, valueTicks } from './scale.ts';
+import { positionTicks, tickTexts, valueRange, valueTicks } from './scale.ts';
 import type { Trace } from './traces.ts';
 
 /** A chart as shown, for a file. */
@@ -30,20 +30,21 @@ const margin = { left: 62, right: 18, bottom: 44 };
 const entriesTop = 58;
 const entryHeight = 20;
 /** Approximate width of a letter in pixels. */
-const letter = 6.6;
+const letterWidth = 6.6;
 
 /** Returns the chart as an SVG document: title, legend, axes, reference lines and marks. */
 export function toSvg(picture: Picture, { width, height, color }: PictureStyle): string {
   const { spec, traces, axis, view, marks, references } = picture;
-  const entries = placeEntries(traces, width);
+  const entries = layOutLegend(traces, width);
   const top = entriesTop + entries.rows * entryHeight + 8;
   const box = { left: margin.left, right: width - margin.right, top, bottom: height - margin.bottom };
   const columns = columnsOfAll(traces, view.smoothing > 0);
   const layout = layOut(columns, { ...view, width: box.right - box.left });
-  const also = references.map(({ value }) => value);
-  const [low, high] = valueRange(layout, columns, spec, view, view.zoom, also);
+  const included = references.map(({ value }) => value);
+  const [low, high] = valueRange(layout, columns, spec, view, view.zoom, included);
   const span = view.zoom.max - view.zoom.min || 1;
-  const x = (place: number) => round(box.left + ((place - view.zoom.min) / span) * (box.right - box.left));
+  const x = (position: number) =>
+    round(box.left + ((position - view.zoom.min) / span) * (box.right - box.left));
   const y = (value: number) =>
     round(box.bottom - ((value - low) / (high - low || 1)) * (box.bottom - box.top));
   const heightOf = (value: number) => y(view.log ? Math.log10(value) : value);
@@ -67,18 +68,24 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     add('line', { x1: box.left, x2: box.right, y1: y(value), y2: y(value), stroke: color('chart-grid') });
     text(tickLabels[index]!, { x: box.left - 8, y: y(value) + 4 }, { 'text-anchor': 'end' });
   }
-  const places = placeTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90);
-  for (const [index, place] of places.entries()) {
-    add('line', { x1: x(place), x2: x(place), y1: box.top, y2: box.bottom, stroke: color('chart-grid') });
+  const positions = positionTicks(axis, view.zoom.min, view.zoom.max, (box.right - box.left) / 90);
+  for (const [index, position] of positions.entries()) {
+    add('line', {
+      x1: x(position),
+      x2: x(position),
+      y1: box.top,
+      y2: box.bottom,
+      stroke: color('chart-grid'),
+    });
     text(
-      axisLabels[axis].tick(place, index, places),
-      { x: x(place), y: box.bottom + 18 },
+      axisLabels[axis].tick(position, index, positions),
+      { x: x(position), y: box.bottom + 18 },
       { 'text-anchor': 'middle' },
     );
   }
   text(`by ${axisLabels[axis].by}`, { x: box.right, y: height - 8 }, { 'text-anchor': 'end' });
 
-  const inside: string[] = [];
+  const plotted: string[] = [];
   for (const [index, { trace, role }] of columns.entries()) {
     const values = layout.values[index]!;
     const points = pointsOf(layout.x, values, x, y);
@@ -86,33 +93,39 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     const raw = role === 'raw-low' || role === 'raw-high';
     if (role === 'high' || role === 'raw-high') {
       const back = pointsOf(layout.x, layout.values[index + 1]!, x, y).reverse();
-      inside.push(
+      plotted.push(
         element('path', { d: `${path([...points, ...back])}Z`, fill: color(trace.color), opacity: 0.14 }),
       );
     }
     if (role === 'line' || raw) {
       const opacity = raw ? 0.3 : trace.faint ? 0.4 : 1;
-      inside.push(
+      plotted.push(
         element('path', { d: path(points), fill: 'none', opacity, ...strokeOf(trace, color, raw) }),
       );
     }
     if (role === 'line' && (trace.sparse || points.length < 3))
       for (const [cx, cy] of points)
-        inside.push(element('circle', { cx, cy, r: 3, fill: color(trace.color) }));
+        plotted.push(element('circle', { cx, cy, r: 3, fill: color(trace.color) }));
   }
   let before = { at: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
     if (view.log && value <= 0) continue;
     const at = heightOf(value);
     const stroke = { stroke: color('text-faint'), 'stroke-dasharray': '1 3' };
-    inside.push(element('line', { x1: box.left, x2: box.right, y1: at, y2: at, ...stroke }));
+    plotted.push(element('line', { x1: box.left, x2: box.right, y1: at, y2: at, ...stroke }));
     const right = Math.abs(at - before.at) < 16 ? before.left - 14 : box.right - 4;
-    const place = { x: right, y: at - 4, 'text-anchor': 'end', 'font-size': 12, fill: color('text-faint') };
-    inside.push(element('text', place, escaped(label)));
-    before = { at, left: right - label.length * letter };
+    const position = {
+      x: right,
+      y: at - 4,
+      'text-anchor': 'end',
+      'font-size': 12,
+      fill: color('text-faint'),
+    };
+    plotted.push(element('text', position, escaped(label)));
+    before = { at, left: right - label.length * letterWidth };
   }
-  for (const { iteration, places = byIteration, title } of marks) {
-    const at = x(places.at(iteration));
+  for (const { iteration, positions = byIteration, title } of marks) {
+    const at = x(positions.at(iteration));
     const line = {
       x1: at,
       x2: at,
@@ -121,26 +134,26 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
       stroke: color('amber'),
       'stroke-dasharray': '3 3',
     };
-    inside.push(element('line', line, element('title', {}, escaped(title))));
+    plotted.push(element('line', line, element('title', {}, escaped(title))));
   }
   const clip = { x: box.left, y: box.top - 1, width: box.right - box.left, height: box.bottom - box.top + 2 };
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`,
     `<clipPath id="plot">${element('rect', clip)}</clipPath>`,
     ...parts,
-    `<g clip-path="url(#plot)">${inside.join('\n')}</g>`,
+    `<g clip-path="url(#plot)">${plotted.join('\n')}</g>`,
     '</svg>\n',
   ].join('\n');
 }
 
-/** Places the legend's entries in rows, with estimated widths. */
-function placeEntries(traces: readonly Trace[], width: number) {
+/** Arranges the legend's entries in rows, with estimated widths. */
+function layOutLegend(traces: readonly Trace[], width: number) {
   let [left, row] = [16, 0];
   const placed = traces.map((trace) => {
-    const room = 24 + trace.label.length * letter + 18;
-    if (left > 16 && left + room > width - 16) [left, row] = [16, row + 1];
+    const entryWidth = 24 + trace.label.length * letterWidth + 18;
+    if (left > 16 && left + entryWidth > width - 16) [left, row] = [16, row + 1];
     const at = { trace, left, row };
-    left += room;
+    left += entryWidth;
     return at;
   });
   return { placed, rows: placed.length > 0 ? row + 1 : 0 };
@@ -164,13 +177,13 @@ function strokeOf(
 type Point = [number, number];
 
 function pointsOf(
-  places: readonly number[],
+  positions: readonly number[],
   values: Values,
-  x: (place: number) => number,
+  x: (position: number) => number,
   y: (value: number) => number,
 ): Point[] {
   return values.flatMap((value, index): Point[] =>
-    value === undefined ? [] : [[x(places[index]!), y(value)]],
+    value === undefined ? [] : [[x(positions[index]!), y(value)]],
   );
 }
 
@@ -180,8 +193,8 @@ const path = (points: readonly Point[]) =>
 const round = (value: number) => Math.round(value * 100) / 100;
 
 function element(name: string, attributes: Record<string, string | number>, content = ''): string {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
-  return content ? `<${name}${written.join('')}>${content}</${name}>` : `<${name}${written.join('')}/>`;
+  const text = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
+  return content ? `<${name}${text.join('')}>${content}</${name}>` : `<${name}${text.join('')}/>`;
 }
 
 const entities: Record<string, string> = {

@@ -15,7 +15,7 @@ export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => vo
     target === undefined ? '' : String(Number((target * scale).toPrecision(12))),
   );
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  const wrong = text.trim() !== '' && !Number.isFinite(value);
+  const invalid = text.trim() !== '' && !Number.isFinite(value);
   const save = (next: number | null) => {
     setTarget(spec.id, next);
     close();
@@ -42,10 +42,10 @@ export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => vo
           value={text}
           inputMode="decimal"
           spellCheck={false}
-          aria-invalid={wrong}
+          aria-invalid={invalid}
           onChange={(event) => setText(event.target.value)}
         />
-        {wrong && <small>Enter a number such as 75 or 0.5.</small>}
+        {invalid && <small>Enter a number such as 75 or 0.5.</small>}
       </label>
     </FormDialog>
   );

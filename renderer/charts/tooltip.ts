@@ -4,15 +4,15 @@ import { nearestAt } from './layout.ts';
 import styles from './tooltip.module.css';
 import { type Reading, readingAt, seriesOf, type Trace } from './traces.ts';
 
-const shownLines = 12;
+const maxLines = 12;
 /** With more lines than this, the raw values are left out. */
-const notedLines = 6;
+const maxLinesWithRaw = 6;
 
 interface Tip {
   /** Describes the position of the cross-hair. */
   title: string;
   lines: TipLine[];
-  /** Number of lines that are left out. */
+  /** Number of further lines. */
   more: number;
 }
 
@@ -34,50 +34,58 @@ export function tipAt(
   spec: ChartSpec,
   traces: readonly Trace[],
   axis: AxisKind,
-  place: number,
+  position: number,
   smoothing: number,
   height: number | null = null,
 ): Tip {
-  const readings = readingsAt(traces, place, smoothing);
-  const far = ({ smoothed }: Reading) => (height === null ? 0 : Math.abs(smoothed - height));
-  const kept =
-    readings.length > shownLines
-      ? new Set(readings.toSorted((a, b) => far(a) - far(b)).slice(0, shownLines))
+  const readings = readingsAt(traces, position, smoothing);
+  const distance = ({ smoothed }: Reading) => (height === null ? 0 : Math.abs(smoothed - height));
+  const selected =
+    readings.length > maxLines
+      ? new Set(readings.toSorted((a, b) => distance(a) - distance(b)).slice(0, maxLines))
       : new Set(readings);
-  const lines = readings.filter((reading) => kept.has(reading));
+  const lines = readings.filter((reading) => selected.has(reading));
   // Many lines are sorted by height, as on the chart.
   if (readings.length > 4) lines.sort((a, b) => b.smoothed - a.smoothed);
   const iterations = new Set(lines.map(({ iteration }) => iteration));
-  const words = axisLabels[axis].place(place);
+  const positionText = axisLabels[axis].position(position);
   const [only] = iterations;
-  const title = axis !== 'iteration' && iterations.size === 1 ? `${words}, iteration ${only}` : words;
+  const title =
+    axis !== 'iteration' && iterations.size === 1 ? `${positionText}, iteration ${only}` : positionText;
   return {
     title,
     lines: lines.map((reading) =>
-      lineOf(spec, reading, axis, place, iterations.size > 1, lines.length <= notedLines ? smoothing : 0),
+      lineOf(
+        spec,
+        reading,
+        axis,
+        position,
+        iterations.size > 1,
+        lines.length <= maxLinesWithRaw ? smoothing : 0,
+      ),
     ),
     more: readings.length - lines.length,
   };
 }
 
-export function readingsAt(traces: readonly Trace[], place: number, smoothing: number): Reading[] {
+export function readingsAt(traces: readonly Trace[], position: number, smoothing: number): Reading[] {
   return traces.flatMap((trace) => {
     const series = seriesOf(trace);
     if (!series || series.length === 0) return [];
-    return readingAt(trace, nearestAt(trace.places.of(series), place), smoothing) ?? [];
+    return readingAt(trace, nearestAt(trace.positions.of(series), position), smoothing) ?? [];
   });
 }
 
 function lineOf(
   { format }: ChartSpec,
-  { trace, place: own, iteration, value, smoothed, stretch, band }: Reading,
+  { trace, position: readingPosition, iteration, value, smoothed, bucket, band }: Reading,
   axis: AxisKind,
-  place: number,
+  position: number,
   showsIteration: boolean,
   /** 0 hides the raw value. */
   smoothing: number,
 ): TipLine {
-  const elsewhere = axis === 'iteration' ? own !== place : showsIteration;
+  const elsewhere = axis === 'iteration' ? readingPosition !== position : showsIteration;
   const isSmoothed = smoothing > 0 && !trace.sparse;
   return {
     label: trace.label,
@@ -86,8 +94,8 @@ function lineOf(
     value: format(smoothed),
     notes: [
       ...(band ? [`${format(band.low)} to ${format(band.high)}`] : []),
-      ...(stretch
-        ? [`${format(stretch.least)} to ${format(stretch.most)} in ${stretch.count} iterations`]
+      ...(bucket
+        ? [`${format(bucket.least)} to ${format(bucket.most)} in ${bucket.count} iterations`]
         : isSmoothed
           ? [`raw ${format(value)}`]
           : []),
@@ -101,24 +109,24 @@ let box: HTMLElement | null = null;
 /** Shows the tooltip beside a point of the window. All charts share one. */
 export function showTip({ title, lines, more }: Tip, { x, y }: { x: number; y: number }): void {
   if (!box) {
-    box = made('div', styles.tip!);
-    // After scrolling the chart is elsewhere.
+    box = createElement('div', styles.tip!);
+    // After scrolling, the chart has moved.
     addEventListener('scroll', hideTip, { capture: true, passive: true });
   }
   if (!box.isConnected) document.body.append(box);
-  const head = made('strong', styles.title!, title);
+  const head = createElement('strong', styles.title!, title);
   const rows = lines.map(({ label, color, dash, value, notes }) => {
-    const row = made('div', styles.row!);
-    const key = made('span', styles.key!);
+    const row = createElement('div', styles.row!);
+    const key = createElement('span', styles.key!);
     key.dataset.dash = dash ?? '';
     key.style.color = `var(--${color})`;
-    const name = made('span', styles.label!, label);
-    const number = made('span', styles.value!, value);
-    const note = made('span', styles.notes!, notes.join(', '));
+    const name = createElement('span', styles.label!, label);
+    const number = createElement('span', styles.value!, value);
+    const note = createElement('span', styles.notes!, notes.join(', '));
     row.append(key, name, number, note);
     return row;
   });
-  const rest = more > 0 ? [made('p', styles.more!, `${more} more lines`)] : [];
+  const rest = more > 0 ? [createElement('p', styles.more!, `${more} more lines`)] : [];
   box.replaceChildren(head, ...rows, ...rest);
   box.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = box;
@@ -131,7 +139,7 @@ export function hideTip(): void {
   if (box) box.hidden = true;
 }
 
-function made(tag: string, className: string, text = ''): HTMLElement {
+function createElement(tag: string, className: string, text = ''): HTMLElement {
   const element = document.createElement(tag);
   element.className = className;
   element.textContent = text;

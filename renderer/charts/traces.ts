@@ -1,17 +1,17 @@
-import type { Places } from './axes.ts';
+import type { AxisPositions } from './axes.ts';
 import type { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
-interface MetricOf {
+interface MetricSource {
   source: SeriesSource;
   metric: string;
 }
 
 /** A line of a chart: one metric of a run, or its mean over several. */
-export interface Trace extends MetricOf {
+export interface Trace extends MetricSource {
   id: string;
   label: string;
-  places: Places;
+  positions: AxisPositions;
   /** Name of a custom property of the style sheets, such as `chart-1`. */
   color: string;
   dash?: 'dashed' | 'dotted';
@@ -20,23 +20,23 @@ export interface Trace extends MetricOf {
   /** True for another run, drawn behind. */
   faint?: boolean;
   /** Bounds of an interval around the line. */
-  band?: { low: MetricOf; high: MetricOf };
+  band?: { low: MetricSource; high: MetricSource };
 }
 
-export const seriesOf = ({ source, metric }: MetricOf): MetricSeries | undefined => source.get(metric);
+export const seriesOf = ({ source, metric }: MetricSource): MetricSeries | undefined => source.get(metric);
 
 export const hasValues = (trace: Trace): boolean => (seriesOf(trace)?.length ?? 0) > 0;
 
 /** Value of a trace near a position. */
 export interface Reading {
   trace: Trace;
-  place: number;
+  position: number;
   iteration: number;
   /** Raw value and moving average; equal if the trace isn't smoothed. */
   value: number;
   smoothed: number;
   /** For a bucket of points: minimum, maximum and count. */
-  stretch: { least: number; most: number; count: number } | null;
+  bucket: { least: number; most: number; count: number } | null;
   band: { low: number; high: number } | null;
 }
 
@@ -50,16 +50,16 @@ export function readingAt(trace: Trace, index: number, smoothing: number): Readi
   const high = trace.band && seriesOf(trace.band.high)?.at(iteration);
   return {
     trace,
-    place: trace.places.of(series)[at]!,
+    position: trace.positions.of(series)[at]!,
     iteration,
     value: series.values()[at]!,
     smoothed: series.smoothed(trace.sparse ? 0 : smoothing)[at]!,
-    stretch: stretchAt(series, at),
+    bucket: bucketAt(series, at),
     band: low === undefined || high === undefined ? null : { low, high },
   };
 }
 
-function stretchAt(series: MetricSeries, index: number): Reading['stretch'] {
+function bucketAt(series: MetricSeries, index: number): Reading['bucket'] {
   const count = series.counts()?.[index] ?? 1;
   return count > 1 ? { least: series.least()[index]!, most: series.most()[index]!, count } : null;
 }

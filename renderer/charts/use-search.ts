@@ -20,12 +20,12 @@ export function useChartSearch(): ChartSearch {
 export function searchFor(text: string): Pick<ChartSearch, 'matches' | 'note'> {
   if (text === '') return { matches: null, note: '' };
   const pattern = patternOf(text);
-  const found = pattern
+  const isMatch = pattern
     ? (name: string) => pattern.test(name)
     : (name: string) => name.toLowerCase().includes(text.toLowerCase());
   return {
     matches: ({ spec }) =>
-      found(spec.title) || found(spec.id) || spec.lines.some(({ metric }) => found(metric)),
+      isMatch(spec.title) || isMatch(spec.id) || spec.lines.some(({ metric }) => isMatch(metric)),
     note: pattern ? '' : 'Not a valid regular expression; searching as text',
   };
 }

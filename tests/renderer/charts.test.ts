@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { metricFacts } from '../../core/facts/metric-facts.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
-import { byIteration, placesOn, shapeOf } from '../../renderer/charts/axes.ts';
+import { byIteration, positionsOn, shapeOf } from '../../renderer/charts/axes.ts';
 import { type ChartSpec, chartSpecs } from '../../renderer/charts/chart-specs.ts';
 import { clockTick, clockTicks } from '../../renderer/charts/clock.ts';
 import { cell, toCsv } from '../../renderer/charts/export-chart.ts';
@@ -14,12 +14,12 @@ import { RunSeries } from '../../renderer/charts/run-series.ts';
 import {
   logTicks,
   niceTicks,
-  placeTicks,
+  positionTicks,
   tickText,
   tickTexts,
   valueRange,
 } from '../../renderer/charts/scale.ts';
-import { extentOf, placesOf } from '../../renderer/charts/subjects.ts';
+import { extentOf, positionsOf } from '../../renderer/charts/subjects.ts';
 import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
 import { tipAt } from '../../renderer/charts/tooltip.ts';
 import type { Trace } from '../../renderer/charts/traces.ts';
@@ -43,7 +43,7 @@ const traceOf = (of: RunSeries, metric: string, more: Partial<Trace> = {}): Trac
   label: metric,
   source: of,
   metric,
-  places: byIteration,
+  positions: byIteration,
   color: 'chart-ink',
   ...more,
 });
@@ -90,7 +90,9 @@ describe('a layout', () => {
       const top = whole.values[0]!;
       const seen = whole.x.filter((_, index) => top[index] === 9);
       for (const spike of spikes)
-        expect(Math.min(...seen.map((place) => Math.abs(place - spike)))).toBeLessThan(count / wide.width);
+        expect(Math.min(...seen.map((position) => Math.abs(position - spike)))).toBeLessThan(
+          count / wide.width,
+        );
     }
     const near = layOut(columnsOf(traceOf(run, 'a'), false), {
       ...wide,
@@ -199,8 +201,8 @@ describe('a scale of values', () => {
     expect(logTicks(Math.log10(3), Math.log10(30), 4).map((value) => Math.round(10 ** value))).toEqual([
       5, 10, 20,
     ]);
-    expect(placeTicks('iteration', 0, 3, 8)).toEqual([0, 1, 2, 3]);
-    expect(placeTicks('time', 0, 7200, 4)).toEqual([0, 1800, 3600, 5400, 7200]);
+    expect(positionTicks('iteration', 0, 3, 8)).toEqual([0, 1, 2, 3]);
+    expect(positionTicks('time', 0, 7200, 4)).toEqual([0, 1800, 3600, 5400, 7200]);
     const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
     expect([0, 0.2, 0.005].map((value) => tickText(share, value, false))).toEqual(['0 %', '20 %', '0.5 %']);
   });
@@ -219,35 +221,35 @@ test('an axis can count episodes, tokens and updates', () => {
     rollout: { groups: 8, group_size: 16 },
     policy_loss: { mini_batch: 32, epochs: 2 },
   };
-  const places = (kind: Parameters<typeof placesOn>[0], metric: string) => [
-    ...placesOn(kind, run, shapeOf(config))!.of(run.get(metric)!),
+  const positions = (kind: Parameters<typeof positionsOn>[0], metric: string) => [
+    ...positionsOn(kind, run, shapeOf(config))!.of(run.get(metric)!),
   ];
-  expect(places('episode', 'rollout/reward_mean')).toEqual([128, 256, 384]);
-  expect(places('token', 'rollout/reward_mean')).toEqual([1280, 3840, 7680]);
+  expect(positions('episode', 'rollout/reward_mean')).toEqual([128, 256, 384]);
+  expect(positions('token', 'rollout/reward_mean')).toEqual([1280, 3840, 7680]);
   // The first iteration trains only the critic. 4 groups of 16 are 2 mini-batches, times 2 epochs; 3 groups leave half a batch.
-  expect(places('update', 'rollout/reward_mean')).toEqual([0, 4, 8]);
-  expect(places('time', 'rollout/reward_mean')).toEqual([5, 11, 18]);
-  expect(places('time', 'evaluation/lake/success_rate')).toEqual([0, 11]);
-  expect(placesOn('time', run, shapeOf(config))!.at(2)).toBe(11);
-  expect(placesOn('episode', run, shapeOf({}))).toBeNull();
+  expect(positions('update', 'rollout/reward_mean')).toEqual([0, 4, 8]);
+  expect(positions('time', 'rollout/reward_mean')).toEqual([5, 11, 18]);
+  expect(positions('time', 'evaluation/lake/success_rate')).toEqual([0, 11]);
+  expect(positionsOn('time', run, shapeOf(config))!.at(2)).toBe(11);
+  expect(positionsOn('episode', run, shapeOf({}))).toBeNull();
 });
 
 describe('a time axis', () => {
   const at = (day: number, hour = 0, minute = 0) => new Date(2026, 2, day, hour, minute).getTime();
 
-  test('places iterations at their end, and interpolates between them', () => {
+  test('positions iterations at their end, and interpolates between them', () => {
     const run = source({ a: [[0, 1], [1, 1], [3, 1], [9, 1]] }); // biome-ignore format: pairs
-    expect(placesOn('clock', run, shapeOf({}))).toBeNull();
+    expect(positionsOn('clock', run, shapeOf({}))).toBeNull();
     run.load([{ name: 'a', iterations: [0, 1, 3, 9], values: [1, 1, 1, 1] }], {
       iterations: [0, 1, 5],
       times: [1000, 2000, 6000],
     });
-    const places = placesOn('clock', run, shapeOf({}))!;
-    expect([...places.of(run.get('a')!)]).toEqual([1000, 2000, 4000, 6000]);
+    const positions = positionsOn('clock', run, shapeOf({}))!;
+    expect([...positions.of(run.get('a')!)]).toEqual([1000, 2000, 4000, 6000]);
     run.apply({ truncateAfter: null, points: [{ iteration: 9, metrics: { a: 2 }, time: 9000 }] });
-    expect(places.at(9)).toBe(9000);
+    expect(positions.at(9)).toBe(9000);
     const subject = { id: 'run', label: 'run', source: run, shape: shapeOf({ iterations: 100 }) };
-    expect(extentOf(placesOf([subject], 'clock'), 'clock')()).toEqual({ min: 1000, max: 9000 });
+    expect(extentOf(positionsOf([subject], 'clock'), 'clock')()).toEqual({ min: 1000, max: 9000 });
   });
 
   test('has round times of day, and dates for long ranges', () => {

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { expect, test, vi } from 'vitest';
-import { type ChartMark, placeMarks } from '../../renderer/charts/marks.ts';
+import { type ChartMark, drawMarks } from '../../renderer/charts/marks.ts';
 import StillPlot from './uplot.ts';
 
 vi.mock('uplot', () => import('./uplot.ts'));
@@ -15,23 +15,23 @@ const mark = (iteration: number, tone: ChartMark['tone'] = 'critical'): ChartMar
 
 test('overlapping marks are merged until there is space; marks out of view are not drawn', () => {
   const plot = new StillPlot({ hooks: { draw: [] } }, null, document.body);
-  const place = (marks: readonly ChartMark[]) => {
-    placeMarks(plot as unknown as uPlot, marks);
+  const position = (marks: readonly ChartMark[]) => {
+    drawMarks(plot as unknown as uPlot, marks);
     return [...plot.over.querySelectorAll<HTMLElement>('[data-words]')].map(
       ({ dataset: { words } }) => words,
     );
   };
   const marks = [mark(8), mark(100), mark(4), mark(6, 'fork'), mark(2000)];
-  expect(place(marks)).toEqual([
+  expect(position(marks)).toEqual([
     'Alarm at iteration 4\nAlarm at iteration 8',
     'Alarm at iteration 6\nSuccess fell',
     'Alarm at iteration 100\nSuccess fell',
   ]);
   const many = Array.from({ length: 8 }, (_, index) => mark(index + 1));
-  expect(place(many)).toEqual([
+  expect(position(many)).toEqual([
     [1, 2, 3, 4].map((iteration) => `Alarm at iteration ${iteration}`).join('\n') +
       '\nand 4 more; zoom in to separate them',
   ]);
   plot.valToPos = (iteration) => 20 * iteration;
-  expect(place(many)).toHaveLength(8);
+  expect(position(many)).toHaveLength(8);
 });

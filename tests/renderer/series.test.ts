@@ -7,7 +7,7 @@ import { describeChart } from '../../renderer/charts/chart-text.ts';
 import { columnsOf, indexAt, layOut, nearestAt } from '../../renderer/charts/layout.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
-import { spark } from '../../renderer/charts/sparkline.ts';
+import { sparkline } from '../../renderer/charts/sparkline.ts';
 import type { Trace } from '../../renderer/charts/traces.ts';
 
 function series(points: [number, number][]): MetricSeries {
@@ -154,7 +154,7 @@ describe('a series with buckets', () => {
     const run = new RunSeries();
     run.load([stretches(0, 100, 10)]);
     const trace: Trace = {
-      ...{ id: 'a', label: 'a', source: run, metric: 'a', places: byIteration, color: 'chart-ink' },
+      ...{ id: 'a', label: 'a', source: run, metric: 'a', positions: byIteration, color: 'chart-ink' },
     };
     for (const smoothing of [0, 0.9]) {
       const { values, dense, coarse } = layOut(columnsOf(trace, smoothing > 0), {
@@ -207,9 +207,9 @@ test.each([
   [2, 1, 1],
   [3.5, 1, 2],
   [9, 2, 2],
-])('at %f the places 0, 2, 4 are at index %i, the nearest is %i', (place, index, nearest) => {
-  expect(indexAt([0, 2, 4], place)).toBe(index);
-  expect(nearestAt([0, 2, 4], place)).toBe(nearest);
+])('at %f the positions 0, 2, 4 are at index %i, the nearest is %i', (position, index, nearest) => {
+  expect(indexAt([0, 2, 4], position)).toBe(index);
+  expect(nearestAt([0, 2, 4], position)).toBe(nearest);
 });
 
 test('with two environments, success has a line per environment in the colour of its evaluation; custom labels are kept', () => {
@@ -244,7 +244,7 @@ describe('a sparkline', () => {
 
   test('is thinned, but keeps its ends and spikes', () => {
     const values = iterations.map((iteration) => (iteration === 613 ? 9 : 1));
-    const { points, at } = spark(iterations, values, [], 50);
+    const { points, at } = sparkline(iterations, values, [], 50);
     expect(points.length).toBeLessThanOrEqual(50);
     expect(points.at(-1)!.x).toBe(1);
     const top = points.toSorted((a, b) => a.y - b.y)[0]!;
@@ -253,16 +253,16 @@ describe('a sparkline', () => {
   });
 
   test('includes levels beyond its values, and ignores unknown ones', () => {
-    const { points, levels } = spark([1, 2, 3], [1, 2, 1.5], [4, null]);
+    const { points, levels } = sparkline([1, 2, 3], [1, 2, 1.5], [4, null]);
     expect(levels[1]).toBeNull();
     for (const { y } of points) expect(y).toBeGreaterThan(levels[0]!);
     expect(Math.max(...points.map(({ y }) => y))).toBeLessThan(1);
   });
 
   test('draws only finite values, and keeps a constant within its frame', () => {
-    const { points } = spark([1, 2, 3, 4], [5, Number.NaN, 5, Number.POSITIVE_INFINITY]);
+    const { points } = sparkline([1, 2, 3, 4], [5, Number.NaN, 5, Number.POSITIVE_INFINITY]);
     expect(points).toHaveLength(2);
     for (const { y } of points) expect(y > 0 && y < 1).toBe(true);
-    expect(spark([], []).points).toEqual([]);
+    expect(sparkline([], []).points).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ vi.mock('uplot', () => import('./uplot.ts'));
 vi.mock('../../renderer/charts/plot.ts', () => ({
   createPlot: (target: Element, { onZoom }: { onZoom: never }) => {
     plots.push({ target, zoom: onZoom });
-    return { update() {}, mark() {}, resize() {}, destroy() {} };
+    return { update() {}, updateMarks() {}, resize() {}, destroy() {} };
   },
 }));
 

@@ -5,12 +5,12 @@ import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx'
 import type { ChartSpec } from '../../charts/chart-specs.ts';
 import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
 import { ChartsView } from '../../charts/charts-view.tsx';
-import { GroupSeries, type Spread } from '../../charts/group-series.ts';
+import { type Band, GroupSeries } from '../../charts/group-series.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { compareSpecs, metricSections } from '../../charts/metric-sections.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
 import { sharedReferences } from '../../charts/references.ts';
-import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
+import { axesOf, extentOf, positionsOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
 import { alertMark } from '../../views/chart-marks.ts';
@@ -19,13 +19,13 @@ import type { Compared } from './compared-list.tsx';
 import { type Grouping, groupings } from './config-diff.ts';
 
 /** With more runs than this, only the first alarm of each is marked. */
-const fewRuns = 6;
+const maxWithAllAlarms = 6;
 
 /** Returns the same object as long as the key is the same. */
 function useStable<T>(key: string, value: T): T {
-  const [kept, setKept] = useState({ key, value });
-  if (kept.key === key) return kept.value;
-  setKept({ key, value });
+  const [stored, setStored] = useState({ key, value });
+  if (stored.key === key) return stored.value;
+  setStored({ key, value });
   return value;
 }
 
@@ -34,11 +34,11 @@ interface ChartsProps {
   hidden: ReadonlySet<string>;
 }
 
-/** Charts of all metrics: one line per run, or the mean and spread per group. */
+/** Charts of all metrics: one line per run, or the mean and a band per group. */
 export function CompareCharts({ compared, hidden }: ChartsProps) {
   const axis = useChartPreferences((state) => state.axis);
   const [by, setBy] = useState('');
-  const [spread, setSpread] = useState<Spread>('deviation');
+  const [band, setBand] = useState<Band>('deviation');
   // Summaries change several times per second; what the charts depend on doesn't.
   const key = compared
     .map(({ id, run, loaded, color, alerts }) =>
@@ -55,14 +55,14 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
   );
   const grouping = choices.find(({ id }) => id === by) ?? null;
   const subjects = useMemo(
-    () => (grouping ? groupSubjects(shown, grouping, spread) : shown.map(runSubject)),
-    [shown, grouping, spread],
+    () => (grouping ? groupSubjects(shown, grouping, band) : shown.map(runSubject)),
+    [shown, grouping, band],
   );
   // The first time, draw all runs at once instead of redrawing the charts for each run that loads.
-  const [begun, setBegun] = useState(false);
+  const [started, setStarted] = useState(false);
   const ready = compared.filter(({ loaded }) => loaded).length;
-  if (!begun && ready === compared.length) setBegun(true);
-  if (!begun) return <Empty title={`Loading runs: ${ready} of ${compared.length}…`} />;
+  if (!started && ready === compared.length) setStarted(true);
+  if (!started) return <Empty title={`Loading runs: ${ready} of ${compared.length}…`} />;
   if (shown.length === 0) return <Empty title="All runs hidden" />;
   return (
     <ChartsView key={axis}>
@@ -80,8 +80,8 @@ export function CompareCharts({ compared, hidden }: ChartsProps) {
         </label>
         {grouping && (
           <label className="choice">
-            <span>Spread</span>
-            <select value={spread} onChange={({ target }) => setSpread(target.value as Spread)}>
+            <span>Band</span>
+            <select value={band} onChange={({ target }) => setBand(target.value as Band)}>
               <option value="deviation">standard deviation</option>
               <option value="range">min to max</option>
             </select>
@@ -101,18 +101,18 @@ const runSubject = ({ id, run, series, config, color, dash }: Compared): Subject
   ...(dash && { dash }),
 });
 
-function groupSubjects(shown: readonly Compared[], { id, groups }: Grouping, spread: Spread): Subject[] {
+function groupSubjects(shown: readonly Compared[], { id, groups }: Grouping, band: Band): Subject[] {
   return groups.map(({ label, members }, index) => {
     const own = members.map((member) => shown[member]!);
     const series = new GroupSeries(
       own.map((each) => each.series),
-      spread,
+      band,
     );
     return {
       id: `${id} ${label}`,
       label: `${label} (${own.length} run${own.length === 1 ? '' : 's'})`,
       source: series.mean,
-      spread: series,
+      bounds: series,
       shape: shapeOf(own[0]!.config),
       color: `run-${(index % 10) + 1}`,
     };
@@ -130,15 +130,15 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
   const chosenAxis = useChartPreferences((state) => state.axis);
   const search = useChartSearch();
   const names = useNames(compared);
-  const { axis, axes, groups, places } = useMemo(() => {
+  const { axis, axes, groups, positions } = useMemo(() => {
     const all = names.split('\n');
     const axes = axesOf(subjects);
     const axis = axes.includes(chosenAxis) ? chosenAxis : 'iteration';
-    const places = placesOf(subjects, axis);
-    const extent = extentOf(places, axis);
+    const positions = positionsOf(subjects, axis);
+    const extent = extentOf(positions, axis);
     const itemOf = (spec: ChartSpec): ChartItem => ({
       spec,
-      traces: tracesOf(spec, places),
+      traces: tracesOf(spec, positions),
       axis,
       extent,
       legend: false,
@@ -156,7 +156,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
         items: section.charts.filter(({ id }) => !overview.some((spec) => spec.id === id)).map(itemOf),
       })),
     ];
-    return { axis, axes, groups, places };
+    return { axis, axes, groups, positions };
   }, [compared, subjects, names, chosenAxis]);
   // An alert belongs to one run; it means nothing on a group's mean.
   const marks = useMemo<ChartMark[]>(
@@ -164,22 +164,22 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
       grouped
         ? []
         : compared.flatMap(({ id, run, alerts, color }) => {
-            const own = [...places].find(([subject]) => subject.id === id)?.[1];
+            const own = [...positions].find(([subject]) => subject.id === id)?.[1];
             // With several runs, show alarms only. With many, show the first alarm of each run.
             const alarms = alerts
               .map(alertMark)
               .filter(({ tone }) => tone !== 'watch')
               .sort((a, b) => a.iteration - b.iteration);
-            return alarms.slice(0, compared.length > fewRuns ? 1 : undefined).map((mark) => ({
+            return alarms.slice(0, compared.length > maxWithAllAlarms ? 1 : undefined).map((mark) => ({
               ...mark,
               // Runs that collapse alike have alerts with the same id.
               id: `${id} ${mark.id}`,
               color,
               title: `${run.name}: ${mark.title}`,
-              ...(own && { places: own }),
+              ...(own && { positions: own }),
             }));
           }),
-    [compared, places, grouped],
+    [compared, positions, grouped],
   );
   return (
     <section aria-label="Charts">

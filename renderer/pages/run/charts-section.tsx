@@ -1,7 +1,7 @@
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { type Places, shapeOf } from '../../charts/axes.ts';
+import { type AxisPositions, shapeOf } from '../../charts/axes.ts';
 import type { ChartItem } from '../../charts/chart.tsx';
 import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx';
 import { type ChartSpec, chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
@@ -11,7 +11,7 @@ import type { ChartMark } from '../../charts/marks.ts';
 import { metricSections } from '../../charts/metric-sections.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
 import { successReferences } from '../../charts/references.ts';
-import { axesOf, extentOf, placesOf, type Subject, tracesOf } from '../../charts/subjects.ts';
+import { axesOf, extentOf, positionsOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
 import { CompareWith } from '../../components/compare-with.tsx';
@@ -42,8 +42,8 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
   const parent = useParent(run);
   const [withParent, setWithParent] = useState(true);
   const search = useChartSearch();
-  const { axis, axes, groups, places } = useGroups(run, names, withParent ? parent : null);
-  const marks = useMarks(run, parent, places);
+  const { axis, axes, groups, positions } = useGroups(run, names, withParent ? parent : null);
+  const marks = useMarks(run, parent, positions);
   return (
     <section aria-label="Charts">
       <ChartToolbar axis={axis} axes={axes} search={search}>
@@ -93,11 +93,11 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
             own,
           ]
         : [own];
-    const places = placesOf(subjects, axis);
-    const extent = extentOf(places, axis);
+    const positions = positionsOf(subjects, axis);
+    const extent = extentOf(positions, axis);
     const itemOf = (spec: ChartSpec): ChartItem => ({
       spec,
-      traces: tracesOf(spec, places),
+      traces: tracesOf(spec, positions),
       axis,
       extent,
       ...(spec.id === 'success' && {
@@ -117,19 +117,19 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       },
       ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
     ];
-    return { axis, axes, groups, places: places.get(own)! };
+    return { axis, axes, groups, positions: positions.get(own)! };
   }, [id, name, task, live, series, config, people, names, wished, behind]);
 }
 
 /** Returns the run's alerts and forks as marks, placed on the current axis. */
-function useMarks(run: RunSummary, parent: Parent | null, places: Places): ChartMark[] {
+function useMarks(run: RunSummary, parent: Parent | null, positions: AxisPositions): ChartMark[] {
   const alerts = useRun((state) => state.alerts);
   const forks = useForks(run.id);
   // Run summaries arrive several times per second; marks change a few times per run.
   const marked = JSON.stringify(chartMarks(alerts, run, parent ?? undefined, forks));
   return useMemo(
-    () => (JSON.parse(marked) as ChartMark[]).map((mark) => ({ ...mark, places })),
-    [marked, places],
+    () => (JSON.parse(marked) as ChartMark[]).map((mark) => ({ ...mark, positions })),
+    [marked, positions],
   );
 }
 

@@ -2,7 +2,7 @@ import { useState, useSyncExternalStore } from 'react';
 import type { TrapSignal } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
 import type { RunSeries } from '../../../charts/run-series.ts';
-import { spark } from '../../../charts/sparkline.ts';
+import { sparkline } from '../../../charts/sparkline.ts';
 import { Button } from '../../../components/basics.tsx';
 import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
@@ -120,7 +120,7 @@ function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   useSyncExternalStore(series.subscribe, () => series.version);
   const metric = series.get(signal.series);
   if (!metric || metric.length < 2) return <div className={styles.line} data-empty />;
-  const { points, levels, at } = spark(metric.iterations(), metric.values(), [signal.threshold]);
+  const { points, levels, at } = sparkline(metric.iterations(), metric.values(), [signal.threshold]);
   const [threshold] = levels;
   const x = (share: number) => (100 * share).toFixed(2);
   const y = (share: number) => (30 * share).toFixed(2);
