@@ -14,13 +14,13 @@ interface Look {
 const paths = new WeakMap<Shape, Path2D>();
 
 function pathOf(shape: Shape): Path2D {
-  const known = paths.get(shape) ?? new Path2D(shape.d);
-  paths.set(shape, known);
-  return known;
+  const cached = paths.get(shape) ?? new Path2D(shape.d);
+  paths.set(shape, cached);
+  return cached;
 }
 
 /**
- * Draws an environment's boards on canvases, with the theme's colours at one scale (pixels per unit).
+ * Draws an environment's boards on canvases, with the theme's colors at one scale (pixels per unit).
  * Repeated shapes are drawn once and then copied, so that hundreds of boards stay cheap.
  */
 export class Brush {
@@ -64,8 +64,8 @@ export class Brush {
 
   private stamp(name: string, size: number): HTMLCanvasElement {
     const key = `${name} ${size}`;
-    const known = this.stamps.get(key);
-    if (known) return known;
+    const cached = this.stamps.get(key);
+    if (cached) return cached;
     const picture = document.createElement('canvas');
     const scale = this.scale * size;
     picture.width = picture.height = Math.max(1, Math.ceil(2 * this.painter.reach * scale));

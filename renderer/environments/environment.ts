@@ -3,14 +3,14 @@ import type { Frame, Replay } from '../../core/contract/contract.ts';
 import type { Motion } from './motion.ts';
 import type { Shape } from './shapes.tsx';
 
-/** Colour of a mark. `slip`: the move went in another direction. `idle`: nothing changed. */
+/** Color of a mark. `slip`: the agent moved in another direction. `idle`: nothing changed. */
 export type Tone = 'plain' | 'idle' | 'slip' | 'good' | 'bad';
 
 /** Outcome of an action. */
 export interface Outcome {
   tone: Tone;
-  /** Follows the action's name: `slipped and fell into a hole`. */
-  words: string;
+  /** Text after the action's name: `slipped and fell into a hole`. */
+  text: string;
   /** A tag below the board, in addition to "slipped" and "dead end". */
   note?: string;
 }
@@ -33,13 +33,13 @@ export interface IllustrationProps {
 }
 
 /** The parts of an episode that a painter needs. */
-export interface Played {
+export interface PaintedEpisode {
   frames: readonly Pick<Frame, 'board' | 'action' | 'slipped' | 'reward'>[];
   config: Record<string, unknown>;
   arms: readonly string[] | null;
 }
 
-/** Something on a board, centred at `x`, `y`: a stamp or text. */
+/** A part of a board, centered at `x`, `y`: a stamp or text. */
 export type Piece = { x: number; y: number } & (
   | { stamp: string; scale?: number }
   | { text: string; size: number; look: string }
@@ -57,19 +57,19 @@ export interface Scene {
 
 /** Paints an environment's boards on the wall and in files. */
 export interface Painter {
-  /** The CSS module of the shapes' looks, and its class that defines the colours. */
+  /** The CSS module of the shapes' looks, and its class that defines the colors. */
   styles: Readonly<Record<string, string>>;
   palette: string;
   /** Shapes by name. */
   stamps: Readonly<Record<string, readonly Shape[]>>;
-  /** Centre of every stamp in both directions, and its radius. */
+  /** Center of every stamp in both directions, and its radius. */
   middle: number;
   reach: number;
   /** Returns null if the boards can't be parsed. */
-  scene: (played: Played) => Scene | null;
+  scene: (played: PaintedEpisode) => Scene | null;
 }
 
-/** How an environment is drawn and described. registry.ts lists all of them. */
+/** Draws and describes an environment. registry.ts lists all of them. */
 export interface EnvironmentView {
   type: string;
   /** Title of its presets. */
@@ -78,11 +78,14 @@ export interface EnvironmentView {
   /** Must be called for frames with an action. */
   outcome: (frames: readonly Frame[], index: number) => Outcome;
   /**
-   * Success rate, 0 to 1, of uniformly random moves and of the optimum, if known for the settings. Random
-   * moves were measured over 3,072 episodes on the 256 validation levels with `starpo-trainer env`, within
+   * Success rate, 0 to 1, of uniformly random actions and of the optimum, if known for the settings. Random
+   * actions were measured over 3,072 episodes on the 256 validation levels with `starpo-trainer env`, within
    * 0.015.
    */
-  bounds?: (config: Record<string, unknown>, moves: number) => readonly { name: string; success: number }[];
+  bounds?: (
+    config: Record<string, unknown>,
+    maxActions: number,
+  ) => readonly { name: string; success: number }[];
   /**
    * Success rate, 0 to 1, of StarPO-S in the RAGEN paper (arXiv 2504.20073, table 4): Qwen2.5-0.5B-Instruct
    * after 200 iterations. Undefined for other settings.

@@ -10,36 +10,36 @@ export const middle = unit / 2;
 const x = (cell: Cell) => cell.column * unit + middle;
 const y = (cell: Cell) => cell.row * unit + middle;
 
-/** Transform from 0,0 to the centre of a cell. */
+/** Returns the transform from 0,0 to the center of a cell. */
 export const atMiddle = (cell: Cell) => `translate(${x(cell)} ${y(cell)})`;
-/** Transform from 0,0 to the corner of a cell. */
+/** Returns the transform from 0,0 to the corner of a cell. */
 export const atCorner = ({ row, column }: Cell) => `translate(${column * unit} ${row * unit})`;
 
 interface MovingProps extends SVGProps<SVGGElement> {
   /** The destination. */
   at: Cell;
-  /** The last move; null if it stands. */
-  way: Move | null;
+  /** The last move; null if there was none. */
+  move: Move | null;
   motion: Motion;
-  /** Transform for a cell. */
-  place: (cell: Cell) => string;
+  /** Returns the transform for a cell. */
+  transformAt: (cell: Cell) => string;
 }
 
 /** A group that moves from one cell to another. */
-export function Moving({ at, way, motion, place, ...group }: MovingProps) {
+export function Moving({ at, move, motion, transformAt, ...group }: MovingProps) {
   const element = useRef<SVGGElement>(null);
   const draw = useCallback(
     (progress: number) => {
-      const cell = way && progress < 1 ? positionAt(way, progress) : at;
-      element.current?.setAttribute('transform', place(cell));
+      const cell = move && progress < 1 ? positionAt(move, progress) : at;
+      element.current?.setAttribute('transform', transformAt(cell));
     },
-    [at, way, place],
+    [at, move, transformAt],
   );
   useMotion(motion, draw);
   return <g ref={element} {...group} />;
 }
 
-/** The agent's path. */
+/** Draws the agent's path. */
 export function Trail({ cells }: { cells: readonly Cell[] }) {
   if (cells.length < 2) return null;
   return (
@@ -47,15 +47,17 @@ export function Trail({ cells }: { cells: readonly Cell[] }) {
   );
 }
 
-/** The intended direction (dashed after a slip) and the actual one. */
+/** Draws the intended direction (dashed after a slip) and the actual one. */
 export function Arrows({ move }: { move: Move }) {
   const { from, to, intent, slipped } = move;
   const moved = from.row !== to.row || from.column !== to.column;
-  const meant = intent && { row: from.row + intent.row, column: from.column + intent.column };
+  const intended = intent && { row: from.row + intent.row, column: from.column + intent.column };
   return (
     <g>
       {moved && <Arrow from={from} to={to} kind={slipped ? 'slip' : 'move'} />}
-      {meant && (slipped || !moved) && <Arrow from={from} to={meant} kind={slipped ? 'meant' : 'blocked'} />}
+      {intended && (slipped || !moved) && (
+        <Arrow from={from} to={intended} kind={slipped ? 'intended' : 'blocked'} />
+      )}
     </g>
   );
 }
@@ -63,7 +65,7 @@ export function Arrows({ move }: { move: Move }) {
 interface ArrowProps {
   from: Cell;
   to: Cell;
-  kind: 'move' | 'slip' | 'meant' | 'blocked';
+  kind: 'move' | 'slip' | 'intended' | 'blocked';
 }
 
 function Arrow({ from, to, kind }: ArrowProps) {

@@ -26,9 +26,9 @@ export function cellsOf<Kind>(kinds: readonly Kind[], columns: number, kind: Kin
   );
 }
 
-/** `row 2, column 1`, counted from 1. */
-export const place = (cell: Cell) => `row ${cell.row + 1}, column ${cell.column + 1}`;
-export const places = (cells: readonly Cell[]) => cells.map(place).join('; ');
+/** Describes a cell: `row 2, column 1`, counted from 1. */
+export const cellText = (cell: Cell) => `row ${cell.row + 1}, column ${cell.column + 1}`;
+export const cellsText = (cells: readonly Cell[]) => cells.map(cellText).join('; ');
 
 const directions: Record<string, Cell> = {
   left: { row: 0, column: -1 },

@@ -6,7 +6,7 @@ import { unknownEnvironment } from './unknown.tsx';
 
 const environments: readonly EnvironmentView[] = [frozenLake, sokoban, bandit];
 
-/** Unknown environments are drawn as text. */
+/** Returns the view of an environment. Unknown ones are drawn as text. */
 export const environmentOf = (type: string): EnvironmentView =>
   environments.find((environment) => environment.type === type) ?? unknownEnvironment(type);
 

@@ -1,4 +1,4 @@
-import type { Painter, Played, Scene } from './environment.ts';
+import type { PaintedEpisode, Painter, Scene } from './environment.ts';
 import styles from './text-board.module.css';
 
 const size = 18;
@@ -6,7 +6,7 @@ const size = 18;
 /** Paints recorded states as text. */
 export const textPainter: Painter = { styles, palette: 'board', stamps: {}, middle: 0, reach: 0, scene };
 
-function scene({ frames }: Played): Scene {
+function scene({ frames }: PaintedEpisode): Scene {
   const texts = frames.map(({ board }) => (board ?? '').split('\n'));
   const columns = Math.max(1, ...texts.flat().map((line) => line.length));
   const rows = Math.max(1, ...texts.map((lines) => lines.length));

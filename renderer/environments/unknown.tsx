@@ -5,7 +5,7 @@ import { textPainter } from './text-painter.ts';
 
 const NoPicture = () => null;
 
-/** View of an environment that this build doesn't know: recorded states as text, generic outcomes. */
+/** Returns the view of an environment that this build doesn't know: recorded states as text, generic outcomes. */
 export const unknownEnvironment = (type: string): EnvironmentView => ({
   type,
   title: type,
@@ -22,9 +22,9 @@ function Board({ replay, index }: BoardProps) {
 }
 
 function outcome({ success, slipped, effective }: Frame): Outcome {
-  if (success) return { tone: 'good', words: 'succeeded', note: 'success' };
-  if (slipped) return { tone: 'slip', words: 'slipped' };
+  if (success) return { tone: 'good', text: 'succeeded', note: 'success' };
+  if (slipped) return { tone: 'slip', text: 'slipped' };
   return effective
-    ? { tone: 'plain', words: 'changed the state' }
-    : { tone: 'idle', words: 'changed nothing', note: 'no effect' };
+    ? { tone: 'plain', text: 'changed the state' }
+    : { tone: 'idle', text: 'changed nothing', note: 'no effect' };
 }

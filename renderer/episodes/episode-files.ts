@@ -33,7 +33,7 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
     const title = split === 'train' ? 'Training rollout' : `Evaluation: ${environmentTitle(split)}`;
     return { iteration, split, evaluation: null, set: split, title };
   });
-  const asked = evaluations
+  const onDemand = evaluations
     .filter(({ state }) => state === 'done')
     .map((each): EpisodeFile => {
       const { name, checkpoint, label } = each;
@@ -41,7 +41,7 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
       return { iteration: checkpoint, split: label, evaluation: name, set: setOf(each), title };
     });
   const files: EpisodeFile[] = [];
-  for (const file of [...own, ...asked]) {
+  for (const file of [...own, ...onDemand]) {
     if (!files.some(({ set, iteration }) => set === file.set && iteration === file.iteration))
       files.push(file);
   }
@@ -73,9 +73,10 @@ export function findFile(
   if (!name && !evaluation) return null;
   const found = files.find((file) => (name ? sameFile(file, name) : file.evaluation === evaluation));
   if (found || !evaluation) return found ?? null;
-  const asked = evaluations.find((each) => each.name === evaluation);
+  const requested = evaluations.find((each) => each.name === evaluation);
   return (
-    files.find(({ set, iteration }) => asked && set === setOf(asked) && iteration === asked.checkpoint) ??
-    null
+    files.find(
+      ({ set, iteration }) => requested && set === setOf(requested) && iteration === requested.checkpoint,
+    ) ?? null
   );
 }

@@ -27,31 +27,31 @@ export function spansOf(files: readonly EpisodeFile[]): Span[] {
   });
 }
 
-/** Shorter solutions may be luck: the goal was next to the agent. */
-const wayMoves = 3;
+/** Minimum number of actions. Shorter solutions may be luck, because the goal was next to the agent. */
+const longSolution = 3;
 
-/** True if the late episode needed several moves. */
-export const isWay = ({ late }: Pick<Learned, 'late'>) => late.actions >= wayMoves;
+/** Returns whether the late episode needed several actions. */
+export const isLong = ({ late }: Pick<Learned, 'late'>) => late.actions >= longSolution;
 
-/** Ratio of lengths from which reasoning counts as changed rather than reworded. */
-const muchLonger = 2;
+/** Minimum ratio of lengths for reasoning to count as changed rather than reworded. */
+const minLengthRatio = 2;
 
-const none: ReadonlyMap<string, string> = new Map();
+const noThoughts: ReadonlyMap<string, string> = new Map();
 
 /**
- * Returns the levels learned in between. Order: levels that need several moves, reasoning whose length
- * changed much, fewest turns, most moves. `thoughts`: first reasoning by episode id.
+ * Returns the levels learned in between. Order: levels that need several actions, reasoning whose length changed
+ * much, fewest turns, most actions. `thoughts`: first reasoning by episode id.
  */
 export function learnedOf(
   early: readonly EpisodeSummary[],
   late: readonly EpisodeSummary[],
-  thoughts = none,
+  thoughts = noThoughts,
 ): Learned[] {
   const failed = new Map(early.filter(({ success }) => !success).map((episode) => [episode.group, episode]));
-  const isRethought = (level: Learned) => {
+  const changedReasoning = (level: Learned) => {
     const lengths = [level.early, level.late].map(({ id }) => thoughts.get(id)?.length ?? 0);
     const shorter = Math.min(...lengths);
-    return shorter > 0 && Math.max(...lengths) >= muchLonger * shorter;
+    return shorter > 0 && Math.max(...lengths) >= minLengthRatio * shorter;
   };
   return late
     .flatMap((episode) => {
@@ -60,8 +60,8 @@ export function learnedOf(
     })
     .sort(
       (a, b) =>
-        Number(isWay(b)) - Number(isWay(a)) ||
-        Number(isRethought(b)) - Number(isRethought(a)) ||
+        Number(isLong(b)) - Number(isLong(a)) ||
+        Number(changedReasoning(b)) - Number(changedReasoning(a)) ||
         a.late.turns - b.late.turns ||
         b.late.actions - a.late.actions ||
         a.group - b.group,

@@ -6,7 +6,7 @@ type Thought = Thoughts['thoughts'][number];
 export interface Branch {
   /** The words that the branch adds; shortened if there are many. */
   text: string;
-  /** Describes what was left out: `37 more words`, `9 continuations`; null if nothing was. */
+  /** Describes the omitted part: `37 more words`, `9 continuations`; null if nothing was omitted. */
   more: string | null;
   count: number;
   successes: number;
@@ -55,7 +55,7 @@ export const leavesOf = (branches: readonly Branch[]): number =>
 /** Builds a tree of words from an iteration's first reasoning texts. Words without alternatives become one branch. */
 export function thoughtTree(thoughts: readonly Thought[], limits: Limits): Branch[] {
   const root = node('');
-  for (const thought of thoughts) grow(root, thought);
+  for (const thought of thoughts) addThought(root, thought);
   return branchesOf(root, [], limits);
 }
 
@@ -68,7 +68,7 @@ const node = (word: string): Node => ({
   next: new Map(),
 });
 
-function grow(root: Node, { text, count, successes }: Thought): void {
+function addThought(root: Node, { text, count, successes }: Thought): void {
   let place = root;
   for (const word of wordsOf(text)) {
     const next = place.next.get(word) ?? node(word);
@@ -105,13 +105,13 @@ function branchOf(first: Node, before: readonly string[], limits: Limits): Branc
   const { count, successes } = first;
   const whole = last.next.size === 0;
   const common = { count, successes, opening: opening.join(' '), whole };
-  if (whole) return { ...common, ...cutEnd(words, limits.words), branches: [] };
-  const text = cutMiddle(words, limits.words);
-  const scattered =
+  if (whole) return { ...common, ...shortenEnd(words, limits.words), branches: [] };
+  const text = shortenMiddle(words, limits.words);
+  const onlyRare =
     last.ends < limits.least && [...last.next.values()].every(({ count }) => count < limits.least);
-  if (limits.depth <= 1 || scattered) {
-    const ways = last.next.size + (last.ends > 0 ? 1 : 0);
-    return { ...common, text, more: `${ways} continuations`, branches: [] };
+  if (limits.depth <= 1 || onlyRare) {
+    const continuations = last.next.size + (last.ends > 0 ? 1 : 0);
+    return { ...common, text, more: `${continuations} continuations`, branches: [] };
   }
   const branches = branchesOf(last, opening, { ...limits, depth: limits.depth - 1 });
   return { ...common, text, more: null, branches };
@@ -141,13 +141,13 @@ function othersOf(nodes: readonly Node[]): Branch {
   };
 }
 
-function cutEnd(words: readonly string[], limit: number): Pick<Branch, 'text' | 'more'> {
+function shortenEnd(words: readonly string[], limit: number): Pick<Branch, 'text' | 'more'> {
   // One more word takes less space than a note about it.
   if (words.length <= limit + 1) return { text: words.join(' '), more: null };
   return { text: `${words.slice(0, limit).join(' ')} …`, more: `${words.length - limit} more words` };
 }
 
-function cutMiddle(words: readonly string[], limit: number): string {
+function shortenMiddle(words: readonly string[], limit: number): string {
   if (words.length <= limit + 1) return words.join(' ');
   const end = Math.floor(limit / 3);
   return [...words.slice(0, limit - end), '…', ...words.slice(words.length - end)].join(' ');

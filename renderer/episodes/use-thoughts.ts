@@ -5,43 +5,43 @@ import { isConnectionLost } from '../api/api.ts';
 import { useApi } from '../api/context.ts';
 import { useApp } from '../stores/app-store.ts';
 
-interface Asked {
+interface LoadedThoughts {
   /** The previous iteration's data until the requested one is loaded. */
   thoughts: Thoughts | null;
   problem: ApiError | null;
   loading: boolean;
 }
 
-/** Returns the first reasoning texts of a training rollout; null requests nothing. */
-export function useThoughts(runId: string, iteration: number | null): Asked {
+/** Returns the first reasoning texts of a training rollout; `iteration: null` requests nothing. */
+export function useThoughts(runId: string, iteration: number | null): LoadedThoughts {
   const api = useApi();
   const connection = useApp((state) => state.connection);
-  const [known, setKnown] = useState<ReadonlyMap<string, Thoughts | ApiError>>(new Map());
+  const [results, setResults] = useState<ReadonlyMap<string, Thoughts | ApiError>>(new Map());
   const [shown, setShown] = useState<string | null>(null);
   const key = `${runId} ${iteration}`;
-  const have = known.has(key);
+  const isLoaded = results.has(key);
 
   useEffect(() => {
-    if (iteration === null || have || connection !== 'open') return;
-    let wanted = true;
+    if (iteration === null || isLoaded || connection !== 'open') return;
+    let active = true;
     api
       .call('rollouts.thoughts', { runId, iteration })
-      // After a reconnect, request again what was lost.
+      // A lost request is repeated after a reconnection.
       .catch((cause) => (isConnectionLost(cause) ? null : asFailure(cause).toApiError()))
-      .then((answer) => wanted && answer && setKnown((all) => new Map(all).set(key, answer)));
+      .then((result) => active && result && setResults((all) => new Map(all).set(key, result)));
     return () => {
-      wanted = false;
+      active = false;
     };
-  }, [api, connection, runId, iteration, key, have]);
+  }, [api, connection, runId, iteration, key, isLoaded]);
   useEffect(() => {
-    if (have) setShown(key);
-  }, [have, key]);
+    if (isLoaded) setShown(key);
+  }, [isLoaded, key]);
 
-  const answer = known.get(have ? key : (shown ?? '')) ?? null;
-  const failed = answer !== null && 'code' in answer;
+  const result = results.get(isLoaded ? key : (shown ?? '')) ?? null;
+  const failed = result !== null && 'code' in result;
   return {
-    thoughts: failed ? null : answer,
-    problem: failed && have ? answer : null,
-    loading: iteration !== null && !have,
+    thoughts: failed ? null : result,
+    problem: failed && isLoaded ? result : null,
+    loading: iteration !== null && !isLoaded,
   };
 }

@@ -17,7 +17,7 @@ interface MiniBoardProps {
  * episode ends.
  */
 export function MiniBoard(props: MiniBoardProps) {
-  // The canvas is drawn in the theme's colours.
+  // The canvas is drawn in the theme's colors.
   const theme = useTheme((state) => state.theme);
   return <Drawing key={theme} {...props} />;
 }
@@ -30,11 +30,11 @@ function Drawing({ painting, size }: MiniBoardProps) {
   const style = useMemo(() => ({ width: scene.width * unit, height: scene.height * unit }), [scene, unit]);
 
   useEffect(() => {
-    const own = canvas.current!;
+    const element = canvas.current!;
     const pixels = Math.max(1, globalThis.devicePixelRatio || 1);
-    own.width = Math.round(style.width * pixels);
-    own.height = Math.round(style.height * pixels);
-    const context = own.getContext('2d');
+    element.width = Math.round(style.width * pixels);
+    element.height = Math.round(style.height * pixels);
+    const context = element.getContext('2d');
     if (!context) return;
     const brush = new Brush(painting.painter, unit * pixels);
     let shown = Number.NaN;
@@ -45,7 +45,7 @@ function Drawing({ painting, size }: MiniBoardProps) {
       const progress = index > last ? 1 : motion;
       if (at + progress === shown) return;
       shown = at + progress;
-      context.clearRect(0, 0, own.width, own.height);
+      context.clearRect(0, 0, element.width, element.height);
       brush.ground(context, scene);
       brush.pieces(context, scene.pieces(at, progress), 0, 0);
     };

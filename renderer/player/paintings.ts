@@ -1,5 +1,5 @@
 import type { Replay, RolloutBoards } from '../../core/contract/contract.ts';
-import type { Painter, Played, Scene } from '../environments/environment.ts';
+import type { PaintedEpisode, Painter, Scene } from '../environments/environment.ts';
 import { environmentOf } from '../environments/registry.ts';
 import { textPainter } from '../environments/text-painter.ts';
 
@@ -11,8 +11,8 @@ export interface Painting {
   count: number;
 }
 
-/** Boards that their environment can't parse are painted as text. */
-export function paintingOf(type: string, played: Played): Painting {
+/** Prepares an episode for painting. Boards that the environment can't parse are painted as text. */
+export function paintingOf(type: string, played: PaintedEpisode): Painting {
   const { painter } = environmentOf(type);
   const scene = painter.scene(played);
   const count = played.frames.length;
@@ -29,8 +29,8 @@ export function paintingOfBoards(
   episode: RolloutBoards['episodes'][number],
 ): Painting {
   const slipped = new Set(episode.slipped);
-  const frames = episode.boards.map((place, index) => ({
-    board: boards[place] ?? null,
+  const frames = episode.boards.map((boardIndex, index) => ({
+    board: boards[boardIndex] ?? null,
     action: episode.actions[index] ?? null,
     reward: episode.rewards[index] ?? 0,
     slipped: slipped.has(index),

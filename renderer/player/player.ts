@@ -1,7 +1,7 @@
 import type { Frame } from '../../core/contract/contract.ts';
 
 /** Times in milliseconds at speed 1. */
-const moveTime = 380;
+const motionTime = 380;
 const restTime = 420;
 /** Pause before the first action of a turn, to read the reasoning. */
 const turnTime = 900;
@@ -76,7 +76,7 @@ export function player(state: PlayerState, action: PlayerAction): PlayerState {
 }
 
 function tick(state: PlayerState, time: number, pause: number, last: number): PlayerState {
-  if (state.motion < 1) return { ...state, motion: Math.min(1, state.motion + time / moveTime), rested: 0 };
+  if (state.motion < 1) return { ...state, motion: Math.min(1, state.motion + time / motionTime), rested: 0 };
   if (!state.playing) return state;
   if (state.index >= last) return { ...state, playing: false };
   const rested = state.rested + time;

@@ -13,7 +13,7 @@ export interface ReplayState {
 
 export type ReplayStore = StoreApi<ReplayState>;
 
-/** Creates a store with the episode shown and the state of its player. */
+/** Creates a store for an episode and the state of its player. */
 export const createReplayStore = (): ReplayStore =>
   createStore<ReplayState>()((set) => ({
     replay: null,

@@ -1,7 +1,13 @@
 import { useMemo } from 'react';
 import type { Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
-import { describeBoard, describeFrame, outcomeAt, placeOf, wordsOf } from '../environments/describe.ts';
+import {
+  describeBoard,
+  describeFrame,
+  factText,
+  outcomeAt,
+  turnAndAction,
+} from '../environments/describe.ts';
 import type { Motion } from '../environments/motion.ts';
 import { environmentOf, environmentTitle } from '../environments/registry.ts';
 import { useReplay, useReplayStore } from './replay-view.tsx';
@@ -86,7 +92,7 @@ export function Caption({ replay }: { replay: Replay }) {
         {words}
       </p>
       <div className="caption-line">
-        <p aria-hidden="true">{frame.action === null ? words : `${placeOf(frame)}: ${frame.action}`}</p>
+        <p aria-hidden="true">{frame.action === null ? words : `${turnAndAction(frame)}: ${frame.action}`}</p>
         <span className="spacer" />
         <span className="caption-reward">
           <span className="faint">reward so far</span> {signed(frame.total)}
@@ -105,7 +111,7 @@ export function Caption({ replay }: { replay: Replay }) {
         )}
         {frame.facts.map((fact) => (
           <span key={fact} className="tag" aria-hidden="true">
-            {wordsOf(fact)}
+            {factText(fact)}
           </span>
         ))}
         {note && (

@@ -14,7 +14,7 @@ export function Timeline({ replay }: { replay: Replay }) {
   const row = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const mark = row.current?.querySelectorAll<HTMLElement>('.mark')[index];
-    if (row.current && mark) keepInSight(row.current, mark);
+    if (row.current && mark) keepVisible(row.current, mark);
   }, [index]);
   const turn = index === 0 ? null : frames[index]?.turn;
   const mark = (at: number) => <Mark key={at} replay={replay} at={at} position={index} />;
@@ -48,8 +48,8 @@ export function Timeline({ replay }: { replay: Replay }) {
   );
 }
 
-/** Scrolls only this row, to keep the mark and its neighbour visible. */
-function keepInSight(row: HTMLElement, mark: HTMLElement): void {
+/** Scrolls only this row, to keep the mark and its neighbors visible. */
+function keepVisible(row: HTMLElement, mark: HTMLElement): void {
   const margin = 40;
   const { left, right } = mark.getBoundingClientRect();
   const box = row.getBoundingClientRect();

@@ -11,9 +11,9 @@ export function actTogether(stores: readonly ReplayStore[], action: PlayerAction
     return;
   }
   const playing = stores.filter((store) => store.getState().player.playing);
-  const waiting = stores.filter((store) => !hasEnded(store));
-  const turned = playing.length > 0 ? playing : waiting.length > 0 ? waiting : stores;
-  for (const store of turned) store.getState().act(action);
+  const unfinished = stores.filter((store) => !hasEnded(store));
+  const affected = playing.length > 0 ? playing : unfinished.length > 0 ? unfinished : stores;
+  for (const store of affected) store.getState().act(action);
 }
 
 function hasEnded(store: ReplayStore): boolean {

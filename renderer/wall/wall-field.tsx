@@ -19,9 +19,9 @@ interface WallFieldProps {
   /** Reduced motion: show the final frames only. */
   still: boolean;
   /** Called when new boards start to play. */
-  onBegin: () => void;
+  onStart: () => void;
   /** Called when all boards have shown their final frames. */
-  onOver: () => void;
+  onEnd: () => void;
 }
 
 /** Draws all boards on a canvas. Each group has a link with a text alternative. */
@@ -31,8 +31,8 @@ export function WallField({
   playing,
   height: fixedHeight,
   still,
-  onBegin,
-  onOver,
+  onStart,
+  onEnd,
 }: WallFieldProps) {
   const field = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -49,28 +49,28 @@ export function WallField({
     });
   }, [painted, groups, width, fixedHeight]);
   const player = useRef<WallPlayer>(null);
-  const callbacks = useRef({ onBegin, onOver });
-  callbacks.current = { onBegin, onOver };
+  const callbacks = useRef({ onStart, onEnd });
+  callbacks.current = { onStart, onEnd };
 
   useEffect(() => {
-    const own = new WallPlayer(canvas.current!, () => callbacks.current.onOver());
-    player.current = own;
-    return () => own.pause();
+    const wallPlayer = new WallPlayer(canvas.current!, () => callbacks.current.onEnd());
+    player.current = wallPlayer;
+    return () => wallPlayer.pause();
   }, []);
 
   const shown = useRef<readonly WallBoard[] | null>(null);
   useEffect(() => {
-    const own = player.current!;
-    const others = shown.current !== painted;
+    const wallPlayer = player.current!;
+    const changed = shown.current !== painted;
     shown.current = painted;
-    if (others) own.show(painted, layout);
-    else own.place(layout);
-    if (others) callbacks.current.onBegin();
+    if (changed) wallPlayer.show(painted, layout);
+    else wallPlayer.place(layout);
+    if (changed) callbacks.current.onStart();
     if (!still) return;
-    own.finish();
-    callbacks.current.onOver();
+    wallPlayer.finish();
+    callbacks.current.onEnd();
   }, [painted, layout, still]);
-  // The canvas is drawn in the theme's colours.
+  // The canvas is drawn in the theme's colors.
   useEffect(() => useTheme.subscribe(() => player.current!.place(layout)), [layout]);
 
   const visible = useVisible(field);
@@ -86,7 +86,7 @@ export function WallField({
 }
 
 /** Groups narrower than this, in CSS pixels, have a shorter caption. */
-const narrow = 150;
+const narrowWidth = 150;
 
 /** All groups are one Tab stop; the arrow keys move between them. */
 function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[]; layout: WallLayout }) {
@@ -95,7 +95,7 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
   const toEpisode = (id: string) => ({ page: 'replay', runId, episodeId: id }) as const;
 
   function move(event: KeyboardEvent<HTMLUListElement>): void {
-    const to = target(event.key, current, groups.length, layout);
+    const to = targetIndex(event.key, current, groups.length, layout);
     if (to === null) return;
     event.preventDefault();
     setFocused(to);
@@ -142,8 +142,8 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
                   <span>
                     {group.solved}/{group.members.length}
                   </span>
-                  {group.same && (
-                    <span className={styles.same}>{width < narrow ? '=' : '= zero variance'}</span>
+                  {group.zeroVariance && (
+                    <span className={styles.same}>{width < narrowWidth ? '=' : '= zero variance'}</span>
                   )}
                 </span>
               )}
@@ -155,7 +155,7 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
   );
 }
 
-function target(key: string, current: number, count: number, { groups }: WallLayout): number | null {
+function targetIndex(key: string, current: number, count: number, { groups }: WallLayout): number | null {
   const columns = Math.max(1, groups.filter(({ y }) => y === groups[0]?.y).length);
   const to = {
     ...{ ArrowLeft: current - 1, ArrowRight: current + 1 },
@@ -166,23 +166,23 @@ function target(key: string, current: number, count: number, { groups }: WallLay
 }
 
 /** Text alternative of a group. */
-function describe({ group, members, solved, spread, same, kept }: Group): string {
+function describe({ group, members, solved, rewardStd, zeroVariance, kept }: Group): string {
   if (members.length === 1)
     return `Level ${group + 1}: ${solved ? 'solved' : 'not solved'}, reward ${signed(members[0]!.reward)}`;
   return [
     `Group ${group + 1}: ${solved} of ${members.length} solved`,
-    same ? ', all rewards equal' : `, reward std ${number(spread ?? 0)}`,
+    zeroVariance ? ', all rewards equal' : `, reward std ${number(rewardStd ?? 0)}`,
     kept ? '' : ', not trained on',
   ].join('');
 }
 
 function wallBoards(boards: RolloutBoards, groups: readonly Group[]): WallBoard[] {
-  const places = new Map(groups.map(({ group }, place) => [group, place]));
+  const indices = new Map(groups.map(({ group }, index) => [group, index]));
   return boards.episodes.map((episode) => ({
     painting: paintingOfBoards(boards, episode),
     level: `${episode.type} ${episode.boards[0]} ${episode.arms?.join() ?? ''}`,
     solved: episode.summary.success,
-    group: places.get(episode.summary.group)!,
+    group: indices.get(episode.summary.group)!,
     member: episode.summary.member,
   }));
 }
@@ -191,11 +191,11 @@ function wallBoards(boards: RolloutBoards, groups: readonly Group[]): WallBoard[
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {
-    const own = element.current!;
-    const measure = () => setWidth(own.clientWidth);
+    const observed = element.current!;
+    const measure = () => setWidth(observed.clientWidth);
     measure();
     const observer = new ResizeObserver(measure);
-    observer.observe(own);
+    observer.observe(observed);
     return () => observer.disconnect();
   }, [element]);
   return width;

@@ -24,8 +24,9 @@ interface WallShape {
 
 export const gap = 3;
 const captionHeight = 20;
-const smallest = 20;
-const largest = 88;
+/** Limits of a board's longer side. */
+const minSide = 20;
+const maxSide = 88;
 
 interface Arrangement {
   columns: number;
@@ -51,7 +52,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
     const lines = Math.ceil(groups / columns);
     const rows = rowsOf(across);
     const byHeight = (((height + between.y) / lines - between.y - caption + gap) / rows - gap) * aspect;
-    return { columns, across, side: Math.floor(Math.min(byWidth, byHeight, largest * Math.max(1, aspect))) };
+    return { columns, across, side: Math.floor(Math.min(byWidth, byHeight, maxSide * Math.max(1, aspect))) };
   }
 
   let best: Arrangement | null = null;
@@ -62,11 +63,11 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
     }
   }
   const { columns, across, side } =
-    best && best.side >= smallest ? best : packed(members, width, between.x, groups);
-  const own = { width: across * (side + gap) - gap, height: groupHeight(across, side) };
+    best && best.side >= minSide ? best : packed(members, width, between.x, groups);
+  const group = { width: across * (side + gap) - gap, height: groupHeight(across, side) };
   // The remaining width goes between the columns, up to a limit.
-  const room = columns > 1 ? (width - columns * own.width) / (columns - 1) : 0;
-  const stride = own.width + Math.max(between.x, Math.min(room, 4 * between.x));
+  const spare = columns > 1 ? (width - columns * group.width) / (columns - 1) : 0;
+  const stride = group.width + Math.max(between.x, Math.min(spare, 4 * between.x));
   return {
     width: side,
     height: heightOf(side),
@@ -75,16 +76,16 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
     total: Math.max(0, totalOf({ columns, across, side })),
     groups: Array.from({ length: groups }, (_, at) => ({
       x: Math.floor((at % columns) * stride),
-      y: Math.floor(at / columns) * (own.height + between.y),
-      ...own,
+      y: Math.floor(at / columns) * (group.height + between.y),
+      ...group,
     })),
   };
 }
 
 /** Packs boards of the smallest size, if larger ones don't fit. */
 function packed(members: number, width: number, between: number, groups: number): Arrangement {
-  const across = Math.max(1, Math.min(members, Math.floor((width + gap) / (smallest + gap))));
-  const own = across * (smallest + gap) - gap;
-  const columns = Math.max(1, Math.min(groups, Math.floor((width + between) / (own + between))));
-  return { columns, across, side: smallest };
+  const across = Math.max(1, Math.min(members, Math.floor((width + gap) / (minSide + gap))));
+  const groupWidth = across * (minSide + gap) - gap;
+  const columns = Math.max(1, Math.min(groups, Math.floor((width + between) / (groupWidth + between))));
+  return { columns, across, side: minSide };
 }

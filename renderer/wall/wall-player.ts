@@ -5,18 +5,18 @@ import type { Painting } from '../player/paintings.ts';
 import { gap, type WallLayout } from './wall-layout.ts';
 
 /** Times in milliseconds. */
-const stepTime = 420;
-const moveTime = 260;
+const actionTime = 420;
+const motionTime = 260;
 /** Fade of the frame around a solved board, and of the tint over a failed one. */
 const endTime = 700;
 /** How long the final frames stay before the next boards or a restart. */
 export const restTime = 1200;
 const holdTime = 5000;
 /**
- * Larger walls redraw only a part of the boards per frame, in turns. Small boards look fine at half the
- * frame rate.
+ * With more boards than this, each frame redraws only a part of them, in turns. Small boards look fine at half
+ * the frame rate.
  */
-const mostAFrame = 128;
+const maxPerFrame = 128;
 
 /** `level` is equal for boards with the same background. */
 export interface WallBoard {
@@ -29,7 +29,7 @@ export interface WallBoard {
 }
 
 /** Start delay, so that the boards don't all move in the same frame. */
-const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * stepTime;
+const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * actionTime;
 
 interface Drawn {
   x: number;
@@ -40,11 +40,11 @@ interface Drawn {
 
 /**
  * Plays all boards of a rollout on one canvas, outside React. Each animation frame redraws the boards that
- * have changed. `over` is called once per rollout, after all boards have shown their final frames.
+ * have changed. `onEnd` is called once per rollout, after all boards have shown their final frames.
  */
 export class WallPlayer {
   private readonly canvas: HTMLCanvasElement;
-  private readonly over: () => void;
+  private readonly onEnd: () => void;
   private boards: readonly WallBoard[] = [];
   private layout: WallLayout | null = null;
   private drawn: Drawn[] = [];
@@ -57,11 +57,11 @@ export class WallPlayer {
   private turn = 0;
   private playing = false;
   private pixels = 1;
-  private colours: { gold: string; deep: string } = { gold: '', deep: '' };
+  private colors: { solvedColor: string; failedColor: string } = { solvedColor: '', failedColor: '' };
 
-  constructor(canvas: HTMLCanvasElement, over: () => void) {
+  constructor(canvas: HTMLCanvasElement, onEnd: () => void) {
     this.canvas = canvas;
-    this.over = over;
+    this.onEnd = onEnd;
   }
 
   /** Replaces the boards and starts from the beginning. */
@@ -79,9 +79,9 @@ export class WallPlayer {
     this.brushes.clear();
     this.grounds.clear();
     const style = getComputedStyle(this.canvas);
-    this.colours = {
-      gold: style.getPropertyValue('--wall-gold').trim(),
-      deep: style.getPropertyValue('--wall-deep').trim(),
+    this.colors = {
+      solvedColor: style.getPropertyValue('--wall-gold').trim(),
+      failedColor: style.getPropertyValue('--wall-deep').trim(),
     };
     const { pixels } = this;
     this.canvas.width = Math.round((this.canvas.parentElement?.clientWidth ?? 0) * pixels);
@@ -120,7 +120,7 @@ export class WallPlayer {
   /** Duration of the longest episode, including its start delay. */
   private get length(): number {
     const count = Math.max(0, ...this.boards.map(({ painting }) => painting.count));
-    return Math.max(0, count) * stepTime + moveTime;
+    return Math.max(0, count) * actionTime + motionTime;
   }
 
   private readonly tick = (): void => {
@@ -132,10 +132,10 @@ export class WallPlayer {
     const end = this.length + endTime;
     if (!this.reported && this.time > end + restTime) {
       this.reported = true;
-      this.over();
+      this.onEnd();
     }
     if (this.time > end + holdTime) this.time = 0;
-    this.draw(Math.max(1, Math.ceil(this.boards.length / mostAFrame)));
+    this.draw(Math.max(1, Math.ceil(this.boards.length / maxPerFrame)));
     frames.schedule(this.tick);
   };
 
@@ -149,10 +149,10 @@ export class WallPlayer {
       const drawn = this.drawn[at]!;
       const last = board.painting.count - 1;
       const time = Math.max(0, this.time - delayOf(board));
-      const step = Math.floor(time / stepTime);
+      const step = Math.floor(time / actionTime);
       const index = Math.min(step, last);
-      const progress = step > last ? 1 : Math.min(1, (time - step * stepTime) / moveTime);
-      const ended = Math.min(1, Math.max(0, (time - last * stepTime - moveTime) / endTime));
+      const progress = step > last ? 1 : Math.min(1, (time - step * actionTime) / motionTime);
+      const ended = Math.min(1, Math.max(0, (time - last * actionTime - motionTime) / endTime));
       // Frames of the same state look the same.
       const state = index + (progress === 1 ? 0.999 : progress * 0.99) + ended * 1e6;
       if (state === drawn.state) continue;
@@ -181,11 +181,12 @@ export class WallPlayer {
     context.drawImage(this.ground(brush, painting, `${scale} ${level}`), left, top);
     brush.pieces(context, scene.pieces(index, progress), left, top);
     if (ended === 0) return;
-    if (solved) this.gild(context, x, y, width, height, ended);
-    else this.sink(context, x, y, width, height, ended);
+    if (solved) this.frameSolved(context, x, y, width, height, ended);
+    else this.tintFailed(context, x, y, width, height, ended);
   }
 
-  private gild(
+  /** Frames a solved board. */
+  private frameSolved(
     context: CanvasRenderingContext2D,
     x: number,
     y: number,
@@ -195,7 +196,7 @@ export class WallPlayer {
   ): void {
     const line = Math.max(1.5, width / 24) * Math.min(2, this.pixels);
     context.globalAlpha = ended;
-    context.strokeStyle = this.colours.gold;
+    context.strokeStyle = this.colors.solvedColor;
     context.lineWidth = line;
     context.beginPath();
     context.roundRect(x + line / 2, y + line / 2, width - line, height - line, width / 12);
@@ -204,7 +205,7 @@ export class WallPlayer {
   }
 
   /** Tints a failed board. */
-  private sink(
+  private tintFailed(
     context: CanvasRenderingContext2D,
     x: number,
     y: number,
@@ -212,13 +213,13 @@ export class WallPlayer {
     height: number,
     ended: number,
   ): void {
-    const depth = Math.round(height * ended);
+    const tinted = Math.round(height * ended);
     context.save();
     context.beginPath();
     context.roundRect(x, y, width, height, width / 12);
     context.clip();
-    context.fillStyle = this.colours.deep;
-    context.fillRect(x, y + height - depth, width, depth);
+    context.fillStyle = this.colors.failedColor;
+    context.fillRect(x, y + height - tinted, width, tinted);
     context.restore();
   }
 
@@ -231,8 +232,8 @@ export class WallPlayer {
   }
 
   private ground(brush: Brush, { scene }: Painting, key: string): HTMLCanvasElement {
-    const known = this.grounds.get(key);
-    if (known) return known;
+    const cached = this.grounds.get(key);
+    if (cached) return cached;
     const picture = document.createElement('canvas');
     picture.width = Math.max(1, Math.round(scene.width * brush.scale));
     picture.height = Math.max(1, Math.round(scene.height * brush.scale));

@@ -20,9 +20,9 @@ export function Wall({ run }: { run: RunSummary }) {
   const loaded = useRun((state) => state.loaded);
   const newest = rollouts.find(({ split }) => split === 'train') ?? rollouts[0] ?? null;
   /** True when all boards have shown their final frames, so that new ones may replace them. */
-  const [over, setOver] = useState(false);
+  const [ended, setEnded] = useState(false);
   const [playing, setPlaying] = useState(true);
-  const { boards, failed } = useBoards(run.id, newest, over && playing);
+  const { boards, failed } = useBoards(run.id, newest, ended && playing);
   /** True if two checkpoints have played the same levels. */
   const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
   const title = useId();
@@ -60,8 +60,8 @@ export function Wall({ run }: { run: RunSummary }) {
           boards={boards}
           playing={playing}
           still={still}
-          onBegin={() => setOver(false)}
-          onOver={() => setOver(true)}
+          onStart={() => setEnded(false)}
+          onEnd={() => setEnded(true)}
         />
       ) : (
         <div className={styles.waiting}>
@@ -79,7 +79,7 @@ export function Wall({ run }: { run: RunSummary }) {
   );
 }
 
-/** `Iteration 37: 74 of 128 episodes solved (57.8 %)`. */
+/** Summarizes the rollout: `Iteration 37: 74 of 128 solved (57.8 %)`. */
 function Headline({ boards: { iteration, split, episodes } }: { boards: RolloutBoards }) {
   const solved = episodes.filter(({ summary }) => summary.success).length;
   return (
@@ -98,7 +98,7 @@ function Headline({ boards: { iteration, split, episodes } }: { boards: RolloutB
 
 function Legend({ boards: { split, episodes } }: { boards: RolloutBoards }) {
   const same =
-    split === 'train' && groupsOf(episodes.map(({ summary }) => summary)).some((group) => group.same);
+    split === 'train' && groupsOf(episodes.map(({ summary }) => summary)).some((group) => group.zeroVariance);
   const dropped = split === 'train' && episodes.some(({ summary }) => !summary.kept);
   return (
     <ul className={styles.legend} aria-label="Legend">

@@ -293,7 +293,7 @@ test('freeing disk space shows progress and stops when cancelled', async () => {
   });
   const given = vi.spyOn(tasks, 'cancel');
   page.open('#/history');
-  useDialogs.getState().ask({ kind: 'clean', runs: runs.list() });
+  useDialogs.getState().openDialog({ kind: 'clean', runs: runs.list() });
   (await page.shown(before('[role="dialog"] label', 'Intermediate checkpoints'))).click();
   await page.click(inDialog(/^Free \d/));
   await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));

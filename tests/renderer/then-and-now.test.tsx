@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
-import { stageFiles, tellingLevel } from '../../renderer/episodes/clip/clip.ts';
+import { mostInstructiveLevel, stageFiles } from '../../renderer/episodes/clip/clip.ts';
 import type { EpisodeFile } from '../../renderer/episodes/episode-files.ts';
 import { learnedOf, spansOf } from '../../renderer/episodes/learned.ts';
 import { createReplayStore } from '../../renderer/player/replay-store.ts';
@@ -70,9 +70,9 @@ test('a clip shows a level that stays solved, from the first checkpoint to the r
     solved.map((success, at) => episode(at, success, 1, at === 1 ? 1 : 4));
   const [none, some] = [play(false, false, false, false), play(true, false, false, false)];
   const all = play(true, true, false, true);
-  expect(tellingLevel([none, some, none, all])).toBe(3);
-  expect(tellingLevel([none, play(false, true, false, false)])).toBe(1);
-  expect(tellingLevel([all, all])).toBeNull();
+  expect(mostInstructiveLevel([none, some, none, all])).toBe(3);
+  expect(mostInstructiveLevel([none, play(false, true, false, false)])).toBe(1);
+  expect(mostInstructiveLevel([all, all])).toBeNull();
 });
 
 test('two players play and pause together, even if one has ended', () => {

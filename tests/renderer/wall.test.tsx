@@ -48,11 +48,11 @@ test('groups summarize their episodes', () => {
     episode(0, 1, 0.3),
     episode(2, 0, 1),
   ]);
-  expect(same).toMatchObject({ group: 0, solved: 2, same: true, kept: true });
-  expect(mixed).toMatchObject({ group: 1, solved: 1, same: false, kept: false, mean: 0.5 });
-  expect(mixed!.spread).toBeCloseTo(Math.SQRT1_2, 12);
+  expect(same).toMatchObject({ group: 0, solved: 2, zeroVariance: true, kept: true });
+  expect(mixed).toMatchObject({ group: 1, solved: 1, zeroVariance: false, kept: false, mean: 0.5 });
+  expect(mixed!.rewardStd).toBeCloseTo(Math.SQRT1_2, 12);
   expect(mixed!.members.map(({ member }) => member)).toEqual([0, 1]);
-  expect(single).toMatchObject({ spread: null, same: false });
+  expect(single).toMatchObject({ rewardStd: null, zeroVariance: false });
 });
 
 describe('a painter', () => {

@@ -1,7 +1,7 @@
 /** Properties of an arm, hidden from the agent. */
 interface Arm {
   name: string;
-  /** `always 0.1`, `1 in 25 % of pulls, else 0`; empty if unknown. */
+  /** Payout: `always 0.1`, `1 in 25 % of pulls, else 0`; empty if unknown. */
   pays: string;
   /** Mean payout; null if unknown. */
   mean: number | null;
@@ -13,8 +13,8 @@ interface Arm {
 export function armsOf(names: readonly string[], config: Record<string, unknown>): Arm[] {
   const arms = names.map((name) => ({ name, ...payoutOf(name, config) }));
   const best = Math.max(...arms.map(({ mean }) => mean ?? Number.NEGATIVE_INFINITY));
-  const known = arms.every(({ mean }) => mean !== null) && arms.some(({ mean }) => mean !== best);
-  return arms.map((arm) => ({ ...arm, better: known && arm.mean === best }));
+  const comparable = arms.every(({ mean }) => mean !== null) && arms.some(({ mean }) => mean !== best);
+  return arms.map((arm) => ({ ...arm, better: comparable && arm.mean === best }));
 }
 
 function payoutOf(name: string, config: Record<string, unknown>): Pick<Arm, 'pays' | 'mean'> {
@@ -22,20 +22,20 @@ function payoutOf(name: string, config: Record<string, unknown>): Pick<Arm, 'pay
   const value = (key: string) => (typeof config[key] === 'number' ? config[key] : Number.NaN);
   if (is('lo_arm_name')) {
     const score = value('lo_arm_score');
-    return { pays: `always ${round(score)}`, mean: known(score) };
+    return { pays: `always ${round(score)}`, mean: finite(score) };
   }
   if (is('hi_arm_name')) {
     const chance = value('hi_arm_hiscore_prob');
     const [high, low] = [value('hi_arm_hiscore'), value('hi_arm_loscore')];
     return {
       pays: `${round(high)} in ${Math.round(chance * 100)} % of pulls, else ${round(low)}`,
-      mean: known(chance * high + (1 - chance) * low),
+      mean: finite(chance * high + (1 - chance) * low),
     };
   }
   return { pays: '', mean: null };
 }
 
-const known = (value: number) => (Number.isFinite(value) ? value : null);
+const finite = (value: number) => (Number.isFinite(value) ? value : null);
 export const round = (value: number) => `${Math.round(value * 1000) / 1000}`.replace('-', '−');
 
 /** Arm names are case-insensitive. */

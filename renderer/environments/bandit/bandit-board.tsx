@@ -26,7 +26,7 @@ export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardP
         const chosen = sameArm(frame.action, name);
         return (
           <div className={styles.arm} key={name} data-chosen={chosen || undefined}>
-            <span className={styles.place}>{index + 1}</span>
+            <span className={styles.number}>{index + 1}</span>
             <Machine
               motion={chosen ? motion : arrived}
               paid={chosen && !motion.moving ? frame.reward : null}
@@ -45,7 +45,7 @@ export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardP
 }
 
 interface MachineProps {
-  /** Progress of the lever's motion. */
+  /** Motion of the lever. */
   motion?: Motion;
   /** Null before the payout. */
   paid: number | null;
@@ -54,12 +54,12 @@ interface MachineProps {
 }
 
 export function Machine({ motion = arrived, paid, passed = false }: MachineProps) {
-  const stick = useRef<SVGPathElement>(null);
-  const ball = useRef<SVGPathElement>(null);
+  const stemPath = useRef<SVGPathElement>(null);
+  const knobPath = useRef<SVGPathElement>(null);
   const draw = useCallback((progress: number) => {
-    const down = progress < 1 ? Math.sin(Math.PI * progress) * 24 : 0;
-    stick.current?.setAttribute('d', stem(down));
-    ball.current?.setAttribute('d', knob(down));
+    const pull = progress < 1 ? Math.sin(Math.PI * progress) * 24 : 0;
+    stemPath.current?.setAttribute('d', stem(pull));
+    knobPath.current?.setAttribute('d', knob(pull));
   }, []);
   useMotion(motion, draw);
   return (
@@ -69,8 +69,8 @@ export function Machine({ motion = arrived, paid, passed = false }: MachineProps
       data-passed={passed || undefined}
       aria-hidden="true"
     >
-      <path ref={stick} className={styles.stem} d={stem(0)} />
-      <path ref={ball} className={styles.knob} d={knob(0)} />
+      <path ref={stemPath} className={styles.stem} d={stem(0)} />
+      <path ref={knobPath} className={styles.knob} d={knob(0)} />
       <Shapes of={body} styles={styles} />
       <text
         className={styles.text}

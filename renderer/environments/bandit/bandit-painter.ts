@@ -1,4 +1,4 @@
-import type { Painter, Piece, Played, Scene } from '../environment.ts';
+import type { PaintedEpisode, Painter, Piece, Scene } from '../environment.ts';
 import { round, sameArm } from './arms.ts';
 import styles from './bandit-board.module.css';
 import { body, coin, frame, lever } from './machine-shapes.ts';
@@ -7,7 +7,7 @@ import { body, coin, frame, lever } from './machine-shapes.ts';
 const width = 120;
 const height = 132;
 const middle = width / 2;
-/** Font sizes of the payout and the name. */
+/** Horizontal center of the window and the name. */
 const center = 52;
 
 export const banditPainter: Painter = {
@@ -20,7 +20,7 @@ export const banditPainter: Painter = {
 };
 
 /** Paints machines side by side; the pulled one shows its payout. */
-function scene({ frames, arms }: Played): Scene | null {
+function scene({ frames, arms }: PaintedEpisode): Scene | null {
   if (!arms || arms.length === 0) return null;
   const chosen = frames.findIndex(({ action }) => action !== null);
   const pulled = arms.findIndex((arm) => sameArm(frames[chosen]?.action ?? null, arm));
@@ -32,13 +32,13 @@ function scene({ frames, arms }: Played): Scene | null {
     pieces(index, progress) {
       const reward = frames[chosen]?.reward ?? 0;
       return arms.flatMap((arm, at): Piece[] => {
-        const word = { x: left(at) + center, size: 22 };
-        const name = { ...word, text: arm, look: 'text', y: 120 };
+        const label = { x: left(at) + center, size: 22 };
+        const name = { ...label, text: arm, look: 'text', y: 120 };
         if (at !== pulled || index < chosen || progress < 1)
-          return [{ ...word, text: '?', look: 'text', y: 46 }, name];
+          return [{ ...label, text: '?', look: 'text', y: 46 }, name];
         return [
           { stamp: reward > 0 ? 'paid' : 'pulled', x: left(at) + middle, y: middle },
-          { ...word, text: round(reward), look: reward > 0 ? 'win' : 'text', y: 46 },
+          { ...label, text: round(reward), look: reward > 0 ? 'win' : 'text', y: 46 },
           { ...name, look: 'name' },
         ];
       });

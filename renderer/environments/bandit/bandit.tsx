@@ -23,8 +23,8 @@ export const bandit: EnvironmentView = {
 function outcome({ reward, success }: Frame): Outcome {
   const paid = reward > 0 ? 'paid out' : 'paid nothing';
   return success
-    ? { tone: 'good', words: `the better arm, ${paid}`, note: `chose the better arm, which ${paid}` }
-    : { tone: 'idle', words: `not the better arm, ${paid}`, note: `not the better arm; it ${paid}` };
+    ? { tone: 'good', text: `the better arm, ${paid}`, note: `chose the better arm, which ${paid}` }
+    : { tone: 'idle', text: `not the better arm, ${paid}`, note: `not the better arm; it ${paid}` };
 }
 
 function describe({ arms, config, frames }: Replay, index: number): string {

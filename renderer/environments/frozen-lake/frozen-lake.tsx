@@ -3,7 +3,7 @@ import type { Frame } from '../../../core/contract/contract.ts';
 import type { BoardProps, EnvironmentView, IllustrationProps, Outcome } from '../environment.ts';
 import { moveAt, trail } from '../grid.ts';
 import { TextBoard } from '../text-board.tsx';
-import { describeLake, lakeAgent, parseLake, standingAt } from './lake.ts';
+import { describeLake, lakeAgent, parseLake, surfaceAt } from './lake.ts';
 import styles from './lake-board.module.css';
 import { LakeBoard } from './lake-board.tsx';
 import { lakePainter } from './lake-painter.ts';
@@ -26,14 +26,13 @@ export const frozenLake: EnvironmentView = {
 
 function outcome(frame: Frame): Outcome {
   const slip = frame.slipped ? 'slipped and ' : '';
-  const standing = standingAt(frame);
-  if (standing === 'goal')
-    return { tone: 'good', words: `${slip}reached the goal`, note: 'reached the goal' };
-  if (standing === 'hole') return { tone: 'bad', words: `${slip}fell into a hole`, note: 'fell into a hole' };
-  if (frame.slipped) return { tone: 'slip', words: 'slipped' };
+  const surface = surfaceAt(frame);
+  if (surface === 'goal') return { tone: 'good', text: `${slip}reached the goal`, note: 'reached the goal' };
+  if (surface === 'hole') return { tone: 'bad', text: `${slip}fell into a hole`, note: 'fell into a hole' };
+  if (frame.slipped) return { tone: 'slip', text: 'slipped' };
   return frame.effective
-    ? { tone: 'plain', words: 'moved' }
-    : { tone: 'idle', words: 'blocked', note: 'blocked' };
+    ? { tone: 'plain', text: 'moved' }
+    : { tone: 'idle', text: 'blocked', note: 'blocked' };
 }
 
 function Board({ replay: { frames }, index, motion, label }: BoardProps) {
@@ -55,8 +54,8 @@ const slip = {
 };
 
 /** On slippery ice, the optimum is that of a policy that can't foresee slips: docs/decisions/0025. */
-function bounds(config: Record<string, unknown>, moves: number) {
-  if (config.size !== 4 || config.p !== 0.8 || moves !== 10) return [];
+function bounds(config: Record<string, unknown>, maxActions: number) {
+  if (config.size !== 4 || config.p !== 0.8 || maxActions !== 10) return [];
   if (config.is_slippery !== true) return [{ name: 'random', success: 0.21 }];
   const slides = Math.abs(Number(config.success_rate) - 1 / 3) < 0.01;
   return slides

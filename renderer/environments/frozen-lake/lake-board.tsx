@@ -3,13 +3,13 @@ import type { Cell, Move } from '../grid.ts';
 import { Arrows, atCorner, atMiddle, Moving, Trail, unit } from '../grid-parts.tsx';
 import { arrived, type Motion } from '../motion.ts';
 import { type Shape, Shapes } from '../shapes.tsx';
-import type { Lake, Standing, Tile } from './lake.ts';
+import type { Lake, Surface, Tile } from './lake.ts';
 import styles from './lake-board.module.css';
 import { agents, bank, glint, halo, hole, ice, shore, sizes, star } from './lake-shapes.ts';
 
 interface LakeBoardProps {
   lake: Lake;
-  /** The last move; null if the agent stands. */
+  /** The last move; null if there was none. */
   move?: Move | null;
   motion?: Motion;
   /** Cells that the agent has visited. */
@@ -21,7 +21,7 @@ interface LakeBoardProps {
 export function LakeBoard({ lake, move = null, motion = arrived, path = [], label }: LakeBoardProps) {
   const width = lake.columns * unit + 2 * shore;
   const height = lake.rows * unit + 2 * shore;
-  const standing: Standing = motion.moving ? 'ice' : lake.standing;
+  const surface: Surface = motion.moving ? 'ice' : lake.surface;
   return (
     <svg
       className={styles.lake}
@@ -35,26 +35,26 @@ export function LakeBoard({ lake, move = null, motion = arrived, path = [], labe
         const cell = { row: Math.floor(index / lake.columns), column: index % lake.columns };
         return (
           <g transform={atCorner(cell)}>
-            <Shapes of={[ice, ...on(tile, index, standing)]} styles={styles} />
+            <Shapes of={[ice, ...contents(tile, index, surface)]} styles={styles} />
           </g>
         );
       })}
       <Trail cells={path} />
       {move && <Arrows move={move} />}
-      {lake.agent && <Agent at={lake.agent} way={move} motion={motion} standing={standing} />}
+      {lake.agent && <Agent at={lake.agent} move={move} motion={motion} surface={surface} />}
     </svg>
   );
 }
 
-/** Draws what is on a tile. */
-function on(tile: Tile, index: number, standing: Standing): readonly Shape[] {
+/** Returns the shapes on a tile. */
+function contents(tile: Tile, index: number, surface: Surface): readonly Shape[] {
   if (tile === 'hole') return hole;
-  if (tile === 'goal') return standing === 'goal' ? [halo, star] : [star];
+  if (tile === 'goal') return surface === 'goal' ? [halo, star] : [star];
   return [glint(index)];
 }
 
-/** Position and size of the agent. */
-const places: Record<Standing, (cell: Cell) => string> = {
+/** Transforms of the agent by the tile it is on. */
+const transforms: Record<Surface, (cell: Cell) => string> = {
   ice: (cell) => `${atMiddle(cell)} scale(${sizes.ice})`,
   hole: (cell) => `${atMiddle(cell)} scale(${sizes.hole})`,
   goal: (cell) => `${atMiddle(cell)} scale(${sizes.goal})`,
@@ -62,22 +62,22 @@ const places: Record<Standing, (cell: Cell) => string> = {
 
 interface AgentProps {
   at: Cell;
-  way: Move | null;
+  move: Move | null;
   motion: Motion;
-  standing: Standing;
+  surface: Surface;
 }
 
-function Agent({ at, way, motion, standing }: AgentProps) {
+function Agent({ at, move, motion, surface }: AgentProps) {
   return (
     <Moving
       className={styles.agent}
-      data-standing={standing}
+      data-surface={surface}
       at={at}
-      way={way}
+      move={move}
       motion={motion}
-      place={places[standing]}
+      transformAt={transforms[surface]}
     >
-      <Shapes of={agents[standing]} styles={styles} />
+      <Shapes of={agents[surface]} styles={styles} />
     </Moving>
   );
 }

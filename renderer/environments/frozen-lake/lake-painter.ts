@@ -1,4 +1,4 @@
-import type { Painter, Played, Scene } from '../environment.ts';
+import type { PaintedEpisode, Painter, Scene } from '../environment.ts';
 import { type Move, moveAt, positionAt } from '../grid.ts';
 import { middle, unit } from '../grid-parts.tsx';
 import { type Lake, parseLake } from './lake.ts';
@@ -7,7 +7,7 @@ import { agents, bank, glint, hole, ice, shore, sizes, star } from './lake-shape
 
 export const lakePainter: Painter = { styles, palette: 'lake', stamps: agents, middle: 0, reach: 34, scene };
 
-function scene({ frames }: Played): Scene | null {
+function scene({ frames }: PaintedEpisode): Scene | null {
   const first = parseLake(frames[0]?.board ?? '');
   if (!first) return null;
   const width = first.columns * unit;
@@ -36,13 +36,13 @@ function scene({ frames }: Played): Scene | null {
       if (!lake?.agent) return [];
       const move = moves[index];
       const at = move && progress < 1 ? positionAt(move, progress) : lake.agent;
-      const standing = progress < 1 ? 'ice' : lake.standing;
+      const surface = progress < 1 ? 'ice' : lake.surface;
       return [
         {
-          stamp: standing,
+          stamp: surface,
           x: shore + at.column * unit + middle,
           y: shore + at.row * unit + middle,
-          scale: sizes[standing],
+          scale: sizes[surface],
         },
       ];
     },

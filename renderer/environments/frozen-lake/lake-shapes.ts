@@ -1,5 +1,5 @@
 import { box, circle, ellipse, type Shape } from '../shapes.tsx';
-import type { Standing } from './lake.ts';
+import type { Surface } from './lake.ts';
 
 /** Shapes of a lake; looks are classes of lake-board.module.css. */
 
@@ -50,8 +50,8 @@ const penguin: readonly Shape[] = [
   { look: 'beak', d: 'M-4-7.5h8L0-2.5z' },
 ];
 
-/** The agent by the tile it is on, centred at 0,0. */
-export const agents: Readonly<Record<Standing, readonly Shape[]>> = {
+/** The agent by the tile it is on, centered at 0,0. */
+export const agents: Readonly<Record<Surface, readonly Shape[]>> = {
   ice: [shadow, ...penguin],
   goal: [shadow, ...penguin],
   hole: [
@@ -62,4 +62,4 @@ export const agents: Readonly<Record<Standing, readonly Shape[]>> = {
 };
 
 /** Scale of the agent: smaller in a hole and on the goal. */
-export const sizes: Readonly<Record<Standing, number>> = { ice: 1, hole: 0.62, goal: 0.84 };
+export const sizes: Readonly<Record<Surface, number>> = { ice: 1, hole: 0.62, goal: 0.84 };

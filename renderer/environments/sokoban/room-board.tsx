@@ -9,12 +9,12 @@ import { type BoxState, boxes, grounds, keeper } from './room-shapes.ts';
 
 interface RoomBoardProps {
   room: Room;
-  /** The last move; null if the agent stands. */
+  /** The last move; null if there was none. */
   move?: RoomMove | null;
   motion?: Motion;
   /** Cells that the agent has visited. */
   path?: readonly Cell[];
-  /** A box that can't reach a target any more; marked when it is at rest. */
+  /** A box that can no longer reach a target; marked when it is at rest. */
   lost?: Cell | null;
   /** Text alternative; without it the drawing is decorative. */
   label?: string;
@@ -44,10 +44,10 @@ export function RoomBoard({
         const pushed = move?.box && sameCell(move.box.to, box) ? move.box : null;
         const stored = isStored(room, box) && !(pushed && motion.moving);
         const state = lost && sameCell(lost, box) ? 'lost' : stored ? 'stored' : 'loose';
-        return <Box key={`${box.row},${box.column}`} at={box} way={pushed} motion={motion} state={state} />;
+        return <Box key={`${box.row},${box.column}`} at={box} move={pushed} motion={motion} state={state} />;
       })}
       {move && <Arrows move={move.agent} />}
-      {room.agent && <Keeper at={room.agent} way={move?.agent ?? null} motion={motion} />}
+      {room.agent && <Keeper at={room.agent} move={move?.agent ?? null} motion={motion} />}
     </svg>
   );
 }
@@ -63,13 +63,13 @@ function Tile({ ground, row, column }: { ground: Ground; row: number; column: nu
 /** A piece that is at a cell or moving to it. */
 interface Piece {
   at: Cell;
-  way: Move | null;
+  move: Move | null;
   motion: Motion;
 }
 
 function Box({ state, ...piece }: Piece & { state: BoxState }) {
   return (
-    <Moving className={styles.box} data-state={state} place={atCorner} {...piece}>
+    <Moving className={styles.box} data-state={state} transformAt={atCorner} {...piece}>
       <Shapes of={boxes[state]} styles={styles} />
     </Moving>
   );
@@ -77,7 +77,7 @@ function Box({ state, ...piece }: Piece & { state: BoxState }) {
 
 function Keeper(piece: Piece) {
   return (
-    <Moving className={styles.keeper} place={atCorner} {...piece}>
+    <Moving className={styles.keeper} transformAt={atCorner} {...piece}>
       <Shapes of={keeper} styles={styles} />
     </Moving>
   );

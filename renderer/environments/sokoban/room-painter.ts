@@ -1,4 +1,4 @@
-import type { Painter, Piece, Played, Scene } from '../environment.ts';
+import type { PaintedEpisode, Painter, Piece, Scene } from '../environment.ts';
 import { type Cell, positionAt, sameCell } from '../grid.ts';
 import { middle, unit } from '../grid-parts.tsx';
 import { isStored, parseRoom, type Room, roomMoveAt } from './room.ts';
@@ -14,7 +14,7 @@ export const roomPainter: Painter = {
   scene,
 };
 
-function scene({ frames }: Played): Scene | null {
+function scene({ frames }: PaintedEpisode): Scene | null {
   const first = parseRoom(frames[0]?.board ?? '');
   if (!first) return null;
   const rooms = new Map<string, Room | null>();

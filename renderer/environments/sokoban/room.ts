@@ -2,12 +2,12 @@ import type { Frame } from '../../../core/contract/contract.ts';
 import {
   type Cell,
   cellsOf,
+  cellsText,
+  cellText,
   type Move,
   type MoveFrame,
   moveAt,
   parseGrid,
-  place,
-  places,
   sameCell,
 } from '../grid.ts';
 
@@ -111,10 +111,10 @@ export function describeRoom(room: Room, lost: Cell | null): string {
   const onTarget = room.agent && groundAt(room, room.agent) === 'target' ? ', on a target' : '';
   return [
     `Room of ${room.rows} by ${room.columns}.`,
-    ...(room.agent ? [`Agent at ${place(room.agent)}${onTarget}.`] : []),
-    ...(loose.length > 0 ? [`Boxes at ${places(loose)}.`] : []),
-    ...(stored.length > 0 ? [`Boxes on targets at ${places(stored)}.`] : []),
-    ...(lost ? [`The box at ${place(lost)} can't reach a target any more.`] : []),
-    open.length > 0 ? `Targets without a box at ${places(open)}.` : 'No target without a box.',
+    ...(room.agent ? [`Agent at ${cellText(room.agent)}${onTarget}.`] : []),
+    ...(loose.length > 0 ? [`Boxes at ${cellsText(loose)}.`] : []),
+    ...(stored.length > 0 ? [`Boxes on targets at ${cellsText(stored)}.`] : []),
+    ...(lost ? [`The box at ${cellText(lost)} can no longer reach a target.`] : []),
+    open.length > 0 ? `Targets without a box at ${cellsText(open)}.` : 'No target without a box.',
   ].join(' ');
 }

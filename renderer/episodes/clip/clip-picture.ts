@@ -13,8 +13,8 @@ interface Sizes {
 export const pageSizes: Sizes = { board: 208, title: 16, text: 12 };
 const fileSizes: Sizes = { board: 360, title: 22, text: 14 };
 
-/** Frames per move in a file. */
-const between = 3;
+/** Frames per action in a file. */
+const framesPerAction = 3;
 
 /** Draws a clip on a canvas: the checkpoint's title, the board, the result and the progress. */
 export class ClipPicture {
@@ -26,7 +26,7 @@ export class ClipPicture {
   private readonly beats: Beat[];
   private readonly sizes: Sizes;
   private readonly context: CanvasRenderingContext2D;
-  private readonly colour: (name: string) => string;
+  private readonly color: (name: string) => string;
   private readonly font: string;
   private readonly brushes: readonly Brush[];
   private readonly margin: number;
@@ -48,7 +48,7 @@ export class ClipPicture {
     this.beats = beatsOf(clip);
     this.length = this.beats.reduce((sum, { moving, standing }) => sum + moving + standing, 0);
     const style = getComputedStyle(document.body);
-    this.colour = (name) => style.getPropertyValue(name).trim();
+    this.color = (name) => style.getPropertyValue(name).trim();
     this.font = style.fontFamily;
     const longest = clip.stages.map(({ painting: { scene } }) => Math.max(scene.width, scene.height));
     this.brushes = clip.stages.map(
@@ -83,7 +83,7 @@ export class ClipPicture {
   draw({ stage: at, index }: Beat, progress: number): void {
     const { context, margin, sizes, width, height } = this;
     const stage = this.clip.stages[at]!;
-    context.fillStyle = this.colour('--panel');
+    context.fillStyle = this.color('--panel');
     context.fillRect(0, 0, width, height);
     this.write(stageTitle(stage), `600 ${sizes.title}px`, '--text', margin + sizes.title * 0.6);
     this.write(
@@ -94,9 +94,9 @@ export class ClipPicture {
     );
     this.board(stage, this.brushes[at]!, index, progress);
     const below = margin + this.head + this.boardHeight;
-    const [words, tone] = resultAt(stage, index, progress);
-    this.write(words, `500 ${sizes.text}px`, tone, below + sizes.text * 1.1);
-    this.places(at, below + sizes.text * 2.4);
+    const [text, color] = resultAt(stage, index, progress);
+    this.write(text, `500 ${sizes.text}px`, color, below + sizes.text * 1.1);
+    this.drawProgress(at, below + sizes.text * 2.4);
   }
 
   private board({ painting: { scene } }: Stage, brush: Brush, index: number, progress: number): void {
@@ -110,37 +110,37 @@ export class ClipPicture {
     brush.pieces(context, scene.pieces(index, progress), x, y);
   }
 
-  private write(words: string, font: string, colour: string, middle: number): void {
+  private write(text: string, font: string, color: string, middle: number): void {
     const { context, margin } = this;
-    context.fillStyle = this.colour(colour);
+    context.fillStyle = this.color(color);
     context.font = `${font} ${this.font}`;
     context.textAlign = 'left';
     context.textBaseline = 'middle';
-    context.fillText(words, margin, middle, this.width - 2 * margin);
+    context.fillText(text, margin, middle, this.width - 2 * margin);
   }
 
-  /** Draws a bar per stage, coloured by its result. */
-  private places(present: number, top: number): void {
+  /** Draws a bar per stage, colored by its result. */
+  private drawProgress(current: number, top: number): void {
     const { context, margin, sizes } = this;
     const { stages } = this.clip;
     const gap = sizes.text / 3;
     const width = (this.width - 2 * margin - gap * (stages.length - 1)) / stages.length;
     for (const [at, { summary }] of stages.entries()) {
-      context.fillStyle = this.colour(at > present ? '--line' : summary.success ? '--green' : '--red');
+      context.fillStyle = this.color(at > current ? '--line' : summary.success ? '--green' : '--red');
       context.fillRect(margin + at * (width + gap), top, width, sizes.text / 3);
     }
   }
 }
 
 /** Returns the text below the board and its colour: the result once the stage has ended. */
-function resultAt(stage: Stage, index: number, progress: number): [words: string, tone: string] {
-  const moves = stage.moved.filter((moved, at) => at > 0 && moved).length;
+function resultAt(stage: Stage, index: number, progress: number): [text: string, color: string] {
+  const actions = stage.moved.filter((moved, at) => at > 0 && moved).length;
   if (index === stage.moved.length - 1 && progress === 1) {
-    const words = resultText(stage);
-    return [`${words[0]!.toUpperCase()}${words.slice(1)}`, stage.summary.success ? '--green' : '--red'];
+    const text = resultText(stage);
+    return [`${text[0]!.toUpperCase()}${text.slice(1)}`, stage.summary.success ? '--green' : '--red'];
   }
   const done = stage.moved.filter((moved, at) => at > 0 && at <= index && moved).length;
-  return [done === 0 ? 'Start' : `Move ${done} of ${moves}`, '--text-muted'];
+  return [done === 0 ? 'Start' : `Action ${done} of ${actions}`, '--text-muted'];
 }
 
 /** Encodes the clip as an animated GIF in a worker. */
@@ -150,12 +150,12 @@ export async function clipGif(clip: Clip): Promise<Blob> {
   if (!picture) throw new Error("This browser can't draw on a canvas.");
   return packGif(canvas, (add) => {
     for (const beat of beatsOf(clip)) {
-      for (let step = 1; beat.moving > 0 && step < between; step++) {
-        picture.draw(beat, step / between);
-        add(beat.moving / between);
+      for (let step = 1; beat.moving > 0 && step < framesPerAction; step++) {
+        picture.draw(beat, step / framesPerAction);
+        add(beat.moving / framesPerAction);
       }
       picture.draw(beat, 1);
-      add(beat.standing + (beat.moving > 0 ? beat.moving / between : 0));
+      add(beat.standing + (beat.moving > 0 ? beat.moving / framesPerAction : 0));
     }
   });
 }

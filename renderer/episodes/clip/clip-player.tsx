@@ -10,35 +10,39 @@ import { fileName } from '../save/save-menu.tsx';
 import styles from './clip.module.css';
 import { type Clip, describeClip, resultText, stageTitle } from './clip.ts';
 import { ClipPicture, clipGif, pageSizes } from './clip-picture.ts';
-import type { ClipAnswer } from './use-clip.ts';
+import type { ClipResult } from './use-clip.ts';
 
 interface ClipPlayerProps {
   runId: string;
   /** Display name of the run. */
   name: string;
-  answer: ClipAnswer;
+  result: ClipResult;
 }
 
 /** Plays one level over a run's checkpoints in a loop, and saves it as a GIF. */
-export function ClipPlayer({ runId, name, answer }: ClipPlayerProps) {
-  // The canvas is drawn in the theme's colours.
+export function ClipPlayer({ runId, name, result }: ClipPlayerProps) {
+  // The canvas is drawn in the theme's colors.
   const theme = useTheme((state) => state.theme);
-  if (answer && 'missing' in answer) return <p className={`muted ${styles.missing}`}>{answer.missing}</p>;
+  if (result && 'missing' in result) return <p className={`muted ${styles.missing}`}>{result.missing}</p>;
   return (
-    <figure className={styles.clip} aria-label="Clip of one level over the checkpoints" aria-busy={!answer}>
-      {answer ? <Playing key={theme} name={name} clip={answer.clip} /> : <div className={styles.place} />}
-      {answer && <Stages runId={runId} clip={answer.clip} />}
+    <figure className={styles.clip} aria-label="Clip of one level over the checkpoints" aria-busy={!result}>
+      {result ? (
+        <CanvasPlayer key={theme} name={name} clip={result.clip} />
+      ) : (
+        <div className={styles.place} />
+      )}
+      {result && <Stages runId={runId} clip={result.clip} />}
     </figure>
   );
 }
 
-function Playing({ name, clip }: { name: string; clip: Clip }) {
+function CanvasPlayer({ name, clip }: { name: string; clip: Clip }) {
   const { report, notify } = useApp.getState();
   const canvas = useRef<HTMLCanvasElement>(null);
   const inView = useInView(canvas);
-  const [playing, setPlaying] = useState(() => !stillness());
+  const [playing, setPlaying] = useState(() => !prefersReducedMotion());
   const [saving, setSaving] = useState(false);
-  usePlaying(canvas, clip, playing, inView);
+  usePlayback(canvas, clip, playing, inView);
   const save = () => {
     setSaving(true);
     clipGif(clip)
@@ -97,7 +101,7 @@ function Stages({ runId, clip: { level, stages } }: { runId: string; clip: Clip 
  * Draws in animation frames while playing and visible. With reduced motion, shows the last frame until the
  * user presses Play.
  */
-function usePlaying(
+function usePlayback(
   canvas: { current: HTMLCanvasElement | null },
   clip: Clip,
   playing: boolean,
@@ -106,20 +110,20 @@ function usePlaying(
   const [picture, setPicture] = useState<ClipPicture | null>(null);
   const time = useRef(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
-    const own = canvas.current!;
+    const element = canvas.current!;
     const pixels = Math.max(1, globalThis.devicePixelRatio || 1);
-    const made = ClipPicture.on(own, clip, pageSizes, pixels);
-    if (made) {
-      own.style.width = `${made.width / pixels}px`;
-      made.drawAt(made.length, true);
+    const created = ClipPicture.on(element, clip, pageSizes, pixels);
+    if (created) {
+      element.style.width = `${created.width / pixels}px`;
+      created.drawAt(created.length, true);
     }
-    time.current = made?.length ?? 0;
-    setPicture(made);
+    time.current = created?.length ?? 0;
+    setPicture(created);
   }, [canvas, clip]);
 
   useEffect(() => {
     if (!picture || !playing || !inView) return;
-    const still = stillness();
+    const still = prefersReducedMotion();
     let last = performance.now();
     if (time.current >= picture.length) time.current = 0;
     const tick = () => {
@@ -135,4 +139,4 @@ function usePlaying(
   }, [picture, playing, inView]);
 }
 
-const stillness = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

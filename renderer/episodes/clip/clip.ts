@@ -1,7 +1,7 @@
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import type { Painting } from '../../player/paintings.ts';
 import type { EpisodeFile } from '../episode-files.ts';
-import { isWay, learnedOf } from '../learned.ts';
+import { isLong, learnedOf } from '../learned.ts';
 
 /** One level as a checkpoint played it. */
 export interface Stage {
@@ -25,17 +25,17 @@ export interface Clip {
 }
 
 /** Limit that keeps clips short. */
-const mostStages = 5;
+const maxStages = 5;
 
 /**
- * Returns files of one set up to an iteration, oldest first: the first, the last and some evenly between.
- * Fewer than two mean that there is no clip.
+ * Returns files of one set up to an iteration, oldest first: the first, the last and some evenly spaced between.
+ * A clip needs at least two.
  */
 export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: number): EpisodeFile[] {
   const own = files
     .filter((file) => file.set === set && file.iteration <= upTo)
     .sort((a, b) => a.iteration - b.iteration);
-  const count = Math.min(mostStages, own.length);
+  const count = Math.min(maxStages, own.length);
   if (count < 2) return own;
   return Array.from({ length: count }, (_, at) => own[Math.round((at * (own.length - 1)) / (count - 1))]!);
 }
@@ -44,13 +44,13 @@ export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: num
  * Returns the index of the level that shows learning best: failed at first, solved at last, and not failed
  * again once solved. `stages`: the episodes of each stage. Null if no level was learned.
  */
-export function tellingLevel(stages: readonly (readonly EpisodeSummary[])[]): number | null {
+export function mostInstructiveLevel(stages: readonly (readonly EpisodeSummary[])[]): number | null {
   const learned = learnedOf(stages[0] ?? [], stages.at(-1) ?? []);
   const results = stages.map((episodes) => new Map(episodes.map(({ group, success }) => [group, success])));
   const changes = (group: number) =>
     results.filter((stage, at) => at > 0 && stage.get(group) !== results[at - 1]!.get(group)).length;
-  const ways = learned.filter(isWay);
-  const [first] = (ways.length > 0 ? ways : learned).toSorted((a, b) => changes(a.group) - changes(b.group));
+  const long = learned.filter(isLong);
+  const [first] = (long.length > 0 ? long : learned).toSorted((a, b) => changes(a.group) - changes(b.group));
   return first?.group ?? null;
 }
 
@@ -62,7 +62,7 @@ export interface Beat {
   standing: number;
 }
 
-const moveTime = 200;
+const motionTime = 200;
 const restTime = 140;
 const startTime = 900;
 const endTime = 1300;
@@ -77,25 +77,25 @@ export function beatsOf({ stages }: Clip): Beat[] {
       return {
         stage,
         index,
-        moving: move && index > 0 ? moveTime : 0,
+        moving: move && index > 0 ? motionTime : 0,
         standing: isEnd ? end : index === 0 ? startTime : restTime,
       };
     }),
   );
 }
 
-/** `Before training` or `Iteration 40`. */
+/** Returns `Before training` or `Iteration 40`. */
 export const stageTitle = ({ iteration }: Pick<Stage, 'iteration'>) =>
   iteration === 0 ? 'Before training' : `Iteration ${iteration}`;
 
-/** `22 % of 64 levels solved` */
+/** Describes the success rate: `22 % of 64 levels solved`. */
 export const successText = ({ solved, levels }: Pick<Stage, 'solved' | 'levels'>) =>
   `${Math.round((100 * solved) / levels)} % of ${levels} levels solved`;
 
-/** `solved in 4 moves` */
+/** Describes the result: `solved in 4 actions`. */
 export function resultText({ summary: { success, actions } }: Pick<Stage, 'summary'>): string {
-  const moves = `${actions} ${actions === 1 ? 'move' : 'moves'}`;
-  return success ? `solved in ${moves}` : `failed after ${moves}`;
+  const count = `${actions} ${actions === 1 ? 'action' : 'actions'}`;
+  return success ? `solved in ${count}` : `failed after ${count}`;
 }
 
 /** Text alternative of the clip. */

@@ -7,10 +7,10 @@ import { paintingOfBoards } from '../../player/paintings.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { EpisodeFile } from '../episode-files.ts';
 import { fetchEpisodes } from '../use-episodes.ts';
-import { type Clip, type Stage, stageFiles, tellingLevel } from './clip.ts';
+import { type Clip, mostInstructiveLevel, type Stage, stageFiles } from './clip.ts';
 
 /** A clip, or the reason why there is none; null while loading. */
-export type ClipAnswer = { clip: Clip } | { missing: string } | null;
+export type ClipResult = { clip: Clip } | { missing: string } | null;
 
 interface ClipRequest {
   runId: string;
@@ -24,26 +24,26 @@ interface ClipRequest {
 }
 
 /** Loads a clip of one level over a run's checkpoints. */
-export function useClip({ runId, files, set, upTo, level }: ClipRequest): ClipAnswer {
+export function useClip({ runId, files, set, upTo, level }: ClipRequest): ClipResult {
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const stages = useMemo(() => stageFiles(files, set, upTo), [files, set, upTo]);
   const key = JSON.stringify([runId, level, stages]);
-  const [known, setKnown] = useState<{ key: string; answer: ClipAnswer } | null>(null);
+  const [loaded, setLoaded] = useState<{ key: string; result: ClipResult } | null>(null);
   useEffect(() => {
     if (connection !== 'open') return;
-    let wanted = true;
+    let active = true;
     makeClip(api, runId, stages, level)
-      .catch((cause): ClipAnswer => {
+      .catch((cause): ClipResult => {
         if (isConnectionLost(cause)) return null;
         return { missing: `No clip. ${asFailure(cause).message}` };
       })
-      .then((answer) => wanted && setKnown({ key, answer }));
+      .then((result) => active && setLoaded({ key, result }));
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, connection, runId, stages, level, key]);
-  return known?.key === key ? known.answer : null;
+  return loaded?.key === key ? loaded.result : null;
 }
 
 async function makeClip(
@@ -51,11 +51,11 @@ async function makeClip(
   runId: string,
   files: readonly EpisodeFile[],
   level: number | null,
-): Promise<ClipAnswer> {
+): Promise<ClipResult> {
   if (files.length < 2)
     return { missing: 'No clip: it needs the episodes of two checkpoints on the same levels.' };
   const episodes = await Promise.all(files.map((file) => fetchEpisodes(api, runId, file)));
-  const group = level === null ? tellingLevel(episodes) : level - 1;
+  const group = level === null ? mostInstructiveLevel(episodes) : level - 1;
   if (group === null) return { missing: 'No clip: no level went from failed to solved.' };
   const boards = await Promise.all(
     files.map(({ iteration, split, evaluation }) =>

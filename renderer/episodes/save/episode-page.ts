@@ -19,10 +19,10 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.7
 .boards{display:flex;flex-wrap:wrap;gap:12px;margin:0;padding:0;list-style:none}.boards li{width:176px;font-size:14px}.boards img{display:block;max-width:100%}
 .label{font-size:14px;opacity:.75;margin:0}`;
 
-/** The page may run no scripts and load nothing external. */
+/** Forbids scripts and external resources. */
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-/** `iteration 6, group 1, member 3`; for an evaluation `iteration 6, level 12`. */
+/** Names an episode: `iteration 6, group 1, member 3`, or for an evaluation `iteration 6, level 12`. */
 export const describeEpisode = ({ iteration, split, group, member }: EpisodeSummary) =>
   `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, member ${member + 1}` : `level ${group + 1}`}`;
 
@@ -36,8 +36,8 @@ interface PageContent {
 /** Returns an episode as a self-contained HTML page. */
 export function episodePage({ replay, run, pictures }: PageContent): string {
   const { summary, turns, prompt } = replay;
-  const words = describeEpisode(summary);
-  const title = `${run}, ${words}`;
+  const text = describeEpisode(summary);
+  const title = `${run}, ${text}`;
   const facts: [string, string][] = [
     ['Environment', environmentTitle(summary.environment)],
     ['Source', summary.split === 'train' ? 'training' : 'evaluation'],
@@ -55,7 +55,7 @@ export function episodePage({ replay, run, pictures }: PageContent): string {
 </head>
 <body>
 <h1>${escaped(run)}</h1>
-<p>${escaped(words.charAt(0).toUpperCase() + words.slice(1))}</p>
+<p>${escaped(text.charAt(0).toUpperCase() + text.slice(1))}</p>
 <dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>
 <section>
 <h2>Start</h2>
@@ -75,9 +75,9 @@ function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: 
     text === null || text.trim() === ''
       ? ''
       : `<p class="label">${name}</p><pre>${escaped(text.trim())}</pre>`;
-  const paid = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
+  const penaltyText = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
   return `<section>
-<h2>Turn ${index + 1}: reward ${signed(reward)}${paid}</h2>
+<h2>Turn ${index + 1}: reward ${signed(reward)}${penaltyText}</h2>
 ${block('State', state.replace(/^\n+/, ''))}${block('Reasoning', think)}${block('Answer', answer)}${formatValid ? '' : block('Raw response (invalid format)', response)}
 ${boards(replay, pictures, (of, at) => of === index && at > 0)}
 </section>`;
@@ -87,13 +87,13 @@ ${boards(replay, pictures, (of, at) => of === index && at > 0)}
 function boards(
   replay: Replay,
   pictures: readonly string[],
-  wanted: (turn: number, at: number) => boolean,
+  isSelected: (turn: number, at: number) => boolean,
 ): string {
   const items = replay.frames.flatMap(({ turn }, at) => {
-    if (!wanted(turn, at)) return [];
-    const words = escaped(describeFrame(replay, at));
+    if (!isSelected(turn, at)) return [];
+    const caption = escaped(describeFrame(replay, at));
     const picture = pictures[at];
-    return [`<li>${picture ? `<img alt="" src="${escaped(picture)}">` : ''}${words}</li>`];
+    return [`<li>${picture ? `<img alt="" src="${escaped(picture)}">` : ''}${caption}</li>`];
   });
   return items.length === 0 ? '' : `<ul class="boards">${items.join('')}</ul>`;
 }

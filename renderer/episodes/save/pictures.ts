@@ -13,9 +13,9 @@ const pageSize = 176;
 const margin = 12;
 const lineHeight = 34;
 
-/** Frames per move, and the duration of each in ms. */
-const between = 4;
-const betweenTime = 60;
+/** Frames per action, and the duration of each in ms. */
+const framesPerAction = 4;
+const frameTime = 60;
 const endTime = 1600;
 
 interface Picture {
@@ -36,7 +36,7 @@ function pictureOf(replay: Replay, size: number, captioned: boolean): Picture | 
   const context = canvas.getContext('2d', { willReadFrequently: true });
   if (!context) return null;
   const brush = new Brush(painter, scale);
-  const { background, color, font } = colours();
+  const { background, color, font } = pageColors();
   const draw = (index: number, progress: number) => {
     context.fillStyle = background;
     context.fillRect(0, 0, canvas.width, canvas.height);
@@ -56,7 +56,7 @@ function pictureOf(replay: Replay, size: number, captioned: boolean): Picture | 
   return { canvas, context, draw };
 }
 
-function colours(): { background: string; color: string; font: string } {
+function pageColors(): { background: string; color: string; font: string } {
   const { backgroundColor, color, fontFamily } = getComputedStyle(document.body);
   return { background: backgroundColor, color, font: fontFamily };
 }
@@ -68,9 +68,9 @@ export async function episodeGif(replay: Replay): Promise<Blob> {
   const { canvas, draw } = picture;
   return packGif(canvas, (add) => {
     for (const [index, frame] of replay.frames.entries()) {
-      for (let step = 1; index > 0 && frame.action !== null && step < between; step++) {
-        draw(index, step / between);
-        add(betweenTime);
+      for (let step = 1; index > 0 && frame.action !== null && step < framesPerAction; step++) {
+        draw(index, step / framesPerAction);
+        add(frameTime);
       }
       draw(index, 1);
       add(index === replay.frames.length - 1 ? endTime : restOf(replay.frames, index));
@@ -90,11 +90,11 @@ export async function packGif(
   const context = canvas.getContext('2d')!;
   const frames: Animation['frames'] = [];
   play((delay) => frames.push({ data: context.getImageData(0, 0, width, height).data, delay }));
-  return new Blob([await packed({ width, height, frames })], { type: 'image/gif' });
+  return new Blob([await encode({ width, height, frames })], { type: 'image/gif' });
 }
 
-/** Transferring the frames empties them here. */
-async function packed(animation: Animation): Promise<ArrayBuffer> {
+/** Encodes frames in a worker. Their data is transferred and no longer usable here. */
+async function encode(animation: Animation): Promise<ArrayBuffer> {
   const worker = new GifWorker();
   try {
     return await new Promise((resolve, reject) => {

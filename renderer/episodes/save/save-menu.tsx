@@ -25,15 +25,15 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const stage = useReplayStore();
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const { id } = replay.summary;
   const words = describeEpisode(replay.summary);
 
-  function doing(words: string, work: () => Promise<void> | void): void {
-    setSaid('');
+  function perform(done: string, work: () => Promise<void> | void): void {
+    setMessage('');
     Promise.resolve()
       .then(work)
-      .then(() => setSaid(words))
+      .then(() => setMessage(done))
       .catch(report);
   }
 
@@ -54,30 +54,30 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     return navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
   };
 
-  const ways: { icon: IconName; title: string; note: string; choose: () => void }[] = [
+  const choices: { icon: IconName; title: string; note: string; choose: () => void }[] = [
     {
       icon: 'replay',
       title: 'Animated GIF',
-      note: 'The board, move by move',
-      choose: () => doing('GIF saved', gif),
+      note: 'The board, action by action',
+      choose: () => perform('GIF saved', gif),
     },
     {
       icon: 'note',
       title: 'Web page',
       note: 'Boards and responses in one file',
-      choose: () => doing('Page saved', page),
+      choose: () => perform('Page saved', page),
     },
     {
       icon: 'download',
       title: 'JSON',
       note: 'All recorded data, including tokens',
-      choose: () => doing('JSON saved', json),
+      choose: () => perform('JSON saved', json),
     },
     {
       icon: 'copy',
       title: 'Copy link',
       note: 'To this episode and turn',
-      choose: () => doing('Link copied', link),
+      choose: () => perform('Link copied', link),
     },
   ];
 
@@ -91,7 +91,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
         <Menu.Portal>
           <Menu.Positioner className={menu.positioner} sideOffset={4} align="end">
             <Menu.Popup className={menu.popup}>
-              {ways.map(({ icon, title, note, choose }) => (
+              {choices.map(({ icon, title, note, choose }) => (
                 <Menu.Item key={title} className={menu.item} onClick={choose}>
                   <Icon name={icon} size={14} />
                   {title}
@@ -102,8 +102,8 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
-      <span className={styles.said} role="status">
-        {said}
+      <span className={styles.message} role="status">
+        {message}
       </span>
     </>
   );

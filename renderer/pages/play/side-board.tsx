@@ -55,18 +55,18 @@ function wordsOf(replay: Replay, side: PlaySide, index: number): string {
   if (atEnd(side, index)) {
     const moves = side.frames.filter(({ action }) => action !== null).length;
     if (replay.arms && frame)
-      return `${frame.action} ${outcomeAt(replay, index).words}. It is the ${side.success ? 'better' : 'worse'} arm.`;
+      return `${frame.action} ${outcomeAt(replay, index).text}. It is the ${side.success ? 'better' : 'worse'} arm.`;
     const count = `${moves} ${moves === 1 ? 'move' : 'moves'}`;
     if (side.success) return `Solved in ${count}`;
     return frame?.done
-      ? `Failed: ${outcomeAt(replay, index).words} after ${count}`
+      ? `Failed: ${outcomeAt(replay, index).text} after ${count}`
       : (ends[side.ended ?? ''] ?? 'Failed');
   }
   if (!frame || frame.action === null) {
     if (side.state === 'thinking' && index === side.frames.length - 1) return 'Thinking…';
     return index === 0 ? 'Ready' : 'No valid action';
   }
-  return `${frame.action}: ${outcomeAt(replay, index).words}`;
+  return `${frame.action}: ${outcomeAt(replay, index).text}`;
 }
 
 const ends: Record<string, string> = {

@@ -39,21 +39,22 @@ export function ranked(
   return [...byEnvironment.values()].flatMap((own) => {
     const quota = quotaOf(keep, own.length);
     return own
-      .toSorted((a, b) => (b.spread ?? 0) - (a.spread ?? 0) || a.group - b.group)
+      .toSorted((a, b) => (b.rewardStd ?? 0) - (a.rewardStd ?? 0) || a.group - b.group)
       .map((group, at) => ({ group, reason: reasonOf(group, at + 1, own.length, strategy, quota) }));
   });
 }
 
 function reasonOf(
-  { same, kept, spread }: Group,
+  { zeroVariance, kept, rewardStd }: Group,
   rank: number,
   groups: number,
   strategy: string,
   quota: number,
 ): string {
-  if (strategy === 'none' || spread === null) return same ? 'zero variance: no learning signal' : '';
-  if (same && kept) return 'zero variance; kept because too few groups have any';
-  if (same) return 'zero variance: no learning signal';
+  if (strategy === 'none' || rewardStd === null)
+    return zeroVariance ? 'zero variance: no learning signal' : '';
+  if (zeroVariance && kept) return 'zero variance; kept because too few groups have any';
+  if (zeroVariance) return 'zero variance: no learning signal';
   if (strategy === 'fraction') return `rank ${rank} of ${groups}, top ${quota} kept`;
   return `rank ${rank} of ${groups}`;
 }

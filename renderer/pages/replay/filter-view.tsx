@@ -16,7 +16,7 @@ interface FilterViewProps {
 /** Lists the groups by reward std, and whether and why the update trained on them. */
 export function FilterView({ groups, filter, current, addressOf, onChoose }: FilterViewProps) {
   const rows = ranked(groups, filter);
-  const most = Math.max(1e-9, ...groups.map(({ spread }) => spread ?? 0));
+  const most = Math.max(1e-9, ...groups.map(({ rewardStd }) => rewardStd ?? 0));
   const reachable = rows.some(({ group }) => group.group === current) ? current : rows[0]?.group.group;
 
   function move(event: KeyboardEvent<HTMLElement>): void {
@@ -34,7 +34,7 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
       <p className={styles.words}>{describeFilter(filter, groups)}</p>
       <ol className={styles.groups} onKeyDown={move}>
         {rows.map(({ group, reason }) => {
-          const { members, solved, spread, kept } = group;
+          const { members, solved, rewardStd, kept } = group;
           const first = members[0]!.id;
           return (
             <li key={group.group}>
@@ -53,10 +53,11 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
                 <span className={styles.name}>Group {group.group + 1}</span>
                 <span className={styles.state}>{kept ? 'Trained on' : 'Not trained on'}</span>
                 <span className={styles.bar} aria-hidden="true">
-                  <span style={{ width: percent((spread ?? 0) / most, 0).replace(' ', '') }} />
+                  <span style={{ width: percent((rewardStd ?? 0) / most, 0).replace(' ', '') }} />
                 </span>
                 <span className={styles.facts}>
-                  reward std {spread === null ? '–' : number(spread)} · {solved} of {members.length} solved
+                  reward std {rewardStd === null ? '–' : number(rewardStd)} · {solved} of {members.length}{' '}
+                  solved
                 </span>
                 <span className={styles.reason}>{reason}</span>
               </a>

@@ -80,8 +80,8 @@ interface FinishClipProps {
 
 /** A clip of one level, from before training to the best checkpoint. */
 function FinishClip({ run, files, learned }: FinishClipProps) {
-  const answer = useClip({ runId: run.id, files, set: learned.label, upTo: clipEnd(learned), level: null });
-  return <ClipPlayer runId={run.id} name={run.name} answer={answer} />;
+  const result = useClip({ runId: run.id, files, set: learned.label, upTo: clipEnd(learned), level: null });
+  return <ClipPlayer runId={run.id} name={run.name} result={result} />;
 }
 
 function IdeaLink({ run, idea: { label, to } }: { run: RunSummary; idea: Idea }) {

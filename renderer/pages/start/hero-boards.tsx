@@ -46,8 +46,8 @@ export function HeroBoards({ children }: { children: ReactNode }) {
         playing
         height={fieldHeight}
         still={still}
-        onBegin={() => setOver(false)}
-        onOver={() => setOver(true)}
+        onStart={() => setOver(false)}
+        onEnd={() => setOver(true)}
       />
       <Caption run={run} sample={run === sample?.summary ? sample : null} boards={boards} />
     </div>

@@ -168,11 +168,11 @@ interface BetweenProps {
 function Between({ files, span: { set, late }, level }: BetweenProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;
-  const answer = useClip({ runId, files, set, upTo: late.iteration, level });
+  const result = useClip({ runId, files, set, upTo: late.iteration, level });
   return (
     <section className={`panel ${styles.between}`}>
       <h2>Over time</h2>
-      <ClipPlayer runId={runId} name={name} answer={answer} />
+      <ClipPlayer runId={runId} name={name} result={result} />
     </section>
   );
 }

@@ -26,14 +26,14 @@ describe('a lake', () => {
       columns: 2,
       tiles: ['ice', 'ice', 'hole', 'goal'],
       agent: { row: 0, column: 0 },
-      standing: 'ice',
+      surface: 'ice',
     });
     expect(parseLake('_√')).toMatchObject({
       tiles: ['ice', 'goal'],
-      standing: 'goal',
+      surface: 'goal',
       agent: { row: 0, column: 1 },
     });
-    expect(parseLake('X_')).toMatchObject({ tiles: ['hole', 'ice'], standing: 'hole' });
+    expect(parseLake('X_')).toMatchObject({ tiles: ['hole', 'ice'], surface: 'hole' });
   });
 
   test.each(['', 'P_\nO', 'Board size: 4', 'PQ'])('is not read from %j', (text) => {
@@ -84,10 +84,10 @@ test('describes outcomes', () => {
   const replay = replayOf('frozen-lake', frames);
   expect(frames.map((_, index) => outcomeAt(replay, index).tone)).toEqual(['idle', 'plain', 'idle', 'bad']);
   const outcome = (change: Partial<Frame>) => outcomeAt(replayOf('frozen-lake', [acted(change)]), 0);
-  expect(outcome({ action: 'Left', slipped: true })).toEqual({ tone: 'slip', words: 'slipped' });
+  expect(outcome({ action: 'Left', slipped: true })).toEqual({ tone: 'slip', text: 'slipped' });
   expect(outcome({ action: 'Right', board: '__√\n_O_', success: true, reward: 1 })).toEqual({
     tone: 'good',
-    words: 'reached the goal',
+    text: 'reached the goal',
     note: 'reached the goal',
   });
   expect(frames.map((_, index) => describeFrame(replay, index))).toEqual([
@@ -130,16 +130,16 @@ test('the board draws the frame', async () => {
   expect(host.querySelector('svg')?.getAttribute('aria-label')).toBe('in words');
   expect(agent().getAttribute('transform')).toContain('translate(64 32)');
   expect(host.querySelector('[data-kind="move"]')).not.toBeNull();
-  expect(host.querySelector('[data-kind="meant"]')).toBeNull();
+  expect(host.querySelector('[data-kind="intended"]')).toBeNull();
 
   await draw(2, 1);
   expect(host.querySelector('[data-kind="blocked"]')).not.toBeNull();
 
   await draw(3, 0.5);
-  expect(agent().getAttribute('data-standing')).toBe('ice');
+  expect(agent().getAttribute('data-surface')).toBe('ice');
   await draw(3, 1);
-  expect(agent().getAttribute('data-standing')).toBe('hole');
-  expect(host.querySelector('[data-kind="meant"]')).not.toBeNull();
+  expect(agent().getAttribute('data-surface')).toBe('hole');
+  expect(host.querySelector('[data-kind="intended"]')).not.toBeNull();
   expect(host.querySelector('[data-kind="slip"]')).not.toBeNull();
   await act(() => root.unmount());
 });
