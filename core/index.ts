@@ -12,7 +12,7 @@ import { Evaluations } from './evaluations/evaluations.ts';
 import { Exports } from './exports/exports.ts';
 import { TensorBoardWriting } from './exports/tensorboard-writing.ts';
 import type { HistoryDatabase } from './history/database.ts';
-import { History } from './history/history.ts';
+import { type History, openHistory } from './history/history.ts';
 import type { SecretStore } from './models/hub-settings.ts';
 import { Models } from './models/models.ts';
 import { Games } from './play/games.ts';
@@ -173,7 +173,7 @@ async function openFolder(options: CoreOptions) {
   const { home, trainerPath, resources = defaultResources } = options;
   const recentLog = new RecentLog(options.log ?? console.error);
   const { log } = recentLog;
-  const history = await History.open(home, { thread: options.thread ?? true, log });
+  const history = await openHistory(home, { thread: options.thread ?? true, log });
   forgetHost(home);
   const notices = new Notices((error) => log(`A notice handler failed: ${messageOf(error)}`));
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));

@@ -34,8 +34,8 @@ export async function pack(
   zip.addBuffer(head, manifestName, { mtime: new Date(manifest.time) });
   for (const { path, bytes } of parts) {
     const options = { size: bytes, compress: !isPacked(path), mtime: new Date(manifest.time) };
-    zip.addReadStreamLazy(`${runPrefix}${path}`, options, (give) => {
-      if (bytes === 0) return give(null, Readable.from([]));
+    zip.addReadStreamLazy(`${runPrefix}${path}`, options, (callback) => {
+      if (bytes === 0) return callback(null, Readable.from([]));
       const counted = new Transform({
         transform(chunk: Buffer, _, next) {
           done += chunk.length;
@@ -45,7 +45,7 @@ export async function pack(
       });
       const file = createReadStream(join(folder, path), { end: bytes - 1 });
       file.on('error', (error) => zip.emit('error', error));
-      give(null, file.pipe(counted));
+      callback(null, file.pipe(counted));
     });
   }
   zip.end();

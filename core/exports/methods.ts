@@ -92,11 +92,11 @@ function rewardText({ reward }: RunConfig): string {
 
 function filterText({ filter }: RunConfig): string {
   if (filter.strategy === 'none') return 'All groups were used for training.';
-  const kept =
+  const selection =
     filter.strategy === 'fraction'
       ? `the ${filter.keep * 100} % of groups with the highest reward standard deviation`
       : `the groups with the highest reward standard deviation that make up ${filter.keep * 100} % of the total`;
-  return `Only ${kept} were used for training.`;
+  return `Only ${selection} were used for training.`;
 }
 
 const averages: Record<string, string> = {

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tasks } from '../base/tasks.ts';
 import { BundleThread } from '../bundles/bundle-thread.ts';
-import { type Sample as Shown, sampleRunId } from '../contract/contract.ts';
+import { type Sample as SampleInfo, sampleRunId } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { trainerBuild } from '../history/queries.ts';
@@ -43,7 +43,7 @@ export class Sample<Core extends Reader> {
   }
 
   /** Returns null if no sample is bundled or it can't be opened; errors are logged. */
-  async get(): Promise<Shown | null> {
+  async get(): Promise<SampleInfo | null> {
     if (!existsSync(this.bundle)) return null;
     try {
       const { runs, database } = await this.core();

@@ -9,7 +9,7 @@ import { createClient } from '../../core/contract/client.ts';
 import type { Notice } from '../../core/contract/contract.ts';
 import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket, type SocketConstructor } from '../../core/contract/web-socket.ts';
-import { History } from '../../core/history/history.ts';
+import { Supervisor } from '../../core/run-sync/supervisor.ts';
 import { starpo } from './fixtures/child.ts';
 import { openApi } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
@@ -85,9 +85,9 @@ describe('a large data folder', { timeout: 300_000 }, () => {
       });
     const [started, ended] = [taskIn('running'), taskIn('cancelled')];
     // The rebuild waits for its cancellation.
-    const { rebuild } = History.prototype;
-    const waiting = vi.spyOn(History.prototype, 'rebuild').mockImplementation(async function (
-      this: History,
+    const { rebuild } = Supervisor.prototype;
+    const waiting = vi.spyOn(Supervisor.prototype, 'rebuild').mockImplementation(async function (
+      this: Supervisor,
       options = {},
     ) {
       await new Promise((resolve) => options.signal!.addEventListener('abort', resolve));
