@@ -23,7 +23,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newAlarm } from '../../core/alert-actions/alert-actions.ts';
 import { channelPair } from '../../core/contract/channel.ts';
 import { createClient } from '../../core/contract/client.ts';
-import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { appendAnnotation } from '../../core/run-directory/annotations.ts';
 import { appendCommand } from '../../core/run-directory/control.ts';
@@ -209,7 +208,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     const before = await answers(core);
     expect(JSON.stringify(before)).toContain('snoozed');
     await core.dispose();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    world.deleteHistory();
     const { output, status } = await starpo(['history', 'rebuild', '--json'], world.environment()).finished;
     expect({ status, report: JSON.parse(output) }).toMatchObject({ status: 0, report: { runs: 2 } });
     expect(await answers(await world.core())).toEqual(before);

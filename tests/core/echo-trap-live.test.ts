@@ -86,7 +86,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     expect(await core.supervisor.trap(runId)).toEqual(state);
     expect(core.annotations.alerts(runId)).toEqual(alerts);
     await core.dispose();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    world.deleteHistory();
     core = await world.core();
     expect(await core.supervisor.trap(runId)).toEqual(state);
     expect(core.annotations.alerts(runId)).toEqual(alerts);

@@ -31,7 +31,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
   test('recreates a deleted run history', async () => {
     const before = await listed();
     expect(before).toHaveLength(2);
-    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    world.deleteHistory();
     const { status, output, errors } = await run('history', 'rebuild', '--json');
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
     expect(JSON.parse(output)).toEqual({

@@ -1,8 +1,7 @@
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../core/contract/failure.ts';
-import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { makeIdle } from '../../core/run-library/busy.ts';
@@ -87,7 +86,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     first.queue.move(c, 1);
     first.queue.remove(b);
     await first.dispose();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    world.deleteHistory();
     const second = await workingCore();
     expect(second.runs.get(b)).toMatchObject({ status: 'created', queuePosition: null });
     await untilStatus(second, a, 'completed');

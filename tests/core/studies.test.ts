@@ -6,7 +6,6 @@ import type { Input, Notice } from '../../core/contract/contract.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { wilson } from '../../core/echo-trap/score.ts';
 import { markdownTable, studyTable } from '../../core/exports/tables.ts';
-import { databaseFile } from '../../core/history/database.ts';
 import type { Core } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
@@ -145,7 +144,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     await untilStudy(first, id, (study) => study?.state === 'completed');
     const before = await first.studies.get(id);
     await world.end();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(databaseFile(world.home) + suffix, { force: true });
+    world.deleteHistory();
     const second = await world.core();
     expect(await second.studies.get(id)).toEqual(before);
     expect(second.studies.list()).toEqual([before.summary]);
