@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { dataFolder } from '../core/base/home.ts';
 import type { FolderChoice, FolderRequest } from '../core/contract/bridge.ts';
 import type { ApiError } from '../core/contract/contract.ts';
-import { asFailure, Failure } from '../core/contract/failure.ts';
+import { asFailure, Failure, messageOf } from '../core/contract/failure.ts';
 import { isDataFolder, lockFolder } from '../core/history/database.ts';
 import type { Preferences } from './preferences.ts';
 import { isOwnFrame } from './security.ts';
@@ -169,7 +169,7 @@ function check(folder: string): void {
 const unusable = (folder: string, error: unknown) =>
   new Failure(
     'data_folder_unusable',
-    `The folder ${folder} can't be used: ${error instanceof Error ? error.message : String(error)}`,
+    `The folder ${folder} can't be used: ${messageOf(error)}`,
     'Check its permissions and whether its disk is mounted read-only.',
   );
 

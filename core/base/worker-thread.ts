@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { parentPort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
-import { Failure } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
 
 /** Functions that a worker thread serves. Each takes one input and, if it supports them, abort and progress as a {@link CallControl}. */
 type WorkerFunctions = Record<string, (input: never, control: never) => unknown>;
@@ -156,7 +156,7 @@ export class WorkerThread<F extends WorkerFunctions> {
       connection.failed = true;
       remote.$close(this.interrupted(reason));
     };
-    worker.on('error', (error) => fail(error instanceof Error ? error.message : String(error)));
+    worker.on('error', (error) => fail(messageOf(error)));
     const exited = new Promise<void>((resolve) => {
       worker.once('exit', () => {
         fail('it exited');

@@ -5,7 +5,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { asFailure, Failure, messageOf } from '../contract/failure.ts';
 import { bytes } from '../contract/numbers.ts';
 import { runFiles } from '../run-directory/names.ts';
 import {
@@ -173,5 +173,3 @@ function asBundleFailure(error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).syscall) throw error;
   return invalid(messageOf(error));
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
-import { asDiskFull, asFailure, Failure } from '../contract/failure.ts';
+import { asDiskFull, asFailure, Failure, messageOf } from '../contract/failure.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import { parseThresholds, shippedThresholds, type Thresholds } from './thresholds.ts';
 
@@ -63,9 +63,7 @@ function unusable(error: unknown): Failure {
   const reason =
     error instanceof z.ZodError
       ? `${error.issues[0]!.path.join('.') || 'the file'}: ${error.issues[0]!.message}`
-      : error instanceof Error
-        ? error.message
-        : String(error);
+      : messageOf(error);
   return new Failure(
     'thresholds_invalid',
     `Cannot read echo-trap.json: ${reason}.`,
@@ -79,7 +77,7 @@ export function writeCalibration(home: string, { thresholds, about }: Calibratio
     mkdirSync(home, { recursive: true });
     writeWhole(fittedFile(home), { version: 1, calibration: about, thresholds });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw (
       asDiskFull(error) ??
       new Failure(

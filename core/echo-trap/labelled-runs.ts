@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import { Failure } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { locate, type Tree } from '../run-config/tree.ts';
@@ -205,7 +205,7 @@ function pointsIn(folder: string, onUnreadable: () => void): Point[] {
   try {
     return readPoints(journal, onUnreadable);
   } catch (error) {
-    throw invalid(folder, basename(journal), error instanceof Error ? error.message : String(error));
+    throw invalid(folder, basename(journal), messageOf(error));
   }
 }
 
@@ -238,7 +238,7 @@ function readJson(folder: string, file: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, file), 'utf8'));
   } catch (error) {
-    throw invalid(folder, file, error instanceof Error ? error.message : String(error));
+    throw invalid(folder, file, messageOf(error));
   }
 }
 

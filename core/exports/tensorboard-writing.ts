@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Notices } from '../base/notices.ts';
 import type { ApiError, TensorBoardState } from '../contract/contract.ts';
-import { asDiskFull, Failure } from '../contract/failure.ts';
+import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { eventsAfter, storedMeaning } from '../history/queries.ts';
 import { getRun, listRunIds, type RunRow } from '../history/runs-table.ts';
@@ -177,7 +177,7 @@ export class TensorBoardWriting {
   private unwritable(error: unknown): Failure {
     return new Failure(
       asDiskFull(error)?.code ?? 'tensorboard_unwritable',
-      `TensorBoard files can't be written: ${error instanceof Error ? error.message : error}`,
+      `TensorBoard files can't be written: ${messageOf(error)}`,
       `Training continues. Free disk space or make ${this.folder} writable; missing metrics are written then.`,
     );
   }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Alert, AlertAction, AlertEvidence, KnownAction, RunMarks } from '../contract/contract.ts';
+import { messageOf } from '../contract/failure.ts';
 import { type Annotation, type AnnotationsRead, readAnnotations } from '../run-directory/annotations.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -40,7 +41,7 @@ function read(folder: string, size: number): AnnotationsRead & { unreadable: str
   try {
     return { ...readAnnotations(folder), unreadable: null };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const unreadable = `annotations.jsonl can't be read: ${reason}. Fix the file and run \`starpo history rebuild\`.`;
     return { annotations: [], damaged: 0, bytes: size, unreadable };
   }

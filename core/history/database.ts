@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { asDiskFull, Failure } from '../contract/failure.ts';
+import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
 import { migrate, versionOf } from './migrations.ts';
 
 export type HistoryDatabase = Database.Database;
@@ -118,7 +118,7 @@ function openFailure(home: string, error: unknown): Failure {
   }
   return new Failure(
     'data_folder_unusable',
-    `The data folder ${home} can't be used: ${error instanceof Error ? error.message : String(error)}`,
+    `The data folder ${home} can't be used: ${messageOf(error)}`,
     meansDamage(error)
       ? `Its run history is damaged but can be rebuilt from the run folders. Run \`starpo history rebuild\`, or delete ${databaseFile(home)} and its -wal and -shm files and start again.`
       : 'Check its permissions and free space, or choose another data folder with --home or STARPO_HOME.',

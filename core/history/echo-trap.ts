@@ -1,5 +1,5 @@
 import type { EchoTrap, TrapBrief } from '../contract/contract.ts';
-import { asDiskFull } from '../contract/failure.ts';
+import { asDiskFull, messageOf } from '../contract/failure.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
 import { Monitor, type TrapAlert } from '../echo-trap/monitor.ts';
 import type { Point, TrackPoint } from '../echo-trap/track.ts';
@@ -83,7 +83,7 @@ export class Judge {
       return { raised: fresh.length > 0 && ingestAnnotations(this.database, runId, folder), problem: null };
     } catch (error) {
       if (asDiskFull(error)) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       return { raised: false, problem: `Its alerts can't be saved: ${reason}` };
     }
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
 import { openForAppending } from '../run-directory/append-line.ts';
 import { runFiles } from '../run-directory/names.ts';
 import { parseTrainerError } from './trainer-error.ts';
@@ -41,7 +41,7 @@ export async function launchTrainer(
     child.unref();
     return { pid: child.pid!, ended };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Failure(
       'trainer_unusable',
       `Cannot start the trainer ${executable}: ${reason}`,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { dataFolder } from '../../base/home.ts';
-import { Failure } from '../../contract/failure.ts';
+import { Failure, messageOf } from '../../contract/failure.ts';
 import { alarmChart } from '../../echo-trap/alarm-chart.ts';
 import {
   type Calibration,
@@ -216,7 +216,7 @@ function writeChart(file: string, runs: readonly LabelledRun[], calibration: Cal
   } catch (error) {
     throw new Failure(
       'file_not_written',
-      `The chart can't be written: ${error instanceof Error ? error.message : error}.`,
+      `The chart can't be written: ${messageOf(error)}.`,
       'Choose a file in an existing, writable folder.',
     );
   }
