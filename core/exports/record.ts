@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type KnownEvent, parseEvent } from '../run-directory/events.ts';
-import { meaningOf } from '../run-directory/meaning.ts';
+import { type KnownEvent, meaningOf, parseEvent } from '../run-directory/events.ts';
 import { runFiles } from '../run-directory/names.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '../contract/client.ts';
-import { meaningOf } from '../run-directory/meaning.ts';
+import { meaningOf } from '../run-directory/events.ts';
 import { TensorBoardRun } from './tensorboard-run.ts';
 
 interface FollowedRun {

@@ -1,5 +1,5 @@
-import type { JournalEvent } from '../run-directory/events.ts';
-import { type Meaning, meaningOf } from '../run-directory/meaning.ts';
+import { type JournalEvent, meaningOf } from '../run-directory/events.ts';
+import type { Meaning } from '../run-directory/meaning.ts';
 import type { HistoryDatabase } from './database.ts';
 import type { RunRow } from './runs-table.ts';
 import { prepared } from './statements.ts';

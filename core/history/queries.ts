@@ -1,6 +1,6 @@
 import type { LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
-import { type EventType, numbersOf } from '../run-directory/events.ts';
-import { hasLogLine, type Meaning, meaningOf } from '../run-directory/meaning.ts';
+import { type EventType, hasLogLine, meaningOf, numbersOf } from '../run-directory/events.ts';
+import type { Meaning } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { HistoryDatabase } from './database.ts';
 import { getRun, type RunRow } from './runs-table.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { memoryPlan, phase } from '../contract/runs.ts';
+import { type LogLine, memoryPlan, phase } from '../contract/runs.ts';
+import type { Meaning } from './meaning.ts';
 import { parseLine } from './parse-line.ts';
 
 /** Events of the journal (docs/formats/journal.md). Unknown keys, types, phases, reasons and levels are passed through. */
@@ -13,58 +14,117 @@ export const numbersOf = (values: Record<string, unknown>): Record<string, numbe
   );
 const metrics = z.record(z.string(), z.unknown()).transform(numbersOf);
 
-const bodies = {
-  started: z.looseObject({
-    resume: z.looseObject({ checkpoint: z.string(), iteration: integer }).nullable(),
-    iteration: integer.optional(),
-    pid: integer,
-    host: z.string(),
-    build: z.string(),
-    isa: z.string(),
-    device: z.string(),
-    device_name: z.string().optional(),
-    threads: integer,
-    iterations: integer,
-    parameters: integer,
-  }),
-  memory_plan: z.looseObject(memoryPlan.shape),
-  phase: z.looseObject(phase.shape),
-  iteration: z.looseObject({
-    iteration: integer,
-    metrics,
-    updates: z.record(z.string(), z.array(z.number())).optional().catch(undefined),
-    template: z.looseObject({ text: z.string(), share: z.number() }).optional().catch(undefined),
-  }),
-  evaluation: z.looseObject({ iteration: integer, label: z.string(), metrics }),
-  rollout: z.looseObject({
-    iteration: integer,
-    split: z.string(),
-    file: z.string(),
-    index: z.string(),
-    episodes: integer,
-  }),
-  rollout_removed: z.looseObject({ iteration: integer, split: z.string() }),
-  checkpoint: z.looseObject({ iteration: integer, path: z.string() }),
-  checkpoint_state_removed: z.looseObject({ iteration: integer }),
-  acknowledged: z.looseObject({ command_id: z.string(), accepted: z.boolean(), message: z.string() }),
-  paused: z.looseObject({ iteration: integer }),
-  resumed: z.looseObject({ iteration: integer }),
-  log: z.looseObject({ level: z.string(), message: z.string() }),
-  stopped: z.looseObject({ reason: z.string(), iteration: integer }),
-  failed: z.looseObject({
-    code: z.string(),
-    message: z.string(),
-    hint: z.string(),
-    iteration: integer.optional(),
-  }),
+type Line = Pick<LogLine, 'level' | 'message'>;
+const information = (message: string): Line => ({ level: 'info', message });
+
+/** Describes an event type: its fields besides the envelope, its meaning, and its log line unless the UI shows the event elsewhere. */
+function event<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  meaning: (body: z.infer<z.ZodObject<Shape, z.core.$loose>>) => Meaning,
+  line?: (body: z.infer<z.ZodObject<Shape, z.core.$loose>>) => Line,
+) {
+  return { schema: z.looseObject(shape), meaning, line };
+}
+
+const events = {
+  started: event(
+    {
+      resume: z.looseObject({ checkpoint: z.string(), iteration: integer }).nullable(),
+      iteration: integer.optional(),
+      pid: integer,
+      host: z.string(),
+      build: z.string(),
+      isa: z.string(),
+      device: z.string(),
+      device_name: z.string().optional(),
+      threads: integer,
+      iterations: integer,
+      parameters: integer,
+    },
+    ({ resume, iteration, pid, host }) => ({
+      begins: { after: resume?.iteration ?? -1, pid, host },
+      ...(iteration !== undefined && { iteration }),
+    }),
+    ({ resume, host, device, device_name: name, isa }) =>
+      information(
+        `${resume ? `Resumed from iteration ${resume.iteration}` : 'Started'} on ${host} (${name ? `${device}, ${name}` : device}, ${isa}).`,
+      ),
+  ),
+  memory_plan: event(memoryPlan.shape, (plan) => ({ memoryPlan: plan })),
+  phase: event(phase.shape, ({ name, iteration, done, total }) => ({
+    phase: { name, iteration, done, total },
+  })),
+  iteration: event(
+    {
+      iteration: integer,
+      metrics,
+      updates: z.record(z.string(), z.array(z.number())).optional().catch(undefined),
+      template: z.looseObject({ text: z.string(), share: z.number() }).optional().catch(undefined),
+    },
+    // Only imported runs have `not_finite`.
+    ({ iteration, metrics, not_finite: names }) => {
+      const notFinite = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+      return {
+        iteration,
+        metrics: { iteration, values: metrics, ...(notFinite.length > 0 && { notFinite }) },
+      };
+    },
+  ),
+  evaluation: event({ iteration: integer, label: z.string(), metrics }, ({ iteration, label, metrics }) => ({
+    evaluation: { label },
+    metrics: { iteration, values: metrics },
+  })),
+  rollout: event(
+    { iteration: integer, split: z.string(), file: z.string(), index: z.string(), episodes: integer },
+    ({ iteration, split, file, index, episodes }) => ({
+      rollout: { iteration, split, file, index, episodes },
+    }),
+  ),
+  rollout_removed: event({ iteration: integer, split: z.string() }, ({ iteration, split }) => ({
+    rolloutRemoved: { iteration, split },
+  })),
+  checkpoint: event({ iteration: integer, path: z.string() }, ({ iteration }) => ({
+    checkpoint: { iteration },
+  })),
+  checkpoint_state_removed: event(
+    { iteration: integer },
+    () => ({}),
+    ({ iteration }) =>
+      information(`Deleted the optimizer state of checkpoint ${iteration}; its weights are kept.`),
+  ),
+  acknowledged: event(
+    { command_id: z.string(), accepted: z.boolean(), message: z.string() },
+    ({ command_id: commandId, accepted, message }) => ({ acknowledged: { commandId, accepted, message } }),
+  ),
+  paused: event({ iteration: integer }, () => ({ paused: true })),
+  resumed: event({ iteration: integer }, () => ({ paused: false })),
+  log: event(
+    { level: z.string(), message: z.string() },
+    () => ({}),
+    ({ level, message }) => ({ level, message }),
+  ),
+  stopped: event(
+    { reason: z.string(), iteration: integer },
+    ({ reason }) => ({
+      ends: { status: reason === 'completed' ? 'completed' : 'stopped', failure: null },
+    }),
+    ({ reason, iteration }) => information(`Ended after iteration ${iteration}: ${reason}.`),
+  ),
+  failed: event(
+    { code: z.string(), message: z.string(), hint: z.string(), iteration: integer.optional() },
+    ({ code, message, hint }) => ({ ends: { status: 'failed', failure: { code, message, hint } } }),
+    ({ message, hint }) => ({ level: 'error', message: `${message} ${hint}`.trim() }),
+  ),
 };
 
-type Bodies = typeof bodies;
-export type EventType = keyof Bodies;
-export const eventTypes = Object.keys(bodies) as EventType[];
-export const isKnownType = (type: string): type is EventType => Object.hasOwn(bodies, type);
-/** Fields of an event besides the envelope. */
-export const eventFields = (type: EventType): string[] => Object.keys(bodies[type].shape);
+type Events = typeof events;
+export type EventType = keyof Events;
+export const eventTypes = Object.keys(events) as EventType[];
+export const isKnownType = (type: string): type is EventType => Object.hasOwn(events, type);
+/** Returns the fields of an event besides the envelope. */
+export const eventFields = (type: EventType): string[] => Object.keys(events[type].schema.shape);
+/** Returns whether events of this type have a log line. */
+export const hasLogLine = (type: string): boolean => !isKnownType(type) || events[type].line !== undefined;
 
 interface Envelope {
   v: number;
@@ -72,7 +132,9 @@ interface Envelope {
   time: number;
 }
 /** An event of a known type. */
-export type KnownEvent = { [T in EventType]: Envelope & { type: T; body: z.infer<Bodies[T]> } }[EventType];
+export type KnownEvent = {
+  [T in EventType]: Envelope & { type: T; body: z.infer<Events[T]['schema']> };
+}[EventType];
 export type JournalEvent =
   | KnownEvent
   | (Envelope & { type: 'unknown'; name: string; body: Record<string, unknown> });
@@ -85,6 +147,28 @@ export function parseEvent(line: string): JournalEvent | null {
   if (!head) return null;
   const { v, seq, time, type, ...rest } = head;
   if (!isKnownType(type)) return { v, seq, time, type: 'unknown', name: type, body: rest };
-  const body = bodies[type].safeParse(rest);
+  const body = events[type].schema.safeParse(rest);
   return body.success ? ({ v, seq, time, type, body: body.data } as KnownEvent) : null;
+}
+
+/** An event as read or stored; its type may be unknown. */
+type AnyEvent = Pick<JournalEvent, 'type' | 'body'> | { type: string; body: Record<string, unknown> };
+
+/** Returns the meaning of an event. Unknown events become a log line with their type and content. */
+export function meaningOf(read: AnyEvent): Meaning {
+  const type = read.type === 'unknown' && 'name' in read ? String(read.name) : read.type;
+  if (!isKnownType(type)) return { line: unknownLine(type, read.body) };
+  const { meaning, line } = events[type] as {
+    meaning: (body: unknown) => Meaning;
+    line?: (body: unknown) => Line;
+  };
+  return { ...meaning(read.body), ...(line && { line: line(read.body) }) };
+}
+
+/** Maximum number of characters shown of an unknown event. */
+const maxLength = 200;
+
+function unknownLine(type: string, body: unknown): Line {
+  const text = JSON.stringify(body);
+  return information(`${type}: ${text.length > maxLength ? `${text.slice(0, maxLength)}…` : text}`);
 }

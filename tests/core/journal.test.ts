@@ -2,9 +2,8 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseEvent } from '../../core/run-directory/events.ts';
+import { meaningOf, parseEvent } from '../../core/run-directory/events.ts';
 import { readTail } from '../../core/run-directory/journal-tail.ts';
-import { meaningOf } from '../../core/run-directory/meaning.ts';
 import * as journal from './fixtures/journal.ts';
 
 describe('reading the tail of a journal', () => {

@@ -1,8 +1,7 @@
 import { type Client, connectionLost, createClient } from '../../contract/client.ts';
 import type { JournalEvent, KnownRunStatus, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
-import { type EventType, isKnownType } from '../../run-directory/events.ts';
-import { meaningOf } from '../../run-directory/meaning.ts';
+import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
 import { durationText, iterationLine, print, successLine } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
