@@ -21,15 +21,17 @@ export async function playEpisode(
   { level, maxTokens, sampling, signal, onText, onTurn }: AgentOptions,
 ): Promise<void> {
   const start = await episode.begin(level);
-  const onIds = async (ids: readonly number[]) => {
-    // `respond` reports errors of the process.
-    const text = await episode.text(ids).catch(() => null);
-    if (text !== null && !signal.aborted) onText(text);
-  };
   let ids = start.prompt;
   for (let restart = true; ; restart = false) {
+    let generating = true;
+    const onIds = async (partial: readonly number[]) => {
+      // `respond` reports errors of the process.
+      const text = await episode.text(partial).catch(() => null);
+      if (text !== null && generating && !signal.aborted) onText(text);
+    };
     const request = { ids, restart, stopIds: start.stop_ids, maxTokens, sampling };
     const response = await policy.generate(request, { signal, onIds });
+    generating = false;
     const result = await episode.respond(response);
     signal.throwIfAborted();
     const last = response.at(-1)!;
