@@ -151,8 +151,8 @@ export const runSummary = z.object({
   createdAt: z.number().describe('ms since the epoch'),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
-  /** Total training time without pauses; null if unknown. */
-  takenSeconds: z.number().nullable(),
+  /** Total training time without pauses and interruptions. */
+  trainingSeconds: z.number(),
   phase: phase.nullable(),
   /** Remaining seconds at the pace of the last iterations; null if unknown or not running. */
   etaSeconds: z.number().nullable(),

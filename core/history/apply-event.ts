@@ -75,7 +75,7 @@ function measureGap(state: JournalState, { seq, time }: JournalEvent, { begins }
   if (begins || state.status === 'paused' || state.last_time === null) return;
   const gap = time - state.last_time;
   state.gap = Math.max(state.gap, gap);
-  if (state.training_ms !== null) state.training_ms += Math.max(0, gap);
+  state.training_ms += Math.max(0, gap);
 }
 
 function applyToState(state: JournalState, { time }: JournalEvent, meaning: Meaning): void {

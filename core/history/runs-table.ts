@@ -41,14 +41,14 @@ export interface RunRow {
   archived: 0 | 1;
   /** JSON: why the queue couldn't start the run, and when. */
   start_problem: string | null;
-  /** JSON as in the run's summary, or JSON null. SQL NULL if an earlier version added the run. */
-  parent: string | null;
+  /** JSON as in the run's summary. */
+  parent: string;
   /** Name given by the user, or empty. */
   given_name: string;
-  /** For example `StarPO-S (PPO)`. NULL if an earlier version added the run. */
-  algorithm: string | null;
-  /** Training time in ms, without pauses and interruptions. NULL if an earlier version ingested its events. */
-  training_ms: number | null;
+  /** For example `StarPO-S (PPO)`. */
+  algorithm: string;
+  /** Training time in ms, without pauses and interruptions. */
+  training_ms: number;
 }
 
 /** The keys of run.json that the history uses. */
@@ -71,8 +71,7 @@ const head = z.looseObject({
 
 /** Adds a run to the history, unless it has no readable run.json. Returns whether the history contains the run. */
 export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
-  const stored = getRun(database, runId);
-  if (stored && stored.parent !== null && stored.algorithm !== null) return true;
+  if (getRun(database, runId)) return true;
   const path = join(folder, runFiles.config);
   let config: z.infer<typeof head>;
   let created: number;
@@ -80,21 +79,12 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     config = head.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
     created = Math.round(statSync(path).mtimeMs);
   } catch {
-    return stored !== undefined;
-  }
-  const parent = JSON.stringify(parentOf(config));
-  if (stored) {
-    prepared(database, 'UPDATE runs SET parent = ?, algorithm = ? WHERE id = ?').run(
-      parent,
-      algorithmOf(config),
-      runId,
-    );
-    return true;
+    return false;
   }
   prepared(
     database,
-    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm, training_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-     ON CONFLICT DO NOTHING`,
+    `INSERT INTO runs (id, name, preset, task, environments, iterations, created_at, device, parent, algorithm)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   ).run(
     runId,
     ownName(runId, config),
@@ -104,7 +94,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
     config.iterations,
     created,
     config.device,
-    parent,
+    JSON.stringify(parentOf(config)),
     algorithmOf(config),
   );
   return true;

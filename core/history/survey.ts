@@ -35,7 +35,7 @@ export class Surveyor {
     const stored = prepared<[], StoredRun>(
       this.database,
       `SELECT id, journal_offset, annotations_bytes,
-         parent IS NULL OR algorithm IS NULL OR (task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1)) AS pending
+         task <> 'warm_start' AND last_seq > coalesce(echo_trap.seq, -1) AS pending
        FROM runs LEFT JOIN echo_trap ON echo_trap.run = runs.id ORDER BY created_at DESC, id DESC`,
     ).all();
     const removed = stored.filter(({ id }) => !this.exists(id)).map(({ id }) => id);

@@ -29,14 +29,14 @@ export function toSummary(
   const isQueued = queuePosition !== null && !['running', 'paused', 'completed'].includes(ownStatus);
   const status = isQueued ? 'queued' : ownStatus;
   const active = isLive(status);
-  const parent: RunSummary['parent'] = row.parent === null ? null : JSON.parse(row.parent);
+  const parent: RunSummary['parent'] = JSON.parse(row.parent);
   return {
     id: row.id,
     name: row.given_name || (study ? nameInStudy(study) : row.name),
     preset: row.preset,
     task: row.task,
     environments: JSON.parse(row.environments),
-    algorithm: row.algorithm ?? 'Unknown',
+    algorithm: row.algorithm,
     device: row.device,
     machine: lastMachine(database, row.id),
     status,
@@ -46,7 +46,7 @@ export function toSummary(
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: ownStatus === 'interrupted' ? row.last_time : row.ended_at,
-    takenSeconds: row.training_ms === null ? null : row.training_ms / 1000,
+    trainingSeconds: row.training_ms / 1000,
     phase: active && row.phase ? JSON.parse(row.phase) : null,
     etaSeconds: status === 'running' ? estimate(database, row) : null,
     latest: latestMetrics(database, row.id),

@@ -78,11 +78,9 @@ export function shortened(name: string, letters: number): string {
   return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
 }
 
-/** Returns the training time in seconds, or if it is unknown, the time since the first start; null before the start. */
-export function elapsedSeconds({ startedAt, endedAt, takenSeconds }: RunSummary, now: number): number | null {
-  if (startedAt === null) return null;
-  return takenSeconds ?? ((endedAt ?? now) - startedAt) / 1000;
-}
+/** Returns the training time in seconds, or null before the first start. */
+export const elapsedSeconds = ({ startedAt, trainingSeconds }: RunSummary): number | null =>
+  startedAt === null ? null : trainingSeconds;
 
 /** Describes the hardware: `CPU, 2 threads` or a GPU's name; empty before the first start. */
 export function machineText({ machine }: RunSummary): string {

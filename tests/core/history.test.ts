@@ -189,7 +189,7 @@ describe('the run history', { timeout: 60_000 }, () => {
       journal.stopped(90_012, 2),
     ]);
     const core = await world.core();
-    expect(core.runs.get(id).takenSeconds).toBe(11 + 9 + 12);
+    expect(core.runs.get(id).trainingSeconds).toBe(11 + 9 + 12);
   });
 
   test('a fork starts at the iteration of its checkpoint', async () => {

@@ -16,7 +16,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   createdAt: 7,
   startedAt: 7,
   endedAt: null,
-  takenSeconds: null,
+  trainingSeconds: 0,
   phase: null,
   etaSeconds: null,
   latest: {},

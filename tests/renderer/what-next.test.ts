@@ -49,7 +49,7 @@ describe('next steps', () => {
       'FrozenLake, StarPO-S (PPO): 35.9 → 74.2 % success on 256 fixed levels (StarPO Studio).',
     );
     expect(learned([0.5])).toEqual([]);
-    const whole = run({ iterations: 120, startedAt: 0, endedAt: 60_000 });
+    const whole = run({ iterations: 120, startedAt: 0, trainingSeconds: 60 });
     expect(factsOf(whole, 64)).toMatch(/^success on 64 fixed levels, after 120 iterations in /);
     expect(factsOf({ ...whole, parent: { run: 'parent', iteration: 80 } }, null)).toMatch(
       /^success, after 40 more iterations in /,

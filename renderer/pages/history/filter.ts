@@ -97,7 +97,7 @@ function wordsOf(run: RunSummary): string {
 type Value = string | number | null;
 
 /** The sort value of a column; null sorts last in both directions. */
-const values: Record<SortKey, (run: RunSummary, disk: number | undefined, now: number) => Value> = {
+const values: Record<SortKey, (run: RunSummary, disk: number | undefined) => Value> = {
   name: ({ name }) => name.toLowerCase(),
   environment: ({ environments }) => environments.join(' '),
   algorithm: ({ algorithm }) => algorithm,
@@ -105,7 +105,7 @@ const values: Record<SortKey, (run: RunSummary, disk: number | undefined, now: n
   iterations: (run) => shareDone(run),
   success: (run) => successOf(run).evaluation ?? null,
   started: ({ startedAt, createdAt }) => startedAt ?? createdAt,
-  took: (run, _, now) => elapsedSeconds(run, now),
+  took: (run) => elapsedSeconds(run),
   device: (run) => machineText(run) || null,
   disk: (_, disk) => disk ?? null,
 };
@@ -114,9 +114,8 @@ export function sortRuns(
   runs: readonly RunSummary[],
   { key, descending }: Sort,
   sizes: ReadonlyMap<string, DiskUse['runs'][number]>,
-  now: number,
 ): RunSummary[] {
-  const value = (run: RunSummary) => values[key](run, sizes.get(run.id)?.total, now);
+  const value = (run: RunSummary) => values[key](run, sizes.get(run.id)?.total);
   const order = descending ? -1 : 1;
   return runs
     .map((run) => ({ run, value: value(run) }))

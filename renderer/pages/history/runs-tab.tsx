@@ -20,10 +20,7 @@ export function RunsTab({ sizes }: { sizes: Sizes }) {
   const filter = useFilter();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const found = useMemo(() => filterRuns(runs ?? [], filter), [runs, filter]);
-  const shown = useMemo(
-    () => sortRuns(found, filter.sort, sizes.runs, Date.now()),
-    [found, filter.sort, sizes.runs],
-  );
+  const shown = useMemo(() => sortRuns(found, filter.sort, sizes.runs), [found, filter.sort, sizes.runs]);
   // Actions never apply to hidden runs.
   const selected = shown.filter(({ id }) => chosen.has(id));
 

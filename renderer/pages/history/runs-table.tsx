@@ -209,7 +209,7 @@ interface RowProps {
 /** Memoized, because run updates arrive several times a second and each changes one row. */
 const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProps) {
   const now = Date.now();
-  const took = elapsedSeconds(run, now);
+  const took = elapsedSeconds(run);
   const success = successOf(run).evaluation;
   const environments = run.environments.map(environmentTitle).join(', ');
   return (

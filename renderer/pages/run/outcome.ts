@@ -41,7 +41,7 @@ export const riseOf = ({ first, last }: Learned) =>
  * iterations and time only.
  */
 export function factsOf(run: RunSummary, levels: number | null): string {
-  const took = elapsedSeconds(run, Date.now());
+  const took = elapsedSeconds(run);
   const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
   const iterations =

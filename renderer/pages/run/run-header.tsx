@@ -72,7 +72,7 @@ const besides = [
 
 function Facts({ run }: { run: RunSummary }) {
   const now = Date.now();
-  const took = elapsedSeconds(run, now);
+  const took = elapsedSeconds(run);
   return (
     <dl className="run-facts">
       <div>

@@ -65,7 +65,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
 function Row({ run, now }: { run: RunSummary; now: number }) {
   const algorithm = useApp(({ presets }) => presets?.find(({ id }) => id === run.preset)?.algorithm);
   const { evaluation, rollout } = successOf(run);
-  const took = elapsedSeconds(run, now);
+  const took = elapsedSeconds(run);
   return (
     <tr>
       <th scope="row" className={styles.run}>

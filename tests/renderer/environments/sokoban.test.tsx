@@ -145,7 +145,7 @@ test('a lost box is marked from the push that made it unsolvable', async () => {
   ]);
   expect(describeFrame(replay, 3)).toBe('Turn 1, action 3: Right, pushed a box into a dead end');
   expect(describeFrame(replay, 6)).toBe('Turn 2, action 3: Up, pushed a box');
-  expect(describeBoard(replay, 6)).toContain("The box at row 2, column 5 can no longer reach a target.");
+  expect(describeBoard(replay, 6)).toContain('The box at row 2, column 5 can no longer reach a target.');
   expect(describeBoard(replay, 2)).not.toContain('any more');
 
   const host = document.createElement('div');
