@@ -122,7 +122,7 @@ def iterations():
 
 def rehearsal(name, mean, limit):
     folder = run_directory(name, {"evaluation.every": 0, **small_run()}, model_folder())
-    done = run([BENCH, "rehearse", folder, "--iterations", "2" if options.tiny else "4", "--reply-mean", str(12 if options.tiny else mean)], limit)
+    done = run([BENCH, "rehearse", folder, "--iterations", "2" if options.tiny else "4", "--response-mean", str(12 if options.tiny else mean)], limit)
     events = journal(folder, "iteration")
     # The first iteration is a warm-up.
     metrics = [event["metrics"] for event in events[1:]]
@@ -205,7 +205,7 @@ def peak_of_run(shape, name, limit):
     changes = {"evaluation.every": 0, **({"optimizer.recompute": "elementwise"} if shape == "1.5b" else {"optimizer.recompute": "block"} if shape == "3b" else {})}
     folder = run_directory(name, {**changes, **small_run()}, model_folder(shape))
     with PeakMemory() as peak:
-        done = run([BENCH, "rehearse", folder, "--iterations", "1", "--reply-mean", "12" if options.tiny else "400"], limit)
+        done = run([BENCH, "rehearse", folder, "--iterations", "1", "--response-mean", "12" if options.tiny else "400"], limit)
     metrics = (journal(folder, "iteration") or [{"metrics": {}}])[-1]["metrics"]
     shutil.rmtree(os.path.join(folder, "rollouts"), ignore_errors=True)
     return {"model": shape, "run": name, "plan": next(iter(journal(folder, "memory_plan")), None), "device_peak_bytes": metrics.get("memory/device_peak_bytes"),

@@ -1,10 +1,12 @@
-// Trained and generated tokens a second of a starter-shaped policy, or one of a model folder's shape, as one line of
-// JSON.
-//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor] [--model
-//   FOLDER] [sizes] starpo-bench --groups 1 8 16     a line for each of these sizes of a rollout, with the training in
-//   the last starpo-bench --write FOLDER      the same weights and tokens for another program to compute starpo-bench
-//   rehearse RUN_DIR --reply-mean 100 --iterations 3     whole iterations of a run with replies of given lengths
-//   starpo-bench golden FILE...      how far the engine is from what another implementation computed
+// Measures trained and generated tokens per second of a policy with the shape of the starter or of a model folder, and
+// prints one line of JSON.
+//   starpo-bench [--threads 2] [--isa scalar|avx2|avx512] [--precision fp32|bf16] [--clock wall|processor]
+//                [--model FOLDER] [sizes]
+//   starpo-bench --groups 1 8 16   prints a line per rollout size, and the training in the last line
+//   starpo-bench --write FOLDER    writes weights and tokens for another program
+//   starpo-bench rehearse RUN_DIR --response-mean 100 --iterations 3
+//                                  runs whole iterations of a run with responses of given lengths
+//   starpo-bench golden FILE...    compares the engine with the results of another implementation
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -37,21 +39,21 @@ void set_initial_weights(Network& network, ThreadPool& threads) {
   network.write_weights(0, weights);
 }
 
-// Runs iterations of the run in a directory; its journal tells how long each took.
-int rehearse(const std::filesystem::path& directory, int iterations, int reply_mean) {
+// Runs iterations of the run in a directory. Its journal contains their times.
+int rehearse(const std::filesystem::path& directory, int iterations, int response_mean) {
   const RunConfig config = read_run_config(directory / "run.json");
   Journal journal(directory);
   TrainingRun run(directory, journal);
   run.load(config);
   const Philox random{config.seed, RandomStream::environment_noise};
   run.rehearse(iterations, [&](const EpisodeSpec& spec, int turn) {
-    // Uniform from half to one and a half of the mean; where the mean is all that is allowed, always that.
+    // Uniform between 0.5 and 1.5 times the mean. If the mean is the maximum, all responses have this length.
     const float draw =
         uniform_open(random(static_cast<std::uint32_t>(spec.seed), static_cast<std::uint32_t>(spec.index_in_group),
                             static_cast<std::uint32_t>(turn), 0)[0]);
-    return reply_mean >= config.rollout.max_response_tokens
-               ? reply_mean
-               : static_cast<int>(static_cast<float>(reply_mean) * (0.5f + draw) + 0.5f);
+    return response_mean >= config.rollout.max_response_tokens
+               ? response_mean
+               : static_cast<int>(static_cast<float>(response_mean) * (0.5f + draw) + 0.5f);
   });
   journal.stopped("completed", run.iteration());
   return 0;
@@ -60,7 +62,7 @@ int rehearse(const std::filesystem::path& directory, int iterations, int reply_m
 int print_differences(const std::vector<std::string>& files, int threads, const EngineSettings& settings) {
   ThreadPool pool(threads);
   for (const auto& file : files) {
-    const auto engine = make_engine(settings, pool);  // one takes its memory once
+    const auto engine = make_engine(settings, pool);  // memory can be reserved only once per engine
     const GoldenDifferences differences = compare_with_golden(file, *engine, pool);
     std::cout << Json{{"file", std::filesystem::path(file).filename().string()},
                       {"device", engine->device()},
@@ -75,7 +77,7 @@ int print_differences(const std::vector<std::string>& files, int threads, const 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("How fast is the engine?");
+  CLI::App app("Measure the speed of the engine.");
   int threads = 2;
   int micro_batch = 16;
   std::string isa, folder, clock, precision = "fp32", device = "cpu", exactness = "exact", only;
@@ -83,44 +85,48 @@ int main(int argc, char** argv) {
   app.add_option("--isa", isa)->check(CLI::IsMember({"scalar", "avx2", "avx512"}));
   app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "bf16"}));
   app.add_option("--device", device, "auto, cpu, cuda or cuda:0, cuda:1, ...");
-  app.add_option("--exactness", exactness, "of a GPU")->check(CLI::IsMember({"exact", "fast"}));
-  app.add_option("--clock", clock, "processor: one thread's time on a machine that others use")
+  app.add_option("--exactness", exactness, "exactness on a GPU")->check(CLI::IsMember({"exact", "fast"}));
+  app.add_option("--clock", clock, "processor: CPU time of the process, for a machine with other load")
       ->check(CLI::IsMember({"wall", "processor"}));
-  app.add_option("--only", only, "for a profiler")->check(CLI::IsMember({"training", "generation"}));
+  app.add_option("--only", only, "measure only this part, for a profiler")
+      ->check(CLI::IsMember({"training", "generation"}));
   app.add_option("--write", folder, "write the workload for another program and stop");
   bool name_bf16_kernels = false;
-  app.add_flag("--bf16-kernels", name_bf16_kernels, "print what multiplies bfloat16 numbers here and stop");
+  app.add_flag("--bf16-kernels", name_bf16_kernels, "print the name of the bf16 kernels and stop");
   std::string shape;
   WorkloadSize size;
-  app.add_option("--model", shape, "a model folder: its shape, with random weights; else the starter's")
+  app.add_option("--model", shape, "model folder whose shape to use, with random weights. Default: the starter")
       ->check(CLI::ExistingDirectory);
   const auto add_size = [&](const char* name, int& value, const char* description) {
     app.add_option(name, value, description)->check(CLI::Range(1, 1000000));
   };
-  add_size("--sequences", size.sequences, "training: sequences an optimiser step");
-  add_size("--length", size.length, "training: tokens a sequence");
-  add_size("--first-target", size.first_target, "training: tokens before the first that is trained");
-  add_size("--micro-batch", micro_batch, "training: sequences of one forward and backward");
-  add_size("--steps", size.steps, "training: timed optimiser steps");
+  add_size("--sequences", size.sequences, "training: sequences per optimizer step");
+  add_size("--length", size.length, "training: tokens per sequence");
+  add_size("--first-target", size.first_target, "training: tokens before the first target");
+  add_size("--micro-batch", micro_batch, "training: sequences per micro-batch");
+  add_size("--steps", size.steps, "training: timed optimizer steps");
   std::vector<int> groups{size.groups};
-  app.add_option("--groups", groups, "generation: groups that share a prompt; several are measured one after the other")
+  app.add_option("--groups", groups, "generation: groups that share a prompt. Several values are measured in sequence")
       ->check(CLI::Range(1, 1000000));
-  add_size("--group-size", size.group_size, "generation: sequences a group");
-  add_size("--prompt", size.prompt, "generation: tokens a prompt");
-  add_size("--sampled", size.sampled, "generation: tokens drawn a sequence");
+  add_size("--group-size", size.group_size, "generation: sequences per group");
+  add_size("--prompt", size.prompt, "generation: tokens per prompt");
+  add_size("--sampled", size.sampled, "generation: sampled tokens per sequence");
   add_size("--repeats", size.repeats, "generation: timed rollouts");
 
   std::string run_directory;
   std::vector<std::string> goldens;
-  int iterations = 3, reply_mean = 100;
-  auto* rehearsal = app.add_subcommand("rehearse",
-                                       "Iterations of a run with replies of given lengths: no evaluation, no "
-                                       "checkpoint; times are in the run's journal");
+  int iterations = 3, response_mean = 100;
+  auto* rehearsal =
+      app.add_subcommand("rehearse",
+                         "Run iterations with responses of given lengths, without evaluations and checkpoints. "
+                         "Times are in the run's journal.");
   rehearsal->add_option("RUN_DIR", run_directory)->required()->check(CLI::ExistingDirectory);
   rehearsal->add_option("--iterations", iterations)->check(CLI::Range(1, 1000));
-  rehearsal->add_option("--reply-mean", reply_mean, "tokens; at rollout.max_response_tokens all are as long")
+  rehearsal
+      ->add_option("--response-mean", response_mean,
+                   "mean tokens. At rollout.max_response_tokens, all responses have this length")
       ->check(CLI::Range(1, 65536));
-  auto* golden = app.add_subcommand("golden", "Compare with what another implementation computed");
+  auto* golden = app.add_subcommand("golden", "Compare with the results of another implementation.");
   golden->add_option("FILE", goldens)->required()->check(CLI::ExistingFile);
   app.fallthrough();
   CLI11_PARSE(app, argc, argv);
@@ -130,7 +136,7 @@ int main(int argc, char** argv) {
     if (!isa.empty()) select_isa(*isa_from_name(isa));
     const EngineSettings settings{device, precision_from_name(precision),
                                   exactness == "fast" ? Exactness::fast : Exactness::exact};
-    if (*rehearsal) return rehearse(run_directory, iterations, reply_mean);
+    if (*rehearsal) return rehearse(run_directory, iterations, response_mean);
     if (*golden) return print_differences(goldens, threads, settings);
     if (size.sequences % micro_batch != 0 || size.first_target >= size.length)
       throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");

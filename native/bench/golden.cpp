@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Uniform in [-1, 1), the same in make.py: splitmix64 of the tensor's number and the element's.
+// Returns a uniform number in [-1, 1): splitmix64 of the indices of tensor and element, as in make.py.
 double golden_value(std::uint64_t tensor, std::uint64_t element) {
   std::uint64_t z = (tensor << 40) + element + 0x9E3779B97F4A7C15ull;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -25,8 +25,8 @@ double golden_value(std::uint64_t tensor, std::uint64_t element) {
   return static_cast<double>(z >> 40) / 8388608 - 1;
 }
 
-// Norms around 1, biases around 0, matrices that keep the size of what they multiply; embeddings, which are the head
-// too, a distribution far from uniform.
+// Returns weights with norms around 1, biases around 0, and matrices that keep the scale of their input. Embeddings,
+// which are tied to the head, give a distribution far from uniform.
 std::vector<float> golden_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (std::size_t index = 0; index < layout.tensors().size(); ++index) {
@@ -41,7 +41,7 @@ std::vector<float> golden_weights(const ParameterLayout& layout) {
   return weights;
 }
 
-// The elements of a tensor whose gradient and change the file holds.
+// Returns the index of a tensor's element whose gradient and change the file contains.
 std::size_t sampled_element(std::size_t sample, std::size_t size) {
   return static_cast<std::size_t>((sample * 2654435761ull + 12345) % size);
 }
@@ -50,14 +50,14 @@ ModelConfig golden_model(const json& golden) {
   return parse_model_config(golden.at("config").dump(), "the golden's config");
 }
 
-// Sums of squares over all numbers of one kind.
+// The difference to the reference over all numbers of a kind.
 struct Difference {
   double error = 0, size = 0, largest = 0;
 
-  void add(double ours, double theirs) {
-    largest = std::max(largest, std::abs(ours - theirs));
-    error += (ours - theirs) * (ours - theirs);
-    size += theirs * theirs;
+  void add(double computed, double reference) {
+    largest = std::max(largest, std::abs(computed - reference));
+    error += (computed - reference) * (computed - reference);
+    size += reference * reference;
   }
   double relative() const { return std::sqrt(error / size); }
 };
@@ -82,14 +82,14 @@ class GoldenRun {
     Trainable& trained = network_->trained();
     for (std::size_t step = 0; step < golden_.at("losses").size(); ++step) {
       trained.clear_gradients();
-      // AdamW's first step is about the sign of each gradient, whatever its size, so that rounding in those near 0 is
-      // as large as they are in all that follows.
-      const std::string later = step == 0 ? "" : "_after_steps";
-      differences_["loss" + later].add(learn(step == 0), golden_["losses"][step]);
+      // The first AdamW step depends mainly on the sign of each gradient, so rounding errors of gradients near 0 are as
+      // large as the gradients in all later steps.
+      const std::string suffix = step == 0 ? "" : "_after_steps";
+      differences_["loss" + suffix].add(forward_backward(step == 0), golden_["losses"][step]);
       const double norm = golden_.at("gradient_norms").at(step);
-      differences_["gradient_norm" + later].add(take_step(trained, settings).gradient_norm, norm);
+      differences_["gradient_norm" + suffix].add(take_step(trained, settings).gradient_norm, norm);
       if (step > 0) continue;
-      // AdamW's first moment after its first step is (1 - beta1) times the clipped gradient.
+      // After the first step, the first moment is (1 - beta1) times the clipped gradient.
       compare_samples("gradients", "gradient", read_state(trained, StateVector::first_moment),
                       (1 - settings.beta1) * std::min(1.0, settings.gradient_clip / norm));
     }
@@ -100,8 +100,8 @@ class GoldenRun {
   }
 
  private:
-  // Adds to the network's gradients; gives the loss.
-  double learn(bool compared) {
+  // Adds to the network's gradients and returns the loss.
+  double forward_backward(bool compared) {
     const std::vector<float> rollout = golden_.at("rollout_logprobs");
     std::vector<double> advantages;
     BatchLoss loss{Objective::policy, {}, {}, {}};
@@ -122,7 +122,7 @@ class GoldenRun {
     }
     std::vector<float> logprobs(targets), entropies(targets);
     PolicyLossSums sums;
-    network_->make_pass()->learn(batch_, golden_.at("temperature"), loss, logprobs, entropies, sums);
+    network_->make_pass()->forward_backward(batch_, golden_.at("temperature"), loss, logprobs, entropies, sums);
     for (std::size_t t = 0; compared && t < targets; ++t) {
       differences_["logprobs"].add(logprobs[t], golden_.at("logprobs").at(t));
       differences_["entropies"].add(entropies[t], golden_.at("entropies").at(t));
@@ -133,12 +133,12 @@ class GoldenRun {
   void compare_samples(const std::string& kind, const char* key, const std::vector<float>& values, double scale) {
     const auto& tensors = network_->layout().tensors();
     for (std::size_t index = 0; index < tensors.size(); ++index) {
-      const json& theirs = golden_.at("tensors").at(index);
-      if (theirs.at("name") != tensors[index].name)
-        throw std::runtime_error("the golden file has another tensor in the place of " + tensors[index].name);
-      for (std::size_t i = 0; i < theirs.at(key).size(); ++i)
+      const json& reference = golden_.at("tensors").at(index);
+      if (reference.at("name") != tensors[index].name)
+        throw std::runtime_error("the golden file has another tensor instead of " + tensors[index].name);
+      for (std::size_t i = 0; i < reference.at(key).size(); ++i)
         differences_[kind].add(values[tensors[index].offset + sampled_element(i, tensors[index].size)],
-                               scale * theirs[key][i].get<double>());
+                               scale * reference[key][i].get<double>());
     }
   }
 
@@ -149,7 +149,7 @@ class GoldenRun {
   std::map<std::string, Difference> differences_;
 };
 
-// The logits after each sequence, which no engine shows: the processor's own decoder.
+// Compares the logits after each sequence with the CPU's decoder, because the Engine interface doesn't return logits.
 Difference compare_logits(const json& golden, ThreadPool& pool, Precision precision) {
   CpuModel model(golden_model(golden), pool, precision);
   std::ranges::copy(golden_weights(model.layout()), model.mutable_weights().begin());
@@ -176,7 +176,7 @@ GoldenDifferences compare_with_golden(const std::filesystem::path& file, Engine&
   std::ifstream stream(file);
   const json golden = json::parse(stream, nullptr, false);
   if (!golden.is_object() || !golden.contains("made_by"))
-    throw std::runtime_error(file.string() + " is no golden file");
+    throw std::runtime_error(file.string() + " is not a golden file");
   auto differences = GoldenRun(golden, engine).compare();
   if (engine.device() == "cpu") differences["logits"] = compare_logits(golden, pool, Precision::fp32);
   GoldenDifferences result{{}, differences.at("logprobs").largest};

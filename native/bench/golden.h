@@ -9,16 +9,15 @@
 
 namespace starpo {
 
-// What a model computes, as another implementation computed it (native/tests/goldens/make.py): a packed batch's
-// log-probabilities, entropies, loss and gradients, and what three AdamW steps make of the weights, which are made anew
-// from a formula.
+// Differences from the results of another implementation (native/tests/goldens/make.py) for a packed batch:
+// log-probabilities, entropies, loss, gradients, and the weights after three AdamW steps. A formula gives the initial
+// weights.
 struct GoldenDifferences {
   std::map<std::string, double> relative;  // by kind
   double largest_logprob = 0;              // in nats
 };
-// By name (logprobs, entropies, losses, gradient_norms, gradients, weight_changes; logits on a processor), how far the
-// engine is from it: |ours - theirs| / |theirs| over all numbers of that kind. Errors: std::runtime_error for what is
-// no golden file.
+// Returns |computed - reference| / |reference| over all numbers of a kind: logprobs, entropies, loss, gradient_norm,
+// gradients, weight_changes and, on the CPU, logits. Errors: std::runtime_error if the file is not a golden file.
 GoldenDifferences compare_with_golden(const std::filesystem::path& file, Engine&, ThreadPool&);
 
 }  // namespace starpo

@@ -8,25 +8,26 @@
 
 namespace starpo {
 
-// Times are a clock's on the wall, or what the process has used of its processors.
+// Measures CPU time of the process instead of wall time.
 void use_processor_time();
 
-// What a slot said.
-struct Reply {
+// The response of a slot.
+struct SampledResponse {
   std::vector<std::int32_t> ids;
   std::vector<float> logprobs;
 };
 
-// Plays a rollout as a run does, with a generator that is made to forget the one before: each group's prompt once, then
-// one token a slot a step, drawn, with its log-probability and the entropy. Gives seconds, and the first slot's reply.
-double time_rollout(Generator&, const Workload&, std::uint32_t seed, Reply& first);
+// Plays a rollout as a run does, with a generator that it resets. Each group's prompt is computed once. Then each slot
+// samples one token per step, with log-probability and entropy. Returns the time in seconds, and the response of the
+// first slot.
+double time_rollout(Generator&, const Workload&, std::uint32_t seed, SampledResponse& first);
 
-// Medians over repeats, the first left out. "tokens_per_second", "seconds", and how far the first slot's
-// log-probabilities are from the training pass's ("forward_gap").
+// Returns medians over repeats without the first: "tokens_per_second", "seconds", and the largest difference between
+// the log-probabilities of generator and training pass in the first slot ("forward_gap").
 nlohmann::ordered_json measure_generation(Network&, const Workload&);
 
-// Optimiser steps on the workload's sequences, `micro_batch` at a time: "tokens_per_second", "seconds", and what tells
-// that it learns: losses, gradient norm, log-probabilities.
+// Takes optimizer steps on the workload's sequences, in micro-batches of `micro_batch`. Returns "tokens_per_second",
+// "seconds", and losses, gradient norm and log-probabilities, which show that it learns.
 nlohmann::ordered_json measure_training(Network&, const Workload&, int micro_batch);
 
 }  // namespace starpo

@@ -1,12 +1,12 @@
-# The CUDA engine. Its parts are object libraries, so that an executable picks one set of kernels by naming it:
-#   starpo-cuda           the kernels by nvcc and the runtime on libcudart
-#   starpo-cuda-host      what is plain C++ and serves both sets of kernels
-#   starpo-cuda-emulated  the kernels as C++, each CUDA thread a fiber: what the tests run
-#   starpo-cuda-absent    in the others' place where there is no nvcc: says so
-# STARPO_CUDA_LIBRARIES are those of the trainer.
-set(STARPO_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: ON, OFF, or AUTO (where there is an nvcc that works)")
-# 8.0 is the first generation that multiplies bf16, and its PTX serves every later one; 9.0a has code of its own.
-set(STARPO_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "The GPUs that the kernels are built for, as CMake names them")
+# The CUDA engine. Its parts are object libraries, so that an executable links one set of kernels:
+#   starpo-cuda           the kernels, compiled by nvcc, and the runtime on libcudart
+#   starpo-cuda-host      the C++ parts that both sets of kernels use
+#   starpo-cuda-emulated  the kernels compiled as C++, with a fiber per CUDA thread, for the tests
+#   starpo-cuda-absent    replaces the others without nvcc, and reports that
+# STARPO_CUDA_LIBRARIES are the libraries of the trainer.
+set(STARPO_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: ON, OFF, or AUTO (if nvcc works)")
+# 8.0 is the first generation with bf16 tensor cores, and its PTX runs on all later ones. 9.0a has its own code.
+set(STARPO_CUDA_ARCHITECTURES "80;90a-real" CACHE STRING "CMake architectures for which the kernels are built")
 
 file(GLOB_RECURSE STARPO_KERNEL_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cu)
 file(GLOB_RECURSE STARPO_CUDA_HOST_SOURCES CONFIGURE_DEPENDS src/engine/cuda/*.cpp)
@@ -14,7 +14,7 @@ list(FILTER STARPO_CUDA_HOST_SOURCES EXCLUDE REGEX "/src/engine/cuda/(emulated|a
 file(GLOB STARPO_EMULATION_SOURCES CONFIGURE_DEPENDS src/engine/cuda/emulated/*.cpp)
 file(GLOB STARPO_ABSENT_SOURCES CONFIGURE_DEPENDS src/engine/cuda/absent/*.cpp)
 
-# The list of self-tests is the list of the files that hold them.
+# Generates the list of self-tests from the files selftest/check_*.cpp.
 file(GLOB STARPO_CHECK_SOURCES CONFIGURE_DEPENDS src/engine/cuda/selftest/check_*.cpp)
 set(STARPO_CHECK_DECLARATIONS "")
 set(STARPO_CHECK_CALLS "")
@@ -28,7 +28,8 @@ add_library(starpo-cuda-host OBJECT ${STARPO_CUDA_HOST_SOURCES} ${CMAKE_CURRENT_
 starpo_unite(starpo-cuda-host ${STARPO_CUDA_HOST_SOURCES})
 target_link_libraries(starpo-cuda-host PUBLIC starpo ${CMAKE_DL_LIBS})
 
-# A file has one language in CMake; a kernel's has two, so C++ gets it through a file that includes it.
+# A file has one language in CMake, but kernels need two. So the emulation compiles a C++ file that includes the kernel
+# file.
 foreach(source IN LISTS STARPO_KERNEL_SOURCES)
   if(NOT source MATCHES "/cuda/runtime/")
     cmake_path(GET source STEM name)
@@ -41,7 +42,8 @@ endforeach()
 add_library(starpo-cuda-emulated OBJECT ${STARPO_EMULATION_SOURCES})
 target_compile_definitions(starpo-cuda-emulated PUBLIC STARPO_EMULATED)
 target_compile_options(starpo-cuda-emulated PRIVATE -Wno-unknown-pragmas)
-# The tests run where they are built. Without the instruction, every fmaf is a call of the C library, and half of the emulation's time.
+# Use FMA instructions if this machine has them, because the tests run on the machine that builds them. Otherwise every
+# fmaf calls the C library, which doubles the emulation's time.
 include(CheckCXXSourceRuns)
 check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"fma\") && __builtin_cpu_supports(\"avx2\") ? 0 : 1; }" STARPO_BUILT_ON_FMA)
 if(STARPO_BUILT_ON_FMA)
@@ -59,11 +61,11 @@ if(STARPO_CUDA AND NOT STARPO_SANITIZE AND NOT STARPO_FUZZ)
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
       set(STARPO_NVCC ON)
     else()
-      message(STATUS "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old, 12.0 is the first with C++20")
+      message(STATUS "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: C++20 requires 12.0")
     endif()
   endif()
   if(NOT STARPO_NVCC AND NOT STARPO_CUDA STREQUAL "AUTO")
-    message(FATAL_ERROR "STARPO_CUDA is on, but there is no nvcc that works (12.0 or newer). Put it on the PATH or name it by -DCMAKE_CUDA_COMPILER=")
+    message(FATAL_ERROR "STARPO_CUDA is ON, but no working nvcc (12.0 or newer) was found. Put it on the PATH or set -DCMAKE_CUDA_COMPILER=")
   endif()
 endif()
 
@@ -76,7 +78,7 @@ if(NOT STARPO_NVCC)
 endif()
 
 find_package(CUDAToolkit REQUIRED)
-# CMake before 3.26 knows nothing of nvcc's C++20.
+# CMake before 3.26 doesn't know nvcc's option for C++20.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 set(CMAKE_CUDA_STANDARD 20)
@@ -87,8 +89,8 @@ if(STARPO_CCACHE)
 endif()
 add_library(starpo-cuda OBJECT ${STARPO_KERNEL_SOURCES})
 set_target_properties(starpo-cuda PROPERTIES CUDA_COMPILER_LAUNCHER "${STARPO_CUDA_LAUNCHER}")
-# -fmad=false: as for the processor, a*b+c is rounded twice unless the source says fmaf. What nvcc contracts depends on the code around it, so that a formula would
-# have other bits in the sampler than in the loss. The compression wants driver 550; one that CUDA 13 runs on has it.
+# -fmad=false: as on the CPU, a*b+c is rounded twice unless the source contains fmaf. nvcc's contraction depends on the surrounding code, so that a formula would
+# have different bits in the sampler and in the loss. The compression requires driver 550, which CUDA 13 requires anyway.
 target_compile_options(starpo-cuda PRIVATE
   --expt-relaxed-constexpr -fmad=false -Xptxas=-v -Xcompiler=-Wall,-Wextra,-ffp-contract=off
   $<$<VERSION_GREATER_EQUAL:${CMAKE_CUDA_COMPILER_VERSION},13.0>:--compress-mode=size>)

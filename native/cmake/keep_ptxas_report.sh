@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before nvcc: keeps beside the object what ptxas says of each kernel (registers, spills), and passes on every other message.
+# Runs nvcc. Writes ptxas's report on each kernel (registers, spills) to a file beside the object, and prints all other messages.
 object=
 previous=
 for argument; do
@@ -12,8 +12,8 @@ case $object in
 esac
 "$@" 2>"$object.messages"
 status=$?
-said='^ptxas info|^ +[0-9]+ bytes stack frame'
-grep -E "$said" "$object.messages" >"$object.ptxas"
-grep -v -E "$said" "$object.messages" >&2
+report='^ptxas info|^ +[0-9]+ bytes stack frame'
+grep -E "$report" "$object.messages" >"$object.ptxas"
+grep -v -E "$report" "$object.messages" >&2
 rm -f "$object.messages"
 exit $status

@@ -8,7 +8,7 @@
 
 namespace starpo::fuzz {
 
-// The input is what core appends to control.jsonl.
+// The input is appended to control.jsonl, which core writes.
 void control_lines(std::string_view input) {
   static const TemporaryFolder run;
   const auto events = run.path() / "events.jsonl", control = run.path() / "control.jsonl";
@@ -19,7 +19,7 @@ void control_lines(std::string_view input) {
     ControlReader reader(run.path());
     write_text(control, std::string(input));
     const auto commands = reader.poll(journal);
-    for (const ControlCommand& command : commands) require(!command.id.empty(), "a command has an id");
+    for (const ControlCommand& command : commands) require(!command.id.empty(), "every command has an id");
     require(reader.poll(journal).empty(), "a command is read once");
   }
   std::istringstream lines(read_text(events));

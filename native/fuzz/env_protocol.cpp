@@ -26,7 +26,7 @@ const std::array<std::unique_ptr<Environment>, 3>& environments() {
 
 }  // namespace
 
-// The first byte chooses the environment; the rest is its standard input.
+// The first byte selects the environment. The rest is its standard input.
 void env_protocol(std::string_view input) {
   if (input.empty()) return;
   const auto environment = environments()[static_cast<unsigned char>(input[0]) % environments().size()]->clone();
@@ -37,7 +37,7 @@ void env_protocol(std::string_view input) {
   for (std::string line; std::getline(lines, line);) {
     const auto answer = nlohmann::json::parse(line, nullptr, false);
     require(answer.is_object() && answer.contains("error") != answer.contains("observation"),
-            "an answer is an error or an observation");
+            "every answer is an error or an observation");
   }
 }
 

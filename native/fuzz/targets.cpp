@@ -7,7 +7,7 @@ namespace starpo::fuzz {
 std::span<const NamedTarget> targets() {
   static constexpr std::array all{
       NamedTarget{"control-lines", control_lines}, NamedTarget{"env-protocol", env_protocol},
-      NamedTarget{"journal-tail", journal_tail},   NamedTarget{"reply", reply},
+      NamedTarget{"journal-tail", journal_tail},   NamedTarget{"response", response},
       NamedTarget{"run-json", run_json},           NamedTarget{"safetensors", safetensors},
       NamedTarget{"tokenizer", tokenizer},
   };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kText = "I'll go down 12 steps.\n\n\t<think>größer</think> \xF0\x9F\x8E\x92\xFF<|im_end|>  ";
 
-// A vocabulary of all bytes takes kilobytes, which a fuzzer hardly gets right: the input stands in a file that has one.
+// Replaces an empty vocabulary by one of all bytes. That takes kilobytes, which a fuzzer is unlikely to find.
 std::string with_vocabulary(std::string_view input) {
   static const std::string mark = "\"vocab\":{}";
   static const std::string bytes = [] {
@@ -36,14 +36,14 @@ std::string with_vocabulary(std::string_view input) {
 
 }  // namespace
 
-// The input is a tokenizer.json; `"vocab":{}` in it stands for the vocabulary of all bytes.
+// The input is a tokenizer.json. `"vocab":{}` is replaced by the vocabulary of all bytes.
 void tokenizer(std::string_view input) {
   static const TemporaryFolder folder;
   write_text(folder.path() / "tokenizer.json", with_vocabulary(input));
   std::optional<Tokenizer> loaded;
   if (!succeeds([&] { loaded = Tokenizer::load(folder.path()); })) return;
   const auto ids = loaded->encode(kText);
-  for (const auto id : ids) require(id >= 0 && id < loaded->vocab_size(), "encoding gives ids of the vocabulary");
+  for (const auto id : ids) require(id >= 0 && id < loaded->vocab_size(), "encoded ids are in the vocabulary");
   loaded->decode(ids);
 }
 

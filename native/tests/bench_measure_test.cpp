@@ -20,7 +20,7 @@ class RememberingGenerator final : public Generator {
   }
   void append(int, std::span<const std::int32_t>) override {}
   void end(int) override {}
-  void generate(std::span<const ReplyRequest> requests, const DrawSettings&,
+  void generate(std::span<const ResponseRequest> requests, const DrawSettings&,
                 std::vector<std::vector<Choice>>& choices) override {
     choices.assign(requests.size(), {});
     for (std::size_t i = 0; i < requests.size(); ++i) choices[i].assign(std::min(3, requests[i].limit), {7, -1, 1});

@@ -60,7 +60,7 @@ TEST_CASE("cuda attention: the textbook's gradient is that of finite differences
     below[i] -= step;
     differences[i] = (loss(above) - loss(below)) / (2 * step);
   }
-  CHECK(normalised_mean_square_error(gradient, differences) < 1e-16);
+  CHECK(normalized_mean_square_error(gradient, differences) < 1e-16);
 }
 
 TEST_CASE("cuda attention: a head dimension without kernels is refused") {

@@ -4,10 +4,10 @@
 #include "error_code.h"
 
 using namespace starpo::cuda;
-using Answer = DriverFacts::Answer;
+using Cause = DriverFacts::Cause;
 
 TEST_CASE("why there is no CUDA device, and what to do") {
-  DriverFacts facts{.answer = Answer::insufficient_driver,
+  DriverFacts facts{.cause = Cause::insufficient_driver,
                     .error = "",
                     .runtime_version = 13000,
                     .driver_version = 0,
@@ -29,11 +29,11 @@ TEST_CASE("why there is no CUDA device, and what to do") {
   facts.runtime_version = 12080;
   CHECK(explain_no_device(facts).hint.find("525 or newer") != std::string::npos);
 
-  facts.answer = Answer::no_device;
+  facts.cause = Cause::no_device;
   CHECK(explain_no_device(facts).code == "no_gpu");
   CHECK(explain_no_device(facts).hint.find("CUDA_VISIBLE_DEVICES") != std::string::npos);
 
-  facts.answer = Answer::other;
+  facts.cause = Cause::other;
   facts.error = "system not yet initialized (cudaErrorSystemNotReady)";
   CHECK(explain_no_device(facts).code == "gpu_failed");
   CHECK(explain_no_device(facts).message.find("cudaErrorSystemNotReady") != std::string::npos);

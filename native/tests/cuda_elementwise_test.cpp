@@ -112,7 +112,7 @@ TEST_CASE("CUDA: without clipping AdamW gives the CPU's bits") {
   DeviceBuffer<float> first(size), second(size);
   first.fill_zero(stream);
   second.fill_zero(stream);
-  auto flags = on_device(stream, decay_by_eights(decayed));
+  auto flags = on_device(stream, group_decay_flags(decayed));
   auto partials = poisoned<double>(stream, kNormPartials);
   auto report = poisoned<StepReport>(stream, 1);
   for (int step = 1; step <= 4; ++step) {
@@ -130,6 +130,6 @@ TEST_CASE("CUDA: without clipping AdamW gives the CPU's bits") {
 }
 
 TEST_CASE("CUDA: decay flags are one for eight weights") {
-  CHECK(decay_by_eights(std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 0}) == std::vector<std::uint8_t>{1, 0});
-  CHECK_THROWS_AS(decay_by_eights(std::vector<std::uint8_t>{1, 1, 0}), std::invalid_argument);
+  CHECK(group_decay_flags(std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 0}) == std::vector<std::uint8_t>{1, 0});
+  CHECK_THROWS_AS(group_decay_flags(std::vector<std::uint8_t>{1, 1, 0}), std::invalid_argument);
 }

@@ -53,7 +53,7 @@ TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't
   DeviceBuffer<float> output(4);
   const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
   CHECK_THROWS_WITH_AS(
-      record(), "launch of write_once: a kernel that has never run can't be recorded, since its first launch loads it",
+      record(), "launch of write_once: a kernel must run before it is captured, because its first launch loads it",
       std::logic_error);
   STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data());
   record();

@@ -43,9 +43,9 @@ struct GpuInput {
     advantages.resize(targets);
   }
   void forward() { network->make_pass()->forward(batch, 1, logprobs, entropies); }
-  void learn(const BatchLoss& loss) {
+  void forward_backward(const BatchLoss& loss) {
     PolicyLossSums sums;
-    network->make_pass()->learn(batch, 1, loss, logprobs, entropies, sums);
+    network->make_pass()->forward_backward(batch, 1, loss, logprobs, entropies, sums);
   }
   // count: of the numbers that a policy's loss has for each sequence.
   BatchLoss loss(std::size_t first, std::size_t second, double kl) const {
@@ -88,16 +88,16 @@ TEST_CASE("a GPU refuses a micro-batch that is none, before it reads or writes b
 
 TEST_CASE("a GPU refuses a loss or results of another size than the micro-batch's") {
   GpuInput gpu;
-  CHECK_NOTHROW(gpu.learn(gpu.loss(2, 1, 0)));
-  CHECK_THROWS_AS(gpu.learn(gpu.loss(2, 0, 0)), std::invalid_argument);
-  CHECK_THROWS_AS(gpu.learn(gpu.loss(3, 3, 0)), std::invalid_argument);
-  CHECK_THROWS_AS(gpu.learn(gpu.loss(2, 1, 0.1)), std::invalid_argument);  // a KL term without a reference
+  CHECK_NOTHROW(gpu.forward_backward(gpu.loss(2, 1, 0)));
+  CHECK_THROWS_AS(gpu.forward_backward(gpu.loss(2, 0, 0)), std::invalid_argument);
+  CHECK_THROWS_AS(gpu.forward_backward(gpu.loss(3, 3, 0)), std::invalid_argument);
+  CHECK_THROWS_AS(gpu.forward_backward(gpu.loss(2, 1, 0.1)), std::invalid_argument);  // a KL term without a reference
   BatchLoss one_sequence = gpu.loss(2, 1, 0);
   one_sequence.sequences.pop_back();
-  CHECK_THROWS_AS(gpu.learn(one_sequence), std::invalid_argument);
+  CHECK_THROWS_AS(gpu.forward_backward(one_sequence), std::invalid_argument);
   gpu.logprobs.resize(2);
   CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);
-  CHECK_THROWS_AS(gpu.learn(gpu.loss(2, 1, 0)), std::invalid_argument);
+  CHECK_THROWS_AS(gpu.forward_backward(gpu.loss(2, 1, 0)), std::invalid_argument);
 
   GpuInput critic(ModelHead::value);
   const auto pass = critic.network->make_pass();
@@ -112,7 +112,7 @@ TEST_CASE("a micro-batch that predicts nothing runs on a GPU as on the processor
   gpu.resize(0);
   gpu.network->trained().clear_gradients();
   CHECK_NOTHROW(gpu.forward());
-  CHECK_NOTHROW(gpu.learn(gpu.loss(0, 0, 0)));
+  CHECK_NOTHROW(gpu.forward_backward(gpu.loss(0, 0, 0)));
   CHECK(take_step(gpu.network->trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0, 0}).gradient_norm == 0);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a reply whose logits were not finite says so, and can't be gone on wi
   gpu.network->write_weights(0, weights);
   const auto generator = gpu.network->make_generator(3, 16);
   const DrawSettings draws{{1, RandomStream::train_sampling}, 1, {1, 1, 0, 0}, {}};
-  const std::vector<ReplyRequest> requests{{0, 4}};
+  const std::vector<ResponseRequest> requests{{0, 4}};
   std::vector<std::vector<Choice>> choices;
   generator->begin(0, std::vector<std::int32_t>{1, 2}, -1, 0);
   generator->generate(requests, draws, choices);

@@ -17,8 +17,8 @@ TEST_CASE("the order of threads changes no bit of a step of learning, nor of wha
     CAPTURE(order);
     cuda::emulated::set_order(order);
     cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
-    turns.push_back(cuda::first_turns(cuda::converse(gpu.network(), true)));
-    cuda::learn_step(gpu.network());
+    turns.push_back(cuda::first_turns(cuda::play_turns(gpu.network(), true)));
+    cuda::training_step(gpu.network());
     if (order == 0) weights = gpu.state(StateVector::weights);
     CHECK(gpu.state(StateVector::weights) == weights);
     CHECK(turns[order].chosen == turns[0].chosen);
@@ -34,7 +34,7 @@ TEST_CASE("while replies go on, nothing is copied that the host has to wait for"
   for (int slot = 0; slot < 3; ++slot)
     generator->begin(slot, std::array{1, 2, 3, 4}, 1, static_cast<std::uint32_t>(slot));
   const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {}, {}};
-  const ReplyRequest requests[] = {{0, 24}, {1, 24}, {2, 24}};
+  const ResponseRequest requests[] = {{0, 24}, {1, 24}, {2, 24}};
   std::vector<std::vector<Choice>> choices;
   generator->generate(requests, draws, choices);  // with the prompts
   const std::int64_t before = cuda::emulated::staged_copies();
@@ -83,12 +83,12 @@ TEST_CASE("a micro-batch of no given size is as large as the GPU's memory has ro
     sized.pass_tokens = tokens;
     return static_cast<std::size_t>(make_engine({"cuda:0"}, threads)->reserve(sized).total_bytes());
   };
-  CHECK(make_engine({"cpu"}, threads)->suitable_pass_tokens(needs) == 4096);
-  CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 32768);
+  CHECK(make_engine({"cpu"}, threads)->default_pass_tokens(needs) == 4096);
+  CHECK(make_engine({"cuda:0"}, threads)->default_pass_tokens(needs) == 32768);
   const std::size_t room = total(8192) * 9 / 8;
   cuda::emulated::set_device_memory(room);
-  CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 8192);
+  CHECK(make_engine({"cuda:0"}, threads)->default_pass_tokens(needs) == 8192);
   cuda::emulated::set_device_memory(4096);
-  CHECK(make_engine({"cuda:0"}, threads)->suitable_pass_tokens(needs) == 2048);
+  CHECK(make_engine({"cuda:0"}, threads)->default_pass_tokens(needs) == 2048);
   cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }

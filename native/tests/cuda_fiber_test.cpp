@@ -195,7 +195,7 @@ TEST_CASE("emulated kernels: barriers and shuffles") {
     output.fill_poison(stream);
     STARPO_LAUNCH(stream, rows, 64, 0, softmax, device_input.data(), output.data(), columns);
     const auto result = on_host(stream, output);
-    CHECK(normalised_mean_square_error(result, expected) < 1e-12);
+    CHECK(normalized_mean_square_error(result, expected) < 1e-12);
     if (first.empty()) first = result;
     CHECK(result == first);
   });
@@ -222,7 +222,7 @@ TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
       c.fill_poison(stream);
       STARPO_LAUNCH(stream, 1, 32, 2 * (16 * 16 + 16 * 8) * sizeof(Bf16), (kernel), device_a.data(), device_b.data(),
                     c.data(), k);
-      CHECK(normalised_mean_square_error(on_host(stream, c), expected) < 1e-12);
+      CHECK(normalized_mean_square_error(on_host(stream, c), expected) < 1e-12);
     });
   };
   check(tile_product<true>, true);
@@ -314,7 +314,8 @@ TEST_CASE("emulated kernels: what is wrong is said with kernel, block and thread
   DeviceBuffer<float> buffer(64);
   in_every_order([&] {
     CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 64, 0, divergent_barrier, 40); }) ==
-          "kernel divergent_barrier, block (0, 0, 0): deadlock, since not all of 64 threads came to the same point: 40 "
+          "kernel divergent_barrier, block (0, 0, 0): deadlock, because not all of 64 threads reached the same "
+          "barrier: 40 "
           "wait at __syncthreads, 0 for the lanes "
           "of their warp, 24 have returned");
     CHECK(message_of([&] {

@@ -38,13 +38,13 @@ double forward_error(Fixture& f, Matmul& matmul, bool bias = false) {
   Gemm<Bf16, Out> gemm = problem.gemm();
   if (bias) gemm.bias = problem.device_bias.data();
   matmul.gemm_nt(f.stream, gemm);
-  return normalised_mean_square_error(problem.result(f.stream), problem.reference(bias, false));
+  return normalized_mean_square_error(problem.result(f.stream), problem.reference(bias, false));
 }
 
 double input_gradient_error(Fixture& f, Matmul& matmul) {
   GemmProblem<Bf16, Bf16> problem(f.stream, GemmLayout::nn, kTokens, kNarrow, kWide, 8);
   matmul.gemm_nn(f.stream, problem.gemm());
-  return normalised_mean_square_error(problem.result(f.stream), problem.reference(false, false));
+  return normalized_mean_square_error(problem.result(f.stream), problem.reference(false, false));
 }
 
 double weight_gradient_error(Fixture& f, Matmul& matmul) {
@@ -53,7 +53,7 @@ double weight_gradient_error(Fixture& f, Matmul& matmul) {
   Gemm<Bf16, float> gemm = problem.gemm();
   gemm.accumulate = true;
   matmul.gemm_tn(f.stream, gemm);
-  return normalised_mean_square_error(problem.result(f.stream), problem.reference(false, true));
+  return normalized_mean_square_error(problem.result(f.stream), problem.reference(false, true));
 }
 
 void check_every_product(Fixture& f, Matmul& matmul) {
@@ -82,7 +82,7 @@ TEST_CASE("cuBLASLt: large products run on it, the others on the own kernels") {
   matmul.gemm_nt(f.stream, few.gemm());
   GemmProblem<float, float> precise(f.stream, GemmLayout::nt, kTokens, kWide, kNarrow);
   matmul.gemm_nt(f.stream, precise.gemm());
-  CHECK(normalised_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < kFp32Tolerance);
+  CHECK(normalized_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < kFp32Tolerance);
   // None of the engine's has a bias, so the library is never asked to add one.
   CHECK(forward_error<Bf16>(f, matmul, true) < kBf16Tolerance);
   CHECK(matmul.counts().library == 8);
@@ -131,14 +131,14 @@ TEST_CASE("cuBLASLt: a shape that it has no algorithm for, or fails at, is the o
   Matmul refusing = f.fast("no_large_algorithm");
   CHECK(refusing.uses_library());
   check_every_product(f, refusing);
-  CHECK(refusing.counts().refused == 3);  // the fourth has fewer rows
+  CHECK(refusing.counts().unsupported == 3);  // the fourth has fewer rows
   CHECK(refusing.counts().library == 1);
 
   Matmul failing = f.fast("failing_late");
   CHECK(failing.uses_library());
   for (int i = 0; i < 3; ++i) CHECK(forward_error<Bf16>(f, failing) < kBf16Tolerance);
   CHECK(failing.counts().library == 1);
-  CHECK(failing.counts().refused == 2);
+  CHECK(failing.counts().unsupported == 2);
 }
 
 TEST_CASE("cuBLASLt: isn't opened where the mode wants one order of summation or fp32") {
@@ -185,11 +185,11 @@ TEST_CASE("cuBLASLt: what it doesn't take is named") {
   std::string reason;
   lt::Functions functions = lt::open_library({{fake("good")}, "a test's"}, reason)->functions;
   const lt::Shape shape{GemmLayout::nt, 64, 96, 128, 128, 128, 96, lt::DataType::bf16, 16};
-  CHECK(lt::Description(functions, shape, 1 << 20).refused() == "");
+  CHECK(lt::Description(functions, shape, 1 << 20).rejected() == "");
   functions.set_preference = [](lt::Descriptor, lt::PreferenceAttribute attribute, const void*, std::size_t) {
     return attribute == lt::PreferenceAttribute::alignment_c ? static_cast<lt::Status>(7) : lt::Status::success;
   };
-  CHECK(lt::Description(functions, shape, 1 << 20).refused() == "alignment_c (status 7)");
+  CHECK(lt::Description(functions, shape, 1 << 20).rejected() == "alignment_c (status 7)");
 }
 
 TEST_CASE("cuBLASLt: where it is looked for") {

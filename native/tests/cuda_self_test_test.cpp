@@ -58,7 +58,7 @@ TEST_CASE("a check fails by its error, by NaN and by what it throws, and the nex
 
 TEST_CASE("the normalised error of values that aren't numbers is none") {
   const std::vector<float> poisoned{1, NAN};
-  CHECK(std::isnan(normalised_mean_square_error(poisoned, std::vector<double>{1, 2})));
-  CHECK(normalised_mean_square_error(std::vector<float>{3, 3}, std::vector<double>{3, 4}) == doctest::Approx(1.0 / 25));
-  CHECK(normalised_mean_square_error(std::vector<float>{0, 1}, std::vector<double>{0, 0}) == 1.0);
+  CHECK(std::isnan(normalized_mean_square_error(poisoned, std::vector<double>{1, 2})));
+  CHECK(normalized_mean_square_error(std::vector<float>{3, 3}, std::vector<double>{3, 4}) == doctest::Approx(1.0 / 25));
+  CHECK(normalized_mean_square_error(std::vector<float>{0, 1}, std::vector<double>{0, 0}) == 1.0);
 }

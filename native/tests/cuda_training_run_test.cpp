@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(DeviceRun,
     CHECK(events("started").back().at("device") == (second == "cpu" ? "cpu" : "cuda:0"));
     CHECK(events("started").back().at("resume").at("iteration") == 1);
     CHECK(metrics().at("warm_start/loss") > 0);
-    CHECK(cuda::normalised_mean_square_error(final_weights(), expected) < 1e-6);
+    CHECK(cuda::normalized_mean_square_error(final_weights(), expected) < 1e-6);
   }
 }
 

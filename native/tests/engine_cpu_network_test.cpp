@@ -28,7 +28,7 @@ std::vector<float> everything_of(Network& network) {
   const auto generator = network.make_generator(1, 60);
   generator->begin(0, batch.tokens, -1, 1);
   std::vector<std::vector<Choice>> choices;
-  const ReplyRequest request{0, 1};
+  const ResponseRequest request{0, 1};
   for (int i = 0; i < 5; ++i) {
     generator->generate({&request, 1}, {{1, RandomStream::train_sampling}, 1, {}, {}}, choices);
     results.insert(results.end(), {static_cast<float>(choices[0][0].id), choices[0][0].logprob, choices[0][0].entropy});
@@ -70,7 +70,7 @@ TEST_CASE("a network that is only read refuses to learn, and to give back what i
   std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size()), number(1);
   PolicyLossSums sums;
   CHECK_THROWS_AS(network->trained(), std::logic_error);
-  CHECK_THROWS_AS(network->make_pass()->learn(batch, 1, {}, logprobs, entropies, sums), std::logic_error);
+  CHECK_THROWS_AS(network->make_pass()->forward_backward(batch, 1, {}, logprobs, entropies, sums), std::logic_error);
   CHECK_THROWS_AS(network->read_weights(0, number), std::logic_error);
   CHECK_THROWS_AS(network->write_weights(network->layout().size(), number), std::out_of_range);
 }

@@ -81,10 +81,10 @@ Json memory_of(const RunConfig& config, const ModelConfig& model) {
   try {
     ThreadPool threads(1);
     const auto engine = make_engine(engine_settings(config), threads);
-    if (engine->takes_memory_ahead()) return memory;
+    if (engine->preallocates()) return memory;
     EngineNeeds needs = engine_needs(config, model);
     if (config.optimizer.micro_batch_tokens == 0)
-      needs.pass_tokens = std::max(engine->suitable_pass_tokens(needs), needs.context);
+      needs.pass_tokens = std::max(engine->default_pass_tokens(needs), needs.context);
     memory["plan"] = Json::parse(memory_plan_json(engine->reserve(needs)));
   } catch (const Error& error) {
     memory["problem"] = error_json(error);

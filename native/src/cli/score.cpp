@@ -63,7 +63,7 @@ int score_command(const std::filesystem::path& model_folder, const EngineSetting
   const auto engine = make_engine(settings, threads);
   EngineNeeds needs{.model = read_model_folder_config(model_folder)};
   needs.pass_tokens = needs.model.max_position_embeddings;
-  if (engine->takes_memory_ahead()) engine->reserve(needs);  // otherwise memory grows with the requests
+  if (engine->preallocates()) engine->reserve(needs);  // otherwise memory grows with the requests
   const auto network = engine->make_network(needs.model, ModelHead::language, NetworkUse::read);
   load_weights(model_folder, *network);
   score_sequences(*network, std::cin, std::cout);

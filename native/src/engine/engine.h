@@ -11,7 +11,7 @@
 
 namespace starpo {
 
-// exact: rollout and update compute bit-identical log-probabilities.
+// In `exact` mode, rollout and update compute bit-identical log-probabilities.
 enum class Exactness { exact, fast };
 
 // A device that networks run on.
@@ -24,21 +24,22 @@ class Engine {
   virtual std::string instructions() const = 0;  // CPU instruction set or GPU architecture used for matrix products
 
   // Returns the default number of tokens per micro-batch. Ignores needs.pass_tokens.
-  virtual int suitable_pass_tokens(const EngineNeeds&) const = 0;
+  virtual int default_pass_tokens(const EngineNeeds&) const = 0;
 
   // Plans memory. Call once, before creating networks. Errors: gpu_out_of_memory or out_of_memory (CPU), whose hint
   // names a setting that fits; model_unsupported.
   virtual MemoryPlan reserve(const EngineNeeds&) = 0;
-  // Whether reserve allocates the planned memory, so that a worst-case step before the run proves that it suffices.
-  // Otherwise memory is allocated on demand.
-  virtual bool takes_memory_ahead() const = 0;
-  // After reserve: a warning about the device's configuration.
+  // Returns whether reserve() allocates the planned memory, so that a worst-case step before the run proves that it
+  // suffices. Otherwise memory is allocated on demand.
+  virtual bool preallocates() const = 0;
+  // Returns a warning about the device's configuration, if any. Call after reserve().
   virtual std::optional<std::string> warning() const { return std::nullopt; }
 
-  // After reserve: a sentence about which library computes the matrix products and why, if there is a choice.
+  // Returns a sentence about which library computes the matrix products and why, if there is a choice. Call after
+  // reserve().
   virtual std::optional<std::string> product_choice() const { return std::nullopt; }
 
-  // Device memory in use by all processes, in bytes. Nothing if the device uses host memory.
+  // Returns the device memory that all processes use, in bytes. Returns nothing if the device uses host memory.
   virtual std::optional<std::int64_t> memory_in_use() const { return std::nullopt; }
 
   virtual std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) = 0;
@@ -50,7 +51,7 @@ struct EngineSettings {
   Exactness exactness = Exactness::exact;
 };
 
-// A linear value head on the policy's features, initialised to 0. Runs on the CPU, because it is small.
+// A linear value head on the policy's features, initialized to 0. It runs on the CPU, because it is small.
 class ValueHead {
  public:
   virtual ~ValueHead() = default;
@@ -59,8 +60,8 @@ class ValueHead {
 
   // features: [rows, hidden] -> values: [rows].
   virtual void forward(std::span<const float> features, std::span<float> values) = 0;
-  // Adds d(loss)/d(weights) of the last forward. Sums over rows in order, so that batching changes no bit. The features
-  // get no gradient.
+  // Adds d(loss)/d(weights) of the last forward pass. Sums over rows in order, so that batching changes no bit. The
+  // features receive no gradient.
   virtual void backward(std::span<const float> value_gradients) = 0;
 };
 

@@ -15,8 +15,8 @@ struct SamplingSettings {
   float min_p = 0;  // 0: off
 };
 
-// Settings for sampling. A draw is keyed by iteration, episode and position, so that it does not depend on slot, batch
-// or order.
+// Settings for sampling. The counter of a draw consists of iteration, episode and position, so that it does not depend
+// on slot, batch or order.
 struct DrawSettings {
   Philox random;
   std::uint32_t iteration;
@@ -31,14 +31,14 @@ struct Choice {
 };
 
 // A request to decode a slot's response.
-struct ReplyRequest {
+struct ResponseRequest {
   int slot;
   int limit;  // maximum ids to generate in this call, at least 1
 };
 
-// Generates responses for many slots, with a KV cache that is kept for all turns of an episode. Results of a slot
-// depend only on its own tokens and draws, not on other slots or batching. Exception: on a GPU in `fast` mode sums are
-// split by the number of rows, so other slots can change the last bits of a logit, and occasionally a draw.
+// Generates responses for many slots, with a KV cache that lasts for all turns of an episode. A slot's results depend
+// only on its own tokens and draws, not on other slots or batching. Exception: in `fast` mode, a GPU splits sums by the
+// number of rows, so other slots can change the last bits of a logit, and occasionally a draw.
 class Generator {
  public:
   virtual ~Generator() = default;
@@ -56,9 +56,9 @@ class Generator {
   virtual void append(int slot, std::span<const std::int32_t> tokens) = 0;
   virtual void end(int slot) = 0;
 
-  // Generates ids for each request (each slot at most once): at least one, up to a stop id or the limit. The device may
-  // return fewer. choices: [requests]. The ids become the slots' next tokens.
-  virtual void generate(std::span<const ReplyRequest>, const DrawSettings&,
+  // Generates at least one id for each request, up to a stop id or the limit. The device may return fewer than the
+  // limit. A slot may occur only once. choices: [requests]. The ids become the slots' next tokens.
+  virtual void generate(std::span<const ResponseRequest>, const DrawSettings&,
                         std::vector<std::vector<Choice>>& choices) = 0;
 };
 

@@ -13,10 +13,10 @@ void load_weights(const std::filesystem::path& folder, Network& network) {
 }
 
 void copy_weights(const Network& from, Network& to) {
-  const auto& theirs = from.layout().tensors();
+  const auto& source_tensors = from.layout().tensors();
   for (const TensorSlot& tensor : to.layout().tensors()) {
-    const auto source = std::ranges::find(theirs, tensor.name, &TensorSlot::name);
-    if (source == theirs.end()) continue;
+    const auto source = std::ranges::find(source_tensors, tensor.name, &TensorSlot::name);
+    if (source == source_tensors.end()) continue;
     copy_in_pieces(
         0, tensor.size,
         [&](std::size_t first, std::span<float> values) { from.read_weights(source->offset + first, values); },

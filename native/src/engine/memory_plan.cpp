@@ -33,7 +33,7 @@ std::string gibibytes(std::int64_t bytes) {
 std::string setting_that_fits(const EngineNeeds& needs, const std::function<MemoryPlan(const EngineNeeds&)>& plan,
                               std::int64_t free_bytes) {
   constexpr std::array<const char*, 3> recompute_names{"none", "elementwise", "block"};
-  const auto smaller = [&](EngineNeeds changed) -> std::optional<std::string> {
+  const auto find_setting = [&](EngineNeeds changed) -> std::optional<std::string> {
     for (;; changed.slots /= 2) {
       for (int recompute = static_cast<int>(needs.recompute); recompute < static_cast<int>(recompute_names.size());
            ++recompute) {
@@ -47,10 +47,10 @@ std::string setting_that_fits(const EngineNeeds& needs, const std::function<Memo
       if (changed.slots <= 1) return std::nullopt;
     }
   };
-  if (const auto setting = smaller(needs)) return *setting;
-  EngineNeeds undiagnosed = needs;
-  undiagnosed.reads_start = false;
-  if (const auto setting = smaller(undiagnosed)) return *setting;
+  if (const auto setting = find_setting(needs)) return *setting;
+  EngineNeeds without_diagnostics = needs;
+  without_diagnostics.reads_start = false;
+  if (const auto setting = find_setting(without_diagnostics)) return *setting;
   return "no value of optimizer.micro_batch_tokens, optimizer.recompute, rollout.slots or diagnostics.every fits: use "
          "a smaller model, a smaller rollout.context, critic.model none, or a device with more memory";
 }

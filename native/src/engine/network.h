@@ -9,10 +9,8 @@
 
 namespace starpo {
 
-enum class NetworkUse {
-  trained,
-  read
-};  // read: only the weights in the compute format; no master weights, gradients or optimiser state
+// `read` keeps only the weights in the compute format, without master weights, gradients and optimizer state.
+enum class NetworkUse { trained, read };
 
 // A Qwen2 network on a device. Sampling and training use the same weights.
 class Network {
@@ -21,16 +19,15 @@ class Network {
 
   virtual const ParameterLayout& layout() const = 0;
 
-  // Weights [first, first + the span's size) of the layout. Only trained networks can be read.
+  // Read or write the weights [first, first + span size) of the layout. Only trained networks can be read.
   virtual void read_weights(std::size_t first, std::span<float>) const = 0;
   virtual void write_weights(std::size_t first, std::span<const float>) = 0;
 
-  // All weights, in the layout's order. Throws for NetworkUse::read.
+  // Returns all weights, in the layout's order. Throws for NetworkUse::read.
   virtual Trainable& trained() = 0;
 
-  // The network must outlive both.
-  virtual std::unique_ptr<Generator> make_generator(int slots,
-                                                    int context) = 0;  // context: maximum tokens per slot
+  // The network must outlive both. context: maximum tokens per slot.
+  virtual std::unique_ptr<Generator> make_generator(int slots, int context) = 0;
   virtual std::unique_ptr<NetworkPass> make_pass() = 0;
 };
 

@@ -39,21 +39,22 @@ class NetworkPass {
  public:
   virtual ~NetworkPass() = default;
 
-  // Writes log-probability and entropy of each target, from logits / temperature, in nats: [targets].
+  // Writes the log-probability and entropy of each target, from logits / temperature, in nats: [targets].
   virtual void forward(const PackedBatch&, float temperature, std::span<float> logprobs,
                        std::span<float> entropies) = 0;
 
-  // Also adds d(loss)/d(weights) to the network's gradients and the loss to `sums`. With exact products, splitting a
-  // mini-batch into micro-batches (in order) changes no bit of the gradients.
-  virtual void learn(const PackedBatch&, float temperature, const BatchLoss&, std::span<float> logprobs,
-                     std::span<float> entropies, PolicyLossSums& sums) = 0;
+  // Runs forward(), then adds d(loss)/d(weights) to the network's gradients and the loss to `sums`. With exact
+  // products, splitting a mini-batch into micro-batches (in order) changes no bit of the gradients.
+  virtual void forward_backward(const PackedBatch&, float temperature, const BatchLoss&, std::span<float> logprobs,
+                                std::span<float> entropies, PolicyLossSums& sums) = 0;
 
-  // [targets, hidden] the head's input in the last forward() or learn(), valid until the next call.
+  // Returns the head's input in the last forward() or forward_backward(), [targets, hidden]. It is valid until the next
+  // call.
   virtual std::span<const float> features() const = 0;
 
-  // The forward pass with a value head. values: [targets], each at the position that predicts its target.
+  // Runs the forward pass with a value head. values: [targets], each at the position that predicts its target.
   virtual void forward_values(const PackedBatch&, std::span<float> values) = 0;
-  // Adds the gradients of the last forward_values() to the network's gradients.
+  // Runs the backward pass of the last forward_values() and adds to the network's gradients.
   virtual void backward_values(std::span<const float> value_gradients) = 0;
 };
 

@@ -32,7 +32,7 @@ class Trainable {
   virtual const std::vector<TensorSlot>& tensors() const = 0;
   std::size_t size() const { return tensors().empty() ? 0 : tensors().back().offset + tensors().back().size; }
 
-  // Elements [first, first + the span's size) of a state vector.
+  // Read or write the elements [first, first + span size) of a state vector.
   virtual void read(StateVector, std::size_t first, std::span<float>) const = 0;
   virtual void write(StateVector, std::size_t first, std::span<const float>) = 0;
 
@@ -65,7 +65,7 @@ struct OptimizerStep {
   bool finite_weights;  // after the step
 };
 
-// Takes a whole step without replicas.
+// Takes a whole step on a single replica.
 OptimizerStep take_step(Trainable&, const AdamWSettings&);
 
 }  // namespace starpo

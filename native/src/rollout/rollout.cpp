@@ -86,7 +86,7 @@ class SlotScheduler {
   int next_ = 0;
   int finished_ = 0;
 
-  std::vector<ReplyRequest> requests_;
+  std::vector<ResponseRequest> requests_;
   std::vector<std::vector<Choice>> choices_;
 };
 

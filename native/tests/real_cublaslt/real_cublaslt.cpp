@@ -85,10 +85,10 @@ int main(int argc, char** argv) {
         const lt::Description description(
             library->functions, {layout, 1180, 896, 4864, 4864, 4864, 4864, result, alignment}, std::size_t{32} << 20);
         ++described;
-        if (description.refused().empty()) continue;
+        if (description.rejected().empty()) continue;
         ++refused;
         std::cerr << "layout " << static_cast<int>(layout) << ", result " << static_cast<int>(result) << ", alignment "
-                  << alignment << ": " << description.refused() << "\n";
+                  << alignment << ": " << description.rejected() << "\n";
       }
   // Without a GPU: CUBLAS_STATUS_NOT_INITIALIZED.
   lt::Handle handle = nullptr;

@@ -6,7 +6,7 @@ namespace starpo {
 
 namespace {
 
-// Scratch of the calling thread for rounded rows. Callers use thread_memory().
+// Returns x rounded to bf16, in a buffer of the calling thread. It is not thread_memory(), which callers use.
 Bf16* rounded_rows(const Bf16Kernels& k, int rows, int depth, const float* x) {
   thread_local AlignedBuffer memory;
   memory.reserve(bf16_rows_size(rows, depth) / 2);

@@ -23,8 +23,8 @@ class CpuPass final : public NetworkPass {
     pass_.forward(batch, temperature, logprobs, entropies);
   }
 
-  void learn(const PackedBatch& batch, float temperature, const BatchLoss& loss, std::span<float> logprobs,
-             std::span<float> entropies, PolicyLossSums& sums) override {
+  void forward_backward(const PackedBatch& batch, float temperature, const BatchLoss& loss, std::span<float> logprobs,
+                        std::span<float> entropies, PolicyLossSums& sums) override {
     std::span<float> gradients = this->gradients();
     pass_.forward(batch, temperature, logprobs, entropies);
     logprob_gradients_.resize(logprobs.size());
@@ -89,14 +89,15 @@ std::string CpuEngine::instructions() const {
   return precision_ == Precision::bf16 ? bf16_kernels_name() : isa_name(selected_isa());
 }
 
-int CpuEngine::suitable_pass_tokens(const EngineNeeds& needs) const {
-  // Chosen so that activations fit the caches. The number changes no bit.
-  constexpr int most = 4096, least = 512;
+int CpuEngine::default_pass_tokens(const EngineNeeds& needs) const {
+  // These numbers let activations fit the caches. They change no bit.
+  constexpr int maximum = 4096, minimum = 512;
   const std::int64_t available = available_memory_bytes();
-  EngineNeeds tried = needs;
-  for (tried.pass_tokens = most; tried.pass_tokens > std::max(least, needs.context); tried.pass_tokens /= 2)
-    if (plan_cpu_memory(tried, precision_).total_bytes() <= available) return tried.pass_tokens;
-  return std::max(least, needs.context);
+  EngineNeeds candidate = needs;
+  for (candidate.pass_tokens = maximum; candidate.pass_tokens > std::max(minimum, needs.context);
+       candidate.pass_tokens /= 2)
+    if (plan_cpu_memory(candidate, precision_).total_bytes() <= available) return candidate.pass_tokens;
+  return std::max(minimum, needs.context);
 }
 
 MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
@@ -133,8 +134,8 @@ MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
   if (needs.reads_reference) add("reference", network(ModelHead::language, NetworkUse::read));
   if (needs.reads_start) add("start", network(ModelHead::language, NetworkUse::read));
   if (needs.slots > 0) {
-    // One extra slot computes a group's prompt. Shared tokens are stored outside the cache and leave the same amount of
-    // it untouched.
+    // One extra slot computes the prompt of a group. Shared tokens are stored outside the cache, but leave the same
+    // amount of the cache untouched.
     add("kv_cache", KeyValueCache::bytes(needs.model, needs.slots + 1, needs.context, precision));
     add("rollout_buffers", static_cast<std::int64_t>(sizeof(float)) * needs.slots * needs.model.vocab_size);
   }
@@ -143,12 +144,12 @@ MemoryPlan plan_cpu_memory(const EngineNeeds& needs, Precision precision) {
       return CpuTrainingPass::bytes(needs.model, head, needs.pass_tokens, use);
     };
     CpuTrainingPass::Bytes sum = pass(ModelHead::language, policy_use);
-    const auto also = [&](const CpuTrainingPass::Bytes& bytes) {
+    const auto add_pass = [&](const CpuTrainingPass::Bytes& bytes) {
       sum = {sum.activations + bytes.activations, sum.logits + bytes.logits};
     };
-    if (needs.trains_critic) also(pass(ModelHead::value, NetworkUse::trained));
-    if (needs.reads_reference) also(pass(ModelHead::language, NetworkUse::read));
-    if (needs.reads_start) also(pass(ModelHead::language, NetworkUse::read));
+    if (needs.trains_critic) add_pass(pass(ModelHead::value, NetworkUse::trained));
+    if (needs.reads_reference) add_pass(pass(ModelHead::language, NetworkUse::read));
+    if (needs.reads_start) add_pass(pass(ModelHead::language, NetworkUse::read));
     add("activations", sum.activations);
     add("logits", sum.logits);
   }

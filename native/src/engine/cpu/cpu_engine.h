@@ -33,9 +33,9 @@ class CpuEngine final : public Engine {
   std::string device() const override { return "cpu"; }
   std::string device_name() const override;
   std::string instructions() const override;
-  int suitable_pass_tokens(const EngineNeeds&) const override;
+  int default_pass_tokens(const EngineNeeds&) const override;
   MemoryPlan reserve(const EngineNeeds&) override;
-  bool takes_memory_ahead() const override { return false; }
+  bool preallocates() const override { return false; }
   std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
 
  private:
@@ -43,8 +43,8 @@ class CpuEngine final : public Engine {
   Precision precision_;
 };
 
-// The maximum memory of each part of a run on the CPU, all with lifetime `run`. The caller sets device_bytes and
-// free_bytes.
+// Returns the maximum memory of each part of a run on the CPU, all with lifetime `run`. The caller sets device,
+// device_bytes and free_bytes.
 MemoryPlan plan_cpu_memory(const EngineNeeds&, Precision);
 
 }  // namespace starpo

@@ -5,33 +5,34 @@
 
 namespace starpo {
 
-// Draws one id per call for every slot, in one batch.
+// Samples one id per slot and call, in one batch.
 class CpuGenerator final : public Generator {
  public:
   CpuGenerator(const CpuModel&, int slots, int context);
 
-  int slots() const override { return static_cast<int>(conversations_.size()); }
+  int slots() const override { return static_cast<int>(slot_states_.size()); }
   int context() const override { return decoder_.context(); }
   void reset() override;
   void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) override;
   void append(int slot, std::span<const std::int32_t> tokens) override;
   void end(int slot) override;
-  void generate(std::span<const ReplyRequest>, const DrawSettings&, std::vector<std::vector<Choice>>& choices) override;
+  void generate(std::span<const ResponseRequest>, const DrawSettings&,
+                std::vector<std::vector<Choice>>& choices) override;
 
  private:
   // A slot's episode and the tokens for its next step.
-  struct Conversation {
+  struct SlotState {
     std::uint32_t episode = 0;
     std::vector<std::int32_t> pending;
   };
 
   void share_prefix(int group, std::span<const std::int32_t> prompt);
-  std::int32_t draw(int entry, const Conversation&, int slot, const DrawSettings&, std::vector<float>& scratch) const;
+  std::int32_t draw(int entry, const SlotState&, int slot, const DrawSettings&, std::vector<float>& scratch) const;
 
   const CpuModel& model_;
-  int prefix_slot_;  // the decoder's last slot: a group's prompt without its last token
+  int prefix_slot_;  // the last slot of the decoder, which caches the prompt of a group without its last token
   CpuDecoder decoder_;
-  std::vector<Conversation> conversations_;
+  std::vector<SlotState> slot_states_;
   int prefix_group_ = -1;
   std::vector<std::int32_t> prefix_;
 

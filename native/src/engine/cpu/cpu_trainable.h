@@ -10,12 +10,12 @@
 
 namespace starpo {
 
-// Returns the sum of squares. Sums blocks in float lanes, then the block sums in double and in order, so that threads
+// Returns the sum of squares. Sums each block in float lanes, then the blocks in double and in order, so that threads
 // and instruction sets change no bit.
 double sum_of_squares(std::span<const float>, ThreadPool&);
 
-// AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2) over one flat buffer. Weight decay skips tensors of one
-// dimension (norms, biases): `decayed` has one flag per weight.
+// AdamW (Loshchilov & Hutter, arXiv 1711.05101, algorithm 2) on a flat buffer. `decayed` has one flag per weight,
+// because weight decay skips tensors with one dimension (norms and biases).
 class AdamW {
  public:
   explicit AdamW(std::size_t size);
@@ -32,7 +32,7 @@ class AdamW {
 // A flat buffer of weights in host memory with gradients and AdamW. Gradients and moments are allocated on first use.
 class CpuTrainable final : public Trainable {
  public:
-  // The weights belong to the caller. `changed(first, count)` is called after each write to a range.
+  // The weights must outlive this object. Calls changed(first, count) after each write to a range.
   CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool&,
                std::function<void(std::size_t first, std::size_t count)> changed);
 
@@ -43,9 +43,10 @@ class CpuTrainable final : public Trainable {
   double squared_norm() override;
   bool apply(const AdamWSettings&, float gradient_scale) override;
 
-  std::span<float> gradients() { return gradients_; }  // passes add to them; empty before the first clear_gradients()
+  // Passes add to the gradients. They are empty before the first clear_gradients().
+  std::span<float> gradients() { return gradients_; }
 
-  // Bytes of gradients, moments and flags for this many weights.
+  // Returns the bytes of gradients, moments and flags for `size` weights.
   static std::int64_t bytes(std::size_t size);
 
  private:
@@ -53,7 +54,7 @@ class CpuTrainable final : public Trainable {
 
   std::vector<TensorSlot> tensors_;
   std::span<float> weights_;
-  std::vector<std::uint8_t> decayed_;  // one flag per weight
+  std::vector<std::uint8_t> decayed_;
   ThreadPool& threads_;
   std::function<void(std::size_t, std::size_t)> changed_;
   std::vector<float> gradients_;

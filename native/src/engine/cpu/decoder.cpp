@@ -12,12 +12,12 @@ namespace starpo {
 
 namespace {
 
-// Rows of scores at a time when slots share a prefix: enough for whole tiles, few enough for a cache.
+// Maximum rows of scores when slots share a prefix: enough for whole tiles, few enough for a cache.
 constexpr int kMaxScoreRows = 64;
 
 int score_rows(const Widths& width) { return std::max({kMaxScoreRows, width.group, kAttentionRows}); }
 
-// Returns the maximum length of a row of scores for `context` tokens. Shared and own tokens are both padded to whole
+// Returns the maximum length of a row of scores for `context` tokens. Shared and own tokens are each padded to whole
 // panels, which adds one panel.
 std::size_t longest_score_row(int context) { return score_row(context, 1); }
 
@@ -25,12 +25,13 @@ std::size_t longest_score_row(int context) { return score_row(context, 1); }
 struct Rows {
   int count;                                   // rows per entry
   std::ptrdiff_t query_stride, output_stride;  // between rows of an entry
-  int token;                                   // of the first row; `token_step` apart
-  int token_step;
-  const float* queries;  // of the first entry; entries are one row of qkv apart
+  int token;                                   // token index of the first row
+  int token_step;                              // from one row to the next
+  const float* queries;                        // of the first entry; entries are one row of qkv apart
   float* output;
 };
 
+// Attention for one layer and key-value head.
 class HeadAttention {
  public:
   HeadAttention(const CpuModel& model, const DecoderSlots& slots, int layer, int head, float* scratch, int context)
@@ -44,13 +45,13 @@ class HeadAttention {
         keys_(reciprocals_ + score_rows(width_)),
         values_(keys_ + packed_size(width_.head_dim, context)) {}
 
-  // The new tokens of one entry, or of several entries with the same prefix and one new token each.
+  // Computes the new tokens of one entry, or of several entries that have the same prefix and one new token each.
   void attend(std::span<const SlotTokens> entries, const float* qkv, float* attended) {
     const int tokens = static_cast<int>(entries[0].tokens.size());
     const int rows = tokens == 1 ? width_.group : std::min(tokens, kAttentionRows);
     if (expands(rows)) slots_.cache().expand(entries[0].slot, layer_, head_, own_length(entries[0]), keys_, values_);
     const std::ptrdiff_t column = static_cast<std::ptrdiff_t>(head_) * width_.group * width_.head_dim;
-    // Rows are the heads of the group for one token, or the tokens of one head for several.
+    // For one token, the rows are the heads of the group. For several, they are the tokens of a head.
     if (tokens == 1)
       return attend(entries, {rows, width_.head_dim, width_.head_dim, 0, 0, qkv + column, attended + column});
     for (int head = 0; head < width_.group; ++head)
@@ -95,7 +96,7 @@ class HeadAttention {
     for (int i = 0; i < count; ++i) kernels().attention_output(tile(i));
   }
 
-  // Rows at a constant stride: of one entry, or at the same position in all entries.
+  // Calls product() for rows at a constant stride: all rows of one entry, or row r of all entries.
   template <class Product>
   void for_products(int count, const Rows& rows, std::ptrdiff_t stride, Product product) {
     if (count == 1)
@@ -140,15 +141,15 @@ class HeadAttention {
   float *scores_, *reciprocals_, *keys_, *values_;
 };
 
-// Returns how many of the first entries are computed together: those with the same prefix and one new token each.
-std::size_t together(const CpuModel& model, const DecoderSlots& slots, std::span<const SlotTokens> entries) {
+// Returns the number of leading entries that are computed together: those with the same prefix and one new token each.
+std::size_t count_together(const CpuModel& model, const DecoderSlots& slots, std::span<const SlotTokens> entries) {
   const Widths width(model.layout().config());
   const SharedPrefix* const prefix = slots.prefix(entries[0].slot);
   const bool expanded = model.precision() == Precision::bf16 && !attention_reads_bf16(width.group, width.head_dim);
   if (prefix == nullptr || expanded) return 1;
-  const std::size_t most = std::max(1, kMaxScoreRows / width.group);
+  const std::size_t max_count = std::max(1, kMaxScoreRows / width.group);
   std::size_t count = 0;
-  while (count < std::min(most, entries.size()) && entries[count].tokens.size() == 1 &&
+  while (count < std::min(max_count, entries.size()) && entries[count].tokens.size() == 1 &&
          slots.prefix(entries[count].slot) == prefix)
     ++count;
   return std::max<std::size_t>(count, 1);
@@ -162,14 +163,14 @@ std::size_t decode_attention_scratch(const CpuModel& model, int context) {
   return score_rows(width) * (longest_score_row(context) + 1) + 2 * expanded;
 }
 
-// Computes a layer's attention for every entry's new tokens and stores their keys and values. qkv [tokens, Widths::qkv]
-// and attended [tokens, Widths::queries] have a row per new token, in the order of the entries. Adjacent entries read a
-// shared prefix once; every sum follows the order of the keys, so that changes no bit.
+// Computes a layer's attention for the new tokens of all entries and stores their keys and values. qkv [tokens,
+// Widths::qkv] and attended [tokens, Widths::queries] have one row per new token, in the order of the entries. Adjacent
+// entries read a shared prefix once. This changes no bit, because all sums follow the order of the keys.
 void decode_attention(const CpuModel& model, DecoderSlots& slots, std::span<const SlotTokens> entries, int layer,
                       const float* qkv, float* attended, float* scratch, int context) {
   const Widths width(model.layout().config());
   while (!entries.empty()) {
-    const std::size_t count = together(model, slots, entries);
+    const std::size_t count = count_together(model, slots, entries);
     std::ptrdiff_t row = 0;
     for (const SlotTokens& entry : entries.first(count))
       for (std::size_t i = 0; i < entry.tokens.size(); ++i, ++row)
@@ -213,8 +214,9 @@ void CpuDecoder::copy(int from, int to, int length) { state_->slots.copy(from, t
 
 void CpuDecoder::extend(std::span<const SlotTokens> entries, std::span<float> logits) {
   state_->check(entries, logits);
-  // Each task runs some slots through the whole model, so a step has one parallel region. Tasks have similar numbers of
-  // rows: few enough to use all threads, but at least 64, since every task reads all weights.
+  // Each task runs some slots through the whole model, so that a step has one parallel region. Tasks have similar
+  // numbers of rows. There are at least as many tasks as threads, and more only if each has 64 rows, because every task
+  // reads all weights.
   std::size_t total = 0;
   for (const SlotTokens& entry : entries) total += entry.tokens.size();
   const std::size_t threads = state_->model.threads().size();
@@ -243,13 +245,13 @@ void CpuDecoder::State::check(std::span<const SlotTokens> entries, std::span<con
   const ModelConfig& config = model.layout().config();
   if (logits.size() != entries.size() * config.vocab_size)
     throw std::invalid_argument("logits must be [entries, vocab]");
-  std::vector<bool> taken(slots.count());
+  std::vector<bool> used(slots.count());
   for (const SlotTokens& entry : entries) {
     if (entry.tokens.empty()) throw std::invalid_argument("no tokens for a slot");
     if (slots.length(entry.slot) + entry.tokens.size() > static_cast<std::size_t>(context))
       throw std::out_of_range("tokens beyond the context");
-    if (taken[entry.slot]) throw std::invalid_argument("a slot appears twice in one call");
-    taken[entry.slot] = true;
+    if (used[entry.slot]) throw std::invalid_argument("a slot appears twice in one call");
+    used[entry.slot] = true;
     for (const std::int32_t token : entry.tokens)
       if (token < 0 || token >= config.vocab_size) throw std::out_of_range("token outside the vocabulary");
   }
@@ -262,9 +264,9 @@ void CpuDecoder::State::run(std::span<const SlotTokens> entries, int rows, float
   const CpuModel::Packed& packed = model.packed();
   const float* const weights = model.weights().data();
   const std::size_t n = rows;
-  const auto [scratch, x, normed, qkv, attended, gate_up, hidden, position_words] =
-      carve(thread_memory(), {decode_attention_scratch(model, context), n * width.hidden, n * width.hidden,
-                              n * width.qkv, n * width.queries, n * 2 * width.intermediate, n * width.intermediate, n});
+  const auto [scratch, x, normed, qkv, attended, gate_up, hidden, position_words] = split_buffer(
+      thread_memory(), {decode_attention_scratch(model, context), n * width.hidden, n * width.hidden, n * width.qkv,
+                        n * width.queries, n * 2 * width.intermediate, n * width.intermediate, n});
   std::int32_t* const positions = reinterpret_cast<std::int32_t*>(position_words);
 
   std::size_t row = 0;

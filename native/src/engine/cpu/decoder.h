@@ -15,8 +15,8 @@ struct SlotTokens {
   std::span<const std::int32_t> tokens;  // not empty
 };
 
-// A KV-cached forward pass for many sequences. The cache of a slot is kept until it is cleared, for all turns of an
-// episode. A slot's results depend only on its own tokens, not on other slots or on how its tokens are split over
+// The forward pass with a KV cache for many sequences. A slot keeps its cache for all turns of an episode, until
+// clear(). A slot's results depend only on its own tokens, not on other slots or on how its tokens are split over
 // calls.
 class CpuDecoder {
  public:
@@ -28,11 +28,11 @@ class CpuDecoder {
   int length(int slot) const;  // tokens in the slot
 
   void clear(int slot);
-  // Makes slot `to` a copy of the first `length` tokens of slot `from`, so that a group's prompt is computed once.
+  // Makes slot `to` a copy of the first `length` tokens of slot `from`, so that the prompt of a group is computed once.
   void copy(int from, int to, int length);
 
-  // Appends each entry's tokens (each slot at most once per call) and writes the logits after its last token: logits
-  // [entries, vocab].
+  // Appends the tokens of each entry and writes the logits after its last token: [entries, vocab]. A slot may occur
+  // only once.
   void extend(std::span<const SlotTokens> entries, std::span<float> logits);
 
  private:

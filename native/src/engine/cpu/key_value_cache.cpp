@@ -7,8 +7,8 @@ namespace starpo {
 
 namespace {
 
-void put(float value, float& place) { place = value; }
-void put(float value, Bf16& place) { place = to_bf16(value); }
+void put(float value, float& target) { target = value; }
+void put(float value, Bf16& target) { target = to_bf16(value); }
 float get(float number) { return number; }
 float get(Bf16 number) { return from_bf16(number); }
 
@@ -44,7 +44,7 @@ void KeyValueCache::load(int slot, int layer, int head, int position, float* key
 template <class Number>
 void KeyValueCache::store_as(int slot, int layer, int position, const float* qkv) {
   const int dim = width_.head_dim;
-  const std::size_t column = key_place(position);
+  const std::size_t column = key_offset(position);
   for (int head = 0; head < width_.kv_heads; ++head) {
     Number* const keys = at<Number>(slot, layer, head);
     Number* const values = keys + keys_size_ + static_cast<std::size_t>(position) * dim;
@@ -57,7 +57,7 @@ void KeyValueCache::store_as(int slot, int layer, int position, const float* qkv
 template <class Number>
 void KeyValueCache::load_as(int slot, int layer, int head, int position, float* key, float* value) const {
   const int dim = width_.head_dim;
-  const Number* const keys = at<Number>(slot, layer, head) + key_place(position);
+  const Number* const keys = at<Number>(slot, layer, head) + key_offset(position);
   const Number* const values = at<Number>(slot, layer, head) + keys_size_ + static_cast<std::size_t>(position) * dim;
   for (int d = 0; d < dim; ++d) {
     key[d] = get(keys[static_cast<std::size_t>(d) * kPanel]);
@@ -79,11 +79,11 @@ SharedPrefix::SharedPrefix(const ModelConfig& config, int length)
       values_size_(packed_size(length, width_.head_dim)),
       memory_(static_cast<std::size_t>(config.num_hidden_layers) * width_.kv_heads * (keys_size_ + values_size_)) {}
 
-std::size_t SharedPrefix::key_place(int position, int d) const {
+std::size_t SharedPrefix::key_offset(int position, int d) const {
   return (static_cast<std::size_t>(position / kPanel) * width_.head_dim + d) * kPanel + position % kPanel;
 }
 
-std::size_t SharedPrefix::value_place(int position, int d) const {
+std::size_t SharedPrefix::value_offset(int position, int d) const {
   return (static_cast<std::size_t>(d / kPanel) * length_ + position) * kPanel + d % kPanel;
 }
 
@@ -91,15 +91,15 @@ void SharedPrefix::store(int layer, int head, int position, const float* key, co
   float* const keys = block(layer, head);
   float* const values = keys + keys_size_;
   for (int d = 0; d < width_.head_dim; ++d) {
-    keys[key_place(position, d)] = key[d];
-    values[value_place(position, d)] = value[d];
+    keys[key_offset(position, d)] = key[d];
+    values[value_offset(position, d)] = value[d];
   }
 }
 
 void SharedPrefix::load(int layer, int head, int position, float* key, float* value) const {
   for (int d = 0; d < width_.head_dim; ++d) {
-    key[d] = keys(layer, head)[key_place(position, d)];
-    value[d] = values(layer, head)[value_place(position, d)];
+    key[d] = keys(layer, head)[key_offset(position, d)];
+    value[d] = values(layer, head)[value_offset(position, d)];
   }
 }
 
@@ -117,20 +117,20 @@ void DecoderSlots::copy(int from, int to, int length) {
 }
 
 std::shared_ptr<const SharedPrefix> DecoderSlots::make_prefix(int slot, int length) const {
-  const auto made = std::make_shared<SharedPrefix>(config_, length);
-  const SharedPrefix* const before = prefix(slot);
+  const auto result = std::make_shared<SharedPrefix>(config_, length);
+  const SharedPrefix* const existing = prefix(slot);
   const int shared_length = shared(slot);
   std::vector<float> key(config_.head_dim), value(config_.head_dim);
   for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
     for (int head = 0; head < config_.num_key_value_heads; ++head)
       for (int position = 0; position < length; ++position) {
         if (position < shared_length)
-          before->load(layer, head, position, key.data(), value.data());
+          existing->load(layer, head, position, key.data(), value.data());
         else
           cache_.load(slot, layer, head, position - shared_length, key.data(), value.data());
-        made->store(layer, head, position, key.data(), value.data());
+        result->store(layer, head, position, key.data(), value.data());
       }
-  return made;
+  return result;
 }
 
 }  // namespace starpo

@@ -32,7 +32,7 @@ void pack_rows(int rows, int columns, const float* matrix, float* packed) {
         packed[c] = first + c < columns ? matrix[static_cast<std::size_t>(r) * columns + first + c] : 0.0f;
 }
 
-// Panels of pairs of depths: element (depth, column) of the operand is at(depth, column).
+// Packs an operand in panels whose rows are pairs of depths. at(depth, column) returns an element.
 template <class F>
 void pack_pairs(int depth, int columns, Bf16* packed, F at) {
   for (int first = 0; first < columns; first += kPanel)
@@ -56,58 +56,57 @@ void pack(const PackedMatrix& matrix, bool forward, const float* weights) {
   }
 }
 
-// Returns the position of element (depth, column) in an operand's panels of 32 columns, with pairs of depths in
-// bfloat16.
-std::size_t place(int depths, int depth, int column) {
+// Return the index of element (depth, column) in an operand's panels of 32 columns. In bf16, rows are pairs of depths.
+std::size_t panel_index(int depths, int depth, int column) {
   return (static_cast<std::size_t>(column / kPanel) * depths + depth) * kPanel + column % kPanel;
 }
-std::size_t place_of_pair(int depths, int depth, int column) {
+std::size_t pair_panel_index(int depths, int depth, int column) {
   return (static_cast<std::size_t>(column / kPanel) * padded_depth(depths) + depth / 2 * 2) * kPanel +
          column % kPanel * 2 + depth % 2;
 }
 
-// Packs the weights [input, input + the span's size) of a row.
+// Packs the weights [input, input + span size) of row `output`.
 void pack_part(const PackedMatrix& matrix, int output, int input, std::span<const float> weights) {
   const int outputs = matrix.outputs, inputs = matrix.inputs;
   for (const float weight : weights) {
     if (matrix.forward_bf16 != nullptr) {
-      matrix.forward_bf16[place_of_pair(inputs, input, output)] = to_bf16(weight);
+      matrix.forward_bf16[pair_panel_index(inputs, input, output)] = to_bf16(weight);
       if (matrix.backward_bf16 != nullptr)
-        matrix.backward_bf16[place_of_pair(outputs, output, input)] = to_bf16(weight);
+        matrix.backward_bf16[pair_panel_index(outputs, output, input)] = to_bf16(weight);
     } else {
-      matrix.forward[place(inputs, input, output)] = weight;
-      if (matrix.backward != nullptr) matrix.backward[place(outputs, output, input)] = weight;
+      matrix.forward[panel_index(inputs, input, output)] = weight;
+      if (matrix.backward != nullptr) matrix.backward[panel_index(outputs, output, input)] = weight;
     }
     ++input;
   }
 }
 
-// Weights [first, first + size) of the layout, stored unpacked at `place`.
-struct KeptWeights {
-  std::size_t first, size, place;
+// The unpacked weights of [first, first + size) in the layout are at `position` of State::weights.
+struct UnpackedRange {
+  std::size_t first, size, position;
 };
 
-// All weights if the model is trained; otherwise those that no matrix product reads.
-std::vector<KeptWeights> kept_weights(const ParameterLayout& layout, NetworkUse use) {
+// Returns all weights if the model is trained, otherwise those that matrix products don't read.
+std::vector<UnpackedRange> unpacked_ranges(const ParameterLayout& layout, NetworkUse use) {
   if (use == NetworkUse::trained) return {{0, layout.size(), 0}};
-  std::vector<KeptWeights> kept;
-  std::size_t place = 0;
+  std::vector<UnpackedRange> ranges;
+  std::size_t position = 0;
   for (const TensorSlot& tensor : layout.tensors())
     if (tensor.shape.size() == 1 || tensor.name == "model.embed_tokens.weight") {
-      kept.push_back({tensor.offset, tensor.size, place});
-      place += tensor.size;
+      ranges.push_back({tensor.offset, tensor.size, position});
+      position += tensor.size;
     }
-  return kept;
+  return ranges;
 }
 
-std::size_t size_of(const std::vector<KeptWeights>& kept) { return kept.back().place + kept.back().size; }
+std::size_t size_of(const std::vector<UnpackedRange>& ranges) { return ranges.back().position + ranges.back().size; }
 
-// Offsets of the unpacked weights in memory. Offsets of other matrices are not used.
-ModelOffsets offsets_in(const std::vector<KeptWeights>& kept, ModelOffsets offsets) {
+// Returns the offsets of the unpacked weights in memory. The offsets of other matrices are not used.
+ModelOffsets offsets_in(const std::vector<UnpackedRange>& ranges, ModelOffsets offsets) {
   const auto move = [&](std::size_t& offset) {
-    for (const KeptWeights& each : kept)
+    for (const UnpackedRange& each : ranges)
       if (offset >= each.first && offset < each.first + each.size) {
-        offset = each.place + (offset - each.first);
+        offset = each.position + (offset - each.first);
         return;
       }
   };
@@ -117,7 +116,7 @@ ModelOffsets offsets_in(const std::vector<KeptWeights>& kept, ModelOffsets offse
   return offsets;
 }
 
-// Every matrix used in products, with its offset in the layout.
+// Calls body for each matrix that products use, with its sizes and its offset in the layout.
 template <class F>
 void for_each_matrix(const ParameterLayout& layout, F body) {
   const Widths width(layout.config());
@@ -137,12 +136,12 @@ void for_each_matrix(const ParameterLayout& layout, F body) {
        layout.head() == ModelHead::value ? 1 : width.vocab, width.hidden, offsets.head);
 }
 
-// Floats per pack of a matrix.
+// Returns the floats of a pack of a matrix.
 std::size_t pack_size(Precision precision, int depth, int columns) {
   return precision == Precision::bf16 ? packed_bf16_size(depth, columns) / 2 : packed_size(depth, columns);
 }
 
-// Floats of a matrix's packs: forward, and backward if the model is trained.
+// Returns the floats of all packs of a matrix: forward, and backward if the model is trained.
 std::size_t packs_size(Precision precision, NetworkUse use, int outputs, int inputs) {
   return pack_size(precision, inputs, outputs) +
          (use == NetworkUse::trained ? pack_size(precision, outputs, inputs) : 0);
@@ -162,14 +161,14 @@ struct CpuModel::State {
   State(const ModelConfig& config, ThreadPool& pool, ModelHead head, NetworkUse use)
       : layout(config, head),
         threads(pool),
-        learns(use == NetworkUse::trained),
-        kept(kept_weights(layout, use)),
-        weights(size_of(kept)) {}
+        is_trained(use == NetworkUse::trained),
+        unpacked(unpacked_ranges(layout, use)),
+        weights(size_of(unpacked)) {}
 
   ParameterLayout layout;
   ThreadPool& threads;
-  bool learns;
-  std::vector<KeptWeights> kept;
+  bool is_trained;
+  std::vector<UnpackedRange> unpacked;
   std::vector<float> weights;
   Packed packed;
   std::vector<std::pair<PackedMatrix*, std::size_t>> matrices;  // with their offsets in the layout
@@ -180,7 +179,7 @@ struct CpuModel::State {
 CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use)
     : state_(std::make_unique<State>(config, pool, head, use)) {
   Packed& packed = state_->packed;
-  packed.offsets = offsets_in(state_->kept, model_offsets(state_->layout));
+  packed.offsets = offsets_in(state_->unpacked, model_offsets(state_->layout));
   if (precision == Precision::bf16) {
     packed.bf16 = bf16_kernels();
     if (packed.bf16 == nullptr)
@@ -191,13 +190,13 @@ CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precis
   packed.layers.resize(packed.offsets.layers.size());
   packed.memory.reserve(packs_size(state_->layout, precision, use));
   float* next = packed.memory.data();
-  for_each_matrix(state_->layout, [&](const auto& of, int outputs, int inputs, std::size_t offset) {
-    PackedMatrix& matrix = of(packed);
+  for_each_matrix(state_->layout, [&](const auto& select, int outputs, int inputs, std::size_t offset) {
+    PackedMatrix& matrix = select(packed);
     matrix.outputs = outputs;
     matrix.inputs = inputs;
     state_->matrices.emplace_back(&matrix, offset);
     float* const forward = next;
-    float* const backward = state_->learns ? forward + pack_size(precision, inputs, outputs) : nullptr;
+    float* const backward = state_->is_trained ? forward + pack_size(precision, inputs, outputs) : nullptr;
     next += packs_size(precision, use, outputs, inputs);
     if (packed.bf16) {
       matrix.forward_bf16 = reinterpret_cast<Bf16*>(forward);
@@ -214,25 +213,25 @@ CpuModel::~CpuModel() = default;
 const ParameterLayout& CpuModel::layout() const { return state_->layout; }
 ThreadPool& CpuModel::threads() const { return state_->threads; }
 Precision CpuModel::precision() const { return state_->packed.bf16 ? Precision::bf16 : Precision::fp32; }
-bool CpuModel::learns() const { return state_->learns; }
+bool CpuModel::is_trained() const { return state_->is_trained; }
 std::span<const float> CpuModel::weights() const { return state_->weights; }
 std::span<float> CpuModel::mutable_weights() { return state_->weights; }
 const CpuModel::Packed& CpuModel::packed() const { return state_->packed; }
 
 std::int64_t CpuModel::bytes(const ParameterLayout& layout, Precision precision, NetworkUse use) {
-  return static_cast<std::int64_t>((size_of(kept_weights(layout, use)) + packs_size(layout, precision, use)) *
+  return static_cast<std::int64_t>((size_of(unpacked_ranges(layout, use)) + packs_size(layout, precision, use)) *
                                    sizeof(float));
 }
 
 void CpuModel::write(std::size_t first, std::span<const float> values) {
   if (first > state_->layout.size() || values.size() > state_->layout.size() - first)
     throw std::out_of_range("the range exceeds the layout");
-  for (const KeptWeights& kept : state_->kept) {
-    const std::size_t begin = std::max(first, kept.first),
-                      end = std::min(first + values.size(), kept.first + kept.size);
+  for (const UnpackedRange& range : state_->unpacked) {
+    const std::size_t begin = std::max(first, range.first),
+                      end = std::min(first + values.size(), range.first + range.size);
     if (begin < end)
       std::ranges::copy(values.subspan(begin - first, end - begin),
-                        state_->weights.begin() + static_cast<std::ptrdiff_t>(kept.place + (begin - kept.first)));
+                        state_->weights.begin() + static_cast<std::ptrdiff_t>(range.position + (begin - range.first)));
   }
   state_->pack_range(first, values);
 }

@@ -15,9 +15,8 @@
 
 namespace starpo {
 
-// A weight matrix [outputs, inputs] in panels of 32 columns: `forward` of its transpose (x W^T), `backward` of itself
-// (dy W). In float or bfloat16, depending on the model's precision; the other pointers
-// are null.
+// A weight matrix [outputs, inputs] in panels of 32 columns: `forward` packs its transpose (for x W^T), `backward` the
+// matrix (for dy W). Either the fp32 or the bf16 pointers are set, depending on the model's precision.
 struct PackedMatrix {
   int outputs = 0, inputs = 0;
   float* forward = nullptr;
@@ -31,29 +30,31 @@ struct PackedLayer {
 };
 
 // The weights of a Qwen2 policy or critic, with the packed copies that kernels read. CpuDecoder and CpuTrainingPass
-// share it for sampling and training; only write() and weights_changed() modify it. With NetworkUse::read it has only
-// the weights that are read unpacked (embeddings, norms, biases) and packs for the forward pass.
+// share it for sampling and training. Only write() and weights_changed() modify it. With NetworkUse::read, it has only
+// the weights that are read unpacked (embeddings, norms, biases) and the packs for the forward pass.
 class CpuModel {
  public:
+  // Errors: precision_unsupported.
   CpuModel(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language,
-           NetworkUse = NetworkUse::trained);  // Error precision_unsupported
+           NetworkUse = NetworkUse::trained);
   ~CpuModel();
 
   const ParameterLayout& layout() const;
   ThreadPool& threads() const;
   Precision precision() const;
-  bool learns() const;
+  bool is_trained() const;
 
-  // Weights [first, first + the span's size) of the layout, with their packed copies.
+  // Writes the weights [first, first + span size) of the layout and their packed copies.
   void write(std::size_t first, std::span<const float>);
 
-  std::span<const float> weights() const;  // at packed().offsets; the whole layout if the model is trained
-  // The optimiser writes here, then calls weights_changed() to update the packed copies.
+  // Returns the unpacked weights, which packed().offsets locates. They are the whole layout if the model is trained.
+  std::span<const float> weights() const;
+  // The optimizer writes here, then calls weights_changed() to update the packed copies.
   std::span<float> mutable_weights();
   void weights_changed();
   void weights_changed(std::size_t first, std::size_t count);
 
-  // Bytes of weights and packs.
+  // Returns the bytes of weights and packs.
   static std::int64_t bytes(const ParameterLayout&, Precision, NetworkUse);
 
   struct Packed {
@@ -75,33 +76,35 @@ class CpuModel {
 void logprob_and_entropy(std::span<const float> logits, int vocab, std::span<const std::int32_t> targets,
                          float temperature, std::span<float> logprobs, std::span<float> entropies, ThreadPool&);
 
-// Returns the total floats of buffers with these sizes, each aligned to a cache line.
-inline std::size_t carved_size(std::span<const std::size_t> sizes) {
+// Returns the total size of buffers with these sizes, each aligned to a cache line. Sizes are in floats.
+inline std::size_t buffers_size(std::span<const std::size_t> sizes) {
   constexpr std::size_t line = 16;
   std::size_t sum = 0;
   for (const std::size_t size : sizes) sum += (size + line - 1) / line * line;
   return sum;
 }
 
-// Returns their consecutive positions in memory.
+// Returns the addresses of such buffers in memory.
 template <std::size_t N>
-std::array<float*, N> pieces_of(float* memory, const std::array<std::size_t, N>& sizes) {
-  std::array<float*, N> pieces;
-  for (std::size_t i = 0; i < N; ++i) pieces[i] = memory + carved_size(std::span(sizes).first(i));
-  return pieces;
+std::array<float*, N> split_memory(float* memory, const std::array<std::size_t, N>& sizes) {
+  std::array<float*, N> addresses;
+  for (std::size_t i = 0; i < N; ++i) addresses[i] = memory + buffers_size(std::span(sizes).first(i));
+  return addresses;
 }
 
-// Splits a buffer into parts. The next call for the same buffer invalidates the content.
+// Splits memory into buffers of these sizes, and grows it if necessary. The next call for the same memory invalidates
+// them.
 template <std::size_t N>
-std::array<float*, N> carve(AlignedBuffer& memory, const std::size_t (&sizes)[N]) {
-  memory.reserve(carved_size(sizes));
-  return pieces_of(memory.data(), std::to_array(sizes));
+std::array<float*, N> split_buffer(AlignedBuffer& memory, const std::size_t (&sizes)[N]) {
+  memory.reserve(buffers_size(sizes));
+  return split_memory(memory.data(), std::to_array(sizes));
 }
 
-// Scratch memory of the calling thread, kept until the thread ends.
+// Returns the scratch memory of the calling thread.
 AlignedBuffer& thread_memory();
 
-// Panels of the transpose of matrix [rows, columns] (rows `stride` apart): packed columns are the matrix's rows.
+// Packs the transpose of matrix [rows, columns] (rows `stride` apart) in panels: columns of the pack are rows of the
+// matrix.
 void pack_transposed(int rows, int columns, const float* matrix, std::ptrdiff_t stride, float* packed);
 
 }  // namespace starpo

@@ -7,7 +7,7 @@
 namespace starpo {
 namespace {
 
-// e^x in fp32 for x <= 0, in plain IEEE operations that the compiler may vectorise without changing a bit.
+// Returns e^x in fp32 for x <= 0, with plain IEEE operations that the compiler can vectorize without changing a bit.
 inline float exp_non_positive(float x) {
   x = std::max(x, -87.0f);
   const float n = static_cast<float>(static_cast<int>(x * 1.44269504f - 0.5f));
@@ -22,13 +22,13 @@ inline float exp_non_positive(float x) {
   return p * std::bit_cast<float>((static_cast<int>(n) + 127) << 23);
 }
 
-// Returns the smallest probability among the k largest.
+// Returns the k-th largest value.
 float kth_largest(std::vector<float> values, int k) {
   std::nth_element(values.begin(), values.begin() + (k - 1), values.end(), std::greater<>());
   return values[k - 1];
 }
 
-// Returns the smallest probability in the smallest set of largest ones whose sum is `share` of the total.
+// Returns the smallest value of the nucleus: the fewest largest values whose sum is at least `share` of the total.
 float nucleus_threshold(std::vector<float> values, float share, float total) {
   std::sort(values.begin(), values.end(), std::greater<>());
   float sum = 0;
@@ -77,7 +77,7 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingSettings&
     last = static_cast<std::int32_t>(i);
     if (sum > target) return last;
   }
-  return last;  // rounding can leave the target at the end
+  return last;  // rounding can keep the sum below the target
 }
 
 }  // namespace starpo

@@ -23,15 +23,15 @@ std::vector<float> random_numbers(std::size_t count, std::uint32_t what) {
   return values;
 }
 
-// b[depth, columns] in panels of 32 columns, each panel's inner index in groups of `together`.
+// Packs b [depth, columns] in panels of 32 columns, with `grouped` depths per row of a panel.
 template <class T, class Convert>
-std::vector<T> pack(const std::vector<float>& b, int padded, int together, Convert convert) {
+std::vector<T> pack(const std::vector<float>& b, int padded, int grouped, Convert convert) {
   std::vector<T> packed(panels(kColumns) * kPanel * static_cast<std::size_t>(padded), T{});
   for (int k = 0; k < kDepth; ++k)
     for (int column = 0; column < kColumns; ++column) {
-      const int place =
-          ((column / kPanel * (padded / together) + k / together) * kPanel + column % kPanel) * together + k % together;
-      packed[static_cast<std::size_t>(place)] = convert(b[static_cast<std::size_t>(k * kColumns + column)]);
+      const int index =
+          ((column / kPanel * (padded / grouped) + k / grouped) * kPanel + column % kPanel) * grouped + k % grouped;
+      packed[static_cast<std::size_t>(index)] = convert(b[static_cast<std::size_t>(k * kColumns + column)]);
     }
   return packed;
 }
@@ -86,12 +86,12 @@ void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
   for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
     if (!isa_supported(isa)) continue;
     const std::string name = std::string("cpu ") + isa_name(isa);
-    const Outputs found = outputs(isa == Isa::scalar ? scalar::kernels()
-                                  : isa == Isa::avx2 ? avx2::kernels()
-                                                     : avx512::kernels(),
-                                  a, packed);
-    report(name + " product", normalised_mean_square_error(found.product, expected), 1e-7);
-    report(name + " equals scalar to the bit", found == reference ? 0 : 1, 0);
+    const Outputs computed = outputs(isa == Isa::scalar ? scalar::kernels()
+                                     : isa == Isa::avx2 ? avx2::kernels()
+                                                        : avx512::kernels(),
+                                     a, packed);
+    report(name + " product", normalized_mean_square_error(computed.product, expected), 1e-7);
+    report(name + " equals scalar to the bit", computed == reference ? 0 : 1, 0);
   }
   if (const Bf16Kernels* const kernels = bf16_kernels()) {
     std::vector<Bf16> rounded(bf16_rows_size(kRows, kDepth));
@@ -99,7 +99,7 @@ void cpu_self_test(const std::string& filter, const OnCheckResult& on_result) {
     const auto pairs = pack<Bf16>(b, padded_depth(kDepth), 2, to_bf16);
     kernels->round_rows(kRows, kDepth, a.data(), kDepth, rounded.data());
     kernels->multiply(kRows, kColumns, kDepth, rounded.data(), pairs.data(), nullptr, 0, c.data(), kColumns);
-    report(std::string("cpu ") + bf16_kernels_name() + " product", normalised_mean_square_error(c, expected), 5e-4);
+    report(std::string("cpu ") + bf16_kernels_name() + " product", normalized_mean_square_error(c, expected), 5e-4);
   }
 }
 

@@ -8,33 +8,33 @@
 
 namespace starpo {
 
-// Forward and backward pass of a packed micro-batch. The head runs only on the target rows.
+// Forward and backward passes of packed micro-batches. The head runs only on the target rows.
 class CpuTrainingPass {
  public:
   explicit CpuTrainingPass(const CpuModel&);
   ~CpuTrainingPass();
 
-  // logprobs, entropies: [targets], from logits / temperature, in nats. Keeps what backward needs. Bit-identical to
-  // CpuDecoder.
+  // Writes the log-probability and entropy of each target, from logits / temperature, in nats: [targets]. They are
+  // bit-identical to those of CpuDecoder. Keeps the activations for backward().
   void forward(const PackedBatch&, float temperature, std::span<float> logprobs, std::span<float> entropies);
 
-  // Adds d(loss)/d(weights) to gradients (flat, the layout's order), given d(loss)/d(logprob) and d(loss)/d(entropy) of
-  // every target of the last forward. The sum over tokens continues from the current gradients, so splitting a
-  // mini-batch into micro-batches (in order) changes no bit.
+  // Adds d(loss)/d(weights) to gradients (flat, in the layout's order), from d(loss)/d(logprob) and d(loss)/d(entropy)
+  // of the targets of the last forward(). The sum over tokens continues from the current gradients, so splitting a
+  // mini-batch into micro-batches (in order) changes no bit. A forward pass allows one backward pass.
   void backward(std::span<const float> logprob_gradients, std::span<const float> entropy_gradients,
                 std::span<float> gradients);
 
-  // The forward pass with a value head. values: [targets], each at the position that predicts its target.
+  // Run the passes with a value head. values: [targets], each at the position that predicts its target.
   void forward_values(const PackedBatch&, std::span<float> values);
   void backward_values(std::span<const float> value_gradients, std::span<float> gradients);
 
-  // Bytes of a pass over this many tokens, all of them targets.
+  // Memory of a pass over `tokens` tokens, all of them targets.
   struct Bytes {
     std::int64_t activations, logits;
   };
   static Bytes bytes(const ModelConfig&, ModelHead, int tokens, NetworkUse);
 
-  // [targets, hidden] the head's input in the last forward, valid until the next.
+  // Returns the head's input in the last forward pass, [targets, hidden]. It is valid until the next pass.
   std::span<const float> features() const;
 
  private:

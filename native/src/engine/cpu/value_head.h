@@ -8,7 +8,7 @@
 
 namespace starpo {
 
-// A value head on the CPU. weights: [hidden + 1], the bias last.
+// A value head on the CPU. weights: [hidden + 1], with the bias last.
 class CpuValueHead final : public ValueHead {
  public:
   CpuValueHead(int hidden, ThreadPool&);

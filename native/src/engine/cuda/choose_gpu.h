@@ -11,7 +11,7 @@ namespace starpo {
 // (CPU) for cpu, and for auto if no GPU is usable. Errors: device_unavailable, with reason and hint.
 const cuda::Device* choose_gpu(const std::string& device, const cuda::DeviceList&);
 
-// The same for the GPUs of this machine. Does not query the driver for cpu.
+// Chooses among the GPUs of this machine. Does not query the driver for cpu.
 std::optional<cuda::Device> choose_gpu(const std::string& device);
 
 }  // namespace starpo

@@ -59,7 +59,7 @@ double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Seque
           {own[i].rollout_logprobs, own[i].advantages, {}, weights[static_cast<std::size_t>(micro.first) + i]});
     std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size());
     PolicyLossSums sums;
-    pass.learn(batch, settings.temperature, loss, logprobs, entropies, sums);
+    pass.forward_backward(batch, settings.temperature, loss, logprobs, entropies, sums);
     progress();
   }
   const double norm = std::sqrt(policy.trained().squared_norm());

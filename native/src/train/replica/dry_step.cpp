@@ -37,10 +37,10 @@ class DryStep {
         entropies_(batch_.targets.size()),
         values_(batch_.targets.size()) {}
 
-  void learn() {
+  void forward_backward() {
     replica_.policy->trained().clear_gradients();
     PolicyLossSums sums;
-    replica_.policy_pass->learn(batch_, temperature_, loss(), logprobs_, entropies_, sums);
+    replica_.policy_pass->forward_backward(batch_, temperature_, loss(), logprobs_, entropies_, sums);
     if (replica_.critic) {
       replica_.critic->trained().clear_gradients();
       replica_.critic->forward(batch_, *replica_.policy_pass, values_);
@@ -65,7 +65,7 @@ class DryStep {
     constexpr int size_step = 8;
     for (int busy = needs.slots; busy > 0; busy -= size_step) {
       generator.reset();
-      std::vector<ReplyRequest> requests;
+      std::vector<ResponseRequest> requests;
       for (int slot = 0; slot < busy; ++slot) {
         const bool whole = busy == needs.slots && (slot == 0 || group >= 0);
         generator.begin(slot, std::span(prompt).first(whole ? prompt.size() : 1), group,
@@ -116,7 +116,7 @@ void dry_step(const RunConfig& config, Replica& replica, std::span<const std::in
   const int total = 3;
   progress(0, total);
   DryStep step(config, replica, stop_ids);
-  step.learn();
+  step.forward_backward();
   progress(1, total);
   step.read_copies();
   progress(2, total);

@@ -60,7 +60,7 @@ std::unique_ptr<Critic> make_critic(CriticModel kind, Engine& engine, const Mode
 Replica::Replica(const RunConfig& config, const ModelConfig& model, ThreadPool& threads)
     : engine(make_engine(engine_settings(config), threads)), needs(engine_needs(config, model)) {
   micro_batch_tokens = config.optimizer.micro_batch_tokens > 0 ? config.optimizer.micro_batch_tokens
-                                                               : engine->suitable_pass_tokens(needs);
+                                                               : engine->default_pass_tokens(needs);
   needs.pass_tokens = std::max(micro_batch_tokens, needs.context);
   memory_plan = engine->reserve(needs);
 

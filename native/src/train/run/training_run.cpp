@@ -70,7 +70,7 @@ void TrainingRun::load(const RunConfig& config) {
   started.parameters = static_cast<std::int64_t>(replica.policy->layout().size());
   journal_.started(started);
   journal_.memory_plan(memory_plan_json(replica.memory_plan));
-  const bool does_dry_step = replica.engine->takes_memory_ahead();
+  const bool does_dry_step = replica.engine->preallocates();
   if (!does_dry_step) journal_.phase("load", iteration_, 1, 1);
   if (!skipped.empty()) journal_.warning(skipped);
   for (const auto& warning : run_config_warnings(config)) journal_.warning(warning);

@@ -138,7 +138,7 @@ class PolicyUpdate {
       for (int i = 0; i < micro.count; ++i)
         loss.sequences.push_back({sequences[i].rollout_logprobs, sequences[i].advantages,
                                   sequences[i].reference_logprobs, weights[micro.first + i]});
-      replica_.policy_pass->learn(batch, temperature, loss, logprobs_, entropies_, sums);
+      replica_.policy_pass->forward_backward(batch, temperature, loss, logprobs_, entropies_, sums);
       measure_ratios(sequences);
     } else if (replica_.critic->reads_policy()) {
       replica_.policy_pass->forward(batch, temperature, logprobs_, entropies_);

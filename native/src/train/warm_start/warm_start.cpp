@@ -67,7 +67,7 @@ double cross_entropy(Replica& replica, const std::vector<Episode>& demonstration
     std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
     BatchLoss loss{Objective::likelihood, {}, {}, std::vector<SequenceLoss>(micro.count)};
     for (SequenceLoss& sequence : loss.sequences) sequence.weight = 1 / targets;
-    replica.policy_pass->learn(batch, 1, loss, logprobs, entropies, sums);
+    replica.policy_pass->forward_backward(batch, 1, loss, logprobs, entropies, sums);
     progress();
   }
   return sums.loss;

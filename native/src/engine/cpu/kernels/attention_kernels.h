@@ -2,8 +2,8 @@
 
 namespace starpo::STARPO_ISA {
 
-// Scores of few query rows: the chains of several panels run side by side, where one panel's alone would wait for its
-// own results. Keys are floats or bfloat16 numbers. Reading them also prefetches their values, because decoding is
+// scores = queries keys^T for few query rows. The chains of several panels are interleaved, because a single panel's
+// would wait for its own results. Keys are floats or bfloat16 numbers. Also prefetches the values, because decoding is
 // limited by memory bandwidth.
 template <int Rows, int Panels, class Number>
 inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_stride, const Number* keys,
@@ -36,6 +36,7 @@ inline void score_rows(int head_dim, const float* queries, std::ptrdiff_t query_
     }
 }
 
+// Computes all scores of Rows rows from first_row.
 template <int Rows, class Number>
 inline void few_rows(const AttentionTile& t, const Number* transposed_keys, const Number* values, int first_row,
                      int keys, std::ptrdiff_t ld) {
@@ -53,6 +54,7 @@ inline void few_rows(const AttentionTile& t, const Number* transposed_keys, cons
                         scores + p * kPanel, ld);
 }
 
+// Computes the scores of a tile with few rows.
 template <class Number>
 inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys, const Number* values, int keys,
                           std::ptrdiff_t ld) {
@@ -62,15 +64,16 @@ inline void scores_of_few(const AttentionTile& t, const Number* transposed_keys,
     for (int r = 0; r < t.rows; ++r) few_rows<1>(t, transposed_keys, values, r, keys, ld);
 }
 
-// 64 columns of the sum of bfloat16 values, each a chain over the keys that starts from output or from 0.
+// output = weights values for 64 columns of bfloat16 values. Each element is a chain over the keys that starts from
+// `output` (accumulate) or from 0.
 template <int Rows>
 inline void sum_bf16_values(int keys, const float* weights, std::ptrdiff_t ld, const std::uint16_t* values,
-                            std::ptrdiff_t value_stride, bool go_on, float* output, std::ptrdiff_t output_stride) {
+                            std::ptrdiff_t value_stride, bool accumulate, float* output, std::ptrdiff_t output_stride) {
   Vec sum[Rows][4];
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) sum[r][v] = go_on ? load(output + r * output_stride + 16 * v) : zero();
+    for (int v = 0; v < 4; ++v) sum[r][v] = accumulate ? load(output + r * output_stride + 16 * v) : zero();
   for (int j = 0; j < keys; ++j, values += value_stride)
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
@@ -91,7 +94,8 @@ inline void scale_row(int count, float factor, float* row) {
   }
 }
 
-// scores[0, limit) become exp((score - maximum) * scale), the rest up to `keys` 0, and then up to 15 more.
+// Replaces scores [0, limit) by exp((score - maximum) * scale) and those up to `keys`, rounded up to 16, by 0. Returns
+// their sum.
 inline float exponentials(int limit, int keys, float scale, float* scores, float& maximum) {
   const Vec lowest = broadcast(-__builtin_inff());
   Vec high = lowest;
@@ -138,28 +142,36 @@ inline void attention_output(const AttentionTile& t) {
   const int own = keys_of(t) - t.shared;
   const std::ptrdiff_t ld = t.score_stride;
   const float* const weights = t.scores + t.shared;
-  const bool go_on = t.shared > 0;
-  const float* const start = go_on ? t.output : nullptr;
+  const bool accumulate = t.shared > 0;
+  const float* const start = accumulate ? t.output : nullptr;
   if (t.bf16_values != nullptr) {
     for (int d = 0; d < t.head_dim; d += 64) {
       float* const output = t.output + d;
       if (t.rows == kRowGroup)
-        sum_bf16_values<kRowGroup>(own, weights, ld, t.bf16_values + d, t.value_stride, go_on, output, t.output_stride);
+        sum_bf16_values<kRowGroup>(own, weights, ld, t.bf16_values + d, t.value_stride, accumulate, output,
+                                   t.output_stride);
       else
         for (int r = 0; r < t.rows; ++r)
-          sum_bf16_values<1>(own, weights + r * ld, ld, t.bf16_values + d, t.value_stride, go_on,
+          sum_bf16_values<1>(own, weights + r * ld, ld, t.bf16_values + d, t.value_stride, accumulate,
                              output + r * t.output_stride, t.output_stride);
     }
   } else if (has_few_rows(t) && t.head_dim % 64 == 0) {
     for (int d = 0; d < t.head_dim; d += 64) {
-      TileArguments sum{
-          own,          weights,         ld, t.values + d, t.value_stride, go_on ? start + d : nullptr, t.output_stride,
-          t.output + d, t.output_stride, 64};
+      TileArguments sum{own,
+                        weights,
+                        ld,
+                        t.values + d,
+                        t.value_stride,
+                        accumulate ? start + d : nullptr,
+                        t.output_stride,
+                        t.output + d,
+                        t.output_stride,
+                        64};
       if (t.rows == kRowGroup) {
         tile<kRowGroup, 4, false, false>(sum);
       } else {
         for (int r = 0; r < t.rows; ++r, sum.a += ld, sum.c += t.output_stride) {
-          sum.start = go_on ? sum.c : nullptr;
+          sum.start = accumulate ? sum.c : nullptr;
           tile<1, 4, false, false>(sum);
         }
       }
@@ -187,7 +199,8 @@ inline void attention(const AttentionTile& t) {
   }
 }
 
-// One row: probabilities from scores, and d(loss)/d(score) from d(loss)/d(probability), both 0 from `limit` on.
+// Replaces a row of scores by probabilities p, and its gradient g = d(loss)/d(p) by d(loss)/d(score) = p (g - dot)
+// scale. Both are 0 from `limit` on.
 inline void softmax_backward(int limit, int padded, float scale, float maximum, float reciprocal, float dot,
                              float* scores, float* gradient) {
   const Vec m = broadcast(maximum), s = broadcast(scale), inverse = broadcast(reciprocal), d = broadcast(dot);
@@ -211,7 +224,8 @@ inline float dot_product(int count, const float* a, const float* b) {
   return reduce_add(sum);
 }
 
-// Scores are computed again block by block rather than kept: they'd be the pass's largest activation.
+// Recomputes scores block by block, because storing them would need the most memory of all activations.
+// cuda/kernels/attention_gradient.cuh has the formulas.
 inline void attention_backward(const AttentionBackward& t) {
   const int dim = t.head_dim;
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(dim) * kPanel;
@@ -240,7 +254,8 @@ inline void attention_backward(const AttentionBackward& t) {
       multiply_by(rows, dim, first + row + rows, g, padded, t.keys, t.stride, kPanel, nullptr, 0,
                   t.query_gradient + (first + row) * t.stride, t.stride);
     }
-    // Keys before the block are seen by all its queries; of the block's own, each only by the queries from it on.
+    // All queries of the block attend to the keys before it. Of the block's own keys, a query attends to those up to
+    // itself.
     if (first > 0) {
       accumulate_transposed(first, dim, block, gradient, padded, queries, t.stride, t.key_gradient, t.stride);
       accumulate_transposed(first, dim, block, probability, padded, output_gradient, t.output_stride, t.value_gradient,

@@ -16,7 +16,7 @@ struct alignas(64) TileConfig {
   std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// 32 rows by 32 columns of c in tiles 0 to 3, a in 4 and 5, b in 6 and 7.
+// c = start + a b for 32 rows and 32 columns. Tiles 0 to 3 contain c, 4 and 5 a, 6 and 7 b.
 void multiply_block(int depth, const Bf16* a, const Bf16* b, const float* start, std::ptrdiff_t start_stride, float* c,
                     std::ptrdiff_t c_stride) {
   const std::ptrdiff_t a_bytes = depth * static_cast<std::ptrdiff_t>(sizeof(Bf16)), start_bytes = start_stride * 4,
@@ -57,13 +57,13 @@ void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packe
   alignas(64) float block[kBf16Rows * kPanel];
   for (int j = 0; j < columns; j += kPanel, packed_b += static_cast<std::ptrdiff_t>(padded) * kPanel)
     for (int i = 0; i < rows; i += kBf16Rows) {
-      const Bf16* const here = a + static_cast<std::ptrdiff_t>(i) * padded;
+      const Bf16* const a_rows = a + static_cast<std::ptrdiff_t>(i) * padded;
       const float* const first = start == nullptr ? nullptr : start + i * start_stride + j;
       float* const result = c + i * c_stride + j;
       const int height = rows - i < kBf16Rows ? rows - i : kBf16Rows,
                 width = columns - j < kPanel ? columns - j : kPanel;
       if (height == kBf16Rows && width == kPanel) {
-        multiply_block(padded, here, packed_b, first, start_stride, result, c_stride);
+        multiply_block(padded, a_rows, packed_b, first, start_stride, result, c_stride);
         continue;
       }
       const __mmask16 low = width >= 16 ? 0xffff : (1u << width) - 1u,
@@ -73,7 +73,7 @@ void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packe
           _mm512_store_ps(block + r * kPanel, _mm512_maskz_loadu_ps(low, first + r * start_stride));
           _mm512_store_ps(block + r * kPanel + 16, _mm512_maskz_loadu_ps(high, first + r * start_stride + 16));
         }
-      multiply_block(padded, here, packed_b, first == nullptr ? nullptr : block, kPanel, block, kPanel);
+      multiply_block(padded, a_rows, packed_b, first == nullptr ? nullptr : block, kPanel, block, kPanel);
       for (int r = 0; r < height; ++r) {
         _mm512_mask_storeu_ps(result + r * c_stride, low, _mm512_load_ps(block + r * kPanel));
         _mm512_mask_storeu_ps(result + r * c_stride + 16, high, _mm512_load_ps(block + r * kPanel + 16));
@@ -87,7 +87,7 @@ bool tiles_permitted() {
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
   constexpr unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
   if ((d & amx_bf16) == 0 || (d & amx_tile) == 0) return false;
-  // Linux gives a process the tiles' 8 KB of state only when it asks (arch_prctl, since 5.16).
+  // A process must request the 8 KB of tile state from Linux (arch_prctl, since 5.16).
   constexpr int request_permission = 0x1023, tile_data = 18;
   return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 }

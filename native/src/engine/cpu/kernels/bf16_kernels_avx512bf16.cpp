@@ -2,7 +2,7 @@
 
 #include "engine/cpu/kernels/bf16_kernels.h"
 
-// g++ 12's own header trips this warning for every intrinsic that starts from an undefined register.
+// The headers of g++ 12 cause this warning for every intrinsic that starts from an undefined register.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
@@ -65,10 +65,10 @@ void multiply(int rows, int columns, int depth, const Bf16* a, const Bf16* packe
                       start_stride,
                       c + i * c_stride + j,
                       c_stride};
-      const int left = rows - i;
-      if (left >= 12)
+      const int remaining = rows - i;
+      if (remaining >= 12)
         multiply_tile<12>(tile), i += 12;
-      else if (left >= 4)
+      else if (remaining >= 4)
         multiply_tile<4>(tile), i += 4;
       else
         multiply_tile<1>(tile), i += 1;

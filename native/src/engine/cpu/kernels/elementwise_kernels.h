@@ -2,7 +2,8 @@
 
 namespace starpo::STARPO_ISA {
 
-inline int lanes(int left) { return left < 16 ? left : 16; }
+// Load or store the first n lanes.
+inline int lanes(int count) { return count < 16 ? count : 16; }
 inline Vec get(const float* p, int n) { return n == 16 ? load(p) : load_n(p, n); }
 inline void put(float* p, Vec a, int n) {
   if (n == 16)
@@ -33,8 +34,8 @@ inline void column_sums(int rows, int columns, const float* x, std::ptrdiff_t st
   for (; c < columns; c += 16) column_sums_of<1>(rows, lanes(columns - c), x + c, stride, sums + c);
 }
 
-// Rotary position embedding (Su et al., arXiv 2104.09864) in Hugging Face's layout: element i of a head's first half
-// pairs with element i of its second.
+// Rotary position embedding (Su et al., arXiv 2104.09864) in Hugging Face's layout: element i of the first half of a
+// head pairs with element i of the second half.
 inline void rotate(int rows, float* x, std::ptrdiff_t stride, int heads, int head_dim, const std::int32_t* positions,
                    const float* cosines, const float* sines, float direction) {
   const int half = head_dim / 2;

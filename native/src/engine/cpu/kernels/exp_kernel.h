@@ -2,9 +2,9 @@
 
 namespace starpo::STARPO_ISA {
 
-// e^x with an error below 2 units in the last place; x is held within [-87, 88] and NaN stays NaN. x = n ln 2 + r with
-// |r| <= ln 2 / 2, then 2^n times the Taylor polynomial of degree 7 (its remainder is 5e-9). Library functions differ
-// between machines; this doesn't.
+// Returns e^x with an error below 2 units in the last place. x is clamped to [-87, 88], and NaN stays NaN. With x = n
+// ln 2 + r and |r| <= ln 2 / 2, the result is 2^n times the Taylor polynomial of degree 7 in r, whose remainder is
+// 5e-9. Library functions have different bits on different machines; this function doesn't.
 inline Vec exponential(Vec x) {
   const Vec rounding = broadcast(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
   x = min(broadcast(88.0f), max(broadcast(-87.0f), x));

@@ -2,7 +2,8 @@
 
 namespace starpo::STARPO_ISA {
 
-// Depths after which partial chains go to c and back, so that a panel stays in the nearest caches. Changes no bit.
+// Depths after which partial sums are stored to c and reloaded, so that a panel stays in the nearest caches. Changes no
+// bit.
 inline constexpr int kDepthBlock = 512;
 inline constexpr int kTokenBlock = 64;
 
@@ -18,17 +19,18 @@ struct TileArguments {
   std::ptrdiff_t start_stride;
   float* c;
   std::ptrdiff_t c_stride;
-  int columns;               // read only by masked tiles
-  std::ptrdiff_t ahead = 0;  // floats from b to the data to prefetch
+  int columns;                         // read only by masked tiles
+  std::ptrdiff_t prefetch_offset = 0;  // floats from b to the data to prefetch
 };
 
-// Rows x (16 * Vecs) elements in registers. a is [Rows, depth] row-major, or, Transposed, [depth, Rows].
+// c = start + a b for Rows x (16 * Vecs) elements, which stay in registers. a is [Rows, depth], or [depth, Rows] if
+// Transposed.
 template <int Rows, int Vecs, bool Transposed, bool Masked>
 inline void tile(const TileArguments& t) {
   int width[Vecs];
   for (int v = 0; v < Vecs; ++v) {
-    const int left = t.columns - 16 * v;
-    width[v] = left < 0 ? 0 : smaller(left, 16);
+    const int remaining = t.columns - 16 * v;
+    width[v] = remaining < 0 ? 0 : smaller(remaining, 16);
   }
   Vec sum[Rows][Vecs];
 #pragma GCC unroll 16
@@ -56,11 +58,11 @@ inline void tile(const TileArguments& t) {
 #pragma GCC unroll 4
       for (int v = 0; v < Vecs; ++v) sum[r][v] = fma(x, column[v], sum[r][v]);
     }
-    // Tall tiles leave loads to spare: weights come from beyond the second-level cache, and hardware sees no further
-    // than to the end of a page.
+    // Tall tiles have spare load slots. Weights come from beyond the second-level cache, and the hardware prefetcher
+    // stops at the end of a page.
     if constexpr (!Transposed && !Masked && Rows >= 6) {
-      __builtin_prefetch(b + t.ahead, 0, 2);
-      __builtin_prefetch(b + t.ahead + 16, 0, 2);
+      __builtin_prefetch(b + t.prefetch_offset, 0, 2);
+      __builtin_prefetch(b + t.prefetch_offset + 16, 0, 2);
     }
     if (Transposed) {
       // The rows of the next block are too far apart for the hardware prefetcher.
@@ -107,19 +109,19 @@ inline void tile_of(int rows, const TileArguments& t) {
     }
 }
 
-// All rows against up to 32 columns of b, in tiles of nearly equal height. (Arguments one by one: a struct copied and
-// changed would be read back wider than it was written, which stalls.)
+// Multiplies all rows by up to 32 columns of b, in tiles of nearly equal height. The arguments are not a struct: a
+// modified copy would be read back with wider loads than its stores, which stalls.
 template <bool Transposed>
 inline void multiply_panel(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b,
                            std::ptrdiff_t b_stride, const float* start, std::ptrdiff_t start_stride, float* c,
-                           std::ptrdiff_t c_stride, std::ptrdiff_t ahead = 0) {
+                           std::ptrdiff_t c_stride, std::ptrdiff_t prefetch_offset = 0) {
   constexpr int kWidth = 16 * kTileVecs;
   for (int done = 0, tiles = (rows + kTileRows - 1) / kTileRows; tiles > 0; --tiles) {
     const int height = (rows - done + tiles - 1) / tiles;
     for (int j = 0; j < columns; j += kWidth) {
       const TileArguments part{
-          depth,        a,     a_stride, b + j,       b_stride, start == nullptr ? nullptr : start + j,
-          start_stride, c + j, c_stride, columns - j, ahead};
+          depth,        a,     a_stride, b + j,       b_stride,       start == nullptr ? nullptr : start + j,
+          start_stride, c + j, c_stride, columns - j, prefetch_offset};
       if (columns - j >= kWidth)
         tile_of<Transposed, false>(height, part);
       else
@@ -132,8 +134,8 @@ inline void multiply_panel(int rows, int columns, int depth, const float* a, std
   }
 }
 
-// multiply() with b as panels (panel_stride apart, rows b_stride apart): packed weights, transposed keys, or plain rows
-// of values.
+// Like multiply(), with panels of b panel_stride apart and rows b_stride apart, for packed weights, transposed keys and
+// rows of values.
 inline void multiply_by(int rows, int columns, int depth, const float* a, std::ptrdiff_t a_stride, const float* b,
                         std::ptrdiff_t b_stride, std::ptrdiff_t panel_stride, const float* start,
                         std::ptrdiff_t start_stride, float* c, std::ptrdiff_t c_stride) {

@@ -1,6 +1,6 @@
-// Included last by each kernels_<isa>.cpp.
+// Each kernels_<isa>.cpp includes this file last.
 
-// clang-format off: each of these uses the ones above it.
+// clang-format off: each header uses the ones above it.
 #include "engine/cpu/kernels/exp_kernel.h"
 #include "engine/cpu/kernels/elementwise_kernels.h"
 #include "engine/cpu/kernels/gemm_kernels.h"

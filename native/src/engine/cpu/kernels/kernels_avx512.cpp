@@ -1,10 +1,10 @@
 #define STARPO_ISA avx512
 
-// No standard library templates here: code of this instruction set must not become the one copy that the linker keeps
-// for all.
+// No standard library templates in this file: the linker could use their copies, in this instruction set, for the whole
+// program.
 #include "base/reproducible_math.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/vec16_avx512.h"
 
-// After the vectors, which it is written in.
+// The kernels use the vectors above.
 #include "engine/cpu/kernels/kernel_table.h"

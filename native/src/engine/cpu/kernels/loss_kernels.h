@@ -2,8 +2,8 @@
 
 namespace starpo::STARPO_ISA {
 
-// With z = logits / temperature, m its maximum and S = sum exp(z - m): log p(y) = (z_y - m) - log S and H = log S - sum
-// (z - m) exp(z - m) / S.
+// With z = logits / temperature, its maximum m and S = sum of exp(z - m): log p(y) = (z_y - m) - log S and H = log S -
+// (sum of (z - m) exp(z - m)) / S.
 inline void logprob_entropy(int rows, int vocab, const float* logits, float inverse_temperature,
                             const std::int32_t* targets, float* logprobs, float* entropies, float* maxima,
                             float* log_sums) {
@@ -35,7 +35,7 @@ inline void logprob_entropy(int rows, int vocab, const float* logits, float inve
   }
 }
 
-// d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H); dz / dlogits = 1 / temperature.
+// With z = logits / temperature: d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
 inline void logit_gradient(int rows, int vocab, float* logits, float inverse_temperature, const std::int32_t* targets,
                            const float* entropies, const float* maxima, const float* log_sums,
                            const float* logprob_gradients, const float* entropy_gradients) {

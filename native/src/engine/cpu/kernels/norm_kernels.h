@@ -20,6 +20,7 @@ inline void norm(int rows, int columns, const float* x, const float* weight, flo
   }
 }
 
+// With u = x / rms: x_gradient = residual_gradient + (y_gradient w - u mean(y_gradient w u)) / rms.
 inline void norm_backward(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
                           const float* y_gradient, const float* residual_gradient, float* x_gradient, float* normed) {
   for (int r = 0; r < rows; ++r) {

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-// g++ 12's own header trips this warning for every intrinsic that starts from an undefined register.
+// The headers of g++ 12 cause this warning for every intrinsic that starts from an undefined register.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
-// Sixteen floats in one 512-bit register. vec16_avx2.h and vec16_scalar.h have the same functions and give the same
+// Sixteen floats in a 512-bit register. vec16_avx2.h and vec16_scalar.h have the same functions, which compute the same
 // bits.
 namespace starpo::avx512 {
 
@@ -24,7 +24,7 @@ inline __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
 inline Vec zero() { return {_mm512_setzero_ps()}; }
 inline Vec broadcast(float x) { return {_mm512_set1_ps(x)}; }
 inline Vec load(const float* p) { return {_mm512_loadu_ps(p)}; }
-// Sixteen bfloat16 numbers.
+// Loads sixteen bfloat16 numbers.
 inline Vec load(const std::uint16_t* p) {
   return {_mm512_castsi512_ps(
       _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))), 16))};
@@ -42,12 +42,13 @@ inline Vec mul(Vec a, Vec b) { return {_mm512_mul_ps(a.v, b.v)}; }
 inline Vec div(Vec a, Vec b) { return {_mm512_div_ps(a.v, b.v)}; }
 inline Vec square_root(Vec a) { return {_mm512_sqrt_ps(a.v)}; }
 inline Vec fma(Vec a, Vec b, Vec c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
-// The second operand where either is NaN.
+// Return the second operand if either is NaN.
 inline Vec max(Vec a, Vec b) { return {_mm512_max_ps(a.v, b.v)}; }
 inline Vec min(Vec a, Vec b) { return {_mm512_min_ps(a.v, b.v)}; }
-// Lanes from n on become `fill`.
+// Replaces the lanes from n on by `fill`.
 inline Vec fill_from(Vec a, int n, Vec fill) { return {_mm512_mask_blend_ps(first(n), fill.v, a.v)}; }
-// 2^n for the integer n in the low bits of a float's pattern, as rounding by a large addend leaves it.
+// Returns 2^n for the integer n in the low bits of a float, where adding a large constant has rounded it to (see
+// exponential()).
 inline Vec power_of_two(Vec a) {
   return {_mm512_castsi512_ps(
       _mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(a.v), 23), _mm512_set1_epi32(0x3f800000)))};

@@ -1,4 +1,4 @@
-// What a trainer that was built without CUDA says in the engine's place.
+// Replaces the CUDA engine in a trainer that was built without CUDA.
 #include <stdexcept>
 
 #include "engine/cuda/engine/make_engine.h"
@@ -11,7 +11,7 @@ DeviceList list_devices() {
   DeviceList list;
   list.unavailable = Unavailable{"built_without_cuda", "this trainer was built without CUDA",
                                  "install the CUDA toolkit (nvcc 12.0 or newer, 13.0 for driver 580), delete "
-                                 "native/build and run npm run setup, or train on the processor (device cpu)"};
+                                 "native/build and run npm run setup, or train on the CPU (device cpu)"};
   return list;
 }
 

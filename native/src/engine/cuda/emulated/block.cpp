@@ -11,7 +11,7 @@ constinit thread_local Thread* current = nullptr;
 
 namespace {
 
-// Kept from block to block and launch to launch, since mapping a stack costs more than running a small kernel on it.
+// Reused by later blocks and launches, because mapping a stack costs more than running a small kernel on it.
 thread_local std::vector<std::unique_ptr<Fiber>> fibers;
 
 Fiber& fiber_of(int thread) { return *fibers[static_cast<std::size_t>(thread)]; }
@@ -136,8 +136,8 @@ void Block::fail(const std::string& what) const {
 
 std::string Block::describe_deadlock() const {
   const auto count = [&](State state) { return std::count(states_.begin(), states_.end(), state); };
-  std::string text = "deadlock, since not all of " + std::to_string(threads_.size()) +
-                     " threads came to the same point: " + std::to_string(count(State::in_block)) +
+  std::string text = "deadlock, because not all of " + std::to_string(threads_.size()) +
+                     " threads reached the same barrier: " + std::to_string(count(State::in_block)) +
                      " wait at __syncthreads, " + std::to_string(count(State::in_warp)) +
                      " for the lanes of their warp";
   for (std::size_t thread = 0; thread < threads_.size(); ++thread) {

@@ -19,12 +19,12 @@ struct Launch {
   void* dynamic_shared;
 };
 
-// One block: its threads run in turns, each until it must wait for another.
+// A thread block. Its threads take turns: each runs until it must wait for others.
 class Block {
  public:
   Block(const Launch& launch, Schedule& schedule, uint3 index);
 
-  // Returns when every thread has returned. Throws KernelError, or what a thread has thrown.
+  // Runs all threads to their end. Throws KernelError, or the exception of a thread.
   void run();
 
   void synchronize_block();
@@ -43,8 +43,10 @@ class Block {
   };
 
   static void enter(void* thread);
-  void run_next();      // hands the processor on; returns when it is this thread's turn again
-  int next_position();  // of a thread that is ready; -1: none
+  // Runs other threads and returns when it is the turn of the current thread again.
+  void run_next();
+  // Returns the position of the next ready thread, or -1 if there is none.
+  int next_position();
   Context& context_at(int position);
   int ready_between(int begin, int end) const;
   std::string describe_deadlock() const;
@@ -54,7 +56,7 @@ class Block {
   uint3 index_;
   std::vector<Thread> threads_;
   std::vector<State> states_;  // by thread
-  std::vector<int> order_;     // thread at each position
+  std::vector<int> order_;     // threads by position
   std::vector<Warp> warps_;
   std::vector<void*> shared_;  // static variables declared in this block
   int position_ = -1;          // of the running thread; -1: none

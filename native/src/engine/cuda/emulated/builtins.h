@@ -9,7 +9,7 @@
 #include "engine/cuda/emulated/thread.h"
 #include "engine/cuda/emulated/types.h"
 
-// CUDA's keywords, variables and functions, as far as the kernels use them, for kernels compiled as C++.
+// CUDA's keywords, variables and functions for kernels compiled as C++: the subset that the kernels use.
 
 #define __global__
 #define __device__
@@ -20,7 +20,7 @@
 #define blockIdx (*::starpo::cuda::emulated::current->block_index)
 #define blockDim (*::starpo::cuda::emulated::current->block_dimensions)
 #define gridDim (*::starpo::cuda::emulated::current->grid_dimensions)
-// The C library declares these two names for itself.
+// These are macros, because the C library declares functions of these names.
 #define __expf(x) expf(x)
 #define __logf(x) logf(x)
 
@@ -43,18 +43,18 @@ template <class T>
 T shuffle(const char* operation, unsigned mask, T value, int source) {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
   require_every_lane(mask, operation);
-  Shuffle<T> mine{value, source, value};
-  synchronize_warp(operation, &mine, [](WarpOperands operands) {
+  Shuffle<T> operand{value, source, value};
+  synchronize_warp(operation, &operand, [](WarpOperands operands) {
     for (void* operand : operands) {
       auto& lane = *static_cast<Shuffle<T>*>(operand);
       lane.result = static_cast<Shuffle<T>*>(operands[lane.source])->value;
     }
   });
-  return mine.result;
+  return operand.result;
 }
 
-// The lanes of a warp can be split into segments of `width` lanes. A source outside the lane's own segment becomes the
-// lane itself.
+// Returns the source of a shuffle in segments of `width` lanes: a source outside the lane's segment becomes the lane
+// itself.
 inline int within_segment(int source, int width) {
   return source >= 0 && source / width == lane() / width ? source : lane();
 }
@@ -64,13 +64,13 @@ inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
   struct Vote {
     bool predicate;
     unsigned result;
-  } mine{predicate, 0};
-  synchronize_warp(operation, &mine, [](WarpOperands operands) {
+  } operand{predicate, 0};
+  synchronize_warp(operation, &operand, [](WarpOperands operands) {
     unsigned votes = 0;
     for (int i = 0; i < kWarpSize; ++i) votes |= static_cast<unsigned>(static_cast<Vote*>(operands[i])->predicate) << i;
     for (void* operand : operands) static_cast<Vote*>(operand)->result = votes;
   });
-  return mine.result;
+  return operand.result;
 }
 
 }  // namespace starpo::cuda::emulated
@@ -121,7 +121,7 @@ T __ldg(const T* pointer) {
   return *pointer;
 }
 
-// Of integers only: the sum of floats would depend on the order.
+// Atomics support only integers, because a sum of floats would depend on the order.
 template <class T>
 T atomicAdd(T* pointer, std::type_identity_t<T> value) {
   static_assert(std::is_integral_v<T>);

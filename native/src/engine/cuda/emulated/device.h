@@ -3,24 +3,24 @@
 #include <cstddef>
 #include <cstdint>
 
-// What a test makes of the emulated device, and what it has seen of its callers.
+// Controls and counters of the emulated device, for tests.
 namespace starpo::cuda::emulated {
 
 inline constexpr std::size_t kDefaultDeviceMemory = std::size_t{8} << 30;
 
-// How much memory the emulated device seems to have, for tests of what doesn't fit.
+// Sets the memory size of the emulated device.
 void set_device_memory(std::size_t bytes);
 
-// Copies between the device and ordinary memory of the host since the program began: a real device stages each, and the
-// host waits for it.
+// Returns the number of copies between the device and pageable host memory since the program started. A real device
+// stages each of them, and the host waits.
 std::int64_t staged_copies();
 
 enum class Failure {
-  out_of_memory,  // of one call
-  device,         // of every call from then on, as when a GPU has fallen off its bus
+  out_of_memory,  // one call fails
+  device,         // all later calls fail, as when a GPU has fallen off the bus
 };
 
-// The device's calls (kernels, copies, fills and allocations) fail after so many more. Holds until the guard goes.
+// Makes calls (kernels, copies, fills and allocations) fail after `calls` more, until the guard is destroyed.
 class FailAfter {
  public:
   FailAfter(std::int64_t calls, Failure);
@@ -29,7 +29,7 @@ class FailAfter {
   FailAfter& operator=(const FailAfter&) = delete;
 };
 
-// Calls that the device has taken since the program began.
+// Returns the number of calls since the program started.
 std::int64_t device_calls();
 
 }  // namespace starpo::cuda::emulated

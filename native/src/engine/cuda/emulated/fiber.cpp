@@ -19,9 +19,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#ifdef STARPO_OWN_SWITCH
-// Saves the registers that the System V ABI makes callee-saved, stores the stack pointer, and continues where the other
-// flow stopped.
+#ifdef STARPO_ASSEMBLY_SWITCH
+// Pushes the callee-saved registers of the System V ABI, saves the stack pointer, and resumes the other context.
 asm(R"(
 .text
 .globl starpo_switch_stack
@@ -58,7 +57,7 @@ constexpr std::size_t kStackBytes = 64 * kPageBytes;
 constexpr std::size_t kStackBytes = 24 * kPageBytes;
 #endif
 
-// The last switch of this thread: from where to where.
+// The last switch of this thread.
 thread_local Context* left = nullptr;
 thread_local Context* arrived = nullptr;
 
@@ -70,7 +69,7 @@ void announce_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const 
 
 void announce_arrival([[maybe_unused]] const Context& here) {
 #ifdef STARPO_ADDRESS_SANITIZER
-  // Only the sanitizer knows the thread's own stack. It returns it when the first fiber is entered.
+  // Only the sanitizer knows the stack of the operating system's thread. It returns it at the first switch to a fiber.
   const void* bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(here.fake_stack, &bottom, &size);
@@ -82,7 +81,7 @@ void announce_arrival([[maybe_unused]] const Context& here) {
 void jump(Context& from, Context& to) {
   left = &from;
   arrived = &to;
-#ifdef STARPO_OWN_SWITCH
+#ifdef STARPO_ASSEMBLY_SWITCH
   starpo_switch_stack(&from.stack_pointer, to.stack_pointer);
 #else
   swapcontext(&from.registers, &to.registers);
@@ -118,9 +117,9 @@ void Fiber::prepare(void (*entry)(void*), void* argument) {
 #ifdef STARPO_ADDRESS_SANITIZER
   __asan_unpoison_memory_region(mapping_ + kPageBytes, kStackBytes);
 #endif
-#ifdef STARPO_OWN_SWITCH
-  // From the top: no caller, the address that the switch returns to, and six registers. A function expects its return
-  // address 8 bytes below a multiple of 16.
+#ifdef STARPO_ASSEMBLY_SWITCH
+  // From the top, the stack contains a null return address, the address that the switch returns to, and six registers.
+  // A function expects its return address 8 bytes below a multiple of 16.
   auto* top = reinterpret_cast<std::uintptr_t*>(mapping_ + kPageBytes + kStackBytes);
   *--top = 0;
   *--top = reinterpret_cast<std::uintptr_t>(&enter_fiber);

@@ -2,33 +2,35 @@
 
 #include <cstddef>
 
-// A few instructions on x86-64; elsewhere, or where asked for, the C library's switch, which costs two system calls.
+// A switch takes a few instructions on x86-64. Other processors, or STARPO_UCONTEXT_FIBERS, use the C library's switch,
+// which costs two system calls.
 #if defined(__x86_64__) && !defined(STARPO_UCONTEXT_FIBERS)
-#define STARPO_OWN_SWITCH
+#define STARPO_ASSEMBLY_SWITCH
 #else
 #include <ucontext.h>
 #endif
 
-// Flows of control that hand the processor to each other by name, all within one thread of the operating system.
+// Cooperative threads of execution in one thread of the operating system. Each switch names its target.
 namespace starpo::cuda::emulated {
 
 class Fiber;
 
-// The saved state of a flow of control while another one runs.
+// The saved state of a fiber, or of the operating system's thread, while another one runs.
 struct Context {
-#ifdef STARPO_OWN_SWITCH
+#ifdef STARPO_ASSEMBLY_SWITCH
   void* stack_pointer = nullptr;
 #else
   ucontext_t registers;
 #endif
-  Fiber* fiber = nullptr;  // none: the thread's own stack
-  // Arguments of the AddressSanitizer calls at every switch.
+  Fiber* fiber = nullptr;  // null: the operating system's thread
+  // Arguments of AddressSanitizer's calls at each switch.
   const void* stack_bottom = nullptr;
   std::size_t stack_size = 0;
   void* fake_stack = nullptr;
 };
 
-// A stack of its own with an inaccessible page below it, so that an overflow is a fault and never another fiber's data.
+// A fiber with its own stack. The page below the stack is inaccessible, so that an overflow faults and can't overwrite
+// other data.
 class Fiber {
  public:
   Fiber();
@@ -36,8 +38,8 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // The next switch to context() calls entry(argument) on an empty stack; what stood there is forgotten, without
-  // destructors. The entry must leave by leave_fiber.
+  // Makes the next switch to context() call entry(argument) on an empty stack. Discards the previous stack without
+  // running destructors. The entry must end with leave_fiber.
   void prepare(void (*entry)(void*), void* argument);
   Context& context() { return context_; }
 
@@ -51,7 +53,7 @@ class Fiber {
 
 void switch_context(Context& from, Context& to);
 
-// The last switch of a fiber's flow: `from` must be prepared again before the next switch to it.
+// Ends a fiber. `from` must be prepared again before the next switch to it.
 [[noreturn]] void leave_fiber(Context& from, Context& to);
 
 }  // namespace starpo::cuda::emulated

@@ -4,14 +4,15 @@
 
 namespace starpo::cuda::emulated {
 
-// In which order the emulation runs a block's threads between two points where they wait, and a grid's blocks. CUDA
-// promises none, so a kernel must give the same result in every one; a missing barrier shows in some.
-//   0 one after another    1 backwards    2 a warp as far as it gets, then the next    3 the same backwards
-//   from 4 on: at random by this seed, even by thread, odd by warp.
-// Even orders finish cp.async only when it is waited for, odd ones at once, random ones now and then.
+// Sets the order in which the emulation runs the blocks of a grid, and the threads of a block between two barriers.
+// CUDA guarantees no order, so a kernel must compute the same result in each. A missing barrier changes it in some.
+//   0: ascending threads                1: descending threads
+//   2: ascending, a warp at a time      3: descending, a warp at a time
+//   4 and up: random with this seed, by thread if even, by warp if odd
+// Even orders below 4 complete cp.async only at a wait, odd ones at once. Random orders do either.
 void set_order(unsigned seed);
 
-// What the emulation finds wrong with a kernel: named with kernel, block and threads.
+// An error in a kernel that the emulation detected. The message contains kernel, block and threads.
 class KernelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

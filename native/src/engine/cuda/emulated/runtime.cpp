@@ -23,13 +23,12 @@
 #include "engine/cuda/runtime/memory.h"
 #include "engine/cuda/runtime/stream.h"
 
-// The runtime's functions for the emulated device. Work runs when it is given, so that an error is thrown where it is
-// made.
+// The runtime functions for the emulated device. Work runs when it is submitted, so that its errors are thrown there.
 
 using Work = std::function<void()>;
 
 struct CUstream_st {
-  std::vector<Work>* recording = nullptr;
+  std::vector<Work>* capture = nullptr;
 };
 
 struct CUevent_st {
@@ -54,16 +53,16 @@ std::atomic<emulated::Failure> failure{emulated::Failure::device};
 void count_call() {
   const std::int64_t call = calls++;
   if (call < failing_call) return;
-  if (failure == emulated::Failure::device) throw device_failed("an emulated call");
-  if (call == failing_call) throw memory_used_up("an emulated call");
+  if (failure == emulated::Failure::device) throw device_error("an emulated call");
+  if (call == failing_call) throw out_of_memory_error("an emulated call");
 }
 
-// First byte and size of what is pinned.
+// First byte and size of pinned memory.
 std::mutex pinned_mutex;
 std::map<const std::byte*, std::size_t> pinned;
 std::atomic<std::int64_t> staged{0};
 
-void note_copy(const void* host, std::size_t bytes) {
+void count_if_staged(const void* host, std::size_t bytes) {
   const auto* const first = static_cast<const std::byte*>(host);
   const std::lock_guard lock(pinned_mutex);
   auto after = pinned.upper_bound(first);
@@ -71,7 +70,7 @@ void note_copy(const void* host, std::size_t bytes) {
   ++staged;
 }
 
-// In front of each allocation, in a stretch as long as the alignment.
+// Precedes each allocation, in kAlignment bytes.
 struct Header {
   std::size_t bytes;
 };
@@ -95,7 +94,7 @@ std::int64_t staged_copies() { return staged; }
 
 void use_device(int index) {
   if (index != 0)
-    throw Error("device_unavailable", "there is no device cuda:" + std::to_string(index),
+    throw Error("device_unavailable", "cuda:" + std::to_string(index) + " does not exist",
                 "the emulation has one device, cuda:0");
 }
 
@@ -107,14 +106,14 @@ Stream::Stream(int device) : device_(device) {
 Stream::~Stream() { delete handle_; }
 
 void Stream::synchronize() {
-  if (handle_->recording) throw std::logic_error("what is recorded into a graph can't be waited for");
+  if (handle_->capture) throw std::logic_error("a stream can't be synchronized during graph capture");
   if (failure == emulated::Failure::device && calls > failing_call)
-    throw device_failed("waiting for the emulated device");
+    throw device_error("waiting for the emulated device");
 }
 
 void submit(Stream& stream, Work work) {
-  if (auto* recording = stream.handle()->recording)
-    recording->push_back(std::move(work));
+  if (auto* capture = stream.handle()->capture)
+    capture->push_back(std::move(work));
   else {
     count_call();
     work();
@@ -125,18 +124,19 @@ void load_kernel(Stream& stream, const void* kernel, const char* name) {
   static std::mutex mutex;
   static std::unordered_set<const void*> loaded;
   const std::lock_guard lock(mutex);
-  if (!stream.handle()->recording)
+  if (!stream.handle()->capture)
     loaded.insert(kernel);
   else if (!loaded.contains(kernel))
     throw std::logic_error("launch of " + std::string(name) +
-                           ": a kernel that has never run can't be recorded, since its first launch loads it");
+                           ": a kernel must run before it is captured, because its first launch loads it");
 }
 
 DeviceMemory device_memory() { return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes}; }
 
 void* allocate_on_device(std::size_t bytes) {
   count_call();
-  if (bytes > device_memory().free_bytes) throw memory_used_up("an allocation of " + std::to_string(bytes) + " bytes");
+  if (bytes > device_memory().free_bytes)
+    throw out_of_memory_error("an allocation of " + std::to_string(bytes) + " bytes");
   void* memory = nullptr;
   if (posix_memalign(&memory, kAlignment, kAlignment + bytes) != 0) throw std::bad_alloc();
   static_cast<Header*>(memory)->bytes = bytes;
@@ -172,11 +172,11 @@ void copy_on_device(Stream& stream, void* to, const void* from, std::size_t byte
   });
 }
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
-  note_copy(host, bytes);
+  count_if_staged(host, bytes);
   copy_on_device(stream, device, host, bytes);
 }
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
-  note_copy(host, bytes);
+  count_if_staged(host, bytes);
   copy_on_device(stream, host, device, bytes);
 }
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
@@ -192,22 +192,22 @@ void Event::record(Stream& stream) {
 }
 bool Event::ready() const { return true; }
 void Event::synchronize() const {}
-void Event::hold(Stream&) const {}
+void Event::wait(Stream&) const {}
 float Event::milliseconds_since(const Event& earlier) const {
   return std::chrono::duration<float, std::milli>(handle_->time - earlier.handle_->time).count();
 }
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
   auto graph = std::make_unique<CUgraphExec_st>();
-  if (stream.handle()->recording) throw std::logic_error("a stream records one graph at a time");
-  stream.handle()->recording = &graph->work;
+  if (stream.handle()->capture) throw std::logic_error("the stream is already capturing a graph");
+  stream.handle()->capture = &graph->work;
   try {
     work();
   } catch (...) {
-    stream.handle()->recording = nullptr;
+    stream.handle()->capture = nullptr;
     throw;
   }
-  stream.handle()->recording = nullptr;
+  stream.handle()->capture = nullptr;
   handle_ = graph.release();
 }
 Graph::~Graph() { delete handle_; }

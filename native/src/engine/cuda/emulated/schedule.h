@@ -5,17 +5,19 @@
 
 namespace starpo::cuda::emulated {
 
-// Which thread or block is next (see set_order).
+// Chooses the next thread or block (see set_order).
 class Schedule {
  public:
-  Schedule();  // by the order set last
+  Schedule();  // in the order of the last set_order()
 
-  // The order of a grid's blocks, or of a block's threads; with whole_warps() the threads of a warp are contiguous.
+  // Returns the order of a grid's blocks, or of a block's threads. With whole_warps(), the threads of a warp are
+  // contiguous.
   std::vector<int> permutation(int count, bool of_threads);
 
   bool whole_warps() const { return whole_warps_; }
-  // Where to look for the next thread: `after`, or anywhere.
+  // Returns the position from which to search for the next thread: `after`, or a random one.
   int start(int after, int count);
+  // Returns whether the next asynchronous copy completes at once.
   bool copies_at_once();
 
  private:

@@ -68,15 +68,15 @@ void load(WarpOperands operands) {
 }  // namespace
 
 void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-  Product mine{d, a, b};
-  synchronize_warp("mma_m16n8k16", &mine, multiply);
+  Product operand{d, a, b};
+  synchronize_warp("mma_m16n8k16", &operand, multiply);
 }
 
 void load_matrices(const char* operation, unsigned* registers, int matrices, const void* row, bool transposed) {
   if (lane() < 8 * matrices && reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
-    fail(std::string(operation) + " of a row whose address isn't a multiple of 16");
-  Load mine{registers, row, matrices, transposed};
-  synchronize_warp(operation, &mine, load);
+    fail(std::string(operation) + " of a row whose address is not a multiple of 16");
+  Load operand{registers, row, matrices, transposed};
+  synchronize_warp(operation, &operand, load);
 }
 
 }  // namespace starpo::cuda::emulated

@@ -2,7 +2,7 @@
 
 namespace starpo::cuda::emulated {
 
-// See portable/tensor_core.h. `matrices` is 2 or 4, and so many registers are written.
+// See portable/tensor_core.h. matrices: 2 or 4, which is also the number of registers.
 void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]);
 void load_matrices(const char* operation, unsigned* registers, int matrices, const void* row, bool transposed);
 

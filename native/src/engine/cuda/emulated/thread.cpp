@@ -46,7 +46,7 @@ void fail(const std::string& what) { current->block->fail(what); }
 
 void copy_asynchronously(void* shared, const void* global, bool valid) {
   if (!is_aligned(shared) || !is_aligned(global))
-    fail("cp.async of 16 bytes between addresses that aren't multiples of 16");
+    fail("cp.async of 16 bytes between addresses that are not multiples of 16");
   const AsynchronousCopy copy{shared, valid ? global : nullptr, current->copy_group};
   if (current->block->schedule().copies_at_once())
     perform(copy);
@@ -57,7 +57,7 @@ void copy_asynchronously(void* shared, const void* global, bool valid) {
 void commit_copies() { ++current->copy_group; }
 
 void wait_for_copies(int pending_groups) {
-  // Copies are in the order of their groups; uncommitted ones belong to the next group.
+  // Copies are in the order of their groups. Uncommitted ones belong to the next group.
   std::size_t done = 0;
   auto& copies = current->copies;
   while (done < copies.size() && copies[done].group < current->copy_group - pending_groups) perform(copies[done++]);
@@ -74,7 +74,7 @@ void run_grid(const char* kernel_name, dim3 grid, dim3 block, std::size_t shared
     throw KernelError(launch_name + "a block has 1 to 1024 threads");
   if (shared_bytes > kMaxSharedBytes) throw KernelError(launch_name + "more than 227 KiB of dynamic shared memory");
 
-  // As large as asked for and no larger, so that AddressSanitizer sees what goes beyond.
+  // The exact size, so that AddressSanitizer detects accesses past the end.
   std::unique_ptr<void, Free> shared;
   if (shared_bytes > 0) {
     void* memory = nullptr;

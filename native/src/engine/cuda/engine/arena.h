@@ -4,16 +4,16 @@
 
 namespace starpo::cuda {
 
-// Allocates tensors of the same lifetime from one block of memory. Without memory it only counts bytes, so that the
-// same layout code first plans and then allocates.
+// Allocates tensors of the same lifetime from one block of memory. Without memory, it only counts bytes, so that the
+// same code first plans and then allocates.
 class Arena {
  public:
   Arena() = default;
   explicit Arena(std::byte* memory) : memory_(memory) {}
 
-  // Aligned to 256 bytes; null while counting.
+  // Returns memory aligned to 256 bytes, or null while counting.
   template <class T>
-  T* take(std::size_t count) {
+  T* allocate(std::size_t count) {
     T* const pointer = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + bytes_);
     constexpr std::size_t line = 256;
     bytes_ += (count * sizeof(T) + line - 1) / line * line;

@@ -24,9 +24,9 @@ class CudaEngine final : public Engine {
   std::string device() const override { return "cuda:" + std::to_string(device_.index); }
   std::string device_name() const override { return device_.name; }
   std::string instructions() const override;
-  int suitable_pass_tokens(const EngineNeeds&) const override;
+  int default_pass_tokens(const EngineNeeds&) const override;
   MemoryPlan reserve(const EngineNeeds&) override;
-  bool takes_memory_ahead() const override { return true; }
+  bool preallocates() const override { return true; }
   std::optional<std::string> warning() const override;
   std::optional<std::string> product_choice() const override { return matmul_->choice(); }
   std::optional<std::int64_t> memory_in_use() const override;
@@ -54,7 +54,7 @@ template <class T>
 class CudaNetwork final : public Network {
  public:
   CudaNetwork(CudaEngine<T>& engine, const ModelConfig& config, ModelHead head, NetworkUse use)
-      : engine_(engine), weights_(engine.stream(), config, head, use), learns_(use == NetworkUse::trained) {}
+      : engine_(engine), weights_(engine.stream(), config, head, use), trained_(use == NetworkUse::trained) {}
 
   const ParameterLayout& layout() const override { return weights_.layout(); }
   void read_weights(std::size_t first, std::span<float> to) const override {
@@ -62,7 +62,7 @@ class CudaNetwork final : public Network {
   }
   void write_weights(std::size_t first, std::span<const float> from) override { weights_.write_weights(first, from); }
   Trainable& trained() override {
-    if (!learns_) throw std::logic_error("this network is not trained");
+    if (!trained_) throw std::logic_error("this network is not trained");
     return weights_;
   }
 
@@ -80,22 +80,23 @@ class CudaNetwork final : public Network {
   std::unique_ptr<NetworkPass> make_pass() override {
     const EngineNeeds& needs = engine_.needs();
     Arena arena(engine_.arena());
-    const TrainingBuffers<T> buffers(arena, needs.model, needs.pass_tokens, learns_, needs.recompute);
+    const TrainingBuffers<T> buffers(arena, needs.model, needs.pass_tokens, trained_, needs.recompute);
     return std::make_unique<CudaTrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(),
-                                                 buffers, needs.recompute, learns_);
+                                                 buffers, needs.recompute, trained_);
   }
 
  private:
   CudaEngine<T>& engine_;
   DeviceWeights<T> weights_;
-  bool learns_;
+  bool trained_;
 };
 
-// Reserves some memory for kernels, graphs and cuBLASLt.
+// Returns the free memory, less a reserve for kernels, graphs and cuBLASLt.
 std::int64_t usable_bytes(const DeviceMemory& memory) {
   return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64);
 }
 
+// Errors: model_unsupported.
 void check_shape(const ModelConfig& model) {
   const auto refuse = [](const std::string& what) {
     throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU (device cpu)");
@@ -118,13 +119,14 @@ std::string CudaEngine<T>::instructions() const {
 }
 
 template <class T>
-int CudaEngine<T>::suitable_pass_tokens(const EngineNeeds& needs) const {
-  // Larger passes are not faster; smaller ones underuse the GPU.
-  constexpr int most = 32768, least = 2048;
-  EngineNeeds tried = needs;
-  for (tried.pass_tokens = most; tried.pass_tokens > std::max(least, needs.context); tried.pass_tokens /= 2)
-    if (plan_memory<T>(tried).total_bytes() <= usable_bytes(device_memory())) return tried.pass_tokens;
-  return std::max(least, needs.context);
+int CudaEngine<T>::default_pass_tokens(const EngineNeeds& needs) const {
+  // Larger passes are not faster, and smaller ones underuse the GPU.
+  constexpr int maximum = 32768, minimum = 2048;
+  EngineNeeds candidate = needs;
+  for (candidate.pass_tokens = maximum; candidate.pass_tokens > std::max(minimum, needs.context);
+       candidate.pass_tokens /= 2)
+    if (plan_memory<T>(candidate).total_bytes() <= usable_bytes(device_memory())) return candidate.pass_tokens;
+  return std::max(minimum, needs.context);
 }
 
 template <class T>

@@ -6,20 +6,21 @@
 
 namespace starpo::cuda {
 
-// All weights that are trained or read as float; otherwise norms and biases, which no product reads.
+// Returns all weights if they are trained or T is float, otherwise only norms and biases, which matrix products don't
+// read.
 template <class T>
-std::vector<typename DeviceWeights<T>::Masters> DeviceWeights<T>::masters_of(const ParameterLayout& layout,
-                                                                             NetworkUse use) {
+std::vector<typename DeviceWeights<T>::MasterRange> DeviceWeights<T>::master_ranges(const ParameterLayout& layout,
+                                                                                    NetworkUse use) {
   if (use == NetworkUse::trained || std::is_same_v<T, float>) return {{0, layout.size(), 0}};
-  std::vector<Masters> kept;
-  std::size_t place = 0;
-  // Adjacent tensors stay adjacent, because a layer's biases, and a value head, are read as one.
+  std::vector<MasterRange> ranges;
+  std::size_t position = 0;
+  // Adjacent tensors stay adjacent, because kernels read a layer's biases as one array, and a value head too.
   for (const TensorSlot& tensor : layout.tensors())
     if (tensor.shape.size() == 1 || tensor.name == "score.weight") {
-      kept.push_back({tensor.offset, tensor.size, place});
-      place += tensor.size;
+      ranges.push_back({tensor.offset, tensor.size, position});
+      position += tensor.size;
     }
-  return kept;
+  return ranges;
 }
 
 template <class T>
@@ -28,15 +29,15 @@ DeviceWeights<T>::DeviceWeights(Stream& stream, const ModelConfig& config, Model
       layout_(config, head),
       offsets_(model_offsets(layout_)),
       width_(config),
-      kept_(masters_of(layout_, use)),
-      masters_(kept_.back().place + kept_.back().size) {
+      master_ranges_(master_ranges(layout_, use)),
+      masters_(master_ranges_.back().position + master_ranges_.back().size) {
   if constexpr (!std::is_same_v<T, float>) matrices_ = DeviceBuffer<T>(layout_.size());
   if (use == NetworkUse::read) return;
   for (auto* each : {&gradients_, &first_moment_, &second_moment_}) {
     *each = DeviceBuffer<float>(layout_.size());
     each->fill_zero(stream);
   }
-  const auto flags = decay_by_eights(decayed_weights(layout_.tensors()));
+  const auto flags = group_decay_flags(decayed_weights(layout_.tensors()));
   decayed_ = DeviceBuffer<std::uint8_t>(stream, flags);
   norm_partials_ = DeviceBuffer<double>(kNormPartials);
   report_ = DeviceBuffer<StepReport>(1);
@@ -44,18 +45,18 @@ DeviceWeights<T>::DeviceWeights(Stream& stream, const ModelConfig& config, Model
 
 template <class T>
 std::size_t DeviceWeights<T>::bytes(const ParameterLayout& layout, NetworkUse use) {
-  const std::size_t copy = std::is_same_v<T, float> ? 0 : sizeof(T), learning = 3 * sizeof(float);
-  const Masters last = masters_of(layout, use).back();
-  return (last.place + last.size) * sizeof(float) +
-         layout.size() * (copy + (use == NetworkUse::trained ? learning : 0)) +
+  const std::size_t copy = std::is_same_v<T, float> ? 0 : sizeof(T), training_state = 3 * sizeof(float);
+  const MasterRange last = master_ranges(layout, use).back();
+  return (last.position + last.size) * sizeof(float) +
+         layout.size() * (copy + (use == NetworkUse::trained ? training_state : 0)) +
          (use == NetworkUse::trained ? layout.size() / 8 : 0);
 }
 
 template <class T>
 const float* DeviceWeights<T>::master(std::size_t offset) const {
-  for (const Masters& each : kept_)
+  for (const MasterRange& each : master_ranges_)
     if (offset >= each.first && offset < each.first + each.size)
-      return masters_.data() + each.place + (offset - each.first);
+      return masters_.data() + each.position + (offset - each.first);
   throw std::logic_error("a network with NetworkUse::read has no master weights of matrices");
 }
 
@@ -97,10 +98,10 @@ template <class T>
 void DeviceWeights<T>::write_weights(std::size_t first, std::span<const float> from) {
   if (first > layout_.size() || from.size() > layout_.size() - first)
     throw std::out_of_range("the range exceeds the layout");
-  for (const Masters& each : kept_) {
+  for (const MasterRange& each : master_ranges_) {
     const std::size_t begin = std::max(first, each.first), end = std::min(first + from.size(), each.first + each.size);
     if (begin < end)
-      upload(stream_, masters_.data() + each.place + (begin - each.first), from.subspan(begin - first, end - begin));
+      upload(stream_, masters_.data() + each.position + (begin - each.first), from.subspan(begin - first, end - begin));
   }
   if constexpr (!std::is_same_v<T, float>) {
     std::vector<T> rounded(from.size());

@@ -10,9 +10,9 @@
 
 namespace starpo::cuda {
 
-// A network's weights on the device: fp32 master weights, a copy in T for products (the master weights themselves if T
-// is float), and the training state. With NetworkUse::read and bf16, only norms and biases have master weights. T: Bf16
-// or float.
+// The weights of a network on a device: fp32 master weights, a copy in T for matrix products (the master weights
+// themselves if T is float), and the training state. With NetworkUse::read and bf16, only norms and biases have master
+// weights. T: Bf16 or float.
 template <class T>
 class DeviceWeights final : public Trainable {
  public:
@@ -22,7 +22,8 @@ class DeviceWeights final : public Trainable {
   const ModelOffsets& offsets() const { return offsets_; }
   const Widths& width() const { return width_; }
 
-  const float* master(std::size_t offset) const;  // of norms and biases
+  // Return weights and gradients at an offset of the layout. master() must exist: see above.
+  const float* master(std::size_t offset) const;
   const T* matrix(std::size_t offset) const;
   float* gradient(std::size_t offset) { return gradients_.data() + offset; }
 
@@ -35,14 +36,15 @@ class DeviceWeights final : public Trainable {
   double squared_norm() override;
   bool apply(const AdamWSettings&, float gradient_scale) override;
 
+  // Returns the device memory that an instance uses.
   static std::size_t bytes(const ParameterLayout&, NetworkUse);
 
  private:
-  // Weights [first, first + size) of the layout, whose master weights are at `place`.
-  struct Masters {
-    std::size_t first, size, place;
+  // The master weights of [first, first + size) in the layout are at `position` of masters_.
+  struct MasterRange {
+    std::size_t first, size, position;
   };
-  static std::vector<Masters> masters_of(const ParameterLayout&, NetworkUse);
+  static std::vector<MasterRange> master_ranges(const ParameterLayout&, NetworkUse);
   static auto& buffer(auto& self, StateVector);
   StepReport report() const;
 
@@ -50,7 +52,7 @@ class DeviceWeights final : public Trainable {
   ParameterLayout layout_;
   ModelOffsets offsets_;
   Widths width_;
-  std::vector<Masters> kept_;
+  std::vector<MasterRange> master_ranges_;
   DeviceBuffer<float> masters_, gradients_, first_moment_, second_moment_;
   DeviceBuffer<T> matrices_;  // empty if T is float
   DeviceBuffer<std::uint8_t> decayed_;

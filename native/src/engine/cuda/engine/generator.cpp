@@ -14,8 +14,8 @@ int decode_bucket(int slots) {
 }
 
 GeneratorShape planned_shape(const EngineNeeds& needs) {
-  constexpr int most_prefixes = 64;  // shared prompts at a time
-  return {needs.slots, std::min(needs.groups, most_prefixes), needs.context};
+  constexpr int max_prefixes = 64;  // shared prompts at a time
+  return {needs.slots, std::min(needs.groups, max_prefixes), needs.context};
 }
 
 template <class T>
@@ -25,41 +25,44 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   decode_rows = decode_bucket(shape.slots);
   const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, cache_slots * shape.context),
                     n = std::max<std::size_t>(decode_rows, prefill_rows);
-  prefix_slot = arena.take<std::int32_t>(cache_slots);
-  prefix_length = arena.take<std::int32_t>(cache_slots);
+  prefix_slot = arena.allocate<std::int32_t>(cache_slots);
+  prefix_length = arena.allocate<std::int32_t>(cache_slots);
   const std::size_t cache = shape.cache_size(width);
   for (int i = 0; i < model.num_hidden_layers; ++i) {
-    T* const keys = arena.take<T>(cache);
-    T* const values = arena.take<T>(cache);
-    caches.push_back({keys, values, static_cast<int>(cache_slots), width.kv_heads, shape.cached(), width.head_dim,
-                      prefix_slot, prefix_length});
+    T* const keys = arena.allocate<T>(cache);
+    T* const values = arena.allocate<T>(cache);
+    caches.push_back({keys, values, static_cast<int>(cache_slots), width.kv_heads, shape.cached_tokens(),
+                      width.head_dim, prefix_slot, prefix_length});
   }
 
   layer = {};
-  layer.x = layer.middle = arena.take<float>(n * width.hidden);
-  layer.normed = layer.middle_normed = arena.take<T>(n * width.hidden);
-  layer.qkv = arena.take<T>(n * width.qkv);
-  layer.attended = arena.take<T>(n * width.queries);
-  layer.hidden = arena.take<T>(n * width.intermediate);
-  delta = arena.take<T>(n * width.hidden);
-  logits = arena.take<float>(static_cast<std::size_t>(decode_rows) * width.vocab);
-  for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions}) *each = arena.take<std::int32_t>(prefill_rows);
+  layer.x = layer.middle = arena.allocate<float>(n * width.hidden);
+  layer.normed = layer.middle_normed = arena.allocate<T>(n * width.hidden);
+  layer.qkv = arena.allocate<T>(n * width.qkv);
+  layer.attended = arena.allocate<T>(n * width.queries);
+  layer.hidden = arena.allocate<T>(n * width.intermediate);
+  delta = arena.allocate<T>(n * width.hidden);
+  logits = arena.allocate<float>(static_cast<std::size_t>(decode_rows) * width.vocab);
+  for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions})
+    *each = arena.allocate<std::int32_t>(prefill_rows);
 
-  row_states = arena.take<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
+  row_states = arena.allocate<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
   std::int32_t* next = row_states;
   for (std::int32_t** each :
        {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
     *each = next;
     if (next) next += decode_rows;
   }
-  choices = {arena.take<std::int32_t>(decode_rows), arena.take<float>(decode_rows), arena.take<float>(decode_rows),
-             arena.take<std::int32_t>(decode_rows)};
+  choices = {arena.allocate<std::int32_t>(decode_rows), arena.allocate<float>(decode_rows),
+             arena.allocate<float>(decode_rows), arena.allocate<std::int32_t>(decode_rows)};
   const std::size_t logged = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
-  log = {arena.take<std::int32_t>(logged), arena.take<float>(logged), arena.take<float>(logged), kStepsPerCall};
-  sampler = arena.take<SamplerSettings>(1);
-  stop_ids = arena.take<std::int32_t>(kMostStopIds);
+  log = {arena.allocate<std::int32_t>(logged), arena.allocate<float>(logged), arena.allocate<float>(logged),
+         kStepsPerCall};
+  sampler = arena.allocate<SamplerSettings>(1);
+  stop_ids = arena.allocate<std::int32_t>(kMaxStopIds);
   const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
-  key_partials = arena.take<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached(), nullptr)));
+  key_partials =
+      arena.allocate<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached_tokens(), nullptr)));
 }
 
 KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }
@@ -68,18 +71,18 @@ HostBuffers::HostBuffers(int rows)
     : decode_rows(rows),
       row_states(static_cast<std::size_t>(kRowStates) * rows),
       sampler(1),
-      stop_ids(kMostStopIds),
+      stop_ids(kMaxStopIds),
       ids(static_cast<std::size_t>(rows) * kStepsPerCall),
       logprobs(ids.size()),
       entropies(ids.size()) {}
 
-// In the order of the arrays in GeneratorBuffers.
+// The values are in the order of the arrays in GeneratorBuffers.
 void HostBuffers::set_row(int index, const HostRow& row) {
-  std::int32_t* place = row_states.data() + index;
+  std::int32_t* target = row_states.data() + index;
   for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state),
                                    row.logged, row.slot, row.episode}) {
-    *place = value;
-    place += decode_rows;
+    *target = value;
+    target += decode_rows;
   }
 }
 
@@ -121,7 +124,7 @@ void CudaGenerator<T>::begin(int slot, std::span<const std::int32_t> prompt, int
   end(slot);
   CachedSequence& sequence = sequences_[slot];
   sequence.episode = episode;
-  check_room(slot, prompt.size());
+  check_context(slot, prompt.size());
   const int prefix = group < 0 || prompt.size() < 2 ? -1 : find_prefix(group, prompt);
   if (prefix < 0) {
     sequence.pending.assign(prompt.begin(), prompt.end());
@@ -151,7 +154,7 @@ int CudaGenerator<T>::find_prefix(int group, std::span<const std::int32_t> promp
 
 template <class T>
 void CudaGenerator<T>::append(int slot, std::span<const std::int32_t> tokens) {
-  check_room(slot, tokens.size());
+  check_context(slot, tokens.size());
   check_tokens(tokens);
   auto& pending = sequences_.at(slot).pending;
   pending.insert(pending.end(), tokens.begin(), tokens.end());
@@ -168,9 +171,9 @@ void CudaGenerator<T>::end(int slot) {
 }
 
 template <class T>
-void CudaGenerator<T>::check_room(int cache_slot, std::size_t more) const {
-  const CachedSequence& at = sequences_.at(cache_slot);
-  if (at.length + at.pending.size() + more > static_cast<std::size_t>(shape_.context))
+void CudaGenerator<T>::check_context(int cache_slot, std::size_t more) const {
+  const CachedSequence& sequence = sequences_.at(cache_slot);
+  if (sequence.length + sequence.pending.size() + more > static_cast<std::size_t>(shape_.context))
     throw std::out_of_range("the tokens exceed the context");
 }
 
@@ -183,13 +186,13 @@ void CudaGenerator<T>::check_tokens(std::span<const std::int32_t> tokens) const 
 }
 
 template <class T>
-void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const DrawSettings& draws,
+void CudaGenerator<T>::generate(std::span<const ResponseRequest> requests, const DrawSettings& draws,
                                 std::vector<std::vector<Choice>>& choices) {
   if (requests.empty()) return choices.clear();
-  if (draws.stop_ids.size() > kMostStopIds) throw std::invalid_argument("too many stop ids");
+  if (draws.stop_ids.size() > kMaxStopIds) throw std::invalid_argument("too many stop ids");
   int longest = 1;
-  for (const ReplyRequest& request : requests) {
-    check_room(request.slot, 0);
+  for (const ResponseRequest& request : requests) {
+    check_context(request.slot, 0);
     if (sequences_[request.slot].pending.empty()) throw std::invalid_argument("the slot has no token to continue from");
     longest = std::max(longest, std::min(request.limit, kStepsPerCall));
   }
@@ -198,17 +201,17 @@ void CudaGenerator<T>::generate(std::span<const ReplyRequest> requests, const Dr
 
   const int rows = decode_bucket(static_cast<int>(requests.size())),
             stop_count = static_cast<int>(draws.stop_ids.size());
-  feed(requests, draws);
+  upload_rows(requests, draws);
   Graph& step = steps_[{rows, stop_count}];
   int steps = 0;
   if (!step) {
-    // A kernel's first launch loads it, which fails during capture, so run the first step without a graph.
+    // The first launch of a kernel loads it, which fails during capture, so run the first step without a graph.
     decode_step(rows, stop_count);
     ++steps;
     step = Graph(stream_, [&] { decode_step(rows, stop_count); });
   }
   for (; steps < longest; ++steps) step.launch(stream_);
-  collect(requests, rows, choices);
+  download_choices(requests, rows, choices);
 }
 
 template <class T>
@@ -228,7 +231,7 @@ void CudaGenerator<T>::upload_prefixes() {
 // Shared prompts come first.
 template <class T>
 void CudaGenerator<T>::prefill() {
-  const std::size_t most = std::min<std::size_t>(kPrefillRows, sequences_.size() * shape_.context);
+  const std::size_t max_rows = std::min<std::size_t>(kPrefillRows, sequences_.size() * shape_.context);
   std::vector<std::int32_t> slots, tokens, positions;
   const auto flush = [&] {
     if (!slots.empty()) prefill_rows(slots, tokens, positions);
@@ -237,13 +240,13 @@ void CudaGenerator<T>::prefill() {
   for (std::size_t i = 0; i < sequences_.size(); ++i) {
     const auto index = static_cast<int>((i + shape_.slots) % sequences_.size());
     CachedSequence& sequence = sequences_[index];
-    const std::size_t stays = index < shape_.slots ? 1 : 0,
-                      count = sequence.pending.size() > stays ? sequence.pending.size() - stays : 0;
+    const std::size_t reserved = index < shape_.slots ? 1 : 0,
+                      count = sequence.pending.size() > reserved ? sequence.pending.size() - reserved : 0;
     for (std::size_t t = 0; t < count; ++t) {
       slots.push_back(index);
       tokens.push_back(sequence.pending[t]);
       positions.push_back(sequence.length++);
-      if (slots.size() == most) flush();
+      if (slots.size() == max_rows) flush();
     }
     sequence.pending.erase(sequence.pending.begin(), sequence.pending.begin() + static_cast<std::ptrdiff_t>(count));
   }
@@ -264,7 +267,8 @@ void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const st
                                   const std::int32_t* slots, bool decoding) {
   const Widths& width = weights_.width();
   const LayerBuffers<T>& b = buffers_.layer;
-  const KeySplits splits = decoding && !exact_ ? key_splits(shape_.cached(), buffers_.key_partials) : KeySplits{};
+  const KeySplits splits =
+      decoding && !exact_ ? key_splits(shape_.cached_tokens(), buffers_.key_partials) : KeySplits{};
   embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
   for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
     const KvCache<T>& cache = buffers_.caches[layer];
@@ -277,7 +281,7 @@ void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const st
   }
 }
 
-// The captured work: from each row's last token to its next.
+// Computes the next token of each row. This work is captured in a graph.
 template <class T>
 void CudaGenerator<T>::decode_step(int rows, int stop_count) {
   const Widths& width = weights_.width();
@@ -295,9 +299,9 @@ void CudaGenerator<T>::decode_step(int rows, int stop_count) {
   advance(stream_, rows, buffers_.choices, state, buffers_.log);
 }
 
-// The pinned buffers are free, because the last collect() synchronized the stream.
+// The pinned buffers are free, because the last download_choices() synchronized the stream.
 template <class T>
-void CudaGenerator<T>::feed(std::span<const ReplyRequest> requests, const DrawSettings& draws) {
+void CudaGenerator<T>::upload_rows(std::span<const ResponseRequest> requests, const DrawSettings& draws) {
   for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const CachedSequence& sequence = sequences_[requests[i].slot];
@@ -314,8 +318,8 @@ void CudaGenerator<T>::feed(std::span<const ReplyRequest> requests, const DrawSe
 }
 
 template <class T>
-void CudaGenerator<T>::collect(std::span<const ReplyRequest> requests, int rows,
-                               std::vector<std::vector<Choice>>& choices) {
+void CudaGenerator<T>::download_choices(std::span<const ResponseRequest> requests, int rows,
+                                        std::vector<std::vector<Choice>>& choices) {
   const auto fetch = [&](auto& to, const auto* from, std::size_t count) {
     copy_to_host(stream_, to.data(), from, count * sizeof to[0]);
   };

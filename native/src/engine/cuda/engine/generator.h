@@ -22,25 +22,25 @@ struct GeneratorShape {
   int context;   // maximum tokens per slot
 
   int cache_slots() const { return slots + prefixes; }
-  // One more, because rows with a finished response still compute.
-  int cached() const { return context + 1; }
-  // Elements of one layer's keys, and of its values.
+  // Tokens per cache slot. One more than the context, because rows with a finished response still compute.
+  int cached_tokens() const { return context + 1; }
+  // Elements of the keys of a layer, and of its values.
   std::size_t cache_size(const Widths& width) const {
-    return static_cast<std::size_t>(cache_slots()) * cached() * width.keys;
+    return static_cast<std::size_t>(cache_slots()) * cached_tokens() * width.keys;
   }
 };
 
-// The maximum shape to plan for.
+// Returns the shape for which memory is planned.
 GeneratorShape planned_shape(const EngineNeeds&);
 
 inline constexpr int kStepsPerCall = 8;    // tokens per slot between synchronizations with the host
 inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens per prefill batch
-inline constexpr int kMostStopIds = 64;
+inline constexpr int kMaxStopIds = 64;
 inline constexpr int kRowStates = 7;   // values per row: those of DecodeRows, slot and episode
 inline constexpr int kKeySplit = 512;  // keys per block when decoding in fast mode
 KeySplits key_splits(int context, float* partials);
 
-// Returns the rows of a decode step for this many active slots. Few sizes, so that few graphs are captured.
+// Returns the rows of a decode step for this many active slots. There are few sizes, so that few graphs are captured.
 int decode_bucket(int slots);
 
 // The KV cache of all slots and the buffers of a step, in one arena.
@@ -56,7 +56,7 @@ struct GeneratorBuffers {
   float* logits;                                         // [decode rows, vocab]
   std::int32_t *row_slots, *row_tokens, *row_positions;  // [prefill rows]
 
-  // Exchanged with the host for each burst of steps, in one copy: consecutive arrays [decode rows].
+  // One copy per call exchanges these consecutive arrays [decode rows] with the host.
   std::int32_t* row_states;  // [kRowStates, decode rows]
   int decode_rows;
   DecodeRows rows;
@@ -64,18 +64,18 @@ struct GeneratorBuffers {
   Choices choices;                 // [decode rows]
   DecodeLog log;                   // [decode rows, kStepsPerCall]
   SamplerSettings* sampler;
-  std::int32_t* stop_ids;  // [kMostStopIds]
-  float* key_partials;     // of split attention
+  std::int32_t* stop_ids;  // [kMaxStopIds]
+  float* key_partials;     // KeySplits::partials
 };
 
-// The host's view of a decode row.
+// The state of a decode row on the host.
 struct HostRow {
   std::int32_t token = 0, position = 0, remaining = 0;
   RowState state = RowState::exhausted;
   std::int32_t logged = 0, slot = -1, episode = 0;
 };
 
-// Pinned host buffers of a burst of steps. Synchronize the stream before touching them.
+// Pinned host buffers of a call. Synchronize the stream before accessing them.
 struct HostBuffers {
   explicit HostBuffers(int decode_rows);
 
@@ -93,7 +93,7 @@ struct HostBuffers {
 extern template struct GeneratorBuffers<Bf16>;
 extern template struct GeneratorBuffers<float>;
 
-// Decodes with CUDA graphs: sampling, logging and feeding tokens back run on the device, several tokens per call. T:
+// Decodes several tokens per call with CUDA graphs. Sampling, logging and feeding tokens back run on the device. T:
 // Bf16 or float.
 template <class T>
 class CudaGenerator final : public Generator {
@@ -107,7 +107,8 @@ class CudaGenerator final : public Generator {
   void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) override;
   void append(int slot, std::span<const std::int32_t> tokens) override;
   void end(int slot) override;
-  void generate(std::span<const ReplyRequest>, const DrawSettings&, std::vector<std::vector<Choice>>& choices) override;
+  void generate(std::span<const ResponseRequest>, const DrawSettings&,
+                std::vector<std::vector<Choice>>& choices) override;
 
  private:
   // A cache slot of an episode or of a shared prompt: `length` tokens are cached, `pending` tokens follow.
@@ -124,8 +125,9 @@ class CudaGenerator final : public Generator {
     int users = 0;
   };
 
-  int find_prefix(int group, std::span<const std::int32_t> prompt);  // returns a cache slot; -1: all are in use
-  void check_room(int cache_slot, std::size_t more) const;
+  // Returns the cache slot of a shared prompt, or -1 if all are in use.
+  int find_prefix(int group, std::span<const std::int32_t> prompt);
+  void check_context(int cache_slot, std::size_t more) const;
   void check_tokens(std::span<const std::int32_t> tokens) const;
   void upload_prefixes();
   void prefill();
@@ -134,8 +136,8 @@ class CudaGenerator final : public Generator {
   void run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots,
                   bool decoding);
   void decode_step(int rows, int stop_count);
-  void feed(std::span<const ReplyRequest>, const DrawSettings&);
-  void collect(std::span<const ReplyRequest>, int rows, std::vector<std::vector<Choice>>& choices);
+  void upload_rows(std::span<const ResponseRequest>, const DrawSettings&);
+  void download_choices(std::span<const ResponseRequest>, int rows, std::vector<std::vector<Choice>>& choices);
 
   Stream& stream_;
   const DeviceWeights<T>& weights_;

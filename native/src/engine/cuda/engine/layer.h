@@ -11,14 +11,14 @@
 
 namespace starpo::cuda {
 
-// The matrix products of a network, row-major and without padding. `exact`: the bits of an element depend only on its
-// own operands.
+// The matrix products of a network, with row-major matrices without padding. `exact`: the bits of an element depend
+// only on its own operands.
 template <class T>
 class Products {
  public:
   Products(Stream& stream, Matmul& matmul, bool exact) : stream_(stream), matmul_(matmul), exact_(exact) {}
 
-  // y [rows, outputs] = x [rows, inputs] W^T; W: [outputs, inputs].
+  // y [rows, outputs] = x [rows, inputs] W^T with W [outputs, inputs].
   template <class Out>
   void forward(int rows, int outputs, int inputs, const T* x, const T* weight, Out* y) const {
     matmul_.gemm_nt(stream_, Gemm<T, Out>{.m = rows,
@@ -32,7 +32,7 @@ class Products {
                                           .ldc = outputs,
                                           .exact = exact_});
   }
-  // hidden [rows, columns] = silu(x Wg^T) * (x Wu^T); weight: Wg over Wu.
+  // hidden [rows, columns] = silu(x Wg^T) * (x Wu^T). weight: Wg above Wu.
   void swiglu(int rows, int columns, int inputs, const T* x, const T* weight, T* hidden) const {
     matmul_.gemm_swiglu(stream_, Gemm<T>{.m = rows,
                                          .n = columns,
@@ -45,7 +45,7 @@ class Products {
                                          .ldc = columns,
                                          .exact = exact_});
   }
-  // Backward of forward(): dW [outputs, inputs] += dy^T x, and dx [rows, inputs] = dy [rows, outputs] W.
+  // The backward pass of forward(): dW [outputs, inputs] += dy^T x and dx [rows, inputs] = dy [rows, outputs] W.
   void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient,
                 const T* weight, T* x_gradient) const {
     matmul_.gemm_tn(stream_, Gemm<T, float>{.m = outputs,
@@ -75,8 +75,8 @@ class Products {
   bool exact_;
 };
 
-// Activations of a block for `rows` tokens. Training keeps them for the backward pass; otherwise layers may share
-// buffers.
+// Activations of a block for `rows` tokens. Training keeps them per layer for the backward pass. Otherwise layers may
+// share buffers.
 template <class T>
 struct LayerBuffers {
   float* x;            // [rows, hidden] the block's input
@@ -97,8 +97,9 @@ inline AttentionShape attention_shape(const Widths& width) {
   return {width.heads, width.kv_heads, width.head_dim, 1.0f / std::sqrt(static_cast<float>(width.head_dim))};
 }
 
-// Runs a Qwen2 block, for prefill, decode and training. x = previous + previous_delta (null: x = previous). The MLP's
-// output is left in delta [rows, hidden]. attend(bias): adds the bias to qkv, rotates, and writes attended.
+// Runs a Qwen2 block, for prefill, decode and training. Its input is x = previous + previous_delta, or previous if
+// previous_delta is null. The output of the MLP is in delta [rows, hidden], and the next block adds it to middle.
+// attend(bias) adds the bias to qkv, rotates queries and keys, and writes attended.
 template <class T, class Attend>
 void run_layer(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products, int layer, int rows,
                const float* previous, const T* previous_delta, const LayerBuffers<T>& b, T* delta,

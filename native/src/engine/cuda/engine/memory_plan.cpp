@@ -16,9 +16,9 @@ std::int64_t pass_bytes(const EngineNeeds& needs) {
 
 template <class T>
 std::int64_t logits_bytes(const EngineNeeds& needs) {
-  EngineNeeds without = needs;
-  without.model.vocab_size = 8;
-  return pass_bytes<T>(needs) - pass_bytes<T>(without);
+  EngineNeeds small_vocabulary = needs;
+  small_vocabulary.model.vocab_size = 8;
+  return pass_bytes<T>(needs) - pass_bytes<T>(small_vocabulary);
 }
 
 template <class T>

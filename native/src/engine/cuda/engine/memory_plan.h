@@ -6,7 +6,7 @@
 
 namespace starpo::cuda {
 
-// Plans the memory of each part of a run. Rollout and update share memory. The caller sets free_bytes and device_bytes.
+// Returns the memory of each part of a run. The caller sets device, device_bytes and free_bytes.
 template <class T>
 MemoryPlan plan_memory(const EngineNeeds&);
 

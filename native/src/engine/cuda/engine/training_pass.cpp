@@ -10,138 +10,6 @@
 
 namespace starpo::cuda {
 
-DeviceBatch::DeviceBatch(Arena& arena, int tokens) : capacity_(tokens) {
-  const std::size_t count = tokens;
-  for (std::int32_t** each : {&ids, &positions, &target_rows, &target_ids, &order_ids, &order_rows})
-    *each = arena.take<std::int32_t>(count);
-  order_starts = arena.take<std::int32_t>(count + 1);
-  starts_ = arena.take<std::int32_t>(count + 1);
-}
-
-void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
-  const auto& starts = batch.sequence_starts;
-  tokens = static_cast<int>(batch.tokens.size());
-  targets = static_cast<int>(batch.targets.size());
-  if (tokens > capacity_) throw std::invalid_argument("the micro-batch is larger than planned");
-  if (starts.size() < 2 || starts.front() != 0 || starts.back() != tokens)
-    throw std::invalid_argument("sequence_starts must run from 0 to the number of tokens");
-  for (const std::int32_t token : batch.tokens)
-    if (token < 0 || token >= vocab) throw std::out_of_range("token outside the vocabulary");
-
-  std::vector<std::int32_t> place(batch.tokens.size()), rows, target_tokens;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    if (starts[i + 1] <= starts[i] || starts[i + 1] > tokens)
-      throw std::invalid_argument("sequence_starts must ascend to the number of tokens");
-    for (std::int32_t token = starts[i]; token < starts[i + 1]; ++token) place[token] = token - starts[i];
-  }
-  target_counts.assign(starts.size() - 1, 0);
-  std::size_t sequence = 0;
-  for (const std::int32_t target : batch.targets) {
-    const bool ascends = rows.empty() || target - 1 > rows.back();
-    if (target < 0 || target >= tokens || place[target] == 0 || !ascends)
-      throw std::invalid_argument("targets must ascend, and none be a sequence's first token");
-    while (target >= starts[sequence + 1]) ++sequence;
-    ++target_counts[sequence];
-    rows.push_back(target - 1);
-    target_tokens.push_back(batch.tokens[target]);
-  }
-  const TokenOrder order = order_by_token(batch.tokens);
-  unique = static_cast<int>(order.ids.size());
-
-  cuda::upload(stream, ids, batch.tokens);
-  cuda::upload(stream, positions, place);
-  cuda::upload(stream, target_rows, rows);
-  cuda::upload(stream, target_ids, target_tokens);
-  cuda::upload(stream, order_ids, order.ids);
-  cuda::upload(stream, order_starts, order.starts);
-  cuda::upload(stream, order_rows, order.rows);
-  cuda::upload(stream, starts_, starts);
-  sequences = packed_sequences(starts, starts_);
-}
-
-namespace {
-
-// Computes logits in chunks of up to 1 GiB, which keeps products large.
-template <class T>
-int chunk_rows(int vocab, int tokens) {
-  constexpr std::size_t gibibyte = std::size_t{1} << 30;
-  const std::size_t rows = gibibyte / (static_cast<std::size_t>(vocab) * (sizeof(float) + sizeof(T)));
-  return static_cast<int>(std::clamp<std::size_t>(rows, 16, static_cast<std::size_t>(std::max(16, tokens))));
-}
-
-}  // namespace
-
-template <class T>
-TrainingBuffers<T>::TrainingBuffers(Arena& arena, const ModelConfig& model, int tokens, bool backward,
-                                    Recompute recompute)
-    : batch(arena, tokens) {
-  const Widths width(model);
-  const std::size_t n = tokens, stream_size = n * width.hidden;
-  const bool keeps_elementwise = backward && recompute == Recompute::none,
-             keeps_products = backward && recompute != Recompute::block;
-
-  // Buffers that are not kept per layer are shared.
-  const auto shared_or = [&](bool keeps, auto* shared, std::size_t size) {
-    return keeps ? arena.take<std::remove_pointer_t<decltype(shared)>>(size) : shared;
-  };
-  T* const normed = keeps_elementwise ? nullptr : arena.take<T>(stream_size);
-  T* const middle_normed = keeps_elementwise ? nullptr : arena.take<T>(stream_size);
-  T* const hidden = keeps_elementwise ? nullptr : arena.take<T>(n * width.intermediate);
-  LayerBuffers<T> once{};
-  if (!keeps_products) {
-    once.x = backward ? nullptr : arena.take<float>(stream_size);
-    once.input_rms = arena.take<float>(n);
-    once.qkv = arena.take<T>(n * width.qkv);
-    once.attended = arena.take<T>(n * width.queries);
-    once.log_sum_exp = arena.take<float>(n * width.heads);
-    once.middle = backward ? arena.take<float>(stream_size) : once.x;
-    once.middle_rms = arena.take<float>(n);
-    once.gate_up = arena.take<T>(2 * n * width.intermediate);
-  }
-  for (int layer = 0; layer < model.num_hidden_layers; ++layer) {
-    LayerBuffers<T>& b = layers.emplace_back();
-    b.x = shared_or(backward, once.x, stream_size);
-    b.input_rms = shared_or(keeps_products, once.input_rms, n);
-    b.normed = shared_or(keeps_elementwise, normed, stream_size);
-    b.qkv = shared_or(keeps_products, once.qkv, n * width.qkv);
-    b.attended = shared_or(keeps_products, once.attended, n * width.queries);
-    b.log_sum_exp = shared_or(keeps_products, once.log_sum_exp, n * width.heads);
-    b.middle = shared_or(keeps_products, once.middle, stream_size);
-    b.middle_rms = shared_or(keeps_products, once.middle_rms, n);
-    b.middle_normed = shared_or(keeps_elementwise, middle_normed, stream_size);
-    b.gate_up = shared_or(keeps_products, once.gate_up, 2 * n * width.intermediate);
-    b.hidden = shared_or(keeps_elementwise, hidden, n * width.intermediate);
-  }
-  delta = arena.take<T>(stream_size);
-  final_x = arena.take<float>(stream_size);
-  rounded = arena.take<T>(stream_size);
-
-  head_x = arena.take<float>(stream_size);
-  head_rms = arena.take<float>(n);
-  head_normed = arena.take<T>(stream_size);
-  chunk = chunk_rows<T>(width.vocab, tokens);
-  logits = arena.take<float>(static_cast<std::size_t>(chunk) * width.vocab);
-  for (float** each :
-       {&logprobs, &entropies, &values, &loss_weights, &rollout_logprobs, &advantages, &reference_logprobs})
-    *each = arena.take<float>(n);
-
-  if (!backward) return;
-  head_gradient = arena.take<T>(stream_size);
-  head_x_gradient = arena.take<float>(stream_size);
-  logit_gradient = arena.take<T>(static_cast<std::size_t>(chunk) * width.vocab);
-  hidden_gradient = arena.take<T>(n * width.intermediate);
-  attended_gradient = arena.take<T>(n * width.queries);
-  qkv_gradient = arena.take<T>(n * width.qkv);
-  normed_gradient = arena.take<T>(stream_size);
-  attention_scratch = arena.take<float>(n * width.heads);
-  partials =
-      arena.take<float>(std::max({norm_backward_partials(tokens, width.hidden), column_sums_partials(tokens, width.qkv),
-                                  column_sums_partials(tokens, width.hidden)}));
-}
-
-template struct TrainingBuffers<Bf16>;
-template struct TrainingBuffers<float>;
-
 namespace {
 
 void check_results(const PackedBatch& batch, std::span<const float> logprobs, std::span<const float> entropies) {
@@ -178,8 +46,9 @@ void CudaTrainingPass<T>::forward(const PackedBatch& batch, float temperature, s
 }
 
 template <class T>
-void CudaTrainingPass<T>::learn(const PackedBatch& batch, float temperature, const BatchLoss& loss,
-                                std::span<float> logprobs, std::span<float> entropies, PolicyLossSums& sums) {
+void CudaTrainingPass<T>::forward_backward(const PackedBatch& batch, float temperature, const BatchLoss& loss,
+                                           std::span<float> logprobs, std::span<float> entropies,
+                                           PolicyLossSums& sums) {
   if (!backward_) throw std::logic_error("this network is not trained");
   check_results(batch, logprobs, entropies);
   if (!run_blocks(batch)) return;
@@ -242,7 +111,7 @@ void CudaTrainingPass<T>::backward_values(std::span<const float> value_gradients
 }
 
 template <class T>
-void CudaTrainingPass<T>::run_one(int layer, const float* previous, const T* delta) {
+void CudaTrainingPass<T>::run_block(int layer, const float* previous, const T* delta) {
   const TrainingBuffers<T>& b = buffers_;
   const LayerBuffers<T>& own = b.layers[layer];
   const Widths& width = weights_.width();
@@ -252,7 +121,6 @@ void CudaTrainingPass<T>::run_one(int layer, const float* previous, const T* del
   });
 }
 
-// Returns false if the batch has no targets.
 template <class T>
 bool CudaTrainingPass<T>::run_blocks(const PackedBatch& batch) {
   TrainingBuffers<T>& b = buffers_;
@@ -264,7 +132,7 @@ bool CudaTrainingPass<T>::run_blocks(const PackedBatch& batch) {
   const float* previous = b.layers[0].x;
   const T* delta = nullptr;
   for (int layer = 0; layer < static_cast<int>(b.layers.size()); ++layer) {
-    run_one(layer, previous, delta);
+    run_block(layer, previous, delta);
     previous = b.layers[layer].middle;
     delta = b.delta;
   }
@@ -289,11 +157,11 @@ Logits<float> CudaTrainingPass<T>::chunk_logits(int first, int rows, float tempe
 template <class T>
 void CudaTrainingPass<T>::upload_loss(const BatchLoss& loss) {
   for (auto* each : {&loss_weights_, &rollout_logprobs_, &advantages_, &reference_logprobs_}) each->clear();
-  const auto& starts = buffers_.batch.target_counts;
-  if (loss.sequences.size() != starts.size()) throw std::invalid_argument("every sequence needs a loss");
+  const auto& counts = buffers_.batch.target_counts;
+  if (loss.sequences.size() != counts.size()) throw std::invalid_argument("every sequence needs a loss");
   for (std::size_t i = 0; i < loss.sequences.size(); ++i) {
     const SequenceLoss& sequence = loss.sequences[i];
-    loss_weights_.insert(loss_weights_.end(), starts[i], static_cast<float>(sequence.weight));
+    loss_weights_.insert(loss_weights_.end(), counts[i], static_cast<float>(sequence.weight));
     rollout_logprobs_.insert(rollout_logprobs_.end(), sequence.rollout_logprobs.begin(),
                              sequence.rollout_logprobs.end());
     advantages_.insert(advantages_.end(), sequence.advantages.begin(), sequence.advantages.end());
@@ -301,12 +169,12 @@ void CudaTrainingPass<T>::upload_loss(const BatchLoss& loss) {
                                sequence.reference_logprobs.end());
   }
   const std::size_t targets = loss_weights_.size();
-  const auto is_whole = [&](const std::vector<float>& values, bool needed) {
-    return values.size() == targets || (values.empty() && !needed);
+  const auto has_size = [&](const std::vector<float>& values, bool required) {
+    return values.size() == targets || (values.empty() && !required);
   };
   const bool policy = loss.objective == Objective::policy;
-  if (!is_whole(rollout_logprobs_, policy) || !is_whole(advantages_, policy) ||
-      !is_whole(reference_logprobs_, policy && loss.kl.coefficient > 0))
+  if (!has_size(rollout_logprobs_, policy) || !has_size(advantages_, policy) ||
+      !has_size(reference_logprobs_, policy && loss.kl.coefficient > 0))
     throw std::invalid_argument("the loss inputs must be [targets]");
   upload(stream_, buffers_.loss_weights, loss_weights_);
   upload(stream_, buffers_.rollout_logprobs, rollout_logprobs_);
@@ -314,7 +182,7 @@ void CudaTrainingPass<T>::upload_loss(const BatchLoss& loss) {
   upload(stream_, buffers_.reference_logprobs, reference_logprobs_);
 }
 
-// Computes the gradients of the head's weights and of its input from the logits' gradient.
+// Computes the gradients of the head's weights and input from the gradient of the logits.
 template <class T>
 void CudaTrainingPass<T>::chunk_backward(int first, int rows) {
   const TrainingBuffers<T>& b = buffers_;
@@ -348,21 +216,21 @@ void CudaTrainingPass<T>::layer_backward(int layer) {
   const Widths& width = weights_.width();
   const LayerOffsets& at = weights_.offsets().layers[layer];
   const float epsilon = weights_.layout().config().rms_norm_eps;
-  const auto normed_again = [&](float* x, std::size_t norm, T* normed) {
+  const auto recompute_norm = [&](float* x, std::size_t norm, T* normed) {
     residual_norm(stream_, b.batch.tokens, width.hidden, x, static_cast<const T*>(nullptr), weights_.master(norm),
                   epsilon, normed, nullptr);
   };
-  if (recompute_ == Recompute::block) run_one(layer, own.x, nullptr);
+  if (recompute_ == Recompute::block) run_block(layer, own.x, nullptr);
   if (recompute_ == Recompute::elementwise) {
-    normed_again(own.x, at.input_norm, own.normed);
-    normed_again(own.middle, at.mlp_norm, own.middle_normed);
+    recompute_norm(own.x, at.input_norm, own.normed);
+    recompute_norm(own.middle, at.mlp_norm, own.middle_normed);
     swiglu(stream_, b.batch.tokens, width.intermediate, own.gate_up, own.hidden);
   }
   mlp_backward(layer);
   attention_backward(layer);
 }
 
-// The residual stream's gradient in T, which is also the gradient of each half layer's output.
+// Returns the gradient of the residual stream in T, which is also the gradient of the output of attention and MLP.
 template <class T>
 const T* CudaTrainingPass<T>::stream_gradient() {
   convert(stream_, static_cast<std::size_t>(buffers_.batch.tokens) * weights_.width().hidden, buffers_.final_x,
@@ -379,7 +247,7 @@ void CudaTrainingPass<T>::mlp_backward(int layer) {
   const int tokens = b.batch.tokens;
   products_.backward(tokens, width.hidden, width.intermediate, stream_gradient(), own.hidden,
                      weights_.gradient(at.down), weights_.matrix(at.down), b.hidden_gradient);
-  T* const gate_up_gradient = own.gate_up;  // overwrites values that are not read again
+  T* const gate_up_gradient = own.gate_up;  // overwrites values that are no longer needed
   swiglu_backward(stream_, tokens, width.intermediate, own.gate_up, b.hidden_gradient, gate_up_gradient,
                   static_cast<T*>(nullptr));
   products_.backward(tokens, 2 * width.intermediate, width.hidden, gate_up_gradient, own.middle_normed,

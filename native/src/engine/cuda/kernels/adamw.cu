@@ -11,7 +11,8 @@ constexpr int kThreads = 256;
 
 __device__ __forceinline__ bool is_finite(float x) { return x - x == 0; }
 
-// In doubles, the thread's sum in `own` with those of all threads: pairs at a growing distance.
+// Returns the sum of `own` over the block, for all threads. A tree in shared memory fixes the order of summation.
+// scratch: [kThreads].
 __device__ __forceinline__ double block_total(double own, double* scratch) {
   scratch[threadIdx.x] = own;
   __syncthreads();
@@ -22,8 +23,9 @@ __device__ __forceinline__ double block_total(double own, double* scratch) {
   return scratch[0];
 }
 
-// Each thread takes groups of eight, a grid apart. The number of blocks depends on nothing but the size, so the sum's
-// order does neither.
+// partials[block] = sum of g^2 over the block's elements, by a grid-stride loop over groups of eight. The grid depends
+// only on `size`, so the order of summation is fixed. Squares are summed in fp32 within a group and in double across
+// groups.
 __global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, const float* gradients, double* partials) {
   STARPO_SHARED(double, scratch[kThreads]);
   const std::size_t groups = (size + 7) / 8;
@@ -31,8 +33,8 @@ __global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, con
   for (std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x; group < groups;
        group += static_cast<std::size_t>(gridDim.x) * kThreads) {
     float g[8], squares = 0;
-    const int left = static_cast<int>(min(size - group * 8, std::size_t{8}));
-    load_eight_of(gradients + group * 8, 0, left, true, 0.0f, g);
+    const int length = static_cast<int>(min(size - group * 8, std::size_t{8}));
+    load_group(gradients + group * 8, 0, length, true, 0.0f, g);
 #pragma unroll
     for (int i = 0; i < 8; ++i) squares = fmaf(g[i], g[i], squares);
     sum += squares;
@@ -41,6 +43,7 @@ __global__ void __launch_bounds__(kThreads) squares_kernel(std::size_t size, con
   if (threadIdx.x == 0) partials[blockIdx.x] = total;
 }
 
+// report->squared_norm = sum of partials [count]. One block.
 __global__ void __launch_bounds__(kThreads) norm_kernel(int count, const double* partials, StepReport* report) {
   STARPO_SHARED(double, scratch[kThreads]);
   double sum = 0;
@@ -52,34 +55,42 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(int count, const double*
 }
 
 struct AdamWFactors {
-  float gradient_scale, beta1, rest1, beta2, rest2, learning_rate, epsilon, decay, first_correction, second_correction;
+  float gradient_scale, beta1, one_minus_beta1, beta2, one_minus_beta2, learning_rate, epsilon;
+  float decay;                                // learning_rate * weight_decay
+  float first_correction, second_correction;  // 1 / (1 - beta^t)
 };
 
+// With g = gradient * gradient_scale:
+//   m = beta1 m + (1 - beta1) g
+//   v = beta2 v + (1 - beta2) g^2
+//   w = w - learning_rate * weight_decay * w
+//   w = w - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
+// One thread per group of eight elements. Multiply-adds are explicit fmaf, so that all compilers round alike.
 __global__ void __launch_bounds__(kThreads)
     adamw_kernel(std::size_t size, AdamWBuffers buffers, AdamWFactors s, StepReport* report) {
   const std::size_t group = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x, first = group * 8;
   if (first >= size) return;
-  const int left = static_cast<int>(min(size - first, std::size_t{8}));
+  const int length = static_cast<int>(min(size - first, std::size_t{8}));
   float g[8], m[8], v[8], w[8];
-  load_eight_of(buffers.gradients + first, 0, left, true, 0.0f, g);
-  load_eight_of(buffers.first_moment + first, 0, left, true, 0.0f, m);
-  load_eight_of(buffers.second_moment + first, 0, left, true, 0.0f, v);
-  load_eight_of(buffers.weights + first, 0, left, true, 0.0f, w);
+  load_group(buffers.gradients + first, 0, length, true, 0.0f, g);
+  load_group(buffers.first_moment + first, 0, length, true, 0.0f, m);
+  load_group(buffers.second_moment + first, 0, length, true, 0.0f, v);
+  load_group(buffers.weights + first, 0, length, true, 0.0f, w);
   const float decay = buffers.decayed[group] ? -s.decay : 0.0f;
   bool finite = true;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const float gradient = g[i] * s.gradient_scale;
-    m[i] = fmaf(s.beta1, m[i], s.rest1 * gradient);
-    v[i] = fmaf(s.beta2, v[i], s.rest2 * (gradient * gradient));
+    m[i] = fmaf(s.beta1, m[i], s.one_minus_beta1 * gradient);
+    v[i] = fmaf(s.beta2, v[i], s.one_minus_beta2 * (gradient * gradient));
     w[i] = fmaf(decay, w[i], w[i]);
     w[i] = fmaf(-s.learning_rate, (m[i] * s.first_correction) / (sqrtf(v[i] * s.second_correction) + s.epsilon), w[i]);
     finite = finite && is_finite(w[i]);
   }
-  store_eight_of(buffers.first_moment + first, 0, left, true, m);
-  store_eight_of(buffers.second_moment + first, 0, left, true, v);
-  store_eight_of(buffers.weights + first, 0, left, true, w);
-  if (buffers.rounded != nullptr) store_eight_of(buffers.rounded + first, 0, left, true, w);
+  store_group(buffers.first_moment + first, 0, length, true, m);
+  store_group(buffers.second_moment + first, 0, length, true, v);
+  store_group(buffers.weights + first, 0, length, true, w);
+  if (buffers.rounded != nullptr) store_group(buffers.rounded + first, 0, length, true, w);
   if (!finite) atomicMax(&report->non_finite_weights, 1);
 }
 
@@ -90,6 +101,7 @@ double power(double base, std::int64_t exponent) {
   return result;
 }
 
+// The number of blocks with one thread per group of eight elements.
 unsigned blocks_of(std::size_t size) { return static_cast<unsigned>((size + kThreads * 8 - 1) / (kThreads * 8)); }
 
 }  // namespace
@@ -104,9 +116,9 @@ void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const 
            float gradient_scale, std::int64_t steps, StepReport* report) {
   const AdamWFactors factors{.gradient_scale = gradient_scale,
                              .beta1 = settings.beta1,
-                             .rest1 = 1.0f - settings.beta1,
+                             .one_minus_beta1 = 1.0f - settings.beta1,
                              .beta2 = settings.beta2,
-                             .rest2 = 1.0f - settings.beta2,
+                             .one_minus_beta2 = 1.0f - settings.beta2,
                              .learning_rate = settings.learning_rate,
                              .epsilon = settings.epsilon,
                              .decay = settings.learning_rate * settings.weight_decay,

@@ -6,25 +6,25 @@ namespace starpo::cuda {
 
 namespace {
 
-// Grid: (heads, sequences, row tiles of the longest sequence). The tiles that see most keys come first, so that the
-// last blocks to start are short.
-template <class Engine>
-__global__ void __launch_bounds__(Engine::kThreads, 2)
-    attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Engine::Number* qkv,
-                             typename Engine::Number* attended, float* log_sum_exp) {
-  using T = typename Engine::Number;
+// One block per tile of queries. Grid: (heads, sequences, tiles of the longest sequence). Tiles that attend to the most
+// keys come first, so that the last blocks to start are short.
+template <class Attention>
+__global__ void __launch_bounds__(Attention::kThreads, 2)
+    attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Attention::Number* qkv,
+                             typename Attention::Number* attended, float* log_sum_exp) {
+  using T = typename Attention::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int head = blockIdx.x, start = sequences.starts[blockIdx.y], length = sequences.starts[blockIdx.y + 1] - start;
-  const int tile = (length + Engine::kRows - 1) / Engine::kRows - 1 - static_cast<int>(blockIdx.z);
+  const int tile = (length + Attention::kRows - 1) / Attention::kRows - 1 - static_cast<int>(blockIdx.z);
   if (tile < 0) return;
-  const int first = tile * Engine::kRows, count = min(Engine::kRows, length - first);
-  const std::ptrdiff_t stride = shape.qkv_width(), attended_stride = shape.heads * Engine::kHeadDim;
+  const int first = tile * Attention::kRows, count = min(Attention::kRows, length - first);
+  const std::ptrdiff_t stride = shape.qkv_width(), attended_stride = shape.heads * Attention::kHeadDim;
   const T* const sequence = qkv + start * stride;
 
   QueryRows<T> queries;
-  queries.queries = sequence + first * stride + head * Engine::kHeadDim;
+  queries.queries = sequence + first * stride + head * Attention::kHeadDim;
   queries.query_stride = stride;
-  queries.attended = attended + (start + first) * attended_stride + head * Engine::kHeadDim;
+  queries.attended = attended + (start + first) * attended_stride + head * Attention::kHeadDim;
   queries.attended_stride = attended_stride;
   queries.positions = nullptr;
   queries.first_position = first;
@@ -32,15 +32,16 @@ __global__ void __launch_bounds__(Engine::kThreads, 2)
   queries.count = count;
 
   KeyRows<T> keys;
-  keys.prefix_keys = keys.keys = sequence + (shape.heads + head / shape.group()) * Engine::kHeadDim;
-  keys.prefix_values = keys.values = keys.keys + shape.kv_heads * Engine::kHeadDim;
+  keys.prefix_keys = keys.keys = sequence + (shape.heads + head / shape.group()) * Attention::kHeadDim;
+  keys.prefix_values = keys.values = keys.keys + shape.kv_heads * Attention::kHeadDim;
   keys.prefix = 0;
   keys.stride = stride;
 
-  Engine engine;
-  engine.accumulate(shared, queries, keys, 0, first + count, shape.scale);
-  engine.write_log_sum_exp(log_sum_exp + static_cast<std::ptrdiff_t>(head) * sequences.tokens + start + first, count);
-  engine.write_attended(shared, queries);
+  Attention attention;
+  attention.accumulate(shared, queries, keys, 0, first + count, shape.scale);
+  attention.write_log_sum_exp(log_sum_exp + static_cast<std::ptrdiff_t>(head) * sequences.tokens + start + first,
+                              count);
+  attention.write_attended(shared, queries);
 }
 
 }  // namespace
@@ -59,10 +60,10 @@ void attention_forward(Stream& stream, const AttentionShape& shape, const Packed
                        T* attended, float* log_sum_exp) {
   if (sequences.longest == 0) return;
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
-    using Engine = typename Engines<T, HeadDim>::Forward;
-    const dim3 grid(shape.heads, sequences.sequences, (sequences.longest + Engine::kRows - 1) / Engine::kRows);
-    STARPO_LAUNCH(stream, grid, Engine::kThreads, Engine::kSharedBytes, (attention_forward_kernel<Engine>), shape,
-                  sequences, qkv, attended, log_sum_exp);
+    using Attention = typename AttentionFor<T, HeadDim>::Forward;
+    const dim3 grid(shape.heads, sequences.sequences, (sequences.longest + Attention::kRows - 1) / Attention::kRows);
+    STARPO_LAUNCH(stream, grid, Attention::kThreads, Attention::kSharedBytes, (attention_forward_kernel<Attention>),
+                  shape, sequences, qkv, attended, log_sum_exp);
   });
 }
 

@@ -8,12 +8,12 @@ namespace starpo::cuda {
 namespace {
 
 constexpr int kLanes = 32, kWarps = 8;
-constexpr int kTile = kLanes * 8;  // columns of a block
-constexpr int kSlices = 64;        // of the rows, at most
-constexpr int kPartialLanes = 16;  // rows that a block of add_partials reads at a time
+constexpr int kTile = kLanes * 8;  // columns per block
+constexpr int kMaxSlices = 64;     // of the rows
+constexpr int kPartialLanes = 16;  // rows that a block of add_partials_kernel reads at a time
 
-// Block (i, s) sums tile i of columns over the rows of slice s: each warp every eighth row, then the warps' sums in
-// order.
+// partials[s, c] = sum over the rows r of slice s of factors[r] x[r, c] (factors only if weighted). Block (i, s)
+// computes tile i of the columns: each warp sums every eighth row, then the warps' sums are added in order.
 template <class T, bool weighted>
 __global__ void __launch_bounds__(kLanes* kWarps)
     slice_sums_kernel(int rows, int columns, int slice_rows, const float* factors, const T* x, float* partials) {
@@ -40,7 +40,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   partials[static_cast<std::size_t>(blockIdx.y) * columns + own] = total;
 }
 
-// Lane r of a column adds up partials r, r + 16, ...; then the lanes' sums in order.
+// sums[c] += sum over rows of partials[r, c]. Sixteen threads per column: thread i sums the rows i, i + 16, ...; then
+// the threads' sums are added in order.
 __global__ void __launch_bounds__(kLanes* kPartialLanes)
     add_partials_kernel(int rows, int columns, const float* partials, float* sums) {
   STARPO_SHARED(float, lane_sums[kPartialLanes * kLanes]);
@@ -60,8 +61,8 @@ __global__ void __launch_bounds__(kLanes* kPartialLanes)
   sums[column] += total;
 }
 
-// Slices of 64 rows at least, and as many as make use of the device where there are many rows.
-int slice_rows(int rows) { return std::max(64, (rows + kSlices - 1) / kSlices); }
+// Returns the rows per slice: at least 64, and so many that there are at most kMaxSlices slices, which fill the device.
+int slice_rows(int rows) { return std::max(64, (rows + kMaxSlices - 1) / kMaxSlices); }
 int slices(int rows) { return (rows + slice_rows(rows) - 1) / slice_rows(rows); }
 
 template <class T, bool weighted>

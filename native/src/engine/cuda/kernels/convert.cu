@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
+// A grid-stride loop over groups of eight elements, so that most loads and stores are 16 bytes.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     convert_kernel(std::size_t groups, std::size_t count, const float* from, T* to) {
@@ -31,8 +32,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 void convert(Stream& stream, std::size_t count, const float* from, T* to) {
   if (count == 0) return;
-  const std::size_t groups = (count + 7) / 8, most_blocks = 132 * 16;
-  const auto blocks = static_cast<unsigned>(std::min(most_blocks, (groups + kThreads - 1) / kThreads));
+  const std::size_t groups = (count + 7) / 8, max_blocks = 132 * 16;
+  const auto blocks = static_cast<unsigned>(std::min(max_blocks, (groups + kThreads - 1) / kThreads));
   STARPO_LAUNCH(stream, dim3(blocks), dim3(kThreads), 0, (convert_kernel<T>), groups, count, from, to);
 }
 

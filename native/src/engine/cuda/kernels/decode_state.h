@@ -5,26 +5,27 @@
 #include "engine/cuda/kernels/sampler.h"
 #include "engine/cuda/runtime/stream.h"
 
-// What the rows of a decoding step are at, in device memory, so that steps follow each other without the host.
+// The state of the rows of a decoding step, in device memory, so that steps follow each other without the host.
 namespace starpo::cuda {
 
 enum class RowState : std::int32_t {
   running = 0,
-  stopped = 1,     // by a stop id
-  exhausted = 2,   // its reply has the most tokens it may have
-  not_finite = 3,  // its logits were not; nothing was chosen
+  stopped = 1,     // it chose a stop id
+  exhausted = 2,   // its response reached the maximum number of tokens
+  not_finite = 3,  // its logits were not finite, so no token was chosen
 };
 
-// All [rows]; embedding, rotary embedding, cache and sampler read tokens and positions as they are.
+// The state of all rows: [rows]. The embedding, rotary embedding, cache and sampler kernels read tokens and positions
+// directly.
 struct DecodeRows {
-  std::int32_t* tokens;     // the last token, which the next step feeds
-  std::int32_t* positions;  // its position
-  std::int32_t* remaining;  // how many tokens the reply may still get
+  std::int32_t* tokens;     // the last token, the input of the next step
+  std::int32_t* positions;  // of the last token
+  std::int32_t* remaining;  // number of tokens until the response is exhausted
   std::int32_t* states;     // RowState
-  std::int32_t* logged;     // how many tokens the log holds
+  std::int32_t* logged;     // number of tokens in the log
 };
 
-// What the rows chose since the host last emptied it: [rows][capacity], each row's in order.
+// The choices of each row since the host last emptied the log, in order: [rows][capacity].
 struct DecodeLog {
   std::int32_t* ids;
   float* logprobs;
@@ -32,8 +33,8 @@ struct DecodeLog {
   int capacity;
 };
 
-// Running rows take their choice: it is logged and becomes the token of the next position. The others, and those whose
-// log is full until the host empties it, stay as they are: their steps compute the same again.
+// Appends the choice of each running row to its log and makes it the row's last token. Rows that aren't running, or
+// whose log is full, don't change: their next step repeats the same computation. One thread per row.
 void advance(Stream&, int rows, const Choices&, const DecodeRows&, const DecodeLog&);
 
 }  // namespace starpo::cuda

@@ -3,12 +3,11 @@
 #include "engine/cuda/portable/bf16.h"
 #include "engine/cuda/portable/cuda.h"
 
-// Eight consecutive numbers, as floats: what a thread handles at a time. 16 bytes of bf16, twice 16 of float; p is
-// aligned to 16 bytes.
+// Loads and stores of eight consecutive numbers as fp32, the unit of work of a thread. They are one vector of 16 bytes
+// in bf16 and two in fp32.
 namespace starpo::cuda {
 
-constexpr int kEight = 8;
-
+// p must be aligned to 16 bytes.
 template <class T>
 __device__ __forceinline__ void load_eight(const T* p, float (&values)[8]) {
   constexpr int width = Vector<T>::size;
@@ -32,22 +31,22 @@ __device__ __forceinline__ void store_eight(T* p, const float (&values)[8]) {
   }
 }
 
-// A row of any length and alignment, in groups of eight: whole groups by vector loads where `aligned`. What isn't there
-// is `missing`.
+// Load or store group `group` (eight elements) of a row of any length and alignment. Complete groups use vectors if
+// `aligned`. Elements past the end load as `padding` and are not stored.
 template <class T>
-__device__ __forceinline__ void load_eight_of(const T* row, int group, int length, bool aligned, float missing,
-                                              float (&values)[8]) {
+__device__ __forceinline__ void load_group(const T* row, int group, int length, bool aligned, float padding,
+                                           float (&values)[8]) {
   const int first = group * 8;
   if (aligned && first + 8 <= length) {
     load_eight(row + first, values);
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 8; ++i) values[i] = first + i < length ? to_float(row[first + i]) : missing;
+  for (int i = 0; i < 8; ++i) values[i] = first + i < length ? to_float(row[first + i]) : padding;
 }
 
 template <class T>
-__device__ __forceinline__ void store_eight_of(T* row, int group, int length, bool aligned, const float (&values)[8]) {
+__device__ __forceinline__ void store_group(T* row, int group, int length, bool aligned, const float (&values)[8]) {
   const int first = group * 8;
   if (aligned && first + 8 <= length) {
     store_eight(row + first, values);

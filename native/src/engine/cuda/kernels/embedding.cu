@@ -6,10 +6,11 @@ namespace starpo::cuda {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kLanes = 16,
-              kReaders = 8;  // of the gradient: sixteen lanes take 128 columns, eight of them at a time different rows
-constexpr int kTile = kLanes * 8;
+// A block of the gradient has eight groups of sixteen lanes. A group reads 128 columns of every eighth row.
+constexpr int kLanes = 16, kReaders = 8;
+constexpr int kTile = kLanes * 8;  // columns per block
 
+// One block per token.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     embed_kernel(int columns, const std::int32_t* ids, const T* table, float* x) {
@@ -22,6 +23,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// Grid: (unique ids, tiles of columns). The readers' sums are added in order, without atomics, so that the result is
+// deterministic.
 __global__ void __launch_bounds__(kLanes* kReaders)
     embedding_gradient_kernel(int columns, const std::int32_t* ids, const std::int32_t* starts,
                               const std::int32_t* rows, const float* x_gradient, float* table_gradient) {

@@ -9,16 +9,16 @@ namespace starpo::cuda {
 namespace {
 
 constexpr int kStep = 64;  // the longest step along k of any tile
-constexpr int kMostSplit = 16;
+constexpr int kMaxSplit = 16;
 
-// What one H100 multiprocessor does in a nanosecond, and what a block waits for: estimates, good enough to rank the
-// plans.
-constexpr double kBytesPerNanosecond = 45;      // tiles read through the L2 cache, its bandwidth shared by all
-constexpr double kNanosecondsPerStep = 150;     // a barrier, loads from shared memory and products that depend on them
-constexpr double kSplitOverhead = 2000;         // the second kernel
-constexpr double kPartialsPerNanosecond = 500;  // floats written and read again, by the whole GPU
+// Estimates of the throughput of an H100 multiprocessor and of a block's waits, good enough to rank plans.
+constexpr double kBytesPerNanosecond = 45;  // of tiles, from the L2 cache, whose bandwidth all multiprocessors share
+constexpr double kNanosecondsPerStep =
+    150;  // latency of a barrier, loads from shared memory and the products that depend on them
+constexpr double kSplitOverhead = 2000;         // nanoseconds for the second kernel
+constexpr double kPartialsPerNanosecond = 500;  // floats that the whole GPU writes and reads back
 
-// The narrower a warp's tile, the more its products wait for shared memory.
+// Returns multiply-adds per nanosecond. The narrower a warp's tile, the more its products wait for shared memory.
 double products_per_nanosecond(GemmTile tile) {
   switch (tile) {
     case GemmTile::large: return 1500;
@@ -30,10 +30,11 @@ double products_per_nanosecond(GemmTile tile) {
   return 0;
 }
 
-constexpr int kResidentBlocks = 2;  // on one multiprocessor, hiding each other's waits
+constexpr int kResidentBlocks = 2;  // per multiprocessor; they hide each other's waits
 
 long ceil_divide(long a, long b) { return (a + b - 1) / b; }
 
+// Returns the estimated time of a product in nanoseconds.
 double estimated_time(const GemmPlan& plan, int m, int n, int k, int multiprocessors) {
   const TileSize size = tile_size(plan.tile);
   const long length = plan.split == 1 ? k : split_length(k, plan.split);
@@ -50,7 +51,7 @@ double estimated_time(const GemmPlan& plan, int m, int n, int k, int multiproces
 }
 
 template <typename T, typename Out>
-void planned(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
+void run_best_plan(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
   const std::size_t partials = workspace.partials ? workspace.size : 0;
   gemm_planned(stream, layout, gemm,
                plan_gemm(layout, gemm.m, gemm.n, gemm.k, gemm.exact, partials, workspace.multiprocessors), workspace);
@@ -77,13 +78,13 @@ int split_length(int k, int split) { return static_cast<int>(ceil_divide(ceil_di
 
 GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials, int multiprocessors) {
   const std::size_t elements = static_cast<std::size_t>(m) * static_cast<std::size_t>(n + n % 2);
-  const int most = exact ? 1 : static_cast<int>(std::clamp<std::size_t>(partials / elements, 1, kMostSplit));
+  const int max_split = exact ? 1 : static_cast<int>(std::clamp<std::size_t>(partials / elements, 1, kMaxSplit));
   GemmPlan best{GemmTile::medium};
   double least = estimated_time(best, m, n, k, multiprocessors);
   for (const GemmTile tile : kGemmTiles) {
     if (!has_tile(layout, tile)) continue;
-    for (int split = 1; split <= most; ++split) {
-      // Lengths are rounded up, so that fewer blocks may do than were asked for: that plan has been looked at.
+    for (int split = 1; split <= max_split; ++split) {
+      // Lengths are rounded up, so this split may need fewer blocks: that plan was already considered.
       if (split > 1 && ceil_divide(k, split_length(k, split)) != split) continue;
       const GemmPlan plan{tile, split};
       const double time = estimated_time(plan, m, n, k, multiprocessors);
@@ -95,22 +96,22 @@ GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size
 
 template <typename T, typename Out>
 void gemm_nt(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
-  planned(stream, GemmLayout::nt, gemm, workspace);
+  run_best_plan(stream, GemmLayout::nt, gemm, workspace);
 }
 
 template <typename T, typename Out>
 void gemm_nn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
-  planned(stream, GemmLayout::nn, gemm, workspace);
+  run_best_plan(stream, GemmLayout::nn, gemm, workspace);
 }
 
 template <typename T, typename Out>
 void gemm_tn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace) {
-  planned(stream, GemmLayout::tn, gemm, workspace);
+  run_best_plan(stream, GemmLayout::tn, gemm, workspace);
 }
 
 template <typename T>
 void gemm_swiglu(Stream& stream, const Gemm<T>& gemm, const GemmWorkspace& workspace) {
-  // The tiles have as many columns of gate as of up: 2n in all.
+  // The product has n columns of gate and n of up.
   gemm_swiglu_planned(stream, gemm,
                       plan_gemm(GemmLayout::nt, gemm.m, 2 * gemm.n, gemm.k, true, 0, workspace.multiprocessors));
 }

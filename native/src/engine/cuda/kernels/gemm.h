@@ -9,7 +9,7 @@ namespace starpo::cuda {
 
 enum class GemmLayout { nt, nn, tn };
 
-// The part of the result that a block of threads computes. All sum in the same order, so that a choice changes no bit.
+// The part of the result that a thread block computes. All tiles sum in the same order, so the choice changes no bit.
 enum class GemmTile {
   large,   // 128 x 128: the update's products
   medium,  // 64 x 64
@@ -22,7 +22,7 @@ inline constexpr GemmTile kGemmTiles[] = {GemmTile::large, GemmTile::medium, Gem
 
 struct GemmPlan {
   GemmTile tile;
-  int split = 1;  // how many blocks share an element's sum over k
+  int split = 1;  // number of blocks that share an element's sum over k
 };
 
 struct TileSize {
@@ -30,23 +30,22 @@ struct TileSize {
 };
 TileSize tile_size(GemmTile tile);
 
-// nn and tn, whose products are large, have the large and the medium tile only.
+// Returns whether a kernel exists. nn and tn have only the large and medium tiles, because their products are large.
 bool has_tile(GemmLayout layout, GemmTile tile);
 
-// The k that each block of a split sums: a multiple of 64, so that no block's part starts within a step. The last may
-// get less.
+// Returns the length along k that each block of a split sums. It is a multiple of 64, so that no block starts within a
+// step. The last block may sum less.
 int split_length(int k, int split);
 
-// The tile and split with the least estimated time; exact, or partials floats too few for a split's sums, mean no
-// split.
+// Returns the tile and split with the shortest estimated time. Does not split if `exact`, or if `partials` (floats) is
+// too small for the partial sums.
 GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials, int multiprocessors);
 
-// c [m, n] (+)= a b + bias, every matrix row-major, products of T summed in fp32. What a and b are is the launcher's
-// name.
+// c [m, n] (+)= op(a) op(b) + bias, with row-major matrices and fp32 sums. gemm_nt, gemm_nn and gemm_tn define op.
 //
-// Sizes are any above 0, with three demands of T = Bf16: a and b are 16-byte aligned, lda and ldb are multiples of 8,
-// and where the inner index is a row's (a in nt and nn, b in nt) k is a multiple of 8. A row may be read up to its size
-// rounded up to 8; the values there are ignored.
+// Sizes must be positive. T = Bf16 has three requirements: a and b are 16-byte aligned; lda and ldb are multiples of 8;
+// and k is a multiple of 8 if it is the inner dimension of an operand (a in nt and nn, b in nt). A row may be read up
+// to its size rounded up to 8, and the values there are ignored.
 template <typename T, typename Out = T>
 struct Gemm {
   int m, n, k;
@@ -58,37 +57,37 @@ struct Gemm {
   int ldc;
   const float* bias = nullptr;  // [n]
   bool accumulate = false;      // c += instead of c =; fp32 results only
-  // An element's bits depend on its row of a, its column of b and k alone: not on m, n, its position or the GPU's size.
-  // Without it a product with few tiles may be split along k, in a fixed order: the same bits in every run of one
-  // shape.
+  // An element's bits depend only on its row of a, its column of b and k, not on m, n, its position or the GPU.
+  // Otherwise a product with few tiles may be split along k, in a fixed order: each shape has the same bits in every
+  // run.
   bool exact = false;
 };
 
-// Where split products keep their partial sums. Without it nothing is split.
+// Memory for the partial sums of split products. Without it, products are not split.
 struct GemmWorkspace {
   float* partials = nullptr;
   std::size_t size = 0;  // floats
   int multiprocessors = 132;
 };
 
-// a [m, k], b [n, k]: y = x W^T.
+// c = a b^T with a [m, k] and b [n, k], as in y = x W^T.
 template <typename T, typename Out>
 void gemm_nt(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace = {});
 
-// a [m, k], b [k, n]: dx = dy W.
+// c = a b with a [m, k] and b [k, n], as in dx = dy W.
 template <typename T, typename Out>
 void gemm_nn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace = {});
 
-// a [k, m], b [k, n]: dW += dy^T x.
+// c = a^T b with a [k, m] and b [k, n], as in dW += dy^T x.
 template <typename T, typename Out>
 void gemm_tn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace = {});
 
-// c [m, n] = silu(a Wg^T) * (a Wu^T) with b = Wg over Wu [2n, k]: what gemm_nt and then swiglu would give, to the bit
-// in exact mode.
+// c [m, n] = silu(a Wg^T) * (a Wu^T), with Wg above Wu in b [2n, k]. In exact mode, the bits equal those of gemm_nt
+// followed by swiglu.
 template <typename T>
 void gemm_swiglu(Stream& stream, const Gemm<T>& gemm, const GemmWorkspace& workspace = {});
 
-// The same with tiles and split given: for tests and timings. T = float has but one plan and ignores it.
+// Run a product with a given plan, for tests and timings. T = float has only one plan and ignores it.
 void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16>& gemm, const GemmPlan& plan,
                   const GemmWorkspace& workspace = {});
 void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16, float>& gemm, const GemmPlan& plan,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kReductionThreads = 256;
 
-// c = the parts of a split product, added in order.
+// c = sum over p of partials[p], in order. One thread per two elements. partials: [split][m][n rounded up to even].
 __global__ void __launch_bounds__(kReductionThreads)
     sum_partials_kernel(const float* partials, int split, GemmResult result) {
   const int ld = result.n + result.n % 2;

@@ -6,32 +6,32 @@
 #include "engine/cuda/portable/cuda.h"
 #include "engine/cuda/portable/tensor_core.h"
 
-// The bf16 matrix product on tensor cores, in the order of what an element goes through: its operands' tiles in shared
-// memory, the warps' sums, where they are stored; then the kernel, and the shapes that it is launched in.
+// The bf16 matrix product on tensor cores. In this order: tiles of the operands in shared memory, storing the result,
+// the sums of a warp, the kernel, and its shapes.
 namespace starpo::cuda {
 
-// A tile's size and how the warps of a block share it.
+// The size of a block's tile, and how the warps share it.
 template <int TileM, int TileN, int TileK, int WarpsM, int WarpsN, int Stages, int Blocks>
 struct GemmShape {
   static constexpr int kM = TileM, kN = TileN, kK = TileK;
   static constexpr int kWarpsN = WarpsN;
   static constexpr int kThreads = 32 * WarpsM * WarpsN;
-  static constexpr int kStages = Stages;          // tiles of a and b on their way or in use
-  static constexpr int kResidentBlocks = Blocks;  // the registers are to suffice for, on one multiprocessor
+  static constexpr int kStages = Stages;          // tiles of a and b in shared memory: in use or being copied
+  static constexpr int kResidentBlocks = Blocks;  // minimum per multiprocessor, which limits the registers
   static constexpr int kWarpM = TileM / WarpsM, kWarpN = TileN / WarpsN;
   static constexpr int kStageElements = (TileM + TileN) * TileK;
   static constexpr int kSharedBytes = Stages * kStageElements * static_cast<int>(sizeof(Bf16));
   static_assert(kWarpM % 16 == 0 && kWarpN % 16 == 0 && TileK % 16 == 0);
 };
 
-inline constexpr int kChunk = 8;  // bf16 numbers in the 16 bytes that one thread copies, and one lane gives to ldmatrix
+inline constexpr int kChunk = 8;  // bf16 numbers in 16 bytes, the unit of cp.async and of a row of ldmatrix
 
-// A tile in shared memory, [Rows][Columns]. ldmatrix reads the same chunk of eight rows at once; exchanging a row's
-// chunks by its index puts those eight into different banks, without padding.
+// A tile in shared memory, [Rows][Columns]. ldmatrix reads the same chunk of eight rows at once. The chunk index is
+// XORed with the row index (swizzling), so that these eight chunks lie in different banks without padding.
 template <int Rows, int Columns>
 struct SharedTile {
   static constexpr int kChunks = Columns / kChunk;
-  static constexpr int kRowsPerLine = kChunks >= 8 ? 1 : 8 / kChunks;  // a line: 128 bytes, every bank once
+  static constexpr int kRowsPerLine = kChunks >= 8 ? 1 : 8 / kChunks;  // a line is 128 bytes, one word of each bank
   static constexpr int kSwizzledChunks = kChunks >= 8 ? 8 : kChunks;
 
   static __device__ __forceinline__ int offset(int row, int chunk) {
@@ -39,8 +39,8 @@ struct SharedTile {
   }
 };
 
-// Starts the copy of a tile; what lies outside [rows, columns] becomes zero. row_of maps the tile's rows to the
-// source's.
+// Starts to copy a tile. Elements outside [rows, columns] become zero. row_of maps a row of the tile to one of the
+// source.
 template <int Rows, int Columns, int Threads, class RowOf>
 __device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld, int rows, int first_column,
                                           int columns, RowOf row_of) {
@@ -52,69 +52,69 @@ __device__ __forceinline__ void copy_tile(Bf16* tile, const Bf16* source, int ld
     const int index = i * Threads + static_cast<int>(threadIdx.x);
     const int row = index / Layout::kChunks, chunk = index % Layout::kChunks;
     const int source_row = row_of(row), source_column = first_column + chunk * kChunk;
-    // No branch: the address outside isn't read.
+    // No branch is needed, because an invalid address isn't read.
     const bool valid = (source_row < rows) & (source_column < columns);
     cp_async_16(tile + Layout::offset(row, chunk),
                 source + static_cast<std::ptrdiff_t>(source_row) * ld + source_column, valid);
   }
 }
 
-// One operand's tile for a step along k. Along: the inner index is the row's ([extent][k]) in memory and in the tile;
-// otherwise [k][extent].
-template <bool Along, int Extent, int TileK, int Threads>
+// The tile of an operand for a step along k. KInner: the layout in global and shared memory is [extent][k], otherwise
+// [k][extent].
+template <bool KInner, int Extent, int TileK, int Threads>
 struct Operand {
-  using Layout = SharedTile<Along ? Extent : TileK, Along ? TileK : Extent>;
+  using Layout = SharedTile<KInner ? Extent : TileK, KInner ? TileK : Extent>;
 
-  // row_of: from the tile's index into the operand's; k_end: where the block's sum stops.
+  // row_of maps an index of the tile to one of the operand. k_end: the end of the block's sum.
   template <class RowOf>
   static __device__ __forceinline__ void copy(Bf16* tile, const Bf16* source, int ld, int first, int extent, int k,
                                               int k_end, RowOf row_of) {
-    if constexpr (Along)
+    if constexpr (KInner)
       copy_tile<Extent, TileK, Threads>(tile, source, ld, extent, k, k_end, row_of);
     else
       copy_tile<TileK, Extent, Threads>(tile, source, ld, k_end, first, extent, [k](int row) { return k + row; });
   }
 
-  // a's fragment of mma.m16n8k16: rows [row, row + 16), k [step * 16, + 16).
+  // Loads the fragment of a for mma.m16n8k16: rows [row, row + 16), k [16 step, 16 step + 16).
   static __device__ __forceinline__ void load_a(unsigned (&fragment)[4], const Bf16* tile, int row, int step) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if constexpr (Along)
+    if constexpr (KInner)
       ldmatrix_x4(fragment, tile + Layout::offset(row + lane % 16, step * 2 + lane / 16));
     else
       ldmatrix_x4_trans(fragment,
                         tile + Layout::offset(step * 16 + lane % 8 + lane / 16 * 8, row / kChunk + lane / 8 % 2));
   }
 
-  // b's fragments of two products side by side: columns [column, + 8) in fragment[0..1], [column + 8, + 8) in
+  // Loads the fragments of b for two products: columns [column, column + 8) in fragment[0..1], the next eight in
   // fragment[2..3].
   static __device__ __forceinline__ void load_b(unsigned (&fragment)[4], const Bf16* tile, int column, int step) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if constexpr (Along)
+    if constexpr (KInner)
       ldmatrix_x4(fragment, tile + Layout::offset(column + lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2));
     else
       ldmatrix_x4_trans(fragment, tile + Layout::offset(step * 16 + lane % 16, column / kChunk + lane / 16));
   }
 };
 
-// Where a product's elements go.
+// The destination of a product.
 struct GemmResult {
   int m, n;
   void* c;  // fp32 or bf16
   int ldc;
   bool bf16;
   bool accumulate;
-  bool pairs;  // two neighbours, the first in an even column, may be stored at once
+  bool pairs;  // two adjacent elements, the first in an even column, may be stored at once
   const float* bias;
 };
 
-// Where block `part` of a split leaves its sums: [split][m][n rounded up to even].
+// Returns the destination of block `part` of a split in partials [split][m][n rounded up to even].
 __device__ __forceinline__ GemmResult partial_result(const GemmResult& result, float* partials, int part) {
   const int ld = result.n + result.n % 2;
   return {result.m, result.n, partials + static_cast<std::size_t>(part) * result.m * ld, ld, false, false,
           true,     nullptr};
 }
 
-__device__ __forceinline__ float finished(const GemmResult& result, float sum, int column) {
+__device__ __forceinline__ float add_bias(const GemmResult& result, float sum, int column) {
   return result.bias ? sum + result.bias[column] : sum;
 }
 
@@ -126,12 +126,12 @@ __device__ __forceinline__ void store_one(const GemmResult& result, int row, int
     static_cast<float*>(result.c)[at] = result.accumulate ? static_cast<float*>(result.c)[at] + value : value;
 }
 
-// Two sums of one row, in column (even) and column + 1; what lies outside the result is dropped.
+// Stores the sums of a row in `column` (even) and column + 1. Drops elements outside the result.
 __device__ __forceinline__ void store_pair(const GemmResult& result, int row, int column, float first, float second) {
   if (row >= result.m || column >= result.n) return;
-  first = finished(result, first, column);
+  first = add_bias(result, first, column);
   if (column + 1 >= result.n) return store_one(result, row, column, first);
-  second = finished(result, second, column + 1);
+  second = add_bias(result, second, column + 1);
   if (!result.pairs) {
     store_one(result, row, column, first);
     store_one(result, row, column + 1, second);
@@ -148,7 +148,7 @@ __device__ __forceinline__ void store_pair(const GemmResult& result, int row, in
 
 enum class GemmEpilogue {
   sum,
-  swiglu,  // b has the rows of two products, gate over up
+  swiglu,  // b has the rows of two products, gate above up
 };
 
 struct GemmArguments {
@@ -156,8 +156,8 @@ struct GemmArguments {
   const Bf16* b;
   int lda, ldb;
   int k;
-  int k_length;     // of a block's part; k where nothing is split
-  float* partials;  // [split][m][n rounded up to even]; null where nothing is split
+  int k_length;     // of a block's part; k without a split
+  float* partials;  // [split][m][n rounded up to even]; null without a split
   GemmResult result;
 };
 
@@ -165,8 +165,8 @@ struct TilePosition {
   int m, n;
 };
 
-// Assigns adjacent tiles to blocks that run at the same time, in groups of eight rows, so that their operands are
-// shared in the cache.
+// Returns the tile of a block. Blocks that run at the same time compute adjacent tiles, in groups of eight rows, so
+// that they share operands in the L2 cache.
 __device__ __forceinline__ TilePosition tile_position(int index, int tiles_m, int tiles_n) {
   constexpr int kGroup = 8;
   const int group = index / (kGroup * tiles_n), within = index % (kGroup * tiles_n);
@@ -174,8 +174,8 @@ __device__ __forceinline__ TilePosition tile_position(int index, int tiles_m, in
   return {group * kGroup + within % rows, within / rows};
 }
 
-// A tile has as many rows of gate as of up, and each warp both of the same columns, so that one thread holds what
-// belongs together.
+// Maps a row of b's tile to a row of b. Half of each warp's rows are gate and half up, for the same columns, so that a
+// thread has both sums of an element.
 template <int WarpN>
 __device__ __forceinline__ int swiglu_row(int row, int first_column, int columns) {
   constexpr int half = WarpN / 2;
@@ -184,13 +184,14 @@ __device__ __forceinline__ int swiglu_row(int row, int first_column, int columns
   return column < columns ? column + (up ? columns : 0) : 2 * columns;
 }
 
+// The sums of a warp, and the fragments that it multiplies.
 template <class Shape>
 struct WarpTile {
   static constexpr int kFragmentsM = Shape::kWarpM / 16, kFragmentsN = Shape::kWarpN / 8;
 
   float sum[kFragmentsM][kFragmentsN][4];
   unsigned a[2][kFragmentsM][4], b[2][kFragmentsN / 2][4];
-  int row, column;  // of this warp in the block's tile
+  int row, column;  // first row and column of this warp in the block's tile
 
   __device__ __forceinline__ WarpTile() {
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -204,7 +205,7 @@ struct WarpTile {
         for (float& element : j) element = 0;
   }
 
-  // Two sets of fragments: the next step's are read while this step's products are under way.
+  // Loads a set of fragments. There are two sets, so that the next step's loads overlap with this step's products.
   template <class A, class B>
   __device__ __forceinline__ void load(int set, const Bf16* stage, int step) {
 #pragma unroll
@@ -225,8 +226,8 @@ struct WarpTile {
       }
   }
 
-  // use(row, i, j, first) for the thread's pairs of sums in fragments j < FragmentsN: the pair is sum[i][j][first] and
-  // its neighbour, of that row of the block's tile.
+  // Calls use(row, i, j, first) for each pair of the thread's sums in the fragments j < FragmentsN. The pair is
+  // sum[i][j][first] and sum[i][j][first + 1].
   template <int FragmentsN, class Use>
   static __device__ __forceinline__ void for_each_pair(int first_row, Use use) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -239,8 +240,9 @@ struct WarpTile {
   }
 };
 
-// One block computes one tile of c, or its part of the sum where k is split (blockIdx.y). An element is one chain of
-// mma.m16n8k16 over ascending k in every shape, so that tiles are chosen for speed alone.
+// c = op(a) op(b), or swiglu of it. One block computes one tile of c, or a part of its sum if k is split. Grid: (tiles,
+// splits). An element is one chain of mma.m16n8k16 over ascending k in every shape, so the choice of a shape changes no
+// bit.
 template <class Shape, GemmLayout layout, GemmEpilogue epilogue>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_kernel(const GemmArguments p) {
   using A = Operand<layout != GemmLayout::tn, Shape::kM, Shape::kK, Shape::kThreads>;
@@ -256,7 +258,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
   const int tiles = (k_end - k_begin + Shape::kK - 1) / Shape::kK;
 
   const auto stage = [&](int index) { return shared + index % Shape::kStages * Shape::kStageElements; };
-  // Past the last tile it copies zeros, which are not used.
+  // Past the last tile, copies zeros, which are not used.
   const auto copy = [&](int index) {
     const int k = k_begin + index * Shape::kK;
     Bf16* const a_tile = stage(index);
@@ -270,8 +272,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
     cp_async_commit();
   };
 
-  // Before a tile's last step all its fragments have been read. After the barrier in that step, all threads can read
-  // the next tile, and the copies of the next round may overwrite this one.
+  // Before the last step of a tile, all its fragments have been loaded. After the barrier in that step, all threads can
+  // read the next tile, and later copies may overwrite this one.
   constexpr int steps = Shape::kK / 16;
   static_assert(steps % 2 == 0);
   WarpTile<Shape> warp;
@@ -295,7 +297,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
   }
   cp_async_wait<0>();
 
-  // + 0.0f: a sum of zeros may come out as -0 or +0, depending on how far past k's end a shape's steps reach.
+  // + 0.0f normalizes -0: a sum of zeros is -0 or +0, depending on how far a shape's steps reach past the end of k.
   const int pair = static_cast<int>(threadIdx.x) % 4 * 2;
   constexpr int fragments = WarpTile<Shape>::kFragmentsN;
   if constexpr (epilogue == GemmEpilogue::swiglu) {
@@ -317,7 +319,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
   }
 }
 
-// Tile m, n, k; warps along m, n; stages; blocks for each multiprocessor.
+// Tile m, n, k; warps along m, n; stages; blocks per multiprocessor.
 using LargeShape = GemmShape<128, 128, 32, 2, 2, 4, 2>;
 using MediumShape = GemmShape<64, 64, 64, 2, 2, 4, 3>;
 using NarrowShape = GemmShape<64, 32, 64, 2, 2, 4, 4>;
@@ -333,7 +335,7 @@ void launch_gemm(Stream& stream, const GemmArguments& arguments, int split) {
                 (gemm_kernel<Shape, layout, epilogue>), arguments);
 }
 
-// A file of its own for each, so that they compile side by side.
+// Each is in its own file, so that they compile in parallel.
 void launch_gemm_nt(Stream& stream, GemmTile tile, const GemmArguments& arguments, int split);
 void launch_gemm_nn(Stream& stream, GemmTile tile, const GemmArguments& arguments, int split);
 void launch_gemm_tn(Stream& stream, GemmTile tile, const GemmArguments& arguments, int split);

@@ -7,33 +7,35 @@ namespace starpo::cuda {
 namespace {
 
 constexpr int kTile = 64, kDepth = 16, kThreads = 256;
-constexpr int kPadded = kTile + 4;  // keeps the float4s aligned and the columns of a store in different banks
+constexpr int kPadded = kTile + 4;  // keeps float4s aligned and the columns of a store in different banks
 
 enum class Epilogue { sum, swiglu };
 
-// In a tile of swiglu, each four columns are two of gate and the same two of up: a thread's own.
+// Maps a column of a swiglu tile to a row of b. Of each four columns, which one thread sums, two are gate and two are
+// up of the same elements.
 __device__ __forceinline__ int swiglu_row(int tile_column, int first_column, int columns) {
   const int column = first_column + tile_column / 4 * 2 + tile_column % 2;
   return column < columns ? column + (tile_column % 4 / 2) * columns : 2 * columns;
 }
 
-// tile [k][extent] of a matrix that has k along its rows or down its columns; zeros outside.
-template <bool Along, class IndexOf>
+// Loads tile [k][extent] of a matrix [extent][k] (KInner) or [k][extent]. Elements outside become zero.
+template <bool KInner, class IndexOf>
 __device__ __forceinline__ void load_tile(float* tile, const float* source, int ld, int extent, int k, int k_end,
                                           IndexOf index_of) {
 #pragma unroll
   for (int i = 0; i < kTile * kDepth / kThreads; ++i) {
     const int at = i * kThreads + static_cast<int>(threadIdx.x);
-    const int in_k = Along ? at % kDepth : at / kTile, in_tile = Along ? at / kDepth : at % kTile;
+    const int in_k = KInner ? at % kDepth : at / kTile, in_tile = KInner ? at / kDepth : at % kTile;
     const int index = index_of(in_tile), depth = k + in_k;
     const bool valid = index < extent && depth < k_end;
-    const std::size_t row = static_cast<std::size_t>(Along ? index : depth),
-                      column = static_cast<std::size_t>(Along ? depth : index);
+    const std::size_t row = static_cast<std::size_t>(KInner ? index : depth),
+                      column = static_cast<std::size_t>(KInner ? depth : index);
     tile[in_k * kPadded + in_tile] = valid ? source[row * ld + column] : 0.0f;
   }
 }
 
-// Each element one chain of fused multiply-adds over ascending k. 64 x 64 a block, 4 x 4 a thread.
+// c = op(a) op(b) + bias, or swiglu of it. 64 x 64 elements per block, 4 x 4 per thread. Grid: (column tiles, row
+// tiles). Each element is one chain of fused multiply-adds over ascending k.
 template <GemmLayout layout, Epilogue epilogue>
 __global__ void __launch_bounds__(kThreads) gemm_fp32_kernel(const Gemm<float> p) {
   STARPO_SHARED(float, a_tile[kDepth * kPadded]);

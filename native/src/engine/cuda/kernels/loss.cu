@@ -34,12 +34,12 @@ __device__ RowGradient row_gradient(const PolicyLossRows& rows, int row, float l
   return gradient;
 }
 
-// One block a row. d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H); dz / dlogits = 1 /
-// temperature.
+// One block per row. A first pass computes log p(target) and the entropy H, a second the gradient. With z = logits /
+// temperature and y the target: d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
 template <class T, Objective objective>
-__global__ void __launch_bounds__(kMostRowThreads)
+__global__ void __launch_bounds__(kMaxRowThreads)
     loss_kernel(Logits<T> logits, PolicyLossRows rows, LossSettings settings, float* logprobs, float* entropies) {
-  STARPO_SHARED(RowSums, scratch[kMostRowThreads / 32 + 1]);
+  STARPO_SHARED(RowSums, scratch[kMaxRowThreads / 32 + 1]);
   STARPO_SHARED(RowGradient, shared_gradient[1]);
   T* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
   const bool aligned = is_aligned(row);
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kMostRowThreads)
         const float chosen = group * 8 + i == target ? gradient.from_logprob : 0.0f;
         z[i] = (chosen - __expf(logprob) * slope) * inverse_temperature;
       }
-      store_eight_of(row, group, logits.vocab, aligned, z);
+      store_group(row, group, logits.vocab, aligned, z);
     }
   }
 }

@@ -5,12 +5,12 @@
 #include "algorithm/objectives.h"
 #include "engine/cuda/runtime/stream.h"
 
-// What a chunk of logits gives: log-probabilities, entropies and, in place, the gradient of the loss. T: Bf16 or float;
-// all math is fp32. All pointers are device memory.
+// Log-probabilities, entropies and, in place, the gradient of the loss for a chunk of logits. T: Bf16 or float. Sums
+// over the vocabulary are fp32. All pointers are device memory.
 namespace starpo::cuda {
 
-// logits: [rows, vocab], rows `stride` elements apart; rows that begin at a multiple of 16 bytes are read fastest.
-// temperature: they are divided by it.
+// [rows, vocab], with rows `stride` elements apart. Rows aligned to 16 bytes are read fastest. Kernels divide the
+// logits by `temperature`.
 template <class T>
 struct Logits {
   T* data;
@@ -20,26 +20,28 @@ struct Logits {
   float temperature;
 };
 
-// Of targets [rows], and of the rows: logprobs, entropies [rows]. NaN where a row has NaN, +infinity or nothing finite.
+// Writes the log-probability of the target and the entropy of each row: [rows]. They are NaN if a row contains NaN or
+// +infinity, or no finite logit.
 template <class T>
 void logprob_entropy(Stream&, const Logits<T>&, const std::int32_t* targets, float* logprobs, float* entropies);
 
-// What the loss of each row is made of; all [rows].
+// Inputs of the loss: [rows].
 struct PolicyLossRows {
   const std::int32_t* targets;
   const float* weights;
   const float* rollout_logprobs;
   const float* advantages;
-  const float* reference_logprobs;  // null: no KL in the loss
+  const float* reference_logprobs;  // null: no KL term in the loss
 };
 
-// The policy loss of algorithm/objectives.h and, with reference_logprobs, its KL: writes logprobs and entropies [rows],
-// from which the host has the loss itself, and replaces the logits by d(loss)/d(logits).
+// Writes logprobs and entropies [rows], from which the host computes the loss, and replaces the logits by
+// d(loss)/d(logits). The loss is the policy loss of algorithm/objectives.h, plus its KL term if reference_logprobs
+// isn't null.
 template <class T>
 void policy_loss(Stream&, const Logits<T>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
                  float* logprobs, float* entropies);
 
-// The same for loss = -weight * logprob: plain likelihood.
+// Does the same for the supervised loss: -weight * logprob.
 template <class T>
 void likelihood_loss(Stream&, const Logits<T>&, const std::int32_t* targets, const float* weights, float* logprobs,
                      float* entropies);

@@ -10,8 +10,9 @@ namespace starpo::cuda {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kBackwardBlocks = 1024;  // at most: each has a row of partial weight gradients
+constexpr int kMaxBackwardBlocks = 1024;  // each writes a row of partial weight gradients
 
+// One block per row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     residual_norm_kernel(int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon,
@@ -47,8 +48,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// With u = x / rms: dx = (dy w - u mean(dy w u)) / rms and dw = sum over rows of dy u. Block b takes rows b, b +
-// blocks, ...
+// With u = x / rms: dx = (dy w - u mean(dy w u)) / rms and dw = sum over rows of dy u. Block b computes the rows b, b +
+// blocks, ... and partials[b], its part of dw.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
@@ -99,17 +100,18 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// One block per row.
 template <class T, bool gather>
 __global__ void __launch_bounds__(kThreads)
     move_rows_kernel(int columns, const T* from, const std::int32_t* index, T* to) {
-  const std::size_t listed = blockIdx.x, named = index[blockIdx.x];
-  const T* const source = from + (gather ? named : listed) * columns;
-  T* const target = to + (gather ? listed : named) * columns;
+  const std::size_t packed = blockIdx.x, indexed = index[blockIdx.x];
+  const T* const source = from + (gather ? indexed : packed) * columns;
+  T* const target = to + (gather ? packed : indexed) * columns;
   for (int i = threadIdx.x * Vector<T>::size; i < columns; i += kThreads * Vector<T>::size)
     Vector<T>::load(source + i).store(target + i);
 }
 
-int backward_blocks(int rows) { return std::min(rows, kBackwardBlocks); }
+int backward_blocks(int rows) { return std::min(rows, kMaxBackwardBlocks); }
 
 }  // namespace
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Each thread takes eight elements of the first half of a head and their partners in the second.
+// Each thread computes eight elements of the first half of a head and their partners in the second half. direction: 1,
+// or -1 to rotate back.
 template <class T, bool append>
 __global__ void __launch_bounds__(kThreads)
     rotate_kernel(int items, QkvShape shape, T* qkv, const float* bias, const std::int32_t* positions,
@@ -84,7 +85,7 @@ void bias_rope_append(Stream& stream, int rows, const QkvShape& shape, T* qkv, c
                       const std::int32_t* positions, const RotaryTables& tables, const KvCache<T>& cache,
                       const std::int32_t* row_slot) {
   if (cache.kv_heads != shape.kv_heads || cache.head_dim != shape.head_dim)
-    throw std::invalid_argument("the cache has another shape than the keys");
+    throw std::invalid_argument("the shapes of cache and keys differ");
   rotate<T, true>(stream, rows, shape, qkv, bias, positions, tables, 1, cache, row_slot);
 }
 

@@ -4,30 +4,29 @@
 
 namespace starpo::cuda {
 
-// Which tokens of a row top-k, min-p and top-p leave.
-
-// As unsigned numbers, keys have the order of the floats; both zeros have one key.
+// Maps a float to a key: unsigned keys have the order of the floats, and both zeros have the same key.
 __device__ __forceinline__ unsigned order_key(float x) {
   const unsigned bits = __float_as_uint(x + 0.0f);
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
+// The tokens of a row that top-k, min-p and top-p keep.
 struct Truncation {
   unsigned least_key;  // of the logit
-  float least_weight;  // exp(z - maximum); the largest has 1
+  float least_weight;  // of exp(z - maximum), which is at most 1
 
   __device__ __forceinline__ bool keeps(unsigned key, float weight) const {
     return key >= least_key && weight >= least_weight;
   }
 };
 
-constexpr int kDigits = 16;  // a key is found four bits at a time
-constexpr int kThresholdScratch = (kMostRowThreads / 32 + 1) * kDigits;
+constexpr int kDigits = 16;  // the radix of the search: four bits of the key at a time
+constexpr int kThresholdScratch = (kMaxRowThreads / 32 + 1) * kDigits;
 
-// The block's sums of sixteen numbers a thread, in a fixed order, at scratch[0..15] until the next call.
+// Sums sixteen numbers per thread over the block, in a fixed order. The sums are in scratch[0..15] until the next call.
 __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* scratch) {
   const int lane = lane_index(), warps = static_cast<int>(blockDim.x / 32);
-  // Each step halves the sums per lane: a lane keeps one half and adds its partner's sums of that half.
+  // Each step halves the number of sums per lane: a lane keeps one half and adds its partner's sums of that half.
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
     const int half = kDigits / 2 >> step;
@@ -35,8 +34,8 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
 #pragma unroll
     for (int i = 0; i < kDigits / 2; ++i) {
       if (i >= half) break;
-      const float given = upper ? mass[i] : mass[i + half], kept = upper ? mass[i + half] : mass[i];
-      mass[i] = kept + __shfl_xor_sync(kAllLanes, given, half);
+      const float sent = upper ? mass[i] : mass[i + half], kept = upper ? mass[i + half] : mass[i];
+      mass[i] = kept + __shfl_xor_sync(kAllLanes, sent, half);
     }
   }
   mass[0] += __shfl_xor_sync(kAllLanes, mass[0], 16);
@@ -53,12 +52,13 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
 
 enum class Mass { count, weight };
 
-// The largest key such that the kept tokens from it up have the required mass: `required_mass` tokens, or that share of
-// the kept ones' weight. A radix search from the top digit.
+// Returns the largest key such that the kept tokens with this key or a larger one have the required mass:
+// `required_mass` tokens, or that share of the weight of all kept tokens. A radix search from the most significant
+// digit.
 template <class T>
 __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool aligned, float inverse_temperature,
                                    float maximum, const Truncation& truncation, float required_mass, float* scratch) {
-  constexpr int last_shift = sizeof(T) == 2 ? 16 : 0;  // below it bf16's keys don't differ
+  constexpr int last_shift = sizeof(T) == 2 ? 16 : 0;  // the low bits of bf16 keys don't differ
   const int groups = (vocab + 7) / 8;
   unsigned prefix = 0;
   float above = 0, target = required_mass;
@@ -66,7 +66,7 @@ __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool alig
     float mass[kDigits] = {};
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
       float logits[8];
-      load_eight_of(row, group, vocab, aligned, 0.0f, logits);
+      load_group(row, group, vocab, aligned, 0.0f, logits);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const unsigned key = order_key(logits[i]);
@@ -86,32 +86,33 @@ __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool alig
       for (int digit = kDigits - 1; digit >= 0; --digit) total += scratch[digit];
       target = required_mass * total;
     }
-    // Where rounding keeps the last digits short of the target, the lowest is the threshold.
-    unsigned found = kDigits - 1;
-    float passed = above;
+    // If the sum stays below the target because of rounding, the lowest digit is the threshold.
+    unsigned threshold_digit = kDigits - 1;
+    float cumulative = above;
     bool reached = false;
     for (int digit = kDigits - 1; digit >= 0 && !reached; --digit) {
       if (scratch[digit] == 0) continue;
-      above = passed;
-      found = digit;
-      passed += scratch[digit];
-      reached = passed >= target;
+      above = cumulative;
+      threshold_digit = digit;
+      cumulative += scratch[digit];
+      reached = cumulative >= target;
     }
-    prefix = prefix << 4 | found;
+    prefix = prefix << 4 | threshold_digit;
   }
   return prefix << last_shift;
 }
 
 namespace {
 
-// -log(-log(u)) from 32 random bits, fine where it is large: u = 1 - v, and v keeps its bits near 0.
-constexpr float kMostNoise = 22.9f;
+// Returns Gumbel noise -log(-log(u)) from 32 random bits. u = 1 - v, because v has a high resolution near 0, where the
+// noise is large. kMaxNoise is an upper bound of the noise.
+constexpr float kMaxNoise = 22.9f;
 __device__ __forceinline__ float gumbel(std::uint32_t bits) {
   const float v = fminf(fmaf(static_cast<float>(bits), 0x1p-32f, 0x1p-33f), 0x1.fffffep-1f);
   return -logf(-log1pf(-v));
 }
 
-// What the noise of a row depends on; read where some is drawn.
+// The counter of a row's random numbers. Reads it only when noise is drawn.
 struct Draw {
   const SamplerSettings* settings;
   const std::int32_t* episode;
@@ -126,64 +127,65 @@ struct Draw {
   }
 };
 
-// The Gumbel-max race: of the ids seen so far, the one with the largest z + noise, of equal ones the lowest.
-struct Race {
+// The running argmax of z + noise (the Gumbel-max trick). Of equal values, the lowest id wins.
+struct RunningArgmax {
   float best;
   int id;
 
-  __device__ __forceinline__ void enter(float value, int candidate) {
+  __device__ __forceinline__ void add(float value, int candidate) {
     if (value > best || (value == best && candidate < id)) {
       best = value;
       id = candidate;
     }
   }
 
-  // z: of ids 8 group to 8 group + 7, -infinity for those that don't run. Noise is drawn only where it can change the
-  // outcome.
-  __device__ __forceinline__ void enter(const float (&z)[8], int group, const Draw& draw) {
+  // Adds noise to z of the ids [8 group, 8 group + 8), which is -infinity for truncated ids. Draws noise only if it can
+  // change the result.
+  __device__ __forceinline__ void add(const float (&z)[8], int group, const Draw& draw) {
 #pragma unroll
-    for (int four = 0; four < 8; four += 4) {
-      const float high = fmaxf(fmaxf(z[four], z[four + 1]), fmaxf(z[four + 2], z[four + 3]));
-      if (!(high + kMostNoise >= best) || high == -INFINITY) continue;
+    for (int first = 0; first < 8; first += 4) {
+      const float high = fmaxf(fmaxf(z[first], z[first + 1]), fmaxf(z[first + 2], z[first + 3]));
+      if (!(high + kMaxNoise >= best) || high == -INFINITY) continue;
       std::uint32_t bits[4];
-      draw(group * 2 + four / 4, bits);
+      draw(group * 2 + first / 4, bits);
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        if (z[four + i] > -INFINITY) enter(z[four + i] + gumbel(bits[i]), group * 8 + four + i);
+        if (z[first + i] > -INFINITY) add(z[first + i] + gumbel(bits[i]), group * 8 + first + i);
     }
   }
 };
 
-constexpr int kNobody = 0x7fffffff;
+constexpr int kNoId = 0x7fffffff;
 
-__device__ __forceinline__ void warp_race(Race& race) {
+__device__ __forceinline__ void warp_argmax(RunningArgmax& argmax) {
 #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) {
-    const float value = __shfl_xor_sync(kAllLanes, race.best, mask);
-    const int id = __shfl_xor_sync(kAllLanes, race.id, mask);
-    race.enter(value, id);
+    const float value = __shfl_xor_sync(kAllLanes, argmax.best, mask);
+    const int id = __shfl_xor_sync(kAllLanes, argmax.id, mask);
+    argmax.add(value, id);
   }
 }
 
-// The block's winner, for thread 0.
-__device__ __forceinline__ Race block_race(Race race, Race* scratch) {
-  warp_race(race);
-  if (lane_index() == 0) scratch[warp_index()] = race;
+// Returns the argmax over the block to thread 0.
+__device__ __forceinline__ RunningArgmax block_argmax(RunningArgmax argmax, RunningArgmax* scratch) {
+  warp_argmax(argmax);
+  if (lane_index() == 0) scratch[warp_index()] = argmax;
   __syncthreads();
   if (warp_index() == 0) {
-    race = lane_index() < static_cast<int>(blockDim.x / 32) ? scratch[lane_index()] : Race{-INFINITY, kNobody};
-    warp_race(race);
+    argmax = lane_index() < static_cast<int>(blockDim.x / 32) ? scratch[lane_index()] : RunningArgmax{-INFINITY, kNoId};
+    warp_argmax(argmax);
   }
-  return race;
+  return argmax;
 }
 
-// One block a row. All tokens kept: one pass; else one for the sums, some for the thresholds, one for the race.
+// One block per row. Without truncation, one pass over the row computes the sums and the argmax. With truncation,
+// further passes find the thresholds, and a last one the argmax.
 template <class T>
-__global__ void __launch_bounds__(kMostRowThreads)
+__global__ void __launch_bounds__(kMaxRowThreads)
     sample_kernel(Logits<const T> logits, const SamplerSettings* settings, SamplerRows rows,
                   const std::int32_t* stop_ids, int stop_count, Choices choices) {
-  STARPO_SHARED(RowSums, sums_scratch[kMostRowThreads / 32 + 1]);
-  STARPO_SHARED(Race, race_scratch[kMostRowThreads / 32]);
+  STARPO_SHARED(RowSums, sums_scratch[kMaxRowThreads / 32 + 1]);
+  STARPO_SHARED(RunningArgmax, argmax_scratch[kMaxRowThreads / 32]);
   STARPO_SHARED(float, threshold_scratch[kThresholdScratch]);
   const T* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
   const bool aligned = is_aligned(row);
@@ -195,12 +197,12 @@ __global__ void __launch_bounds__(kMostRowThreads)
   const Draw draw{settings, rows.episodes + blockIdx.x, rows.positions + blockIdx.x};
 
   RowSums own = RowSums::none();
-  Race race{-INFINITY, kNobody};
+  RunningArgmax argmax{-INFINITY, kNoId};
   for (int group = threadIdx.x; group < groups; group += blockDim.x) {
     float z[8];
     load_scaled(row, group, vocab, aligned, inverse_temperature, z);
     own.add(z);
-    if (!truncates) race.enter(z, group, draw);
+    if (!truncates) argmax.add(z, group, draw);
   }
   const RowSums sums = block_row_sums(own, sums_scratch);
 
@@ -215,25 +217,25 @@ __global__ void __launch_bounds__(kMostRowThreads)
     if (sampling.top_p < 1) truncation.least_key = max(truncation.least_key, threshold(Mass::weight, sampling.top_p));
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
       float z[8];
-      load_eight_of(row, group, vocab, aligned, -INFINITY, z);
+      load_group(row, group, vocab, aligned, -INFINITY, z);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const unsigned key = order_key(z[i]);
         z[i] *= inverse_temperature;
         if (!truncation.keeps(key, __expf(fmaxf(z[i] - sums.maximum, -128.0f)))) z[i] = -INFINITY;
       }
-      race.enter(z, group, draw);
+      argmax.add(z, group, draw);
     }
   }
-  race = block_race(race, race_scratch);
+  argmax = block_argmax(argmax, argmax_scratch);
   if (threadIdx.x != 0) return;
 
-  const bool valid = sums.valid() && race.id < vocab;
-  choices.ids[blockIdx.x] = valid ? race.id : -1;
-  choices.logprobs[blockIdx.x] = valid ? sums.logprob(to_float(row[race.id]) * inverse_temperature) : NAN;
+  const bool valid = sums.valid() && argmax.id < vocab;
+  choices.ids[blockIdx.x] = valid ? argmax.id : -1;
+  choices.logprobs[blockIdx.x] = valid ? sums.logprob(to_float(row[argmax.id]) * inverse_temperature) : NAN;
   choices.entropies[blockIdx.x] = valid ? sums.entropy() : NAN;
   bool stop = false;
-  for (int i = 0; i < stop_count; ++i) stop = stop || (valid && race.id == stop_ids[i]);
+  for (int i = 0; i < stop_count; ++i) stop = stop || (valid && argmax.id == stop_ids[i]);
   choices.stops[blockIdx.x] = stop;
 }
 

@@ -6,24 +6,25 @@
 #include "engine/cuda/kernels/eight.h"
 #include "engine/cuda/portable/warp.h"
 
-// A row of logits, seen by one block: what the sampler and the loss share, so that a token's log-probability has the
-// same bits in both.
+// The softmax statistics of a row of logits, computed by one block. The sampler and the loss share them, so that a
+// token's log-probability has the same bits in both.
 namespace starpo::cuda {
 
-constexpr int kMostRowThreads = 1024;
+constexpr int kMaxRowThreads = 1024;
 
-// Four groups of eight for each, where there are so many. A function of the vocabulary alone: the order of summation
-// depends on it.
-inline int row_threads(int vocab) { return std::clamp(vocab / 32 / 32 * 32, 32, kMostRowThreads); }
+// Returns the threads per row: one per four groups of eight, from 32 to kMaxRowThreads. It depends only on the
+// vocabulary, because it determines the order of summation.
+inline int row_threads(int vocab) { return std::clamp(vocab / 32 / 32 * 32, 32, kMaxRowThreads); }
 
-// With z = logits / temperature, all reductions of one pass: the maximum m, S = sum exp(z - m) and W = sum (z - m)
-// exp(z - m). A thread rescales its sums whenever its m grows.
+// The reductions of one pass over z = logits / temperature: the running max m, sum = sum of exp(z - m) and weighted =
+// sum of (z - m) exp(z - m). A thread rescales its sums whenever its running max grows. Then log p(z) = z - m -
+// log(sum) and the entropy is log(sum) - weighted / sum.
 struct RowSums {
   float maximum, sum, weighted;
 
   __device__ static RowSums none() { return {-FLT_MAX, 0, 0}; }
 
-  // Where an element is NaN or +infinity, the sum becomes NaN. Those of -infinity count for nothing.
+  // The sum becomes NaN if an element is NaN or +infinity. Elements of -infinity add nothing.
   __device__ __forceinline__ void add(const float (&z)[8]) {
     float high = z[0];
     bool bounded = true;
@@ -32,7 +33,7 @@ struct RowSums {
       high = fmaxf(high, z[i]);
       bounded = bounded && z[i] <= FLT_MAX;
     }
-    if (high > maximum) raise_to(high);
+    if (high > maximum) rescale_to(high);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const float shifted = fmaxf(z[i] - maximum, -128.0f), e = __expf(shifted);
@@ -44,13 +45,13 @@ struct RowSums {
 
   __device__ __forceinline__ void add(RowSums other) {
     const float high = fmaxf(maximum, other.maximum);
-    raise_to(high);
-    other.raise_to(high);
+    rescale_to(high);
+    other.rescale_to(high);
     sum += other.sum;
     weighted += other.weighted;
   }
 
-  __device__ __forceinline__ void raise_to(float high) {
+  __device__ __forceinline__ void rescale_to(float high) {
     const float shift = maximum - high, factor = __expf(shift);
     weighted = fmaf(shift, sum, weighted) * factor;
     sum *= factor;
@@ -71,7 +72,7 @@ __device__ __forceinline__ RowSums shuffle_xor(const RowSums& sums, int mask) {
   return other;
 }
 
-// The block's, for every thread. scratch: [kMostRowThreads / 32 + 1], free again after the next barrier.
+// Returns the sums of the block to every thread. scratch: [kMaxRowThreads / 32 + 1], reusable after the next barrier.
 __device__ __forceinline__ RowSums block_row_sums(RowSums sums, RowSums* scratch) {
   const int lane = lane_index(), warp = warp_index(), warps = static_cast<int>(blockDim.x / 32);
 #pragma unroll
@@ -82,17 +83,17 @@ __device__ __forceinline__ RowSums block_row_sums(RowSums sums, RowSums* scratch
     sums = lane < warps ? scratch[lane] : RowSums::none();
 #pragma unroll
     for (int mask = 16; mask > 0; mask /= 2) sums.add(shuffle_xor(sums, mask));
-    if (lane == 0) scratch[kMostRowThreads / 32] = sums;
+    if (lane == 0) scratch[kMaxRowThreads / 32] = sums;
   }
   __syncthreads();
-  return scratch[kMostRowThreads / 32];
+  return scratch[kMaxRowThreads / 32];
 }
 
-// Group `group` of the row's logits, divided by the temperature; -infinity beyond its end.
+// Loads group `group` of the row's logits, divided by the temperature. Elements past the end are -infinity.
 template <class T>
 __device__ __forceinline__ void load_scaled(const T* row, int group, int vocab, bool aligned, float inverse_temperature,
                                             float (&z)[8]) {
-  load_eight_of(row, group, vocab, aligned, -INFINITY, z);
+  load_group(row, group, vocab, aligned, -INFINITY, z);
 #pragma unroll
   for (int i = 0; i < 8; ++i) z[i] *= inverse_temperature;
 }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
+// One thread per group of eight elements.
 template <class T>
 __global__ void __launch_bounds__(kThreads) swiglu_kernel(int items, int columns, const T* gate_up, T* hidden) {
   const int item = blockIdx.x * kThreads + threadIdx.x;
@@ -22,7 +23,8 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(int items, int columns
   store_eight(hidden + static_cast<std::size_t>(row) * columns + column, gate);
 }
 
-// With s = sigmoid(gate): d silu / d gate = s (1 + gate (1 - s)).
+// With s = sigmoid(gate): d gate = d hidden * up * s (1 + gate (1 - s)) and d up = d hidden * gate s. One thread per
+// group of eight elements.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     swiglu_backward_kernel(int items, int columns, const T* gate_up, const T* hidden_gradient, T* gate_up_gradient,

@@ -6,7 +6,7 @@ namespace starpo::cuda {
 
 __device__ __forceinline__ float sigmoid_of(float x) { return 1.0f / (1.0f + __expf(-x)); }
 
-// The one formula of the kernel and of the product that ends with it.
+// Shared by the swiglu kernel and the matrix products with a swiglu epilogue, so that their bits are equal.
 __device__ __forceinline__ float swiglu_of(float gate, float up) { return gate * sigmoid_of(gate) * up; }
 
 }  // namespace starpo::cuda

@@ -10,6 +10,7 @@ namespace {
 constexpr int kThreads = 128;
 constexpr int kBiasThreads = 256;
 
+// One block per row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     value_head_kernel(int columns, const T* features, const float* weight, const float* bias, float* values) {
@@ -27,6 +28,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) values[blockIdx.x] = sum + bias[0];
 }
 
+// One block per row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     features_gradient_kernel(int columns, const float* weight, const float* value_gradients, T* features_gradient) {
@@ -41,6 +43,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// A single block.
 __global__ void __launch_bounds__(kBiasThreads)
     bias_gradient_kernel(int rows, const float* value_gradients, float* bias_gradient) {
   STARPO_SHARED(float, scratch[kBiasThreads / 32]);

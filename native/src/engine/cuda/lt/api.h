@@ -5,9 +5,9 @@
 
 struct CUstream_st;
 
-// The cuBLASLt API used here. The library is opened at run time if installed; the build needs neither its headers nor
-// the library. Names and values follow its reference and are the same in versions 12 and 13. tests/real_cublaslt
-// compares them with the real header and library.
+// The part of the cuBLASLt API that the trainer uses. The library is opened at run time if it is installed, so the
+// build needs neither its headers nor the library. Names and values follow its reference and are the same in versions
+// 12 and 13. tests/real_cublaslt compares them with the real header and library.
 namespace starpo::cuda::lt {
 
 using Handle = void*;
@@ -26,8 +26,8 @@ enum class PreferenceAttribute : int {
   alignment_c = 7,
   alignment_d = 8
 };
-// A second kernel adds the parts of a split sum in order, in fp32: the only reduction scheme that is deterministic and
-// as precise as without a split.
+// A second kernel adds the parts of a split sum in order, in fp32. This is the only reduction scheme that is
+// deterministic and as precise as without a split.
 inline constexpr std::uint32_t kReductionInComputeType = 2;
 
 struct Algorithm {
@@ -43,7 +43,7 @@ struct Heuristic {
 };
 static_assert(sizeof(Heuristic) == 96);
 
-// Matrices are column-major. d = alpha op(a) op(b) + beta c.
+// Functions of the library. Matrices are column-major. multiply: d = alpha op(a) op(b) + beta c.
 struct Functions {
   std::size_t (*version)();
   Status (*create)(Handle*);
@@ -57,7 +57,7 @@ struct Functions {
   Status (*destroy_preference)(Descriptor);
   Status (*set_preference)(Descriptor, PreferenceAttribute, const void* value, std::size_t bytes);
   Status (*find_algorithms)(Handle, Descriptor operation, Descriptor a, Descriptor b, Descriptor c, Descriptor d,
-                            Descriptor preference, int wanted, Heuristic* found, int* count);
+                            Descriptor preference, int capacity, Heuristic* found, int* count);
   Status (*multiply)(Handle, Descriptor operation, const void* alpha, const void* a, Descriptor a_layout, const void* b,
                      Descriptor b_layout, const void* beta, const void* c, Descriptor c_layout, void* d,
                      Descriptor d_layout, const Algorithm*, void* workspace, std::size_t workspace_bytes, CUstream_st*);

@@ -18,13 +18,12 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// Returns the folders in `parent` with this prefix, newest version first (longest name, then last by name).
-std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path& parent,
-                                                     const std::string& beginning) {
+// Returns the folders in `parent` with this prefix, newest version first: longest name first, then in descending order.
+std::vector<std::filesystem::path> folders_with_prefix(const std::filesystem::path& parent, const std::string& prefix) {
   std::vector<std::filesystem::path> folders;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().filename().string().starts_with(beginning)) folders.push_back(entry->path());
+    if (entry->path().filename().string().starts_with(prefix)) folders.push_back(entry->path());
   std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
     const std::string first = a.string(), second = b.string();
     return first.size() != second.size() ? first.size() > second.size() : first > second;
@@ -32,8 +31,8 @@ std::vector<std::filesystem::path> folders_beginning(const std::filesystem::path
   return folders;
 }
 
-// Returns site-packages folders that may contain PyTorch: of the active environment, the user, the system, and Pythons
-// in /opt or its subfolders.
+// Returns the site-packages folders that may contain PyTorch, for the active environment, the user, the system, and
+// Pythons in /opt or its subfolders.
 std::vector<std::filesystem::path> python_package_folders(const std::filesystem::path& root) {
   std::vector<std::filesystem::path> prefixes;
   const std::string home = environment("HOME");
@@ -42,13 +41,13 @@ std::vector<std::filesystem::path> python_package_folders(const std::filesystem:
     if (!prefix.empty()) prefixes.emplace_back(prefix);
   prefixes.push_back(root / "usr/local");
   prefixes.push_back(root / "usr");
-  for (const auto& folder : folders_beginning(root / "opt", "")) {
+  for (const auto& folder : folders_with_prefix(root / "opt", "")) {
     prefixes.push_back(folder);
-    for (const auto& inner : folders_beginning(folder, "")) prefixes.push_back(inner);
+    for (const auto& inner : folders_with_prefix(folder, "")) prefixes.push_back(inner);
   }
   std::vector<std::filesystem::path> folders;
   for (const auto& prefix : prefixes)
-    for (const auto& python : folders_beginning(prefix / "lib", "python3"))
+    for (const auto& python : folders_with_prefix(prefix / "lib", "python3"))
       for (const char* const packages : {"site-packages", "dist-packages"}) folders.push_back(python / packages);
   return folders;
 }
@@ -84,13 +83,13 @@ bool resolve_all(void* library, Functions& f, std::string& missing) {
 }  // namespace
 
 Search default_search(const std::filesystem::path& root) {
-  if (const std::string named = environment(kOverride); named == "none")
+  if (const std::string requested = environment(kOverride); requested == "none")
     return {{}, std::string(kOverride) + " is none"};
-  else if (!named.empty())
-    return {{named}, std::string(kOverride) + " names " + named};
+  else if (!requested.empty())
+    return {{requested}, std::string(kOverride) + " names " + requested};
   Search search{{}, "the loader's path, Python's nvidia packages, also in /opt, and /usr/local/cuda*"};
   const auto python = python_package_folders(root);
-  const auto toolkits = folders_beginning(root / "usr/local", "cuda");
+  const auto toolkits = folders_with_prefix(root / "usr/local", "cuda");
   for (const char* const version : {"13", "12"}) {
     const std::string name = std::string("libcublasLt.so.") + version;
     search.candidates.push_back(name);
@@ -109,7 +108,7 @@ Search default_search(const std::filesystem::path& root) {
 std::optional<Library> open_library(const Search& search, std::string& reason) {
   reason = "cuBLASLt was not found (" + search.places + ")";
   for (const std::string& candidate : search.candidates) {
-    // RTLD_LOCAL keeps its symbols from other libraries.
+    // RTLD_LOCAL hides its symbols from other libraries.
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       // A single candidate was chosen by the user, so report its error.

@@ -14,8 +14,9 @@ struct Search {
   std::string places;                   // description of the search paths
 };
 
-// Returns where to search. STARPO_CUBLASLT names the library, or `none`. Otherwise searches version 13, then 12: the
-// loader's paths, PyTorch's packages (also of Pythons in /opt), and the toolkit's folders. root: replaces /, for tests.
+// Returns the search paths. STARPO_CUBLASLT contains the path of the library, or `none`. Otherwise the search covers
+// version 13, then 12: the loader's paths, PyTorch's packages (also of Pythons in /opt), and the toolkit's folders.
+// root replaces / in tests.
 Search default_search(const std::filesystem::path& root = "/");
 
 struct Library {
@@ -24,8 +25,8 @@ struct Library {
   std::string version;  // such as 13.0.2
 };
 
-// Opens the first candidate that loads and has every function. Otherwise returns nothing and sets `reason` to a clause.
-// The library stays loaded until the process ends.
+// Opens the first candidate that loads and has every function. If there is none, returns nothing and sets `reason` to a
+// clause. The library stays loaded until the process ends.
 std::optional<Library> open_library(const Search& search, std::string& reason);
 
 }  // namespace starpo::cuda::lt

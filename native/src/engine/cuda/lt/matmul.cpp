@@ -13,7 +13,7 @@ namespace starpo::cuda {
 
 namespace {
 
-// Smaller products, of decode steps or tests, use the own kernels.
+// Smaller products, as in decode steps and tests, use the trainer's own kernels.
 constexpr int kLargeTokens = 512;
 constexpr double kLargeProducts = 1e7;
 
@@ -23,8 +23,9 @@ bool is_large(GemmLayout layout, const Gemm<T, Out>& gemm) {
   return tokens >= kLargeTokens && static_cast<double>(gemm.m) * gemm.n * gemm.k >= kLargeProducts;
 }
 
+// Returns an empty string if a small product is correct, or a clause about the error.
 template <typename Out>
-std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout, const char* name, bool accumulate) {
+std::string check_layout(Stream& stream, lt::Products& products, GemmLayout layout, const char* name, bool accumulate) {
   // Three different sizes, to detect transposed operands.
   GemmProblem<Bf16, Out> problem(stream, layout, 64, 96, 128, 8);
   Gemm<Bf16, Out> gemm = problem.gemm();
@@ -32,7 +33,7 @@ std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout
   if constexpr (std::is_same_v<Out, float>)
     if (accumulate) problem.device_c.upload(stream, problem.before);
   if (!products.multiply(stream, layout, gemm)) return std::string("it has no algorithm for the product ") + name;
-  const double error = normalised_mean_square_error(problem.result(stream), problem.reference(false, accumulate));
+  const double error = normalized_mean_square_error(problem.result(stream), problem.reference(false, accumulate));
   const double tolerance = std::is_same_v<Out, float> ? kFp32Tolerance : kBf16Tolerance;
   if (error <= tolerance) return "";
   std::ostringstream text;
@@ -40,13 +41,13 @@ std::string try_layout(Stream& stream, lt::Products& products, GemmLayout layout
   return text.str();
 }
 
-// Tests the library with a small product of each kind. Returns an empty string, or a clause about the error.
-std::string trial(Stream& stream, lt::Products& products) {
-  std::string wrong = try_layout<float>(stream, products, GemmLayout::nt, "nt", false);
-  if (wrong.empty()) wrong = try_layout<Bf16>(stream, products, GemmLayout::nt, "nt, rounded,", false);
-  if (wrong.empty()) wrong = try_layout<Bf16>(stream, products, GemmLayout::nn, "nn, rounded,", false);
-  if (wrong.empty()) wrong = try_layout<float>(stream, products, GemmLayout::tn, "tn, accumulated,", true);
-  return wrong;
+// Tests the library with a small product of each kind. Returns an empty string, or a clause about the first error.
+std::string self_test(Stream& stream, lt::Products& products) {
+  std::string failure = check_layout<float>(stream, products, GemmLayout::nt, "nt", false);
+  if (failure.empty()) failure = check_layout<Bf16>(stream, products, GemmLayout::nt, "nt, rounded,", false);
+  if (failure.empty()) failure = check_layout<Bf16>(stream, products, GemmLayout::nn, "nn, rounded,", false);
+  if (failure.empty()) failure = check_layout<float>(stream, products, GemmLayout::tn, "tn, accumulated,", true);
+  return failure;
 }
 
 }  // namespace
@@ -68,35 +69,35 @@ Matmul::Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, 
 Matmul::~Matmul() = default;
 
 std::string Matmul::open(Stream& stream, const lt::Search& search) {
-  const auto without = [](const std::string& reason) {
+  const auto fallback = [](const std::string& reason) {
     return "All matrix products use the trainer's own kernels: " + reason + ".";
   };
   std::string reason;
   const auto library = lt::open_library(search, reason);
-  if (!library) return without(reason);
+  if (!library) return fallback(reason);
   const std::string name = "cuBLASLt " + library->version + " (" + library->path + ")";
   try {
     library_ = std::make_unique<lt::Products>(*library, workspace_.partials, workspace_.size * sizeof(float));
-    reason = trial(stream, *library_);
+    reason = self_test(stream, *library_);
   } catch (const Error&) {
-    throw;  // a device error, which the own kernels could not avoid
+    throw;  // a device error, which the trainer's own kernels can't avoid either
   } catch (const std::runtime_error& error) {
     reason = error.what();
   }
   if (reason.empty()) return "Large matrix products use " + name + ", others the trainer's own kernels.";
   library_.reset();
-  return without(name + " failed its self-test: " + reason);
+  return fallback(name + " failed its self-test: " + reason);
 }
 
 template <typename T, typename Out>
-bool Matmul::by_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm) {
+bool Matmul::try_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm) {
   if constexpr (std::is_same_v<T, Bf16>) {
     if (library_ && !gemm.exact && is_large(layout, gemm)) {
       if (library_->multiply(stream, layout, gemm)) {
         ++counts_.library;
         return true;
       }
-      ++counts_.refused;
+      ++counts_.unsupported;
     }
   }
   ++counts_.own;
@@ -106,17 +107,17 @@ bool Matmul::by_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& g
 template <typename T, typename Out>
 void Matmul::gemm_nt(Stream& stream, Gemm<T, Out> gemm) {
   gemm.exact = gemm.exact || mode_ == MatmulMode::exact;
-  if (!by_library(stream, GemmLayout::nt, gemm)) cuda::gemm_nt(stream, gemm, workspace_);
+  if (!try_library(stream, GemmLayout::nt, gemm)) cuda::gemm_nt(stream, gemm, workspace_);
 }
 
 template <typename T, typename Out>
 void Matmul::gemm_nn(Stream& stream, const Gemm<T, Out>& gemm) {
-  if (!by_library(stream, GemmLayout::nn, gemm)) cuda::gemm_nn(stream, gemm, workspace_);
+  if (!try_library(stream, GemmLayout::nn, gemm)) cuda::gemm_nn(stream, gemm, workspace_);
 }
 
 template <typename T, typename Out>
 void Matmul::gemm_tn(Stream& stream, const Gemm<T, Out>& gemm) {
-  if (!by_library(stream, GemmLayout::tn, gemm)) cuda::gemm_tn(stream, gemm, workspace_);
+  if (!try_library(stream, GemmLayout::tn, gemm)) cuda::gemm_tn(stream, gemm, workspace_);
 }
 
 template <typename T>

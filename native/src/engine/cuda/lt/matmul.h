@@ -14,13 +14,13 @@ class Products;
 }
 
 enum class MatmulMode {
-  fast,   // large products by cuBLASLt, if it is installed and passes its self-test
-  exact,  // forward results don't depend on the batch: own kernels without split
+  fast,   // cuBLASLt for large products, if it is installed and passes its self-test
+  exact,  // own kernels without split, so that forward results don't depend on the batch
   fp32,   // own kernels, without reduced precision
 };
 
-// The matrix products of a model. Uses cuBLASLt for large products of the update and the trainer's own kernels for
-// others. For one stream.
+// Computes matrix products with cuBLASLt if they are large, as in an update, and with the trainer's own kernels
+// otherwise. Use an instance on one stream only.
 class Matmul {
  public:
   static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // recommended for cuBLASLt on Hopper
@@ -39,20 +39,21 @@ class Matmul {
   template <typename T>
   void gemm_swiglu(Stream& stream, const Gemm<T>& gemm);
 
-  // A sentence for the journal about which library computes which products and why.
+  // Returns a sentence for the journal about which library computes which products and why.
   const std::string& choice() const { return choice_; }
   bool uses_library() const { return library_ != nullptr; }
 
   struct Counts {
     std::uint64_t library = 0, own = 0;
-    std::uint64_t refused = 0;  // large products without an algorithm in the library, included in own
+    std::uint64_t unsupported = 0;  // large products without an algorithm in the library, included in own
   };
   const Counts& counts() const { return counts_; }
 
  private:
   std::string open(Stream& stream, const lt::Search& search);
   template <typename T, typename Out>
-  bool by_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm);
+  // Returns false if the library did not compute the product.
+  bool try_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm);
 
   const MatmulMode mode_;
   const GemmWorkspace workspace_;

@@ -9,7 +9,7 @@ namespace starpo::cuda::lt {
 
 namespace {
 
-constexpr std::size_t kMostPlans = 4096;  // micro-batches have many lengths; a plan has a few hundred bytes
+constexpr std::size_t kMaxPlans = 4096;  // micro-batches have many lengths; a plan takes a few hundred bytes
 constexpr std::uintptr_t kBestAlignment = 256;
 
 std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
@@ -20,29 +20,30 @@ std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
 
 }  // namespace
 
-// Row-major c = a b is column-major c^T = b^T a^T, and a row-major matrix read as column-major is its transpose: so our
-// b is the library's first operand, our a its second, and each is transposed if our layout transposes it.
+// Row-major c = a b is column-major c^T = b^T a^T, and a row-major matrix read as column-major is its transpose. So our
+// b is the library's first operand and our a its second, and each is transposed if our layout transposes it.
 Description::Description(const Functions& functions, const Shape& s, std::size_t workspace_bytes) : f_(functions) {
   const bool first_transposed = s.layout == GemmLayout::nt, second_transposed = s.layout == GemmLayout::tn;
   const auto layout = [&](const char* name, Descriptor& descriptor, DataType type, int rows, int columns, int ld) {
-    return taken(name, f_.create_layout(&descriptor, type, static_cast<std::uint64_t>(rows),
-                                        static_cast<std::uint64_t>(columns), ld));
+    return accept(name, f_.create_layout(&descriptor, type, static_cast<std::uint64_t>(rows),
+                                         static_cast<std::uint64_t>(columns), ld));
   };
   const auto set = [&](const char* name, OperationAttribute attribute, Operation value) {
-    return taken(name, f_.set_operation(operation_, attribute, &value, sizeof value));
+    return accept(name, f_.set_operation(operation_, attribute, &value, sizeof value));
   };
   const auto prefer = [&](const char* name, PreferenceAttribute attribute, const auto& value) {
-    return taken(name, f_.set_preference(preference_, attribute, &value, sizeof value));
+    return accept(name, f_.set_preference(preference_, attribute, &value, sizeof value));
   };
-  // Stops at the first refused attribute.
-  (void)(taken("operation", f_.create_operation(&operation_, ComputeType::fp32, DataType::fp32)) &&
+  // Stops at the first attribute that the library rejects.
+  (void)(accept("operation", f_.create_operation(&operation_, ComputeType::fp32, DataType::fp32)) &&
          set("transpose_a", OperationAttribute::transpose_a,
              first_transposed ? Operation::transpose : Operation::none) &&
          set("transpose_b", OperationAttribute::transpose_b,
              second_transposed ? Operation::transpose : Operation::none) &&
          layout("layout a", a_, DataType::bf16, first_transposed ? s.k : s.n, first_transposed ? s.n : s.k, s.ldb) &&
          layout("layout b", b_, DataType::bf16, second_transposed ? s.m : s.k, second_transposed ? s.k : s.m, s.lda) &&
-         layout("layout c", c_, s.result, s.n, s.m, s.ldc) && taken("preference", f_.create_preference(&preference_)) &&
+         layout("layout c", c_, s.result, s.n, s.m, s.ldc) &&
+         accept("preference", f_.create_preference(&preference_)) &&
          prefer("workspace_bytes", PreferenceAttribute::workspace_bytes, static_cast<std::uint64_t>(workspace_bytes)) &&
          prefer("reduction_schemes", PreferenceAttribute::reduction_schemes, kReductionInComputeType) &&
          prefer("alignment_a", PreferenceAttribute::alignment_a, s.alignment) &&
@@ -58,9 +59,9 @@ Description::~Description() {
   if (preference_) f_.destroy_preference(preference_);
 }
 
-bool Description::taken(const char* what, Status status) {
+bool Description::accept(const char* what, Status status) {
   if (status == Status::success) return true;
-  refused_ = what + (" (status " + std::to_string(static_cast<int>(status)) + ")");
+  rejected_ = what + (" (status " + std::to_string(static_cast<int>(status)) + ")");
   return false;
 }
 
@@ -89,7 +90,7 @@ std::unique_ptr<Products::Plan> Products::make_plan(const Shape& shape) const {
   auto plan = std::make_unique<Plan>(functions_, shape, workspace_bytes_);
   const Description& d = plan->description;
   int count = 0;
-  plan->usable = d.refused().empty() &&
+  plan->usable = d.rejected().empty() &&
                  functions_.find_algorithms(handle_, d.operation(), d.a(), d.b(), d.c(), d.c(), d.preference(), 1,
                                             &plan->found, &count) == Status::success &&
                  count == 1 && plan->found.status == Status::success && plan->found.workspace_bytes <= workspace_bytes_;
@@ -97,8 +98,8 @@ std::unique_ptr<Products::Plan> Products::make_plan(const Shape& shape) const {
 }
 
 Products::Plan& Products::plan_of(const Shape& shape) {
-  if (const auto known = plans_.find(shape); known != plans_.end()) return *known->second;
-  if (plans_.size() >= kMostPlans) plans_.clear();
+  if (const auto cached = plans_.find(shape); cached != plans_.end()) return *cached->second;
+  if (plans_.size() >= kMaxPlans) plans_.clear();
   return *plans_.emplace(shape, make_plan(shape)).first->second;
 }
 

@@ -29,34 +29,36 @@ class Description {
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;
 
-  // Empty, or the attribute that the library refused, such as "alignment_a (status 7)".
-  const std::string& refused() const { return refused_; }
+  // Returns the attribute that the library rejected, such as "alignment_a (status 7)", or an empty string.
+  const std::string& rejected() const { return rejected_; }
 
   Descriptor operation() const { return operation_; }
   Descriptor a() const { return a_; }  // the library's first operand, which is our second
   Descriptor b() const { return b_; }
-  Descriptor c() const { return c_; }  // of the addend and the result
+  Descriptor c() const { return c_; }  // the addend and the result
   Descriptor preference() const { return preference_; }
 
  private:
-  bool taken(const char* what, Status status);
+  // Returns whether the status is success. Records the first failure.
+  bool accept(const char* what, Status status);
 
   const Functions& f_;
   Descriptor operation_ = nullptr, a_ = nullptr, b_ = nullptr, c_ = nullptr, preference_ = nullptr;
-  std::string refused_;
+  std::string rejected_;
 };
 
-// Matrix products by cuBLASLt, with the heuristic's choice cached per shape. For one stream at a time, because of the
-// workspace.
+// Computes matrix products with cuBLASLt. Caches the heuristic's choice per shape. Use an instance on one stream at a
+// time, because products share a workspace.
 class Products {
  public:
-  // workspace: aligned to 256 bytes. Throws std::runtime_error if the library does not start (such as without a GPU).
+  // workspace: aligned to 256 bytes. Throws std::runtime_error if the library does not start, for example without a
+  // GPU.
   Products(const Library& library, void* workspace, std::size_t workspace_bytes);
   ~Products();
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
 
-  // Returns false, without doing anything, for a product with a bias, and if the library has no algorithm or fails.
+  // Returns false if the product has a bias, or if the library has no algorithm or fails. Then c is unchanged.
   template <typename Out>
   bool multiply(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm);
 

@@ -56,7 +56,7 @@ STARPO_HOST_DEVICE inline unsigned pack_bf16(float low, float high) {
 #endif
 }
 
-// 16 bytes of T, read or written at once. Pointers are aligned to 16 bytes.
+// A vector of 16 bytes, loaded and stored in one instruction. Pointers must be aligned to 16 bytes.
 template <class T>
 struct alignas(16) Vector {
   static constexpr int size = 16 / sizeof(T);

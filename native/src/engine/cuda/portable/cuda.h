@@ -1,7 +1,7 @@
 #pragma once
 
-// The CUDA API for kernel sources: CUDA's own under nvcc, or with STARPO_EMULATED the emulation, which runs the same
-// source on the CPU, thread by thread.
+// The CUDA API for kernel sources: the real one under nvcc. With STARPO_EMULATED it is the emulation, which runs the
+// same source on the CPU, thread by thread.
 
 #ifdef STARPO_EMULATED
 #include "engine/cuda/emulated/builtins.h"
@@ -19,7 +19,7 @@
 
 #define STARPO_JOIN_(a, b) a##b
 #define STARPO_JOIN(a, b) STARPO_JOIN_(a, b)
-// The address of x[n] in `float x[n]` is the array's end; of a variable that is not an array, its start.
+// &__VA_ARGS__ is the end of an array (`&x[n]` for `float x[n]`) or the start of any other variable.
 #define STARPO_SHARED(type, ...)                                                                                     \
   alignas(16) static thread_local type __VA_ARGS__;                                                                  \
   struct STARPO_JOIN(SharedVariable, __LINE__) {                                                                     \
@@ -43,9 +43,9 @@ constexpr int array_dimensions(const char* declarator) {
 
 #else
 
-// A shared variable of the block: STARPO_SHARED(float, partial[32]). Arrays have one dimension.
+// Declares a shared variable of the block: STARPO_SHARED(float, partial[32]). Arrays have one dimension.
 #define STARPO_SHARED(type, ...) __shared__ __align__(16) type __VA_ARGS__
-// The launch's dynamic shared memory, aligned to 128 bytes, as `type* name`.
+// Declares `type* name`, the launch's dynamic shared memory, aligned to 128 bytes.
 #define STARPO_DYNAMIC_SHARED(type, name)                                 \
   extern __shared__ __align__(128) unsigned char starpo_dynamic_shared[]; \
   type* const name = reinterpret_cast<type*>(starpo_dynamic_shared)

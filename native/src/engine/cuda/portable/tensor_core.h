@@ -7,12 +7,13 @@
 #include "engine/cuda/emulated/tensor_core.h"
 #endif
 
-// The tensor cores' instructions and those that feed them, of compute capability 8.0 on (PTX ISA: mma.m16n8k16,
-// ldmatrix, cp.async). A whole warp calls mma and ldmatrix together. With g = lane / 4 and t = lane % 4, a lane's
-// registers of two bf16 each hold
-//   a[0]: row g, columns 2t and 2t+1    a[1]: row g+8    a[2]: row g, columns 2t+8 and 2t+9    a[3]: row g+8, the same
-//   columns b[0]: rows 2t and 2t+1 of column g  b[1]: rows 2t+8 and 2t+9
-// and d[0], d[1]: row g, columns 2t and 2t+1; d[2], d[3]: row g+8.
+// Tensor core instructions and the copies that feed them, for compute capability 8.0 and newer (PTX ISA:
+// mma.m16n8k16, ldmatrix, cp.async). All lanes of a warp must call mma and ldmatrix together. A register of an operand
+// contains two bf16, a register of the accumulator one fp32. With g = lane / 4 and t = lane % 4, a lane has
+//   a[0]: row g, columns 2t and 2t+1      a[1]: row g+8, the same columns
+//   a[2]: row g, columns 2t+8 and 2t+9    a[3]: row g+8, the same columns
+//   b[0]: column g, rows 2t and 2t+1      b[1]: column g, rows 2t+8 and 2t+9
+//   d[0], d[1]: row g, columns 2t, 2t+1   d[2], d[3]: row g+8, the same columns
 namespace starpo::cuda {
 
 // d[16, 8] += a[16, 16] b[16, 8], accumulated in fp32.
@@ -34,9 +35,9 @@ __device__ inline unsigned shared_address(const void* pointer) {
 }
 #endif
 
-// 8x8 matrices of bf16 in shared memory, of rows of 16 bytes: lane i gives the address of row i % 8 of matrix i / 8,
-// and register j gets of matrix j row g, columns 2t and 2t+1; of its transpose with _trans. x2 uses the addresses of
-// lanes 0 to 15.
+// Loads 8x8 matrices of bf16 from shared memory. Lane i passes the address of row i % 8 (16 bytes) of matrix i / 8.
+// Register j receives row g, columns 2t and 2t+1 of matrix j, or of its transpose in the _trans variants. The x2
+// variants use only the addresses of lanes 0 to 15.
 __device__ inline void ldmatrix_x4(unsigned (&registers)[4], const void* row) {
 #ifdef STARPO_EMULATED
   emulated::load_matrices("ldmatrix_x4", registers, 4, row, false);
@@ -81,8 +82,8 @@ __device__ inline void ldmatrix_x2_trans(unsigned (&registers)[2], const void* r
 #endif
 }
 
-// Copies 16 bytes from global to shared memory asynchronously, or zeros if not valid; then `global` is not read, but
-// must still be a multiple of 16. The data is visible to the thread after cp_async_wait, and to the block after
+// Copies 16 bytes from global to shared memory asynchronously. If not `valid`, writes zeros and does not read `global`,
+// which must still be a multiple of 16. The data is visible to the thread after cp_async_wait, and to the block after
 // __syncthreads.
 __device__ inline void cp_async_16(void* shared, const void* global, bool valid) {
 #ifdef STARPO_EMULATED

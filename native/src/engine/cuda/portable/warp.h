@@ -9,7 +9,7 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 __device__ inline int lane_index() { return static_cast<int>(threadIdx.x % 32); }
 __device__ inline int warp_index() { return static_cast<int>(threadIdx.x / 32); }
 
-// Reductions over the 32 lanes of a warp. All lanes get the same bits.
+// Reduce over the 32 lanes of a warp. All lanes receive the same bits.
 __device__ inline float warp_sum(float value) {
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(kAllLanes, value, lanes);
   return value;
@@ -20,8 +20,8 @@ __device__ inline float warp_max(float value) {
   return value;
 }
 
-// Reductions over a block of blockDim.x threads, a multiple of 32, in the order of the warps. All threads must call
-// them and get the same bits. scratch: one float per warp in shared memory, reusable on return.
+// Reduce over a block of blockDim.x threads, a multiple of 32, in the order of the warps. All threads must call them
+// and receive the same bits. scratch: one float per warp in shared memory, reusable on return.
 __device__ inline float block_sum(float value, float* scratch) {
   value = warp_sum(value);
   if (lane_index() == 0) scratch[warp_index()] = value;

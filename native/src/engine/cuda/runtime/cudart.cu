@@ -19,22 +19,24 @@ std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
 }
 
-DriverFacts::Answer kind_of(cudaError_t error) {
+DriverFacts::Cause cause_of(cudaError_t error) {
   switch (error) {
-    case cudaErrorInsufficientDriver: return DriverFacts::Answer::insufficient_driver;
-    case cudaErrorNoDevice: return DriverFacts::Answer::no_device;
-    default: return DriverFacts::Answer::other;
+    case cudaErrorInsufficientDriver: return DriverFacts::Cause::insufficient_driver;
+    case cudaErrorNoDevice: return DriverFacts::Cause::no_device;
+    default: return DriverFacts::Cause::other;
   }
 }
 
-// GPUs that use the host's page tables copy pageable memory asynchronously. Others stage it before the call returns.
-bool copies_ordinary_memory_late(int device) {
-  int answer = 0;
-  return cudaDeviceGetAttribute(&answer, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) == cudaSuccess &&
-         answer != 0;
+// Returns whether copies from pageable memory are asynchronous, which is so on GPUs that use the host's page tables.
+// Others stage the memory before the call returns.
+bool copies_pageable_asynchronously(int device) {
+  int uses_host_tables = 0;
+  return cudaDeviceGetAttribute(&uses_host_tables, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device) ==
+             cudaSuccess &&
+         uses_host_tables != 0;
 }
 
-// For destructors, which can't throw: earlier work has already reported the error.
+// Discards an error in a destructor, which can't throw, or one that a later call reports.
 void ignore(cudaError_t) {}
 
 }  // namespace
@@ -43,7 +45,7 @@ void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // clears a non-sticky error
   const std::string message = std::string(what) + ": " + describe(error);
-  throw error == cudaErrorMemoryAllocation ? memory_used_up(message) : device_failed(message);
+  throw error == cudaErrorMemoryAllocation ? out_of_memory_error(message) : device_error(message);
 }
 
 void allow_dynamic_shared(const void* kernel, std::size_t bytes, const char* name) {
@@ -94,8 +96,8 @@ void release_pinned(void* memory) noexcept { ignore(cudaFreeHost(memory)); }
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream.handle()), "copying to the device");
-  static const bool late = copies_ordinary_memory_late(stream.device());
-  if (late) stream.synchronize();
+  static const bool asynchronous = copies_pageable_asynchronously(stream.device());
+  if (asynchronous) stream.synchronize();
 }
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
@@ -122,7 +124,7 @@ bool Event::ready() const {
   return true;
 }
 void Event::synchronize() const { check(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
-void Event::hold(Stream& stream) const {
+void Event::wait(Stream& stream) const {
   check(cudaStreamWaitEvent(stream.handle(), handle_, 0), "cudaStreamWaitEvent");
 }
 float Event::milliseconds_since(const Event& earlier) const {
@@ -161,7 +163,7 @@ DeviceList list_devices() {
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
     cudaGetLastError();
     list.unavailable =
-        explain_no_device({.answer = error == cudaSuccess ? DriverFacts::Answer::no_device : kind_of(error),
+        explain_no_device({.cause = error == cudaSuccess ? DriverFacts::Cause::no_device : cause_of(error),
                            .error = describe(error),
                            .runtime_version = list.runtime_version,
                            .driver_version = list.driver_version,

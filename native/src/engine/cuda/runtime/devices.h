@@ -7,7 +7,7 @@
 
 namespace starpo::cuda {
 
-// Why a device is not usable.
+// The reason why a device is not usable.
 struct Unavailable {
   std::string code;  // built_without_cuda, driver_missing, driver_too_old, no_gpu, gpu_too_old or gpu_failed
   std::string message;

@@ -18,10 +18,14 @@ class Event {
   }
 
   void record(Stream& stream);
-  bool ready() const;                                    // whether the device has reached the recorded point
-  void synchronize() const;                              // the host waits for it
-  void hold(Stream& stream) const;                       // makes later work of the stream wait for it
-  float milliseconds_since(const Event& earlier) const;  // both events must be ready
+  // Returns whether the device has reached the recorded point.
+  bool ready() const;
+  // Blocks the host until the device has reached the point.
+  void synchronize() const;
+  // Makes later work of the stream wait for the point.
+  void wait(Stream& stream) const;
+  // Both events must be ready.
+  float milliseconds_since(const Event& earlier) const;
 
  private:
   CUevent_st* handle_ = nullptr;

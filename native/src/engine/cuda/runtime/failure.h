@@ -6,13 +6,13 @@
 
 namespace starpo::cuda {
 
-// Errors of a GPU, real or emulated. what: the failed call and the driver's message.
-inline Error memory_used_up(const std::string& what) {
+// Create the errors of a GPU, real or emulated. what: the failed call and the driver's message.
+inline Error out_of_memory_error(const std::string& what) {
   return Error("gpu_out_of_memory", "out of GPU memory: " + what,
                "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs that use the GPU");
 }
 
-inline Error device_failed(const std::string& what) {
+inline Error device_error(const std::string& what) {
   return Error("gpu_failed", "the GPU failed at " + what,
                "check nvidia-smi and the kernel log (dmesg), then resume the run from its last checkpoint");
 }

@@ -12,16 +12,17 @@ namespace starpo::cuda {
 struct DeviceMemory {
   std::size_t free_bytes, total_bytes;
 };
-DeviceMemory device_memory();  // of the calling thread's device
+// Queries the calling thread's device.
+DeviceMemory device_memory();
 
-// Allocate memory aligned to 256 bytes. Errors: gpu_out_of_memory, or out_of_memory for pinned memory.
+// Allocate or free memory, aligned to 256 bytes. Errors: gpu_out_of_memory, or out_of_memory for pinned memory.
 void* allocate_on_device(std::size_t bytes);
 void release_on_device(void* memory) noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 
-// Copy in stream order. From pageable memory, copy_to_device returns when the source may change. From pinned memory it
-// returns at once, like copy_to_host; synchronize the stream before touching host memory.
+// Copy or fill in stream order. copy_to_device from pageable memory returns when the source may change. From pinned
+// memory it returns at once, as copy_to_host does: synchronize the stream before accessing host memory.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes);
 void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes);
@@ -39,7 +40,7 @@ void download(Stream& stream, const T* device, std::span<std::type_identity_t<T>
   stream.synchronize();
 }
 
-// Owns uninitialised memory that a pair of functions allocates and frees.
+// Owns uninitialized memory that a pair of functions allocates and frees.
 template <class T, void* (*allocate)(std::size_t), void (*release)(void*) noexcept>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -77,17 +78,17 @@ class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
 
   // Copies start at the first element and must fit the buffer.
   void upload(Stream& stream, std::span<const T> host) {
-    cuda::upload(stream, this->data(), host.first(limited(host.size())));
+    cuda::upload(stream, this->data(), host.first(checked_count(host.size())));
   }
   void download(Stream& stream, std::span<T> host) const {
-    cuda::download(stream, this->data(), host.first(limited(host.size())));
+    cuda::download(stream, this->data(), host.first(checked_count(host.size())));
   }
   void fill_zero(Stream& stream) { fill_bytes(stream, this->data(), 0, this->size_bytes()); }
   // Fills with NaN (floating point) or -1 (integers), for tests of what a kernel writes.
   void fill_poison(Stream& stream) { fill_bytes(stream, this->data(), 0xff, this->size_bytes()); }
 
  private:
-  std::size_t limited(std::size_t count) const;
+  std::size_t checked_count(std::size_t count) const;
 };
 
 // Page-locked host memory for asynchronous copies.
@@ -100,11 +101,11 @@ class PinnedBuffer : public Buffer<T, allocate_pinned, release_pinned> {
   std::span<T> span() { return {this->data(), this->size()}; }
 };
 
-[[noreturn]] void throw_beyond_buffer(std::size_t count, std::size_t size);
+[[noreturn]] void throw_out_of_bounds(std::size_t count, std::size_t size);
 
 template <class T>
-std::size_t DeviceBuffer<T>::limited(std::size_t count) const {
-  if (count > this->size()) throw_beyond_buffer(count, this->size());
+std::size_t DeviceBuffer<T>::checked_count(std::size_t count) const {
+  if (count > this->size()) throw_out_of_bounds(count, this->size());
   return count;
 }
 

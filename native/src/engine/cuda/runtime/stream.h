@@ -13,7 +13,8 @@ void use_device(int index);
 // gpu_out_of_memory, device_unavailable or gpu_failed.
 class Stream {
  public:
-  explicit Stream(int device = 0);  // also use_device
+  // Calls use_device.
+  explicit Stream(int device = 0);
   ~Stream();
   Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), device_(other.device_) {}
   Stream& operator=(Stream&& other) noexcept {
@@ -22,7 +23,8 @@ class Stream {
     return *this;
   }
 
-  void synchronize();  // waits for all enqueued work
+  // Blocks the host until all enqueued work is done.
+  void synchronize();
   int device() const { return device_; }
   CUstream_st* handle() const { return handle_; }
 

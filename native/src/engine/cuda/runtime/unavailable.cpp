@@ -45,10 +45,10 @@ Unavailable explain_no_device(const DriverFacts& facts) {
         std::string("in a container, use the NVIDIA runtime (docker run --gpus all); otherwise install the driver's "
                     "libraries, ") +
             kTrainOnCpu};
-  if (facts.answer == DriverFacts::Answer::no_device)
+  if (facts.cause == DriverFacts::Cause::no_device)
     return {"no_gpu", "the NVIDIA driver found no GPU",
             std::string("check nvidia-smi and CUDA_VISIBLE_DEVICES, ") + kTrainOnCpu};
-  if (facts.answer == DriverFacts::Answer::insufficient_driver) {
+  if (facts.cause == DriverFacts::Cause::insufficient_driver) {
     const std::string name =
         facts.kernel_driver.empty() ? "the NVIDIA driver" : "the NVIDIA driver " + facts.kernel_driver;
     return {"driver_too_old",

@@ -12,10 +12,10 @@
 #include "engine/cuda/runtime/memory.h"
 #include "engine/cuda/selftest/check.h"
 
-// Numbers that checks of elementwise kernels begin with, and the ways to the device and back.
+// Random inputs of checks, and transfers between host and device.
 namespace starpo::cuda {
 
-// Results that are rounded to bf16 once: the rounding alone has 1.3e-6.
+// Tolerance of results that are rounded to bf16 once. The error of the rounding is 1.3e-6.
 constexpr double kRoundingTolerance = 1e-5;
 
 template <class T>
@@ -27,7 +27,7 @@ std::string type_name() {
 template <class T>
 constexpr double kElementwiseTolerance = kIsBf16<T> ? kRoundingTolerance : kFp32Tolerance;
 
-// Uniform in (-scale, scale), as T has them.
+// Returns uniform random numbers in (-scale, scale), rounded to T.
 template <class T = float>
 std::vector<T> random_numbers(std::size_t count, std::uint32_t seed, float scale = 1) {
   const Philox random{seed, RandomStream::initial_weights};
@@ -38,7 +38,7 @@ std::vector<T> random_numbers(std::size_t count, std::uint32_t seed, float scale
   return numbers;
 }
 
-// Whole numbers from 0 up to below, with repetitions.
+// Returns random integers in [0, below), with repetitions.
 inline std::vector<std::int32_t> random_indices(std::size_t count, std::uint32_t seed, int below) {
   std::vector<std::int32_t> indices;
   for (const float number : random_numbers(count, seed))
@@ -74,10 +74,9 @@ std::vector<T> on_host(Stream& stream, const DeviceBuffer<T>& buffer) {
 
 template <class T>
 double error_of(Stream& stream, const DeviceBuffer<T>& computed, const std::vector<double>& reference) {
-  return normalised_mean_square_error(doubles(on_host(stream, computed)), reference);
+  return normalized_mean_square_error(doubles(on_host(stream, computed)), reference);
 }
 
-// Bit for bit.
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;

@@ -12,8 +12,8 @@
 
 namespace starpo::cuda {
 
-// Sequences that begin with the same `prefix` tokens, and what attention reads of them. Scores reach about 4, so that
-// weights differ.
+// Inputs of attention: sequences that begin with the same `prefix` tokens. Scores reach about 4, so that weights
+// differ.
 template <class T>
 struct AttentionCase {
   AttentionShape shape;
@@ -38,27 +38,27 @@ struct AttentionCase {
   }
 };
 
-// attention_forward's results; what it does not write stays NaN.
+// The results of attention_forward. Elements that it does not write are NaN.
 template <class T>
 struct ForwardResult {
   std::vector<T> attended;
   std::vector<float> log_sum_exp;
 
-  ForwardResult(Stream& stream, const AttentionCase<T>& of) {
-    const DeviceBuffer<T> qkv(stream, of.qkv);
-    const DeviceBuffer<std::int32_t> starts(stream, of.starts);
-    DeviceBuffer<T> attended_buffer(of.attended_size());
-    DeviceBuffer<float> log_sum_exp_buffer(of.tokens() * of.shape.heads);
+  ForwardResult(Stream& stream, const AttentionCase<T>& input) {
+    const DeviceBuffer<T> qkv(stream, input.qkv);
+    const DeviceBuffer<std::int32_t> starts(stream, input.starts);
+    DeviceBuffer<T> attended_buffer(input.attended_size());
+    DeviceBuffer<float> log_sum_exp_buffer(input.tokens() * input.shape.heads);
     attended_buffer.fill_poison(stream);
     log_sum_exp_buffer.fill_poison(stream);
-    attention_forward(stream, of.shape, packed_sequences(of.starts, starts.data()), qkv.data(), attended_buffer.data(),
-                      log_sum_exp_buffer.data());
+    attention_forward(stream, input.shape, packed_sequences(input.starts, starts.data()), qkv.data(),
+                      attended_buffer.data(), log_sum_exp_buffer.data());
     attended = on_host(stream, attended_buffer);
     log_sum_exp = on_host(stream, log_sum_exp_buffer);
   }
 };
 
-std::vector<Check> attention_checks();         // forward and backward over packed sequences
-std::vector<Check> cached_attention_checks();  // over the cache
+std::vector<Check> attention_checks();         // forward and backward passes over packed sequences
+std::vector<Check> cached_attention_checks();  // attention over the KV cache
 
 }  // namespace starpo::cuda

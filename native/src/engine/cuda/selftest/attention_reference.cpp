@@ -7,7 +7,7 @@ namespace starpo::cuda {
 
 namespace {
 
-// Where one head of one token lies in a row of qkv.
+// Offsets of a head of a token in qkv and attended.
 struct Layout {
   const AttentionShape& shape;
 
@@ -33,17 +33,17 @@ void add(double* to, const double* from, double factor, int size) {
   for (int i = 0; i < size; ++i) to[i] += factor * from[i];
 }
 
-// The weights of the tokens from `start` to `token`, and the log-sum-exp of their scores.
-double weigh(const Layout& at, std::span<const double> qkv, int start, int token, int head,
-             std::vector<double>& weights) {
+// Computes the softmax weights of the tokens from `start` to `token`. Returns the log-sum-exp of their scores.
+double softmax_weights(const Layout& at, std::span<const double> qkv, int start, int token, int head,
+                       std::vector<double>& weights) {
   weights.resize(static_cast<std::size_t>(token - start + 1));
   for (int key = start; key <= token; ++key)
     weights[key - start] =
         at.shape.scale * dot(&qkv[at.query(token, head)], &qkv[at.key(key, head)], at.shape.head_dim);
-  const double top = *std::max_element(weights.begin(), weights.end());
+  const double maximum = *std::max_element(weights.begin(), weights.end());
   double sum = 0;
-  for (const double score : weights) sum += std::exp(score - top);
-  const double log_sum_exp = top + std::log(sum);
+  for (const double score : weights) sum += std::exp(score - maximum);
+  const double log_sum_exp = maximum + std::log(sum);
   for (double& weight : weights) weight = std::exp(weight - log_sum_exp);
   return log_sum_exp;
 }
@@ -65,7 +65,7 @@ AttentionReference attention_reference(const AttentionShape& shape, std::span<co
                             std::vector<double>(tokens * shape.heads)};
   std::vector<double> weights;
   for_each_row(shape, starts, [&](int start, int head, int token) {
-    result.log_sum_exp[head * tokens + token] = weigh(at, qkv, start, token, head, weights);
+    result.log_sum_exp[head * tokens + token] = softmax_weights(at, qkv, start, token, head, weights);
     for (int key = start; key <= token; ++key)
       add(&result.attended[at.output(token, head)], &qkv[at.value(key, head)], weights[key - start], shape.head_dim);
   });
@@ -78,21 +78,22 @@ std::vector<double> attention_gradient_reference(const AttentionShape& shape, st
   const Layout at{shape};
   const int size = shape.head_dim;
   std::vector<double> gradient(qkv.size());
-  std::vector<double> weights, slopes;
+  std::vector<double> weights, weight_gradients;
   for_each_row(shape, starts, [&](int start, int head, int token) {
-    weigh(at, qkv, start, token, head, weights);
-    slopes.resize(weights.size());
-    const double* const of_output = &attended_gradient[at.output(token, head)];
+    softmax_weights(at, qkv, start, token, head, weights);
+    weight_gradients.resize(weights.size());
+    const double* const output_gradient = &attended_gradient[at.output(token, head)];
     double mean = 0;
     for (int key = start; key <= token; ++key) {
-      slopes[key - start] = dot(of_output, &qkv[at.value(key, head)], size);
-      mean += weights[key - start] * slopes[key - start];
+      weight_gradients[key - start] = dot(output_gradient, &qkv[at.value(key, head)], size);
+      mean += weights[key - start] * weight_gradients[key - start];
     }
     for (int key = start; key <= token; ++key) {
-      const double weight = weights[key - start], of_score = shape.scale * weight * (slopes[key - start] - mean);
-      add(&gradient[at.value(key, head)], of_output, weight, size);
-      add(&gradient[at.query(token, head)], &qkv[at.key(key, head)], of_score, size);
-      add(&gradient[at.key(key, head)], &qkv[at.query(token, head)], of_score, size);
+      const double weight = weights[key - start],
+                   score_gradient = shape.scale * weight * (weight_gradients[key - start] - mean);
+      add(&gradient[at.value(key, head)], output_gradient, weight, size);
+      add(&gradient[at.query(token, head)], &qkv[at.key(key, head)], score_gradient, size);
+      add(&gradient[at.key(key, head)], &qkv[at.query(token, head)], score_gradient, size);
     }
   });
   return gradient;

@@ -6,7 +6,7 @@
 
 #include "engine/cuda/kernels/attention.h"
 
-// Causal attention as the textbook writes it, in double on the host.
+// Reference implementation of causal attention, in double precision on the host.
 namespace starpo::cuda {
 
 struct AttentionReference {
@@ -14,11 +14,11 @@ struct AttentionReference {
   std::vector<double> log_sum_exp;  // [heads, tokens]
 };
 
-// qkv: [tokens, qkv_width], sequences from starts[i] up to starts[i + 1].
+// qkv: [tokens, qkv_width]. Sequence i has the tokens [starts[i], starts[i + 1]).
 AttentionReference attention_reference(const AttentionShape&, std::span<const std::int32_t> starts,
                                        std::span<const double> qkv);
 
-// The gradient of sum(attended * attended_gradient) by qkv.
+// Returns the gradient of sum(attended * attended_gradient) with respect to qkv.
 std::vector<double> attention_gradient_reference(const AttentionShape&, std::span<const std::int32_t> starts,
                                                  std::span<const double> qkv,
                                                  std::span<const double> attended_gradient);

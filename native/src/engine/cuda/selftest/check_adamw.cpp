@@ -8,7 +8,7 @@ namespace {
 
 constexpr float kLearningRate = 1e-2f, kBeta1 = 0.9f, kBeta2 = 0.95f, kAdamEpsilon = 1e-8f, kWeightDecay = 0.1f;
 
-// Three steps against Loshchilov & Hutter's algorithm 2 in double; gradient_clip 0: none.
+// Compares three steps with algorithm 2 of Loshchilov & Hutter in double precision. gradient_clip 0 disables clipping.
 double steps(Stream& stream, int size, float gradient_clip) {
   const auto start = random_numbers(size, 71);
   std::vector<std::uint8_t> decayed(size);
@@ -21,7 +21,7 @@ double steps(Stream& stream, int size, float gradient_clip) {
   DeviceBuffer<float> first(size), second(size);
   first.fill_zero(stream);
   second.fill_zero(stream);
-  auto flags = on_device(stream, decay_by_eights(decayed));
+  auto flags = on_device(stream, group_decay_flags(decayed));
   auto partials = poisoned<double>(stream, kNormPartials);
   auto report = poisoned<StepReport>(stream, 1);
   double error = 0;
@@ -41,11 +41,11 @@ double steps(Stream& stream, int size, float gradient_clip) {
     auto gradients = on_device(stream, g);
     squared_norm(stream, size, gradients.data(), partials.data(), report.data());
     const double squared = on_host(stream, report)[0].squared_norm;
-    const float seen_norm = reduced_norm({&squared, 1});
+    const float computed_norm = reduced_norm({&squared, 1});
     adamw(stream, size, {weights.data(), first.data(), second.data(), gradients.data(), rounded.data(), flags.data()},
           {kLearningRate, kBeta1, kBeta2, kAdamEpsilon, kWeightDecay, gradient_clip},
-          clip_scale(seen_norm, gradient_clip), step, report.data());
-    error += std::pow(seen_norm / norm - 1, 2) + on_host(stream, report)[0].non_finite_weights;
+          clip_scale(computed_norm, gradient_clip), step, report.data());
+    error += std::pow(computed_norm / norm - 1, 2) + on_host(stream, report)[0].non_finite_weights;
   }
   error += error_of(stream, weights, w) + error_of(stream, first, m) + error_of(stream, second, v);
   std::vector<Bf16> expected;
@@ -54,8 +54,8 @@ double steps(Stream& stream, int size, float gradient_clip) {
   return error + (same ? 0 : 1);
 }
 
-// A gradient that isn't finite has no finite norm; a weight that isn't is reported.
-double reports_what_is_not_finite(Stream& stream) {
+// The norm of a non-finite gradient is not finite, and non-finite weights are reported.
+double reports_non_finite_values(Stream& stream) {
   constexpr int size = 21;
   const auto start = random_numbers(size, 75), moments = random_numbers(size, 76, 0.01f);
   std::vector<float> squares;
@@ -79,13 +79,13 @@ double reports_what_is_not_finite(Stream& stream) {
   };
   auto g = random_numbers(size, 77);
   g[19] = std::numeric_limits<float>::quiet_NaN();
-  bool right = std::isnan(norm(g).squared_norm) && norm(g).non_finite_weights == 0;
+  bool correct = std::isnan(norm(g).squared_norm) && norm(g).non_finite_weights == 0;
   g[19] = std::numeric_limits<float>::infinity();
-  right = right && std::isinf(norm(g).squared_norm);
+  correct = correct && std::isinf(norm(g).squared_norm);
   g[19] = 0;
-  right = right && non_finite_after(g, kLearningRate) == 0 &&
-          non_finite_after(g, std::numeric_limits<float>::infinity()) == 1;
-  return right ? 0 : 1;
+  correct = correct && non_finite_after(g, kLearningRate) == 0 &&
+            non_finite_after(g, std::numeric_limits<float>::infinity()) == 1;
+  return correct ? 0 : 1;
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ double reports_what_is_not_finite(Stream& stream) {
 std::vector<Check> adamw_checks() {
   return {{"adamw of 8 weights", kFp32Tolerance, [](Stream& stream) { return steps(stream, 8, 0); }},
           {"adamw of 5003 weights, clipped", kFp32Tolerance, [](Stream& stream) { return steps(stream, 5003, 1); }},
-          {"adamw of what is not finite", kExact, reports_what_is_not_finite}};
+          {"adamw with non-finite values", kExact, reports_non_finite_values}};
 }
 
 }  // namespace starpo::cuda

@@ -9,24 +9,24 @@ namespace starpo::cuda {
 
 namespace {
 
-// A case's sequences in a cache, one per slot, with the slots in another order. The slots share their first `prefix`
-// tokens, which a separate slot contains, or contain all their tokens. Unwritten entries are NaN.
+// The sequences of a case in a KV cache, one per slot, in reversed order. A separate slot contains their first `prefix`
+// tokens, which they share. With prefix 0, each slot contains all its tokens. Unwritten entries are NaN.
 template <class T>
 class CachedCase {
  public:
-  CachedCase(Stream& stream, const AttentionCase<T>& of, int prefix) : stream_(stream), of_(of) {
-    const int sequences = static_cast<int>(of.starts.size()) - 1, lender = 0;
+  CachedCase(Stream& stream, const AttentionCase<T>& input, int prefix) : stream_(stream), input_(input) {
+    const int sequences = static_cast<int>(input.starts.size()) - 1, prefix_owner = 0;
     slots_ = sequences + 1;
-    for (int i = 0; i < sequences; ++i) context_ = std::max(context_, of.starts[i + 1] - of.starts[i] + 3);
-    const std::size_t size = static_cast<std::size_t>(slots_) * of.shape.kv_heads * context_ * of.shape.head_dim;
+    for (int i = 0; i < sequences; ++i) context_ = std::max(context_, input.starts[i + 1] - input.starts[i] + 3);
+    const std::size_t size = static_cast<std::size_t>(slots_) * input.shape.kv_heads * context_ * input.shape.head_dim;
     std::vector<T> keys(size, from_float<T>(NAN)), values = keys;
-    std::vector<std::int32_t> prefix_slot(slots_, lender), prefix_length(slots_, prefix);
-    prefix_length[lender] = 0;
+    std::vector<std::int32_t> prefix_slot(slots_, prefix_owner), prefix_length(slots_, prefix);
+    prefix_length[prefix_owner] = 0;
     for (int i = 0; i < sequences; ++i) {
       const int slot = sequences - i;
-      for (int position = 0; position < of.starts[i + 1] - of.starts[i]; ++position)
-        store(of.starts[i] + position, position < prefix ? lender : slot, position, keys, values);
-      for (int position = 0; position < of.starts[i + 1] - of.starts[i]; ++position) {
+      for (int position = 0; position < input.starts[i + 1] - input.starts[i]; ++position)
+        store(input.starts[i] + position, position < prefix ? prefix_owner : slot, position, keys, values);
+      for (int position = 0; position < input.starts[i + 1] - input.starts[i]; ++position) {
         slot_of_token.push_back(slot);
         position_of_token.push_back(position);
       }
@@ -37,30 +37,30 @@ class CachedCase {
     prefix_length_ = DeviceBuffer<std::int32_t>(stream, prefix_length);
   }
 
-  // The attended rows of the tokens named by `order`, -1 for a row without a slot.
+  // Returns the attended rows of the tokens in `order`. -1 is a row without a slot.
   std::vector<T> attend(const std::vector<int>& order, bool decoding, int split_length = 0, int longest = 0) {
-    const std::size_t width = static_cast<std::size_t>(of_.shape.qkv_width()),
-                      heads_width = static_cast<std::size_t>(of_.shape.heads) * of_.shape.head_dim;
+    const std::size_t width = static_cast<std::size_t>(input_.shape.qkv_width()),
+                      heads_width = static_cast<std::size_t>(input_.shape.heads) * input_.shape.head_dim;
     std::vector<T> rows(order.size() * width, from_float<T>(NAN));
     std::vector<std::int32_t> slots, positions;
     for (std::size_t i = 0; i < order.size(); ++i) {
       slots.push_back(order[i] < 0 ? -1 : slot_of_token[order[i]]);
       positions.push_back(order[i] < 0 ? 0 : position_of_token[order[i]]);
-      // The queries alone: a row's own key and value are read from the cache.
-      if (order[i] >= 0) std::copy_n(of_.qkv.begin() + order[i] * width, heads_width, rows.begin() + i * width);
+      // Only the queries, because the kernel must read a row's own key and value from the cache.
+      if (order[i] >= 0) std::copy_n(input_.qkv.begin() + order[i] * width, heads_width, rows.begin() + i * width);
     }
     const DeviceBuffer<T> qkv(stream_, rows);
     const DeviceBuffer<std::int32_t> slot(stream_, slots), position(stream_, positions);
     DeviceBuffer<T> attended(order.size() * heads_width);
     attended.fill_poison(stream_);
     KeySplits splits{split_length, longest, nullptr};
-    DeviceBuffer<float> partials(key_split_partials(of_.shape, static_cast<int>(order.size()), splits));
+    DeviceBuffer<float> partials(key_split_partials(input_.shape, static_cast<int>(order.size()), splits));
     partials.fill_poison(stream_);
     splits.partials = partials.data();
     const KvCache<T> cache{
-        keys_.data(),        values_.data(),       slots_, of_.shape.kv_heads, context_, of_.shape.head_dim,
+        keys_.data(),        values_.data(),       slots_, input_.shape.kv_heads, context_, input_.shape.head_dim,
         prefix_slot_.data(), prefix_length_.data()};
-    cached_attention(stream_, of_.shape, cache,
+    cached_attention(stream_, input_.shape, cache,
                      {static_cast<int>(order.size()), slot.data(), position.data(), decoding}, qkv.data(),
                      attended.data(), splits);
     return on_host(stream_, attended);
@@ -70,11 +70,11 @@ class CachedCase {
 
  private:
   void store(int token, int slot, int position, std::vector<T>& keys, std::vector<T>& values) {
-    const AttentionShape& shape = of_.shape;
+    const AttentionShape& shape = input_.shape;
     for (int head = 0; head < shape.kv_heads; ++head) {
       const std::size_t to =
           ((static_cast<std::size_t>(slot) * shape.kv_heads + head) * context_ + position) * shape.head_dim;
-      const auto from = of_.qkv.begin() + static_cast<std::ptrdiff_t>(token) * shape.qkv_width() +
+      const auto from = input_.qkv.begin() + static_cast<std::ptrdiff_t>(token) * shape.qkv_width() +
                         (shape.heads + head) * shape.head_dim;
       std::copy_n(from, shape.head_dim, keys.begin() + to);
       std::copy_n(from + shape.kv_heads * shape.head_dim, shape.head_dim, values.begin() + to);
@@ -82,7 +82,7 @@ class CachedCase {
   }
 
   Stream& stream_;
-  const AttentionCase<T>& of_;
+  const AttentionCase<T>& input_;
   int slots_, context_ = 0;
   DeviceBuffer<T> keys_, values_;
   DeviceBuffer<std::int32_t> prefix_slot_, prefix_length_;
@@ -93,11 +93,11 @@ bool same_number(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-// Whether row i has the bits of token order[i] in `forward`.
+// Returns whether row i has the bits of token order[i] in `forward`.
 template <class T>
-bool equals(const AttentionCase<T>& of, const std::vector<T>& rows, const std::vector<int>& order,
+bool equals(const AttentionCase<T>& input, const std::vector<T>& rows, const std::vector<int>& order,
             const std::vector<T>& forward) {
-  const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
+  const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(input.shape.heads) * input.shape.head_dim;
   for (std::size_t i = 0; i < order.size(); ++i)
     if (!std::equal(rows.begin() + i * width, rows.begin() + (i + 1) * width, forward.begin() + order[i] * width,
                     same_number<T>))
@@ -105,13 +105,13 @@ bool equals(const AttentionCase<T>& of, const std::vector<T>& rows, const std::v
   return true;
 }
 
-std::vector<int> counted(int first, int end) {
+std::vector<int> index_range(int first, int end) {
   std::vector<int> numbers(static_cast<std::size_t>(end - first));
   std::iota(numbers.begin(), numbers.end(), first);
   return numbers;
 }
 
-// Every `step`th row, sequences and positions mixed, and the last one.
+// Returns every `step`th row in a mixed order, and the last one.
 std::vector<int> scattered(int count, int step) {
   std::vector<int> order;
   for (int i = 0; i < count; i += step) order.push_back(i);
@@ -124,64 +124,64 @@ std::vector<int> scattered(int count, int step) {
 // The guarantee of exact mode: for any part of the tokens per call, decoding or prefilling, a row has the bits of the
 // update's forward pass.
 template <class T>
-double cached_difference(Stream& stream, const AttentionCase<T>& of, int prefix) {
-  const std::vector<T> forward = ForwardResult<T>(stream, of).attended;
-  CachedCase<T> cached(stream, of, prefix);
-  const int tokens = static_cast<int>(of.tokens()), part = tokens / 3 + 5;
+double cached_difference(Stream& stream, const AttentionCase<T>& input, int prefix) {
+  const std::vector<T> forward = ForwardResult<T>(stream, input).attended;
+  CachedCase<T> cached(stream, input, prefix);
+  const int tokens = static_cast<int>(input.tokens()), part = tokens / 3 + 5;
   bool equal = true;
   const auto compare = [&](const std::vector<int>& order, bool decoding) {
-    equal = equal && equals(of, cached.attend(order, decoding), order, forward);
+    equal = equal && equals(input, cached.attend(order, decoding), order, forward);
   };
-  compare(counted(0, part), false);
-  compare(counted(part, tokens), false);
+  compare(index_range(0, part), false);
+  compare(index_range(part, tokens), false);
   compare(scattered(tokens, 3), false);
   compare(scattered(tokens, 13), true);
   return equal ? 0 : 1;
 }
 
 template <class T>
-double split_error(Stream& stream, const AttentionCase<T>& of, int prefix, int length) {
-  const AttentionReference reference = attention_reference(of.shape, of.starts, doubles(of.qkv));
-  CachedCase<T> cached(stream, of, prefix);
-  const std::vector<int> order = scattered(static_cast<int>(of.tokens()), 11);
-  const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
+double split_error(Stream& stream, const AttentionCase<T>& input, int prefix, int length) {
+  const AttentionReference reference = attention_reference(input.shape, input.starts, doubles(input.qkv));
+  CachedCase<T> cached(stream, input, prefix);
+  const std::vector<int> order = scattered(static_cast<int>(input.tokens()), 11);
+  const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(input.shape.heads) * input.shape.head_dim;
   std::vector<double> expected;
   for (const int token : order)
     expected.insert(expected.end(), reference.attended.begin() + token * width,
                     reference.attended.begin() + (token + 1) * width);
-  // Far more pieces than any row reaches.
-  return normalised_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
+  // 5 * length is more than any row has, so the last parts are empty.
+  return normalized_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
 }
 
 // With split keys, a row's bits depend neither on the other rows nor on the number of parts. A row within one part has
 // the bits of the computation without a split.
 template <class T>
-double split_difference(Stream& stream, const AttentionCase<T>& of, int prefix, int length) {
-  CachedCase<T> cached(stream, of, prefix);
-  const std::vector<int> order = scattered(static_cast<int>(of.tokens()), 17);
+double split_difference(Stream& stream, const AttentionCase<T>& input, int prefix, int length) {
+  CachedCase<T> cached(stream, input, prefix);
+  const std::vector<int> order = scattered(static_cast<int>(input.tokens()), 17);
   const std::vector<int> reversed(order.rbegin(), order.rend());
-  const std::vector<T> whole = cached.attend(order, true), pieces = cached.attend(order, true, length, 4 * length);
+  const std::vector<T> whole = cached.attend(order, true), split = cached.attend(order, true, length, 4 * length);
   const std::vector<T> of_reversed = cached.attend(reversed, true, length, 3 * length);
-  const std::size_t width = static_cast<std::size_t>(of.shape.heads) * of.shape.head_dim;
+  const std::size_t width = static_cast<std::size_t>(input.shape.heads) * input.shape.head_dim;
   const auto same_row = [&](const std::vector<T>& a, std::size_t of_a, const std::vector<T>& b, std::size_t of_b) {
     return std::equal(a.begin() + of_a * width, a.begin() + (of_a + 1) * width, b.begin() + of_b * width,
                       same_number<T>);
   };
   bool equal = true;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    equal = equal && same_row(pieces, i, of_reversed, order.size() - 1 - i);
-    if (cached.position_of_token[order[i]] < length) equal = equal && same_row(pieces, i, whole, i);
+    equal = equal && same_row(split, i, of_reversed, order.size() - 1 - i);
+    if (cached.position_of_token[order[i]] < length) equal = equal && same_row(split, i, whole, i);
   }
   return equal ? 0 : 1;
 }
 
 // Rows of ended slots become zeros, for any content of the cache and any order of rows.
 template <class T>
-double idle_difference(Stream& stream, const AttentionCase<T>& of) {
-  const std::vector<T> forward = ForwardResult<T>(stream, of).attended;
-  CachedCase<T> cached(stream, of, 0);
+double idle_difference(Stream& stream, const AttentionCase<T>& input) {
+  const std::vector<T> forward = ForwardResult<T>(stream, input).attended;
+  CachedCase<T> cached(stream, input, 0);
   const std::vector<int> order = {-1, 3, 4, -1, -1, 5, -1};
-  const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(of.shape.heads) * of.shape.head_dim;
+  const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(input.shape.heads) * input.shape.head_dim;
   bool equal = true;
   for (const auto& [decoding, length] : {std::pair(false, 0), std::pair(true, 0), std::pair(true, kKeyBlock)}) {
     const std::vector<T> rows = cached.attend(order, decoding, length, kKeyBlock);
@@ -196,7 +196,7 @@ double idle_difference(Stream& stream, const AttentionCase<T>& of) {
 template <class T>
 void add_cached_checks(std::vector<Check>& checks) {
   struct Sequences {
-    AttentionCase<T> of;
+    AttentionCase<T> input;
     int prefix;
   };
   const std::vector<Sequences> cases = {
@@ -204,15 +204,15 @@ void add_cached_checks(std::vector<Check>& checks) {
       {{7, 1, 64, {0, 67, 88}, 20}, 20},  {{2, 1, 64, {0, 129, 195}, 65}, 65}, {{12, 1, 64, {0, 20, 30}, 7}, 7},
       {{3, 1, 128, {0, 67, 80}, 12}, 12},
   };
-  for (const auto& [of, prefix] : cases)
+  for (const auto& [input, prefix] : cases)
     checks.push_back(
-        {"cached_attention equals attention_forward, " + of.name() + ", prefix of " + std::to_string(prefix), kExact,
-         [of = of, prefix = prefix](Stream& stream) { return cached_difference(stream, of, prefix); }});
+        {"cached_attention equals attention_forward, " + input.name() + ", prefix of " + std::to_string(prefix), kExact,
+         [input = input, prefix = prefix](Stream& stream) { return cached_difference(stream, input, prefix); }});
   const AttentionCase<T> split(7, 1, 32, {0, 150, 225}, 70);
-  checks.push_back({"cached_attention in pieces of 64 " + split.name(),
+  checks.push_back({"cached_attention in parts of 64 " + split.name(),
                     std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance,
                     [split](Stream& stream) { return split_error(stream, split, 70, kKeyBlock); }});
-  checks.push_back({"cached_attention in pieces, row by row, " + split.name(), kExact,
+  checks.push_back({"cached_attention in parts, row by row, " + split.name(), kExact,
                     [split](Stream& stream) { return split_difference(stream, split, 70, kKeyBlock); }});
   const AttentionCase<T> idle(4, 2, 16, {0, 9});
   checks.push_back({"cached_attention of idle slots " + idle.name(), kExact,

@@ -7,10 +7,10 @@ namespace {
 
 using Numbers = std::vector<std::int32_t>;
 
-// Four steps, the last three as a graph repeats them, with a log of three.
+// Runs four steps with a log of three entries. The last three steps run as a graph.
 double advances(Stream& stream) {
   constexpr int rows = 5, capacity = 3;
-  // Row 0 runs on, 1 stops, 2 has two tokens left, 3 isn't finite, 4 had stopped before.
+  // Row 0 keeps running, 1 stops, 2 has two tokens unwritten, 3 has non-finite logits, 4 had stopped before.
   auto ids = on_device(stream, Numbers{10, 11, 12, -1, 14}), stops = on_device(stream, Numbers{0, 1, 0, 0, 0});
   auto logprobs = on_device(stream, std::vector<float>{-1, -2, -3, -4, -5}),
        entropies = on_device(stream, std::vector<float>{1, 2, 3, 4, 5});
@@ -28,20 +28,20 @@ double advances(Stream& stream) {
   advance_all();
   Graph step(stream, advance_all);
   for (int i = 0; i < 3; ++i) step.launch(stream);
-  const Numbers left{-7, -7, -7};
+  const Numbers unwritten{-7, -7, -7};
   Numbers log{10, 10, 10, 11, -7, -7, 12, 12, -7};
-  log.insert(log.end(), left.begin(), left.end());
-  log.insert(log.end(), left.begin(), left.end());
-  const bool right =
+  log.insert(log.end(), unwritten.begin(), unwritten.end());
+  log.insert(log.end(), unwritten.begin(), unwritten.end());
+  const bool correct =
       on_host(stream, tokens) == Numbers{10, 11, 12, 4, 5} && on_host(stream, positions) == Numbers{8, 7, 9, 8, 9} &&
       on_host(stream, remaining) == Numbers{6, 8, 0, 9, 9} && on_host(stream, states) == Numbers{0, 1, 2, 3, 1} &&
       on_host(stream, logged) == Numbers{3, 1, 2, 0, 0} && on_host(stream, log_ids) == log &&
       on_host(stream, log_logprobs) == std::vector<float>{-1, -1, -1, -2, 0, 0, -3, -3, 0, 0, 0, 0, 0, 0, 0} &&
       on_host(stream, log_entropies) == std::vector<float>{1, 1, 1, 2, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0};
-  // After the host empties the log, the waiting row continues.
+  // After the host empties the log, the row that waited continues.
   logged.fill_zero(stream);
   step.launch(stream);
-  return right && on_host(stream, logged) == Numbers{1, 0, 0, 0, 0} && on_host(stream, positions)[0] == 9 ? 0 : 1;
+  return correct && on_host(stream, logged) == Numbers{1, 0, 0, 0, 0} && on_host(stream, positions)[0] == 9 ? 0 : 1;
 }
 
 }  // namespace

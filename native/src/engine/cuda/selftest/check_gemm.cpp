@@ -13,7 +13,7 @@ namespace {
 struct Case {
   GemmLayout layout;
   int m, n, k;
-  std::optional<GemmPlan> plan = {};  // or as gemm_nt, gemm_nn and gemm_tn choose it
+  std::optional<GemmPlan> plan = {};  // default: the choice of gemm_nt, gemm_nn or gemm_tn
   bool bias = false, accumulate = false;
   int ld_c = 3;
 };
@@ -60,7 +60,7 @@ double product_error(Stream& stream, const Case& c) {
     if (c.accumulate) problem.device_c.upload(stream, problem.before);
   }
   run(stream, c, gemm, problem.workspace());
-  return normalised_mean_square_error(problem.result(stream), problem.reference(c.bias, c.accumulate));
+  return normalized_mean_square_error(problem.result(stream), problem.reference(c.bias, c.accumulate));
 }
 
 template <typename T>
@@ -80,14 +80,14 @@ double swiglu_error(Stream& stream, int m, int n, int k, std::optional<GemmPlan>
                    up = gate_up[(row * 2 + 1) * static_cast<std::size_t>(n) + column];
       expected.push_back(gate / (1 + std::exp(-gate)) * up);
     }
-  return normalised_mean_square_error(hidden.result(stream), expected);
+  return normalized_mean_square_error(hidden.result(stream), expected);
 }
 
 bool equal_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// Every tile gives the same bits.
+// All tiles compute the same bits.
 double tiles_agree(Stream& stream, GemmLayout layout) {
   std::vector<float> first;
   for (const GemmTile tile : kGemmTiles) {
@@ -101,7 +101,7 @@ double tiles_agree(Stream& stream, GemmLayout layout) {
   return 0;
 }
 
-// Some rows of a by some of b, beginning anywhere, give the bits that they give among all the others.
+// A product of some rows of a and some rows of b has the bits that its elements have in the whole product.
 template <typename T>
 double parts_agree(Stream& stream) {
   constexpr int m = 67, n = 45, k = 152;
@@ -129,7 +129,7 @@ double parts_agree(Stream& stream) {
   return 0;
 }
 
-// What decode gets from one kernel has the bits of the update's two.
+// The fused kernel of decoding computes the bits of the update's two kernels.
 template <typename T>
 double swiglu_agrees(Stream& stream) {
   constexpr int m = 19, n = 40, k = 72;
@@ -200,22 +200,22 @@ std::vector<Check> gemm_checks() {
     add<Bf16, float>(checks, {tn, 133, 77, 35, GemmPlan{tile}, false, true, 1});
     add<Bf16, float>(checks, {tn, 21, 70, 203, GemmPlan{tile, 2}, false, true, 2});
   }
-  // As decode meets them: one sequence, few, more; the plan is the GPU's.
+  // Sizes of decoding: one sequence, a few, more. plan_gemm() chooses the plan.
   for (const int m : {1, 17, 40}) add<Bf16, Bf16>(checks, {nt, m, 48, 1048, {}, true, false, 2});
   add_swiglu(checks, 3, 24, 64, {});
   for (const GemmLayout layout : {nt, nn, tn}) {
     add<float, float>(checks, {layout, 67, 33, 39, {}, layout == nt, layout == tn});
     add<float, float>(checks, {layout, 1, 3, 5, {}, false, true, 0});
-    checks.push_back({std::string(layout_name(layout)) + " bf16, every tile the same bits", kExact,
+    checks.push_back({std::string(layout_name(layout)) + " bf16, all tiles compute the same bits", kExact,
                       [layout](Stream& stream) { return tiles_agree(stream, layout); }});
   }
   checks.push_back({"gemm_swiglu fp32 5x37x24", kFp32Tolerance,
                     [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
-  checks.push_back({"gemm_nt bf16 exact, parts have the whole's bits", kExact, parts_agree<Bf16>});
-  checks.push_back({"gemm_nt fp32 exact, parts have the whole's bits", kExact, parts_agree<float>});
-  checks.push_back({"gemm_swiglu bf16, the bits of gemm_nt and swiglu", kExact, swiglu_agrees<Bf16>});
-  checks.push_back({"gemm_swiglu fp32, the bits of gemm_nt and swiglu", kExact, swiglu_agrees<float>});
-  checks.push_back({"gemm_nt bf16 split, the same bits again", kExact, split_repeats});
+  checks.push_back({"gemm_nt bf16 exact, a part has the bits of the whole", kExact, parts_agree<Bf16>});
+  checks.push_back({"gemm_nt fp32 exact, a part has the bits of the whole", kExact, parts_agree<float>});
+  checks.push_back({"gemm_swiglu bf16 equals gemm_nt and swiglu", kExact, swiglu_agrees<Bf16>});
+  checks.push_back({"gemm_swiglu fp32 equals gemm_nt and swiglu", kExact, swiglu_agrees<float>});
+  checks.push_back({"gemm_nt bf16 split is reproducible", kExact, split_repeats});
   return checks;
 }
 

@@ -7,7 +7,7 @@
 namespace starpo::cuda {
 namespace {
 
-// A chunk of logits with what its loss needs, and the CPU's formulas in double beside it.
+// A chunk of logits, the inputs of its loss, and reference formulas in double precision.
 template <class T>
 struct LossCase {
   LossCase(int row_count, int vocabulary, int row_stride)
@@ -34,7 +34,7 @@ struct LossCase {
     return to_float(logits[static_cast<std::size_t>(row) * stride + id]) / static_cast<double>(temperature);
   }
 
-  // log p(target) and entropy.
+  // Returns log p(target) and the entropy.
   std::pair<double, double> statistics(int row) const {
     double high = -INFINITY, sum = 0, weighted = 0;
     for (int i = 0; i < vocab; ++i) high = std::max(high, z(row, i));
@@ -44,7 +44,8 @@ struct LossCase {
     return {z(row, targets[row]) - high - std::log(sum), std::log(sum) - weighted / sum};
   }
 
-  // d(loss)/d(logits) of a row from those to its log-probability and entropy; padding keeps what it holds.
+  // Writes d(loss)/d(logits) of a row, from the derivatives with respect to log-probability and entropy. Keeps the
+  // padding.
   void gradient(int row, double from_logprob, double from_entropy, std::vector<double>& result) const {
     const auto [lp, entropy] = statistics(row);
     const double log_sum = z(row, targets[row]) - lp;
@@ -108,27 +109,26 @@ double matches(Stream& stream, int rows, int vocab, int stride, Form form, KlEst
     }
     c.gradient(r, from_logprob, from_entropy, gradient_expected);
   }
-  // The element that is -infinity sits in the first row's gradient as 0; padding isn't compared by value, which may be
-  // anything.
+  // The gradient of the element that is -infinity is 0. The padding must be unchanged.
   const auto gradient = doubles(on_host(stream, logits));
   std::vector<double> computed, expected;
-  bool padding_kept = true;
+  bool padding_unchanged = true;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     if (static_cast<int>(i % stride) < vocab) {
       computed.push_back(gradient[i]);
       expected.push_back(gradient_expected[i]);
     } else {
-      padding_kept = padding_kept && gradient[i] == gradient_expected[i];
+      padding_unchanged = padding_unchanged && gradient[i] == gradient_expected[i];
     }
   }
   const bool same = same_bits(on_host(stream, logprobs), on_host(stream, only_logprobs)) &&
                     same_bits(on_host(stream, entropies), on_host(stream, only_entropies));
-  return normalised_mean_square_error(computed, expected) + error_of(stream, logprobs, logprobs_expected) +
-         error_of(stream, entropies, entropies_expected) + (same && padding_kept ? 0 : 1);
+  return normalized_mean_square_error(computed, expected) + error_of(stream, logprobs, logprobs_expected) +
+         error_of(stream, entropies, entropies_expected) + (same && padding_unchanged ? 0 : 1);
 }
 
-// NaN, +infinity and a row without anything finite are seen as such, beside a sound row.
-double sees_what_is_not_finite(Stream& stream) {
+// Rows with NaN or +infinity, or without a finite logit, give NaN. A valid row does not.
+double detects_non_finite_rows(Stream& stream) {
   constexpr int vocab = 75;
   const float infinity = std::numeric_limits<float>::infinity();
   auto logits = random_numbers(4 * vocab, 67);
@@ -141,9 +141,9 @@ double sees_what_is_not_finite(Stream& stream) {
   logprob_entropy<float>(stream, {buffer.data(), 4, vocab, vocab, 1}, targets.data(), logprobs.data(),
                          entropies.data());
   const auto lp = on_host(stream, logprobs), h = on_host(stream, entropies);
-  bool right = std::isfinite(lp[3]) && std::isfinite(h[3]);
-  for (int r = 0; r < 3; ++r) right = right && std::isnan(lp[r]) && std::isnan(h[r]);
-  return right ? 0 : 1;
+  bool correct = std::isfinite(lp[3]) && std::isfinite(h[3]);
+  for (int r = 0; r < 3; ++r) correct = correct && std::isnan(lp[r]) && std::isnan(h[r]);
+  return correct ? 0 : 1;
 }
 
 template <class T>
@@ -175,7 +175,7 @@ std::vector<Check> loss_checks() {
   append_loss_checks<Bf16>(checks);
   checks.push_back({"likelihood_loss fp32 1x33003, many warps", kFp32Tolerance,
                     [](Stream& stream) { return matches<float>(stream, 1, 33003, 33003, Form::likelihood); }});
-  checks.push_back({"logprob_entropy of what is not finite", kExact, sees_what_is_not_finite});
+  checks.push_back({"logprob_entropy with non-finite logits", kExact, detects_non_finite_rows});
   return checks;
 }
 

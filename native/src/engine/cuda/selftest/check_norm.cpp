@@ -124,7 +124,7 @@ void append_norm_checks(std::vector<Check>& checks) {
       {"norm" + type_name<T>() + "5x72", tolerance, [](Stream& stream) { return forward<T>(stream, 5, 72, true); }});
   checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance,
                     [](Stream& stream) { return forward<T>(stream, 3, 1096, true); }});
-  checks.push_back({"norm" + type_name<T>() + "1x8, nothing added", tolerance,
+  checks.push_back({"norm" + type_name<T>() + "1x8, without delta", tolerance,
                     [](Stream& stream) { return forward<T>(stream, 1, 8, false); }});
   checks.push_back({"norm_backward" + type_name<T>() + "7x72", kFp32Tolerance,
                     [](Stream& stream) { return backward<T>(stream, 7, 72); }});
@@ -144,7 +144,7 @@ std::vector<Check> norm_checks() {
   std::vector<Check> checks;
   append_norm_checks<float>(checks);
   append_norm_checks<Bf16>(checks);
-  // More rows than blocks: some take two.
+  // More rows than blocks, so that some blocks process two rows.
   checks.push_back(
       {"norm_backward fp32 1027x8", kFp32Tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
   return checks;

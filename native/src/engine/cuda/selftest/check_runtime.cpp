@@ -11,20 +11,20 @@ namespace {
 
 constexpr int kCount = 1001;
 
-std::vector<float> counted(float from) {
+std::vector<float> ascending_numbers(float from) {
   std::vector<float> values(kCount);
   std::iota(values.begin(), values.end(), from);
   return values;
 }
 
 double launches_and_copies(Stream& stream) {
-  DeviceBuffer<float> values(stream, counted(0)), copy(kCount);
+  DeviceBuffer<float> values(stream, ascending_numbers(0)), copy(kCount);
   copy.fill_poison(stream);
   increment(stream, values.data(), kCount, 2);
   copy_on_device(stream, copy.data(), values.data(), values.size_bytes());
   std::vector<float> result(kCount);
   copy.download(stream, result);
-  return result == counted(2) ? 0 : 1;
+  return result == ascending_numbers(2) ? 0 : 1;
 }
 
 double graph_replays(Stream& stream) {
@@ -36,14 +36,14 @@ double graph_replays(Stream& stream) {
     increment(stream, values.data(), kCount, 3);
     copy_to_host(stream, result.data(), values.data(), values.size_bytes());
   });
-  values.upload(stream, counted(0));
+  values.upload(stream, ascending_numbers(0));
   Event before, after;
   before.record(stream);
   for (int i = 0; i < 5; ++i) graph.launch(stream);
   after.record(stream);
   after.synchronize();
   const bool timed = after.ready() && after.milliseconds_since(before) >= 0;
-  return timed && std::vector<float>(result.span().begin(), result.span().end()) == counted(15) ? 0 : 1;
+  return timed && std::vector<float>(result.span().begin(), result.span().end()) == ascending_numbers(15) ? 0 : 1;
 }
 
 }  // namespace

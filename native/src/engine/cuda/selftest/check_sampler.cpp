@@ -13,7 +13,7 @@ struct Drawn {
   std::vector<float> logprobs, entropies;
 };
 
-// Every row draws from its own logits, of [rows, stride]; row r is episode r / 7 at position r.
+// Samples from each row of logits [rows, stride]. Row r is episode r / 7 at position r.
 template <class T>
 Drawn draw(Stream& stream, const std::vector<T>& logits, int vocab, int stride, const SamplingSettings& sampling,
            const std::vector<std::int32_t>& stop_ids = {}) {
@@ -42,21 +42,22 @@ std::vector<T> repeated(const std::vector<T>& row, int rows) {
   return all;
 }
 
-// Pearson's chi-square of the drawn ids against the CPU sampler's distribution, in deviations from its mean; 100 where
-// an id was drawn that it rules out. Ids expected fewer than five times are counted as one.
+// Returns Pearson's chi-square of the sampled ids against the distribution of the CPU sampler, in standard deviations
+// from its mean. Returns 100 if an id has probability 0. Counts all ids that are expected fewer than five times as one.
 template <class T>
-double surprise(const std::vector<std::int32_t>& ids, const std::vector<T>& row, const SamplingSettings& sampling) {
+double chi_square_deviation(const std::vector<std::int32_t>& ids, const std::vector<T>& row,
+                            const SamplingSettings& sampling) {
   std::vector<float> logits, weights;
   for (const T logit : row) logits.push_back(to_float(logit));
   sample_token(logits, sampling, 0.5f, weights);
   double total = 0;
   for (const float weight : weights) total += weight;
-  std::vector<double> seen(row.size());
+  std::vector<double> observed_counts(row.size());
   for (const int id : ids) {
     if (id < 0 || id >= static_cast<int>(row.size()) || weights[id] == 0) return 100;
-    seen[id] += 1;
+    observed_counts[id] += 1;
   }
-  double statistic = 0, rare_seen = 0, rare_expected = 0;
+  double statistic = 0, rare_observed = 0, rare_expected = 0;
   int cells = 0;
   const auto count = [&](double observed, double expected) {
     statistic += (observed - expected) * (observed - expected) / expected;
@@ -65,25 +66,26 @@ double surprise(const std::vector<std::int32_t>& ids, const std::vector<T>& row,
   for (std::size_t i = 0; i < row.size(); ++i) {
     const double expected = weights[i] / total * static_cast<double>(ids.size());
     if (expected >= 5) {
-      count(seen[i], expected);
+      count(observed_counts[i], expected);
     } else {
-      rare_seen += seen[i];
+      rare_observed += observed_counts[i];
       rare_expected += expected;
     }
   }
-  if (rare_expected > 0.5) count(rare_seen, rare_expected);
+  if (rare_expected > 0.5) count(rare_observed, rare_expected);
   return cells < 2 ? 0 : (statistic - (cells - 1)) / std::sqrt(2.0 * (cells - 1));
 }
 
-// Ids come as often as they should, at any setting.
+// The frequencies of ids match the distribution.
 template <class T>
 double frequencies(Stream& stream, int vocab, int rows, const SamplingSettings& sampling) {
   auto row = random_numbers<T>(vocab, 81, 3);
   for (int i = 5; i < vocab; i += 6) row[i] = row[i - 5];  // ties
-  return surprise(draw<T>(stream, repeated(row, rows), vocab, vocab, sampling).ids, row, sampling) < 4 ? 0 : 1;
+  return chi_square_deviation(draw<T>(stream, repeated(row, rows), vocab, vocab, sampling).ids, row, sampling) < 4 ? 0
+                                                                                                                   : 1;
 }
 
-// The log-probability and entropy of a choice have the loss's bits, for any truncation.
+// The log-probability and entropy of a choice have the bits of the loss, for any truncation.
 template <class T>
 double agrees_with_loss(Stream& stream, int vocab, int stride) {
   constexpr int rows = 6;
@@ -100,8 +102,8 @@ double agrees_with_loss(Stream& stream, int vocab, int stride) {
              : 1;
 }
 
-// top_k = 1 is the largest logit; of ids that can't be, none is chosen; rows that aren't finite choose nothing; stop
-// ids are flagged.
+// top_k = 1 chooses the largest logit. Ids with probability 0 are never chosen. Invalid rows choose -1. Stop ids are
+// flagged.
 double corner_cases(Stream& stream) {
   constexpr int vocab = 43;
   const float infinity = std::numeric_limits<float>::infinity();
@@ -112,10 +114,10 @@ double corner_cases(Stream& stream) {
                                        logits.begin()) -
                       r * vocab);
   const Drawn greedy = draw(stream, logits, vocab, vocab, {1, 1, 1, 0}, {largest[1], largest[4]});
-  bool right = true;
+  bool correct = true;
   for (int r = 0; r < 5; ++r)
-    right = right && greedy.ids[r] == largest[r] &&
-            greedy.stops[r] == (largest[r] == largest[1] || largest[r] == largest[4]);
+    correct = correct && greedy.ids[r] == largest[r] &&
+              greedy.stops[r] == (largest[r] == largest[1] || largest[r] == largest[4]);
 
   logits[0] = std::numeric_limits<float>::quiet_NaN();
   logits[vocab + 42] = infinity;
@@ -126,28 +128,28 @@ double corner_cases(Stream& stream) {
   for (const SamplingSettings& sampling : {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.5f, 3, 0.1f}}) {
     const Drawn drawn = draw(stream, logits, vocab, vocab, sampling, {41, -1});
     for (int r = 0; r < 3; ++r)
-      right = right && drawn.ids[r] == -1 && std::isnan(drawn.logprobs[r]) && std::isnan(drawn.entropies[r]) &&
-              drawn.stops[r] == 0;
-    right = right && drawn.ids[3] == 41 && drawn.stops[3] == 1 && drawn.logprobs[3] == 0 && drawn.entropies[3] == 0 &&
-            drawn.ids[4] >= 0;
+      correct = correct && drawn.ids[r] == -1 && std::isnan(drawn.logprobs[r]) && std::isnan(drawn.entropies[r]) &&
+                drawn.stops[r] == 0;
+    correct = correct && drawn.ids[3] == 41 && drawn.stops[3] == 1 && drawn.logprobs[3] == 0 &&
+              drawn.entropies[3] == 0 && drawn.ids[4] >= 0;
   }
-  return right ? 0 : 1;
+  return correct ? 0 : 1;
 }
 
-// Each warp of the block can have the winner.
+// The argmax is found in each warp of the block.
 double many_warps(Stream& stream) {
   constexpr int vocab = 4099;
   const std::vector<std::int32_t> winners{40, 296, 552, 808, 4098};
   std::vector<float> logits(winners.size() * vocab, 0);
   for (std::size_t r = 0; r < winners.size(); ++r) logits[r * vocab + winners[r]] = 40;
-  bool right = true;
+  bool correct = true;
   for (const SamplingSettings& sampling :
        {SamplingSettings{1, 1, 0, 0}, SamplingSettings{1, 0.9f, 0, 0}, SamplingSettings{1, 1, 1, 0}})
-    right = right && draw(stream, logits, vocab, vocab, sampling).ids == winners;
-  return right ? 0 : 1;
+    correct = correct && draw(stream, logits, vocab, vocab, sampling).ids == winners;
+  return correct ? 0 : 1;
 }
 
-// A row's choice is its own: alone it is what it is among others, and in another place of memory.
+// A row's choice doesn't depend on other rows or on its place in memory.
 double independent_rows(Stream& stream) {
   constexpr int vocab = 331, rows = 3;
   const auto logits = random_numbers<Bf16>(rows * vocab, 84, 1);
@@ -172,19 +174,19 @@ std::vector<Check> sampler_checks() {
   return {{"sample fp32, frequencies", kExact,
            [](Stream& stream) { return frequencies<float>(stream, 27, 1000, {0.7f, 1, 0, 0}); }},
           frequency_check("at temperature 1.5", {1.5f, 1, 0, 0}),
-          frequency_check("of the ten largest", {1, 1, 10, 0}),
-          frequency_check("of half the mass", {1, 0.5f, 0, 0}),
-          frequency_check("of a tenth of the largest", {1, 1, 0, 0.1f}),
-          frequency_check("of all three cuts", {1.2f, 0.8f, 20, 0.05f}),
-          {"sample fp32, frequencies of cuts", kExact,
+          frequency_check("of top-k 10", {1, 1, 10, 0}),
+          frequency_check("of top-p 0.5", {1, 0.5f, 0, 0}),
+          frequency_check("of min-p 0.1", {1, 1, 0, 0.1f}),
+          frequency_check("of all three truncations", {1.2f, 0.8f, 20, 0.05f}),
+          {"sample fp32, frequencies of all three truncations", kExact,
            [](Stream& stream) { return frequencies<float>(stream, 41, 400, {1.2f, 0.8f, 20, 0.05f}); }},
-          {"sample fp32, with the loss's bits", kExact,
+          {"sample fp32, with the bits of the loss", kExact,
            [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
-          {"sample bf16, with the loss's bits", kExact,
+          {"sample bf16, with the bits of the loss", kExact,
            [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
-          {"sample of corner cases", kExact, corner_cases},
-          {"sample over many warps", kExact, many_warps},
-          {"sample row by row", kExact, independent_rows}};
+          {"sample, corner cases", kExact, corner_cases},
+          {"sample, many warps", kExact, many_warps},
+          {"sample, independent rows", kExact, independent_rows}};
 }
 
 }  // namespace starpo::cuda

@@ -11,7 +11,7 @@ constexpr int kVocabulary = 88;
 constexpr std::array<std::int32_t, 2> kCaseStopIds{7, 20};
 constexpr int kFirstTurnLimits[] = {11, 3, 20, 9};
 
-// Large enough that attention and gates are far from linear; biases and norms are varied too.
+// Weights so large that attention and gates are far from linear. Biases and norms vary too.
 std::vector<float> case_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (const TensorSlot& tensor : layout.tensors()) {
@@ -26,20 +26,21 @@ std::vector<std::int32_t> prompt() { return case_batch(std::array{33}).tokens; }
 
 bool ends_response(const Choice& choice) { return std::ranges::find(kCaseStopIds, choice.id) != kCaseStopIds.end(); }
 
-void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std::vector<Choice>>& replies) {
-  std::array<int, 4> left;
-  std::ranges::copy(kFirstTurnLimits, left.begin());
+void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std::vector<Choice>>& responses) {
+  std::array<int, 4> remaining;
+  std::ranges::copy(kFirstTurnLimits, remaining.begin());
   std::vector<std::vector<Choice>> choices;
-  for (std::vector<ReplyRequest> requests;; requests.clear()) {
+  for (std::vector<ResponseRequest> requests;; requests.clear()) {
     for (int slot = 0; slot < 4; ++slot)
-      if (left[slot] > 0) requests.push_back({slot, left[slot]});
+      if (remaining[slot] > 0) requests.push_back({slot, remaining[slot]});
     if (requests.empty()) return;
     generator.generate(requests, draws, choices);
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const int slot = requests[i].slot;
-      if (choices[i].empty()) throw std::logic_error("a generator chose nothing");
-      replies[slot].insert(replies[slot].end(), choices[i].begin(), choices[i].end());
-      left[slot] = ends_response(replies[slot].back()) ? 0 : left[slot] - static_cast<int>(choices[i].size());
+      if (choices[i].empty()) throw std::logic_error("the generator returned no tokens");
+      responses[slot].insert(responses[slot].end(), choices[i].begin(), choices[i].end());
+      remaining[slot] =
+          ends_response(responses[slot].back()) ? 0 : remaining[slot] - static_cast<int>(choices[i].size());
     }
   }
 }
@@ -86,8 +87,8 @@ PackedBatch case_batch(std::span<const int> lengths) {
   return batch;
 }
 
-LearnedStep learn_step(Network& network) {
-  LearnedStep learned;
+TrainingStep training_step(Network& network) {
+  TrainingStep result;
   const auto pass = network.make_pass();
   network.trained().clear_gradients();
   for (const std::vector<int>& lengths : {std::vector{70, 3, 21}, {40}}) {
@@ -115,36 +116,36 @@ LearnedStep learn_step(Network& network) {
                                 std::span(reference).subspan(first, count), 0.1 * static_cast<double>(s + 1)});
       first += count;
     }
-    pass->learn(batch, 0.7f, loss, logprobs, entropies, learned.sums);
-    learned.logprobs.insert(learned.logprobs.end(), logprobs.begin(), logprobs.end());
-    learned.entropies.insert(learned.entropies.end(), entropies.begin(), entropies.end());
+    pass->forward_backward(batch, 0.7f, loss, logprobs, entropies, result.sums);
+    result.logprobs.insert(result.logprobs.end(), logprobs.begin(), logprobs.end());
+    result.entropies.insert(result.entropies.end(), entropies.begin(), entropies.end());
   }
-  learned.step = take_step(network.trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f});
-  return learned;
+  result.step = take_step(network.trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0.01f, 1.0f});
+  return result;
 }
 
-std::vector<std::vector<Choice>> converse(Network& network, bool grouped) {
+std::vector<std::vector<Choice>> play_turns(Network& network, bool grouped) {
   const auto generator = network.make_generator(5, 96);
   generator->reset();
   for (std::uint32_t slot = 0; slot < 3; ++slot)
     generator->begin(static_cast<int>(slot), prompt(), grouped ? 4 : -1, 10 + slot);
   generator->begin(3, case_batch(std::array{9}).tokens, -1, 20);
   const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {kCaseTemperature, 1, 0, 0}, kCaseStopIds};
-  std::vector<std::vector<Choice>> replies(4);
-  play_turn(*generator, draws, replies);
+  std::vector<std::vector<Choice>> responses(4);
+  play_turn(*generator, draws, responses);
   for (int slot = 0; slot < 4; ++slot) generator->append(slot, std::array{1, 2, 3});
-  play_turn(*generator, draws, replies);
-  return replies;
+  play_turn(*generator, draws, responses);
+  return responses;
 }
 
-FirstTurns first_turns(std::span<const std::vector<Choice>> replies) {
+FirstTurns first_turns(std::span<const std::vector<Choice>> responses) {
   FirstTurns turns;
   PackedBatch& batch = turns.batch;
   for (int slot = 0; slot < 3; ++slot) {
     const auto ids = prompt();
     batch.tokens.insert(batch.tokens.end(), ids.begin(), ids.end());
     for (int i = 0; i < kFirstTurnLimits[slot]; ++i) {
-      const Choice& choice = replies[slot][i];
+      const Choice& choice = responses[slot][i];
       batch.targets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
       batch.tokens.push_back(choice.id);
       turns.chosen.push_back(choice.logprob);

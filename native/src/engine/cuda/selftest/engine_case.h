@@ -6,8 +6,8 @@
 
 namespace starpo::cuda {
 
-// A network small enough for the emulation, with a tail in every width and more query heads than key-value heads, on an
-// engine of its own.
+// An engine with a network that is small enough for the emulation. No width is a multiple of a tile, and there are more
+// query heads than key-value heads.
 class EngineCase {
  public:
   static EngineNeeds needs(Recompute = Recompute::none);
@@ -23,31 +23,30 @@ class EngineCase {
   std::unique_ptr<Network> network_;
 };
 
-// Sequences of these lengths with tokens of the case's vocabulary, reproducible; every token but each third is a
-// target.
+// Returns reproducible sequences of these lengths. Two of three tokens are targets.
 PackedBatch case_batch(std::span<const int> lengths);
 
-// In [-1, 1), a function of what it is for and an index.
+// Returns a number in [-1, 1) that depends on its purpose and an index.
 float case_value(std::uint32_t what, std::size_t index);
 
-// What a step of learning finds: everything that the policy's loss can have, in two micro-batches.
-struct LearnedStep {
+// The results of a training step on two micro-batches, whose loss has all terms of the policy loss.
+struct TrainingStep {
   std::vector<float> logprobs, entropies;
   PolicyLossSums sums;
   OptimizerStep step{};
 };
-LearnedStep learn_step(Network&);
+TrainingStep training_step(Network&);
 
-// Two turns of three slots that share a prompt (where `grouped`) and of one alone; each slot's choices.
-std::vector<std::vector<Choice>> converse(Network&, bool grouped);
+// Plays two turns in three slots that share a prompt (if `grouped`) and in one with its own prompt. Returns the choices
+// of each slot.
+std::vector<std::vector<Choice>> play_turns(Network&, bool grouped);
 
-// The conversation's first turns in one batch, as an update reads them, and their log-probabilities when they were
-// chosen.
+// The first turns of an episode in a batch for an update, and the log-probabilities of the generator.
 struct FirstTurns {
   PackedBatch batch{{}, {0}, {}};
   std::vector<float> chosen;
 };
-FirstTurns first_turns(std::span<const std::vector<Choice>> replies);
+FirstTurns first_turns(std::span<const std::vector<Choice>> responses);
 inline constexpr float kCaseTemperature = 0.9f;
 
 }  // namespace starpo::cuda

@@ -10,7 +10,7 @@
 
 namespace starpo::cuda {
 
-// Returns uniform values in (-1, 1), with NaN past a row's columns.
+// Returns uniform random values in (-1, 1), with NaN in the padding of rows.
 template <typename T>
 std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed) {
   std::vector<T> values = random_numbers<T>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(ld), seed);
@@ -20,27 +20,27 @@ std::vector<T> random_matrix(int rows, int columns, int ld, std::uint32_t seed) 
   return values;
 }
 
-// A product with its operands on the host and on the device. Rows are longer than their columns.
+// A product with its operands on the host and on the device. Rows are padded.
 template <typename T, typename Out>
 struct GemmProblem {
   GemmLayout layout;
   int m, n, k;
   int lda, ldb, ldc;
   std::vector<T> a, b;
-  std::vector<float> bias, before;  // before: what c holds where the product is added to it
+  std::vector<float> bias, before;  // before: values of c to which the product is added
   DeviceBuffer<T> device_a, device_b;
   DeviceBuffer<Out> device_c;
   DeviceBuffer<float> device_bias, partials;
 
-  // ld_c: columns past n in c's rows; an even ldc lets two elements be stored at once.
-  GemmProblem(Stream& stream, GemmLayout layout_, int m_, int n_, int k_, int ld_c = 3)
+  // c_padding: padding of the rows of c. If ldc is even, kernels store two elements at once.
+  GemmProblem(Stream& stream, GemmLayout layout_, int m_, int n_, int k_, int c_padding = 3)
       : layout(layout_),
         m(m_),
         n(n_),
         k(k_),
         lda(padded(a_columns())),
         ldb(padded(b_columns())),
-        ldc(n + ld_c),
+        ldc(n + c_padding),
         a(random_matrix<T>(layout == GemmLayout::tn ? k : m, a_columns(), lda, 1)),
         b(random_matrix<T>(layout == GemmLayout::nt ? n : k, b_columns(), ldb, 2)),
         bias(random_matrix<float>(1, n, n, 3)),
@@ -76,20 +76,20 @@ struct GemmProblem {
     return result;
   }
 
-  // Returns the columns of c's rows, or only NaN if the kernel wrote past them.
+  // Returns c without padding, or only NaN if the kernel wrote to the padding.
   std::vector<float> result(Stream& stream) {
     std::vector<Out> c(device_c.size());
     device_c.download(stream, c);
     std::vector<float> values;
-    bool intact = true;
+    bool padding_unchanged = true;
     for (std::size_t i = 0; i < c.size(); ++i) {
       const float value = to_float(c[i]);
       if (static_cast<int>(i % static_cast<std::size_t>(ldc)) < n)
         values.push_back(value);
       else
-        intact = intact && value != value;
+        padding_unchanged = padding_unchanged && value != value;
     }
-    if (!intact) values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
+    if (!padding_unchanged) values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
     return values;
   }
 

@@ -4,7 +4,7 @@
 
 namespace starpo::cuda {
 
-// values[i] += by for i in [0, count): the least that a kernel can do, for checks of the runtime.
+// values[i] += by for i in [0, count). A minimal kernel for checks of the runtime.
 void increment(Stream& stream, float* values, int count, float by);
 
 }  // namespace starpo::cuda

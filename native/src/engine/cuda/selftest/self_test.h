@@ -7,15 +7,15 @@
 
 namespace starpo::cuda {
 
-// What every file selftest/check_NAME.cpp gives by its function NAME_checks().
+// Returns the checks of all files selftest/check_NAME.cpp, which define NAME_checks().
 std::vector<Check> every_check();
 
-// Runs the checks whose name contains `filter`, and calls on_result after each. A check that throws counts as failed,
-// and the next one still runs.
+// Runs the checks whose name contains `filter`, and calls on_result after each. A check that throws has failed, and the
+// next one still runs.
 void run_checks(const std::vector<Check>& checks, const std::string& filter, Stream& stream,
                 const OnCheckResult& on_result);
 
-// run_checks with every check, on device cuda:N, which can be used.
+// Runs all checks on device cuda:N, which must be usable.
 void self_test(int device, const std::string& filter, const OnCheckResult& on_result);
 
 }  // namespace starpo::cuda
