@@ -11,13 +11,13 @@ namespace starpo {
 
 namespace {
 
-std::uint32_t random_bits(std::uint32_t what, std::size_t index) {
-  return Philox{1, RandomStream::environment_noise}(what, static_cast<std::uint32_t>(index), 0, 0)[0];
+std::uint32_t random_bits(std::uint32_t purpose, std::size_t index) {
+  return Philox{1, RandomStream::environment_noise}(purpose, static_cast<std::uint32_t>(index), 0, 0)[0];
 }
 
-std::vector<std::int32_t> random_tokens(std::uint32_t what, std::size_t count, int vocab) {
+std::vector<std::int32_t> random_tokens(std::uint32_t purpose, std::size_t count, int vocab) {
   std::vector<std::int32_t> tokens(count);
-  for (std::size_t i = 0; i < count; ++i) tokens[i] = static_cast<std::int32_t>(random_bits(what, i) % vocab);
+  for (std::size_t i = 0; i < count; ++i) tokens[i] = static_cast<std::int32_t>(random_bits(purpose, i) % vocab);
   return tokens;
 }
 

@@ -24,7 +24,7 @@ void control_lines(std::string_view input) {
   }
   std::istringstream lines(read_text(events));
   for (std::string line; std::getline(lines, line);)
-    require(nlohmann::json::accept(line), "the journal holds valid JSON");
+    require(nlohmann::json::accept(line), "every line of the journal is valid JSON");
 }
 
 }  // namespace starpo::fuzz

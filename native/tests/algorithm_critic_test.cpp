@@ -22,18 +22,18 @@ struct ValueOutcome {
   float gradient;
 };
 
-ValueOutcome value_outcome(float value, float old_value, double wanted, double clip) {
+ValueOutcome value_outcome(float value, float old_value, double target, double clip) {
   std::vector<float> gradient(1);
-  const double loss = value_loss(std::vector<float>{value}, std::vector<float>{old_value}, std::vector<double>{wanted},
+  const double loss = value_loss(std::vector<float>{value}, std::vector<float>{old_value}, std::vector<double>{target},
                                  clip, 0.5, gradient);
   return {loss, gradient[0]};
 }
 
 }  // namespace
 
-TEST_CASE("generalised advantages match a hand-computed example of three tokens") {
-  // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each takes 0.9
-  // * 0.5 of the one after it.
+TEST_CASE("generalized advantages match a hand-computed example of three tokens") {
+  // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each advantage
+  // adds 0.9 * 0.5 times the next one.
   const auto advantages = advantages_of({0, -0.1, 1}, {0.75f, 0.25f, 0.5f}, 0.9, 0.5);
   CHECK(advantages[2] == doctest::Approx(0.5));
   CHECK(advantages[1] == doctest::Approx(0.1 + 0.45 * 0.5));

@@ -25,7 +25,7 @@ TEST_CASE("standard deviation is unbiased and exactly zero for equal scores") {
   CHECK(standard_deviation(equal) == 0);
 }
 
-TEST_CASE("the Wilson interval for 8 of 10") {
+TEST_CASE("the Wilson interval for 8 of 10 matches its published bounds") {
   const Interval interval = wilson_interval(8, 10);
   CHECK(interval.low == doctest::Approx(0.4901625).epsilon(1e-6));
   CHECK(interval.high == doctest::Approx(0.9433178).epsilon(1e-6));
@@ -141,7 +141,7 @@ TEST_CASE("groups are filtered per environment, regardless of reward scale") {
   CHECK(result.warnings[0].environment == 1);
 }
 
-TEST_CASE("group-relative advantages") {
+TEST_CASE("group-relative advantages match hand-computed examples") {
   const Scores scores{0, 0, 0, 1}, equal{0.5, 0.5, 0.5, 0.5};
   const auto grpo = group_advantages(scores, AdvantageEstimator::grpo);
   CHECK(grpo[0] == doctest::Approx(-0.25 / (0.5 + 1e-6)));
@@ -154,7 +154,7 @@ TEST_CASE("group-relative advantages") {
   CHECK(rloo[0] == doctest::Approx(-1.0 / 3));  // the others have (0 + 0 + 1) / 3
 }
 
-TEST_CASE("token weights for every loss average") {
+TEST_CASE("token weights match every loss average") {
   const std::vector<int> lengths{2, 6};
   CHECK(token_weights(lengths, LossAverage::trajectory, 10) == std::vector<double>{0.25, 1.0 / 12});
   CHECK(token_weights(lengths, LossAverage::token, 10) == std::vector<double>{0.125, 0.125});

@@ -77,7 +77,7 @@ double filtered_drift(double keep) {
 
 }  // namespace
 
-TEST_CASE("with shared payouts, normalised advantages favour Bandit's worse arm for any policy") {
+TEST_CASE("with shared payouts, normalized advantages favor Bandit's worse arm for any policy") {
   CHECK(shared_drift(0.5, AdvantageEstimator::grpo) == doctest::Approx(-0.238).epsilon(0.01));
   for (const double p : {0.1, 0.3, 0.7, 0.9, 0.98}) {
     CAPTURE(p);
@@ -86,7 +86,7 @@ TEST_CASE("with shared payouts, normalised advantages favour Bandit's worse arm 
 }
 
 TEST_CASE(
-    "without normalisation, advantages favour the better arm; with separate payouts, if the policy pulls it often "
+    "without normalization, advantages favor the better arm; with separate payouts, only if the policy pulls it often "
     "enough") {
   for (const double p : {0.1, 0.3, 0.5, 0.7, 0.9}) {
     CAPTURE(p);
@@ -98,10 +98,10 @@ TEST_CASE(
     CHECK(independent_drift(p, AdvantageEstimator::grpo) > 0);
   }
   CHECK(independent_drift(0.1, AdvantageEstimator::grpo) <
-        0);  // with few pulls most groups are unpaid, and normalisation makes their small loss as large as a win
+        0);  // with few pulls most groups are unpaid, and normalization makes their small loss as large as a win
 }
 
-TEST_CASE("the filter changes the sign, since it prefers groups with a paid pull") {
+TEST_CASE("the filter changes the sign, because it prefers groups with a paid pull") {
   CHECK(filtered_drift(1) == doctest::Approx(-0.25).epsilon(0.05));
   CHECK(std::abs(filtered_drift(0.5)) < 0.05);
   CHECK(filtered_drift(0.25) > 0.2);

@@ -6,7 +6,7 @@
 using namespace starpo;
 namespace fs = std::filesystem;
 
-TEST_CASE("available memory is what the kernel has, or what the control groups around the process leave") {
+TEST_CASE("available memory is limited by the kernel and by the control groups of the process") {
   TemporaryFolder root;
   for (const char* folder : {"proc/self", "sys/fs/cgroup/outer/inner"}) fs::create_directories(root.path() / folder);
   write_text(root.path() / "proc/meminfo", "MemTotal:  4000 kB\nMemAvailable:    3000 kB\n");
@@ -20,7 +20,7 @@ TEST_CASE("available memory is what the kernel has, or what the control groups a
   write_text(outer / "memory.current", "1500000\n");
   CHECK(available_memory_bytes(root.path()) == 500000);
   write_text(outer / "memory.stat",
-             "anon 7\ninactive_file 200000\nactive_file 70000\nslab_reclaimable 30000\n");  // can be given back
+             "anon 7\ninactive_file 200000\nactive_file 70000\nslab_reclaimable 30000\n");  // reclaimable
   CHECK(available_memory_bytes(root.path()) == 800000);
   write_text(inner / "memory.max", "500100\n");
   CHECK(available_memory_bytes(root.path()) == 499600);

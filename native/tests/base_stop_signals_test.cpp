@@ -17,7 +17,8 @@ struct StopSignals {
     std::signal(SIGINT, SIG_DFL);
   }
 
-  // The status of a process that listens, takes two signals and, if it still lives, ends with 0 where it knows of them.
+  // Returns the exit status of a process that handles two signals. If it is still alive, it exits with 0 if a stop was
+  // requested.
   static int status_after_two(SecondSignal second) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -35,20 +36,19 @@ struct StopSignals {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(StopSignals,
-                  "a signal asks to stop, whichever thread takes it, until signals are listened for anew") {
+TEST_CASE_FIXTURE(StopSignals, "a signal on any thread requests a stop, until handlers are installed again") {
   for (const int signal : {SIGTERM, SIGINT}) {
     listen_for_stop_signals(SecondSignal::ends_process);
     CHECK_FALSE(stop_signalled());
-    // Nothing but the signal says to this thread that the other was here: a flag that isn't for threads is a data race,
-    // which nightly:sanitize -- --thread finds.
+    // Only the signal synchronizes the two threads. A flag that is not safe for threads would be a data race, which
+    // nightly:sanitize -- --thread finds.
     std::thread other([signal] { std::raise(signal); });
     while (!stop_signalled()) std::this_thread::yield();
     other.join();
   }
 }
 
-TEST_CASE_FIXTURE(StopSignals, "a second signal ends the process at once, or changes nothing") {
+TEST_CASE_FIXTURE(StopSignals, "a second signal ends the process at once or is ignored") {
   CHECK(status_after_two(SecondSignal::ends_process) == 128 + SIGINT);
   CHECK(status_after_two(SecondSignal::changes_nothing) == 0);
 }

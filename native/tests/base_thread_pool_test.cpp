@@ -8,11 +8,11 @@
 
 namespace starpo {
 
-TEST_CASE("a loop runs each index once") {
+TEST_CASE("a loop runs every index once") {
   for (const int size : {1, 2, 3, 5}) {
     ThreadPool threads(size);
     CHECK(threads.size() == size);
-    // Many short loops of changing length: a worker that is late for one must not disturb the next.
+    // Many short loops of changing lengths. A late worker of one must not affect the next.
     for (int loop = 0; loop < 2000; ++loop) {
       const int count = loop * 7 % 23;
       std::vector<std::atomic<int>> runs(count + 1);
@@ -24,7 +24,7 @@ TEST_CASE("a loop runs each index once") {
   }
 }
 
-TEST_CASE("a loop's exception reaches the caller, and the pool goes on") {
+TEST_CASE("an exception in a loop reaches the caller, and the pool keeps working") {
   ThreadPool threads(3);
   for (int round = 0; round < 100; ++round) {
     CHECK_THROWS_AS(threads.parallel_for(50,
@@ -38,7 +38,7 @@ TEST_CASE("a loop's exception reaches the caller, and the pool goes on") {
   }
 }
 
-TEST_CASE("a loop inside a loop runs on the thread that meets it") {
+TEST_CASE("a nested loop runs on the thread that starts it") {
   ThreadPool threads(2);
   std::atomic<int> sum = 0;
   threads.parallel_for(4, [&](int) { threads.parallel_for(5, [&](int i) { sum += i; }); });

@@ -9,7 +9,7 @@ using namespace starpo;
 
 namespace {
 
-// Says 7 again and again, three tokens a call, and remembers prompts until it is reset, as a real one does.
+// Generates three tokens 7 per call, and shares prompts until it is reset, as a real generator does.
 class RememberingGenerator final : public Generator {
  public:
   int slots() const override { return 4; }
@@ -34,11 +34,11 @@ class RememberingGenerator final : public Generator {
 
 }  // namespace
 
-TEST_CASE("a measured rollout computes every group's prompt, each time") {
+TEST_CASE("every measured rollout computes the prompt of every group") {
   const Workload work = make_workload(32, {.groups = 2, .group_size = 2, .prompt = 6, .sampled = 7});
   RememberingGenerator generator;
   for (std::uint32_t repeat = 0; repeat < 3; ++repeat) {
-    Reply first;
+    SampledResponse first;
     time_rollout(generator, work, repeat, first);
     CHECK(first.ids == std::vector<std::int32_t>(7, 7));
     CHECK(generator.computed == 2 * static_cast<int>(repeat + 1));

@@ -27,7 +27,7 @@ std::vector<json> answers_of(Network& network, const std::string& input) {
   return result;
 }
 
-// One sequence with every token but the first a target.
+// Returns a sequence whose tokens, except the first, are targets.
 PackedBatch whole_sequence(const ModelConfig& config, int length) {
   PackedBatch batch = random_batch(config, {length});
   batch.targets.clear();
@@ -39,7 +39,7 @@ std::string request(const PackedBatch& batch) { return json{{"ids", batch.tokens
 
 }  // namespace
 
-TEST_CASE("score answers what the textbook's forward pass says and, to the bit, what training computes") {
+TEST_CASE("scores equal the reference forward pass and are bit-identical to training") {
   ThreadPool threads(2);
   for (const bool tied : {true, false}) {
     CpuNetwork network(small_config({4, 2, 6, tied}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
@@ -74,7 +74,7 @@ TEST_CASE("score answers what the textbook's forward pass says and, to the bit, 
   }
 }
 
-TEST_CASE("a model that knows nothing gives every id the same probability") {
+TEST_CASE("a model with zero weights gives every id the same probability") {
   ThreadPool threads(1);
   CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
   network.write_weights(0, std::vector<float>(network.layout().size()));
@@ -86,7 +86,7 @@ TEST_CASE("a model that knows nothing gives every id the same probability") {
   }
 }
 
-TEST_CASE("a line that can't be scored gets an error, and the next one its answer") {
+TEST_CASE("an invalid line gets an error, and the next line is scored") {
   ThreadPool threads(1);
   ModelConfig config = small_config({4, 2, 6, true});
   config.max_position_embeddings = 8;
@@ -130,7 +130,7 @@ TEST_CASE("a line that can't be scored gets an error, and the next one its answe
   CHECK(answers_of(network, "").empty());
 }
 
-TEST_CASE("an answer that isn't finite is an error, never a null") {
+TEST_CASE("a non-finite result is an error, not null") {
   ThreadPool threads(1);
   CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
   std::vector<float> weights = lively_weights(network.layout());
@@ -139,7 +139,7 @@ TEST_CASE("an answer that isn't finite is an error, never a null") {
   CHECK(answers_of(network, "{\"ids\": [1, 2, 3]}").at(0).at("error").at("code") == "non_finite_score");
 }
 
-TEST_CASE("answers that can't be written end it with an error") {
+TEST_CASE("an output error ends score with an error") {
   ThreadPool threads(1);
   CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
   network.write_weights(0, lively_weights(network.layout()));

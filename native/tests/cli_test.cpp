@@ -52,7 +52,7 @@ const std::string lake_config =
 
 }  // namespace
 
-TEST_CASE("validate accepts the example, prints warnings, and refuses with code, hint and status 2") {
+TEST_CASE("validate accepts the example, prints warnings, and rejects invalid files with code, hint and status 2") {
   CHECK(run_trainer({"validate", example_path}).status == 0);
   TemporaryFolder folder;
   auto config = json::parse(read_text(example_path));
@@ -69,16 +69,16 @@ TEST_CASE("validate accepts the example, prints warnings, and refuses with code,
 
   config["rollout"]["groups"] = "many";
   write_text(folder.path() / "run.json", config.dump());
-  const auto refused = run_trainer({"validate", (folder.path() / "run.json").string()});
-  CHECK(refused.status == 2);
-  CHECK(refused.err.starts_with("error: rollout.groups: "));
-  CHECK(refused.err.find("\n  code: config_invalid\n  hint: ") != std::string::npos);
+  const auto rejected = run_trainer({"validate", (folder.path() / "run.json").string()});
+  CHECK(rejected.status == 2);
+  CHECK(rejected.err.starts_with("error: rollout.groups: "));
+  CHECK(rejected.err.find("\n  code: config_invalid\n  hint: ") != std::string::npos);
   const auto as_json = run_trainer({"validate", "--json", (folder.path() / "run.json").string()});
   CHECK(as_json.status == 2);
   CHECK(json::parse(as_json.out).at("error").at("code") == "config_invalid");
 }
 
-TEST_CASE("bad calls end with status 2, a code and a hint") {
+TEST_CASE("invalid arguments exit with status 2, a code and a hint") {
   TemporaryFolder folder;
   const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
       {{}, "usage"},
@@ -107,7 +107,7 @@ TEST_CASE("bad calls end with status 2, a code and a hint") {
   }
 }
 
-TEST_CASE("help is no error") {
+TEST_CASE("help exits with status 0") {
   const auto help = run_trainer({"--help"});
   CHECK(help.status == 0);
   CHECK(help.out.find("warm-start") != std::string::npos);
@@ -117,7 +117,7 @@ TEST_CASE("schema prints JSON") { CHECK(json::parse(run_trainer({"schema"}).out)
 
 namespace {
 
-// As on a machine without a GPU, whatever this one has.
+// Hides the GPUs of this machine.
 struct NoGpu {
   NoGpu() { ::setenv("CUDA_VISIBLE_DEVICES", "-1", 1); }
   ~NoGpu() { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
@@ -131,7 +131,7 @@ std::set<std::string> keys(const json& object) {
 
 }  // namespace
 
-TEST_CASE("devices lists the processor and says why there is no GPU, as the example does") {
+TEST_CASE("devices lists the CPU and the reason why no GPU is available, in the format of the example") {
   const NoGpu no_gpu;
   const auto described = json::parse(read_text(test::repository() / "docs/formats/examples/devices.json"));
   const auto devices = json::parse(run_trainer({"devices", "--json"}).out);
@@ -155,7 +155,7 @@ TEST_CASE("devices lists the processor and says why there is no GPU, as the exam
                   problem.at("hint").get<std::string>() + "\n") != std::string::npos);
 }
 
-TEST_CASE("selftest checks the processor, and refuses a GPU that isn't there") {
+TEST_CASE("selftest checks the CPU and rejects a missing GPU") {
   const NoGpu no_gpu;
   const auto passed = run_trainer({"selftest", "--device", "cpu"});
   CHECK(passed.status == 0);
@@ -173,16 +173,16 @@ TEST_CASE("selftest checks the processor, and refuses a GPU that isn't there") {
   CHECK(json::parse(summary) == json{{"device", "cpu"}, {"passed", 1}, {"failed", 0}});
 
   for (const char* device : {"cuda:0", "cuda", "cuda:7", "cuda:", "cuda:-1", "gpu"}) {
-    const auto refused = run_trainer({"selftest", "--device", device});
+    const auto rejected = run_trainer({"selftest", "--device", device});
     CAPTURE(device);
-    CHECK(refused.status == 2);
-    CHECK(refused.err.find("\n  code: device_unavailable\n  hint: ") != std::string::npos);
+    CHECK(rejected.status == 2);
+    CHECK(rejected.err.find("\n  code: device_unavailable\n  hint: ") != std::string::npos);
   }
   CHECK(run_trainer({"selftest", "--device", "cpu", "--filter", "nothing"}).err.find("code: check_unknown") !=
         std::string::npos);
 }
 
-TEST_CASE("status says who holds the lock and how far the run is") {
+TEST_CASE("status reports the lock holder and the progress of the run") {
   TemporaryFolder run;
   const auto status = [&] { return json::parse(run_trainer({"status", run.path().string(), "--json"}).out); };
   CHECK(status() == json{{"locked", false},
@@ -211,7 +211,7 @@ TEST_CASE("status says who holds the lock and how far the run is") {
   CHECK(run_trainer({"status", run.path().string()}).out == "trainer: none\niteration: 5\nlast event: 1\n");
 }
 
-TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at the end of input or when closed") {
+TEST_CASE("env follows the protocol, continues after invalid lines, and exits with 0 at the end of input or on close") {
   const auto result = run_trainer({"env", "frozen-lake", "--config", lake_config},
                                   "{\"step\":\"Left\"}\nnonsense\n{\"reset\":-1}\n{\"reset\":1.5}\n{\"reset\":"
                                   "9223372036854775808}\n{\"reset\":0,\"step\":\"Left\"}\n[]\n"
@@ -236,7 +236,7 @@ TEST_CASE("env speaks the protocol, goes on after bad lines, and ends with 0 at 
   CHECK(run_trainer({"env", "frozen-lake", "--config", lake_config}).status == 0);
 }
 
-TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at the end of input") {
+TEST_CASE("score needs no tokenizer, continues after invalid lines, and exits with 0 at the end of input") {
   TemporaryFolder folder;
   const ParameterLayout layout(small_config({4, 2, 6, false}));
   write_model_folder(folder.path(), layout, std::vector<float>(layout.size()), {3});
@@ -255,13 +255,13 @@ TEST_CASE("score needs no tokenizer, goes on after bad lines, and ends with 0 at
   CHECK(run_trainer({"score", folder.path().string()}).status == 0);
 
   std::filesystem::resize_file(folder.path() / "model.safetensors", 100);
-  const auto refused = run_trainer({"score", folder.path().string()}, "{\"ids\": [1, 2]}\n");
-  CHECK(refused.status == 2);
-  CHECK(refused.out.empty());
-  CHECK(refused.err.find("\n  code: model_file_truncated\n  hint: ") != std::string::npos);
+  const auto rejected = run_trainer({"score", folder.path().string()}, "{\"ids\": [1, 2]}\n");
+  CHECK(rejected.status == 2);
+  CHECK(rejected.out.empty());
+  CHECK(rejected.err.find("\n  code: model_file_truncated\n  hint: ") != std::string::npos);
 }
 
-TEST_CASE("the example of the environment protocol is what env answers") {
+TEST_CASE("env answers as the example of the environment protocol") {
   std::istringstream lines(read_text(test::repository() / "docs/formats/examples/env-protocol.jsonl"));
   std::string requests, answers;
   for (std::string request, answer;
@@ -338,7 +338,8 @@ TEST_CASE("play renders prompts, parses responses and applies the limits of a ru
   CHECK(unknown.err.find("code: environment_unknown") != std::string::npos);
 }
 
-TEST_CASE("inspect tells a model's shape without reading its weights, and refuses what no run can begin from") {
+TEST_CASE(
+    "inspect reports the shape of a model without reading its weights, and rejects models that can't be trained") {
   TemporaryFolder folder;
   test::make_tiny_model_folder(folder.path());
   const auto inspect = [&] { return run_trainer({"inspect", folder.path().string(), "--json"}); };

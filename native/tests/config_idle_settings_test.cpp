@@ -12,11 +12,11 @@ using nlohmann::json;
 
 namespace {
 
-// The example: FrozenLake by StarPO-S without a critic; 8 groups of 16 of which half are kept, and steps of 32
+// The example trains FrozenLake by StarPO-S without a critic: 8 groups of 16, of which half are kept, and steps of 32
 // episodes.
 json starpo_s_example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
 
-// What can't act in a configuration, and why.
+// Returns the settings without effect in a configuration, with the reasons.
 std::map<std::string, std::string> idle_in(const json& config) {
   std::map<std::string, std::string> reasons;
   for (const auto& [path, reason] : idle_settings(parse_run_config(config.dump()))) {
@@ -27,7 +27,7 @@ std::map<std::string, std::string> idle_in(const json& config) {
   return reasons;
 }
 
-// The same after changes to the example, each a pointer with its value.
+// Returns the same after changes to the example, each a pointer with its value.
 std::map<std::string, std::string> idle_after(const std::vector<std::pair<std::string, json>>& changes) {
   auto config = starpo_s_example();
   for (const auto& [pointer, value] : changes) config[json::json_pointer(pointer)] = value;
@@ -36,7 +36,7 @@ std::map<std::string, std::string> idle_after(const std::vector<std::pair<std::s
 
 }  // namespace
 
-TEST_CASE("clips can't act where an iteration's episodes are one step of the policy that played them") {
+TEST_CASE("clipping has no effect if each iteration takes a single on-policy step") {
   const auto example_idle = idle_in(starpo_s_example());
   REQUIRE(starpo_s_example().at("policy_loss").at("mini_batch") == 32);
   CHECK_FALSE(example_idle.contains("policy_loss.clip_low"));
@@ -53,7 +53,7 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
     CHECK(idle_after({{"/policy_loss/mini_batch", 128}, {"/filter/strategy", "none"}}).contains(path));
     CHECK(idle_after({{"/optimizer/learning_rate", 0}}).contains(path));
   }
-  // Each environment's filter keeps at least one group of its own.
+  // The filter keeps at least one group per environment.
   auto small = starpo_s_example().at("environments").at(0);
   small.update({{"label", "small"}, {"share", 0.15}});
   CHECK(idle_after({{"/policy_loss/mini_batch", 64}, {"/environments/1", small}}).contains("policy_loss.clip_low"));
@@ -64,7 +64,7 @@ TEST_CASE("clips can't act where an iteration's episodes are one step of the pol
   CHECK(on_gpu.at("policy_loss.clip_low").find("rollout/logprob_gap") != std::string::npos);
 }
 
-TEST_CASE("a critic's settings need a critic") {
+TEST_CASE("critic settings have no effect without a critic") {
   const auto without = idle_in(starpo_s_example());
   for (const char* path : {"critic.learning_rate", "critic.value_clip", "critic.gradient_clip", "critic.warmup",
                            "advantage.lambda", "advantage.gamma"})
@@ -85,7 +85,7 @@ TEST_CASE("a critic's settings need a critic") {
   CHECK(idle_after(warming).contains("optimizer.learning_rate"));
 }
 
-TEST_CASE("a filter needs groups that differ, and something to leave out") {
+TEST_CASE("a filter has no effect without groups that differ, or if it keeps all") {
   CHECK_FALSE(idle_in(starpo_s_example()).contains("filter.strategy"));
   const auto alone = idle_after({{"/rollout/group_size", 1}});
   CHECK(alone.contains("filter.strategy"));
@@ -101,7 +101,7 @@ TEST_CASE("a filter needs groups that differ, and something to leave out") {
   CHECK(one_group.contains("filter.keep"));
 }
 
-TEST_CASE("dr_grpo keeps the bias of length unless a loss is divided by a fixed length") {
+TEST_CASE("dr_grpo keeps the length bias unless the loss is divided by a fixed length") {
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}}).contains("advantage.estimator"));
   CHECK(idle_after({{"/advantage/estimator", "dr_grpo"}, {"/policy_loss/average", "token"}})
             .contains("advantage.estimator"));
@@ -110,7 +110,7 @@ TEST_CASE("dr_grpo keeps the bias of length unless a loss is divided by a fixed 
   CHECK_FALSE(idle_in(starpo_s_example()).contains("advantage.estimator"));
 }
 
-TEST_CASE("the divergence's settings need its coefficient, and a discount something to discount") {
+TEST_CASE("KL settings need a coefficient, and a discount needs rewards to discount") {
   for (const char* path : {"kl.estimator", "kl.placement", "kl.reference"}) {
     CHECK(idle_in(starpo_s_example()).contains(path));
     CHECK_FALSE(idle_after({{"/kl/coefficient", 0.1}}).contains(path));
@@ -119,7 +119,7 @@ TEST_CASE("the divergence's settings need its coefficient, and a discount someth
   CHECK(idle_after({{"/kl/coefficient", 0.1}, {"/kl/placement", "loss"}}).contains("advantage.gamma"));
 }
 
-TEST_CASE("sampling, levels, files, diagnostics, evaluation and device") {
+TEST_CASE("settings of sampling, levels, files, diagnostics, evaluation and device without effect are found") {
   CHECK_FALSE(idle_in(starpo_s_example()).contains("rollout.top_p"));
   CHECK(idle_after({{"/diagnostics/every", 0}}).contains("diagnostics.samples"));
   CHECK_FALSE(idle_after({{"/diagnostics/every", 5}}).contains("diagnostics.samples"));
@@ -138,7 +138,7 @@ TEST_CASE("sampling, levels, files, diagnostics, evaluation and device") {
   CHECK_FALSE(idle_in(starpo_s_example()).contains("optimizer.warmup"));
 }
 
-TEST_CASE("noise needs an environment that leaves something to chance, and the next prompt a next turn") {
+TEST_CASE("noise needs a stochastic environment, and the next prompt needs a next turn") {
   CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].noise"));
   CHECK_FALSE(idle_after({{"/environments/0/config/is_slippery", true}}).contains("environments[0].noise"));
   CHECK(idle_after({{"/environments/0/config/is_slippery", false}}).contains("environments[0].config.success_rate"));
@@ -152,7 +152,7 @@ TEST_CASE("noise needs an environment that leaves something to chance, and the n
   CHECK_FALSE(idle_in(starpo_s_example()).contains("environments[0].prompt.next"));
 }
 
-TEST_CASE("each task leaves the other's settings alone") {
+TEST_CASE("settings of the other task have no effect") {
   const auto reinforces = idle_in(starpo_s_example()), warms = idle_after({{"/task", "warm_start"}});
   CHECK(reinforces.contains("warm_start.plain"));
   CHECK_FALSE(reinforces.contains("advantage.estimator"));

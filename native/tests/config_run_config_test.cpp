@@ -19,7 +19,7 @@ namespace {
 
 json example() { return json::parse(read_text(test::repository() / "docs/formats/examples/run.json")); }
 
-// What parsing the example says after a change: "<code> <path>", or "valid".
+// Returns the result of parsing the example after a change: "<code> <path>", or "valid".
 std::string verdict(const std::function<void(json&)>& change) {
   auto config = example();
   change(config);
@@ -44,7 +44,7 @@ const json& field_of(const json& fields, const std::string& path) {
   return fields;
 }
 
-// The paths of every value of a configuration, as the schema spells them.
+// Collects the paths of all values of a configuration, in the format of the schema.
 void collect_paths(const json& value, const std::string& path, std::set<std::string>& paths) {
   if (value.is_object() && !value.empty() && !path.ends_with(".config"))
     for (const auto& [key, inner] : value.items()) collect_paths(inner, path.empty() ? key : path + "." + key, paths);
@@ -56,7 +56,7 @@ void collect_paths(const json& value, const std::string& path, std::set<std::str
 
 }  // namespace
 
-TEST_CASE("the example of run.json is read key by key") {
+TEST_CASE("all keys of the example of run.json are read") {
   const auto config = read_run_config(test::repository() / "docs/formats/examples/run.json");
   CHECK(config.version == newest_run_config_version());
   CHECK(config.preset == "starter-frozen-lake-grpo-s");
@@ -93,7 +93,7 @@ TEST_CASE("the example of run.json is read key by key") {
   CHECK(run_config_warnings(config).empty());
 }
 
-TEST_CASE("bad configurations are refused by code and path") {
+TEST_CASE("invalid configurations are rejected with code and path") {
   CHECK(verdict([](json&) {}) == "valid");
   CHECK(verdict([](json& c) { c["rollout"].erase("groups"); }) == "config_invalid rollout.groups");
   CHECK(verdict([](json& c) { c.erase("filter"); }) == "config_invalid filter");
@@ -160,7 +160,7 @@ TEST_CASE("bad configurations are refused by code and path") {
         }) == "config_invalid warm_start");
 }
 
-TEST_CASE("run.json is upgraded by a made-up table, with notes on what changes") {
+TEST_CASE("run.json is upgraded by a table, with a note for each change") {
   const auto table = json::parse(R"([
     {"to": 2, "changes": [{"path": "levels.count", "set": 0}, {"path": "environments[].label", "rename": "name"}],
      "notes": [{"when": [{"path": "environments[].type", "is": "bandit"}], "text": "bandit"},
@@ -173,7 +173,7 @@ TEST_CASE("run.json is upgraded by a made-up table, with notes on what changes")
                                   "environments": [{"type": "bandit", "name": "a"}, {"name": "b"}]})"));
   CHECK(upgrade_run_config(config, table).empty());
 
-  // Missing objects and values of a wrong type stay as they are.
+  // Missing objects and values of a wrong type are unchanged.
   auto damaged = json::parse(R"({"version": 1, "levels": 3, "environments": {}})");
   CHECK(upgrade_run_config(damaged, table).empty());
   CHECK(damaged["levels"] == 3);
@@ -181,7 +181,7 @@ TEST_CASE("run.json is upgraded by a made-up table, with notes on what changes")
         "config_invalid");
 }
 
-TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
+TEST_CASE("a fork counts iterations from its parent's checkpoint") {
   const auto from = [](json& c) { c["start"].update({{"run", "a-run"}, {"checkpoint", 50}}); };
   CHECK(verdict(from) == "valid");
   CHECK(verdict([&](json& c) { from(c), c["iterations"] = 50; }) == "config_invalid iterations");
@@ -200,12 +200,12 @@ TEST_CASE("a run that goes on from another's checkpoint counts on from there") {
   CHECK(critic_warmup_end(parse_run_config(config.dump())) == 3);
 }
 
-TEST_CASE("a newer configuration is told apart though its keys are unknown") {
+TEST_CASE("a configuration of a newer version is reported as such, although its keys are unknown") {
   const json newer{{"version", newest_run_config_version() + 1}, {"something", "new"}};
   CHECK(error_code_of([&] { parse_run_config(newer.dump()); }) == "config_version_unsupported");
 }
 
-TEST_CASE("nesting of any depth is refused, not followed") {
+TEST_CASE("deep nesting is rejected without recursion") {
   const auto deep = std::string(200'000, '[') + std::string(200'000, ']');
   for (const char* pointer : {"/rollout", "/rollout/groups", "/environments/0/config", "/environments/0/config/size"}) {
     auto config = example();
@@ -216,7 +216,7 @@ TEST_CASE("nesting of any depth is refused, not followed") {
   }
 }
 
-TEST_CASE("files that hold no configuration") {
+TEST_CASE("files without a configuration are rejected") {
   TemporaryFolder folder;
   const auto code = [&] { return error_code_of([&] { read_run_config(folder.path() / "run.json"); }); };
   CHECK(code() == "config_missing");
@@ -229,7 +229,7 @@ TEST_CASE("files that hold no configuration") {
   CHECK(error_code_of([&] { read_run_config(folder.path()); }) == "config_unreadable");
 }
 
-TEST_CASE("settings that are rarely meant give warnings") {
+TEST_CASE("questionable settings give warnings") {
   const auto warnings = [](const std::string& pointer, const json& value) {
     auto config = example();
     config[json::json_pointer(pointer)] = value;
@@ -249,12 +249,12 @@ TEST_CASE("settings that are rarely meant give warnings") {
   CHECK(run_config_warnings(parse_run_config(on_gpu.dump())).empty());
   auto alone = example();
   alone["rollout"]["group_size"] = 1;
-  alone["advantage"]["estimator"] = "rloo";  // whose advantage is then the score itself
+  alone["advantage"]["estimator"] = "rloo";  // then its advantage is the score
   CHECK(run_config_warnings(parse_run_config(alone.dump())).empty());
   CHECK(warnings("/optimizer/learning_rate", 0) == 1);
   CHECK(warnings("/rollout/context", 64) == 1);
   auto critic = example();
-  critic["rollout"]["group_size"] = 1;  // which a critic doesn't mind
+  critic["rollout"]["group_size"] = 1;  // valid with a critic
   critic["advantage"]["estimator"] = "gae";
   critic["critic"]["model"] = "full";
   CHECK(run_config_warnings(parse_run_config(critic.dump())).empty());
@@ -268,7 +268,7 @@ TEST_CASE("settings that are rarely meant give warnings") {
   CHECK(run_config_warnings(parse_run_config(kl.dump())).empty());
 }
 
-TEST_CASE("the schema holds every key of the example and no other") {
+TEST_CASE("the schema has exactly the keys of the example") {
   const auto schema = json::parse(run_config_schema());
   std::set<std::string> expected, found;
   collect_paths(example(), "", expected);
@@ -281,7 +281,7 @@ TEST_CASE("the schema holds every key of the example and no other") {
   CHECK(schema.at("environments").at("bandit").size() == 6);
 }
 
-TEST_CASE("the schema says types, ranges, choices and patterns") {
+TEST_CASE("the schema contains types, ranges, choices and patterns") {
   const auto schema = json::parse(run_config_schema());
   const auto& fields = schema.at("fields");
   CHECK(field_of(fields, "rollout.groups") ==

@@ -1,5 +1,5 @@
-// Attention's kernels through the emulation, in orders of the threads that would show a missing barrier or a copy read
-// too early.
+// Runs the attention kernels in the emulation, in thread orders in which a missing barrier or a copy that is read too
+// early changes results.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -34,15 +34,15 @@ void in_every_order(const std::vector<Check>& checks) {
 
 }  // namespace
 
-TEST_CASE("cuda attention: forward and backward equal the textbook's, in every order of threads") {
+TEST_CASE("cuda attention: forward and backward equal the reference in every thread order") {
   in_every_order(attention_checks());
 }
 
-TEST_CASE("cuda attention: over the cache, with the bits of the packed forward pass, in every order of threads") {
+TEST_CASE("cuda attention: cached attention has the bits of the packed forward pass in every thread order") {
   in_every_order(cached_attention_checks());
 }
 
-TEST_CASE("cuda attention: the textbook's gradient is that of finite differences") {
+TEST_CASE("cuda attention: the reference gradient equals finite differences") {
   const AttentionCase<float> of(4, 2, 16, {0, 3, 3, 9});
   const std::vector<double> qkv = doubles(of.qkv), attended_gradient = doubles(random_numbers(of.attended_size(), 2));
   const auto loss = [&](const std::vector<double>& inputs) {
@@ -63,7 +63,7 @@ TEST_CASE("cuda attention: the textbook's gradient is that of finite differences
   CHECK(normalized_mean_square_error(gradient, differences) < 1e-16);
 }
 
-TEST_CASE("cuda attention: a head dimension without kernels is refused") {
+TEST_CASE("cuda attention: a head dimension without kernels is rejected") {
   CHECK(attention_supports(64));
   CHECK_FALSE(attention_supports(96));
   Stream stream;
@@ -71,7 +71,7 @@ TEST_CASE("cuda attention: a head dimension without kernels is refused") {
   CHECK_THROWS_AS(ForwardResult<float>(stream, of), std::invalid_argument);
 }
 
-TEST_CASE("cuda attention: no tokens are no work") {
+TEST_CASE("cuda attention: empty batches launch nothing") {
   Stream stream;
   const std::vector<std::int32_t> starts = {0, 0};
   CHECK(packed_sequences(starts, nullptr).longest == 0);

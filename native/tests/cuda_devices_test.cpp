@@ -6,7 +6,7 @@
 using namespace starpo::cuda;
 using Cause = DriverFacts::Cause;
 
-TEST_CASE("why there is no CUDA device, and what to do") {
+TEST_CASE("the reason for a missing CUDA device is reported with a hint") {
   DriverFacts facts{.cause = Cause::insufficient_driver,
                     .error = "",
                     .runtime_version = 13000,
@@ -39,7 +39,7 @@ TEST_CASE("why there is no CUDA device, and what to do") {
   CHECK(explain_no_device(facts).message.find("cudaErrorSystemNotReady") != std::string::npos);
 }
 
-TEST_CASE("the kernel module's version is found in its text") {
+TEST_CASE("the version of the kernel module is parsed") {
   CHECK(parse_kernel_driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC "
                             "2024\nGCC version:  gcc 12\n") == "535.183.01");
   CHECK(parse_kernel_driver(
@@ -48,7 +48,7 @@ TEST_CASE("the kernel module's version is found in its text") {
   CHECK(parse_kernel_driver("").empty());
 }
 
-TEST_CASE("a device that can't be used is refused with its reason") {
+TEST_CASE("an unusable device is rejected with the reason") {
   DeviceList list;
   Device old, good;
   old.name = "Tesla T4";
@@ -57,7 +57,7 @@ TEST_CASE("a device that can't be used is refused with its reason") {
   good.unavailable = explain_compute_capability(8, 0);
   list.devices = {old, good};
   CHECK(require_device(list, 1).index == 1);
-  const auto refusal = [&](int index) {
+  const auto error_text = [&](int index) {
     try {
       require_device(list, index);
     } catch (const starpo::Error& error) {
@@ -65,10 +65,10 @@ TEST_CASE("a device that can't be used is refused with its reason") {
     }
     return std::string("accepted");
   };
-  CHECK(refusal(0) ==
+  CHECK(error_text(0) ==
         "device_unavailable: cuda:0 (Tesla T4) is not usable: its compute capability is 7.5, but the kernels need 8.0");
-  CHECK(refusal(2) == "device_unavailable: cuda:2 does not exist: the last GPU is cuda:1");
+  CHECK(error_text(2) == "device_unavailable: cuda:2 does not exist: the last GPU is cuda:1");
   list = {};
   list.unavailable = Unavailable{"no_gpu", "the NVIDIA driver shows no GPU", "look"};
-  CHECK(refusal(0) == "device_unavailable: cuda:0 is not usable: the NVIDIA driver shows no GPU");
+  CHECK(error_text(0) == "device_unavailable: cuda:0 is not usable: the NVIDIA driver shows no GPU");
 }

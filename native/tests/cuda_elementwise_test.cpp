@@ -1,4 +1,4 @@
-// The elementwise kernels' own source, run by the emulation in many thread orders.
+// Runs the source of the elementwise kernels in the emulation, in many thread orders.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ using namespace starpo::cuda;
 
 namespace {
 
-void hold_in_every_order(const std::vector<Check>& checks) {
+void check_in_every_order(const std::vector<Check>& checks) {
   Stream stream;
   for (const unsigned order : {0, 1, 2, 3, 5}) {
     emulated::set_order(order);
@@ -46,17 +46,29 @@ void hold_in_every_order(const std::vector<Check>& checks) {
 
 }  // namespace
 
-TEST_CASE("CUDA: norms and column sums") { hold_in_every_order(norm_checks()); }
-TEST_CASE("CUDA: rotary embedding and the cache") { hold_in_every_order(rope_checks()); }
-TEST_CASE("CUDA: SwiGLU") { hold_in_every_order(swiglu_checks()); }
-TEST_CASE("CUDA: the embedding table") { hold_in_every_order(embedding_checks()); }
-TEST_CASE("CUDA: the value head") { hold_in_every_order(value_head_checks()); }
-TEST_CASE("CUDA: losses") { hold_in_every_order(loss_checks()); }
-TEST_CASE("CUDA: the sampler") { hold_in_every_order(sampler_checks()); }
-TEST_CASE("CUDA: decoding steps without the host") { hold_in_every_order(decode_state_checks()); }
-TEST_CASE("CUDA: AdamW") { hold_in_every_order(adamw_checks()); }
+TEST_CASE("CUDA: norms and column sums equal the reference in every thread order") {
+  check_in_every_order(norm_checks());
+}
+TEST_CASE("CUDA: rotary embedding and cache writes equal the reference in every thread order") {
+  check_in_every_order(rope_checks());
+}
+TEST_CASE("CUDA: SwiGLU equals the reference in every thread order") { check_in_every_order(swiglu_checks()); }
+TEST_CASE("CUDA: embedding lookup and gradient equal the reference in every thread order") {
+  check_in_every_order(embedding_checks());
+}
+TEST_CASE("CUDA: the value head equals the reference in every thread order") {
+  check_in_every_order(value_head_checks());
+}
+TEST_CASE("CUDA: losses equal the reference in every thread order") { check_in_every_order(loss_checks()); }
+TEST_CASE("CUDA: the sampler follows its distribution in every thread order") {
+  check_in_every_order(sampler_checks());
+}
+TEST_CASE("CUDA: decoding steps advance without the host in every thread order") {
+  check_in_every_order(decode_state_checks());
+}
+TEST_CASE("CUDA: AdamW equals the reference in every thread order") { check_in_every_order(adamw_checks()); }
 
-TEST_CASE("CUDA: the logits' gradient is that of the CPU's loss, by finite differences") {
+TEST_CASE("CUDA: the gradient of the logits equals finite differences of the CPU's loss") {
   constexpr int vocab = 11;
   const std::int32_t target = 4;
   const float temperature = 1.3f, weight = 0.5f, rollout_logprob = -2.1f, advantage = -0.8f, reference_logprob = -1.7f;
@@ -66,7 +78,8 @@ TEST_CASE("CUDA: the logits' gradient is that of the CPU's loss, by finite diffe
   const KlConfig kl{0.4, KlEstimator::k3, KlPlacement::loss, ""};
   const auto logits = random_numbers(vocab, 1, 0.5f);
 
-  // In double but for the log-probability and the entropy, which the CPU's loss takes as floats: hence wide steps.
+  // Computed in double, except for log-probability and entropy, which are floats in the CPU's loss. So the steps are
+  // wide.
   const auto loss_at = [&](std::vector<double> z) {
     double sum = 0, weighted = 0;
     for (double& value : z) sum += std::exp(value /= temperature);
@@ -97,7 +110,7 @@ TEST_CASE("CUDA: the logits' gradient is that of the CPU's loss, by finite diffe
   }
 }
 
-TEST_CASE("CUDA: without clipping AdamW gives the CPU's bits") {
+TEST_CASE("CUDA: without clipping, AdamW has the CPU's bits") {
   constexpr int size = 1003;
   const auto start = random_numbers(size, 2);
   std::vector<std::uint8_t> decayed(size);
@@ -129,7 +142,7 @@ TEST_CASE("CUDA: without clipping AdamW gives the CPU's bits") {
   CHECK(same_bits(on_host(stream, second), expected.second_moment));
 }
 
-TEST_CASE("CUDA: decay flags are one for eight weights") {
+TEST_CASE("CUDA: decay flags are reduced to one per eight weights") {
   CHECK(group_decay_flags(std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 0}) == std::vector<std::uint8_t>{1, 0});
   CHECK_THROWS_AS(group_decay_flags(std::vector<std::uint8_t>{1, 1, 0}), std::invalid_argument);
 }

@@ -1,4 +1,4 @@
-// The emulation's streams, graphs and memory, and the numbers that both compilers see.
+// Tests streams, graphs and memory of the emulation, and conversions that both compilers use.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,14 +20,14 @@ __global__ void add_one(float* values, int count) {
   if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
 
-// Of one test alone.
+// Only one test may use this kernel, because it must not be loaded before.
 __global__ void write_once(float* values) {
   if (threadIdx.x < 4) values[threadIdx.x] = 7;
 }
 
 }  // namespace
 
-TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time") {
+TEST_CASE("emulated runtime: a graph runs its work at each launch") {
   Stream stream;
   DeviceBuffer<float> values(5);
   PinnedBuffer<float> host(5);
@@ -48,7 +48,7 @@ TEST_CASE("emulated runtime: a graph's work runs when it is launched, each time"
   CHECK(after.milliseconds_since(before) >= 0.0f);
 }
 
-TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't one that a graph records") {
+TEST_CASE("emulated runtime: a kernel must be launched once before it is captured") {
   Stream stream;
   DeviceBuffer<float> output(4);
   const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
@@ -60,7 +60,7 @@ TEST_CASE("emulated runtime: a kernel is loaded by its first launch, which isn't
   CHECK(on_host(stream, output) == std::vector<float>(4, 7.0f));
 }
 
-TEST_CASE("emulated runtime: memory that isn't there") {
+TEST_CASE("emulated runtime: allocations beyond the device memory fail") {
   Stream stream;
   emulated::set_device_memory(1000);
   std::string code;
@@ -80,11 +80,11 @@ TEST_CASE("emulated runtime: memory that isn't there") {
   emulated::set_device_memory(emulated::kDefaultDeviceMemory);
 }
 
-TEST_CASE("bf16: rounds to the nearest, of two to the even, and keeps what isn't finite") {
+TEST_CASE("bf16 rounds to nearest, ties to even, and keeps non-finite values") {
   CHECK(from_float<Bf16>(1.0f).bits == 0x3f80);
-  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);    // half a step above 1: to the even below
-  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);    // half a step above 0x3f81: to the even above
-  CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // a little more than half
+  CHECK(from_float<Bf16>(1.00390625f).bits == 0x3f80);    // a tie: down to even
+  CHECK(from_float<Bf16>(1.01171875f).bits == 0x3f82);    // a tie: up to even
+  CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // slightly above a tie
   CHECK(from_float<Bf16>(3.4e38f).bits == 0x7f80);
   CHECK(from_float<Bf16>(-INFINITY).bits == 0xff80);
   CHECK(std::isnan(to_float(from_float<Bf16>(__uint_as_float(0x7f800001u)))));

@@ -12,7 +12,7 @@ using namespace starpo;
 
 namespace {
 
-// A GPU's network, and a batch that it would take.
+// A network on a GPU, and a valid batch.
 struct GpuInput {
   ThreadPool threads{1};
   EngineNeeds needs;
@@ -47,7 +47,7 @@ struct GpuInput {
     PolicyLossSums sums;
     network->make_pass()->forward_backward(batch, 1, loss, logprobs, entropies, sums);
   }
-  // count: of the numbers that a policy's loss has for each sequence.
+  // count: number of loss inputs per sequence.
   BatchLoss loss(std::size_t first, std::size_t second, double kl) const {
     BatchLoss loss;
     loss.kl.coefficient = kl;
@@ -59,18 +59,18 @@ struct GpuInput {
 
 }  // namespace
 
-TEST_CASE("a GPU refuses a micro-batch that is none, before it reads or writes beyond it") {
+TEST_CASE("a GPU rejects an invalid micro-batch before accessing memory out of bounds") {
   GpuInput gpu;
   CHECK_NOTHROW(gpu.forward());
   const PackedBatch good = gpu.batch;
-  const auto refused = [&](const std::vector<std::int32_t>& starts) {
+  const auto check_rejected = [&](const std::vector<std::int32_t>& starts) {
     gpu.batch = good;
     gpu.batch.sequence_starts = starts;
     CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);
   };
   for (const auto& starts :
        std::vector<std::vector<std::int32_t>>{{}, {5}, {0, 5, 5}, {0, 3}, {1, 5}, {0, 1000000, 5}, {0, -4, 5}})
-    refused(starts);
+    check_rejected(starts);
   for (const auto& targets :
        std::vector<std::vector<std::int32_t>>{{0, 1, 4}, {1, 3, 4}, {1, 1, 4}, {2, 1, 4}, {1, 2, 5}, {-1, 1, 2}}) {
     gpu.batch = good;
@@ -86,7 +86,7 @@ TEST_CASE("a GPU refuses a micro-batch that is none, before it reads or writes b
   CHECK_THROWS_AS(gpu.forward(), std::invalid_argument);  // larger than planned
 }
 
-TEST_CASE("a GPU refuses a loss or results of another size than the micro-batch's") {
+TEST_CASE("a GPU rejects loss inputs and results whose size doesn't match the micro-batch") {
   GpuInput gpu;
   CHECK_NOTHROW(gpu.forward_backward(gpu.loss(2, 1, 0)));
   CHECK_THROWS_AS(gpu.forward_backward(gpu.loss(2, 0, 0)), std::invalid_argument);
@@ -106,7 +106,7 @@ TEST_CASE("a GPU refuses a loss or results of another size than the micro-batch'
   CHECK_THROWS_AS(pass->backward_values(std::span(critic.numbers).first(2)), std::invalid_argument);
 }
 
-TEST_CASE("a micro-batch that predicts nothing runs on a GPU as on the processor: nothing is learned") {
+TEST_CASE("a micro-batch without targets changes no gradient on a GPU") {
   GpuInput gpu;
   gpu.batch.targets.clear();
   gpu.resize(0);
@@ -116,7 +116,7 @@ TEST_CASE("a micro-batch that predicts nothing runs on a GPU as on the processor
   CHECK(take_step(gpu.network->trained(), {1e-3f, 0.9f, 0.999f, 1e-8f, 0, 0}).gradient_norm == 0);
 }
 
-TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what no slot has room for") {
+TEST_CASE("a GPU's generator rejects tokens outside the vocabulary and sequences beyond the context") {
   GpuInput gpu;
   const auto generator = gpu.network->make_generator(3, 16);
   const std::vector<std::int32_t> prompt{1, 2, 3};
@@ -132,7 +132,7 @@ TEST_CASE("a GPU's generator refuses tokens that the vocabulary hasn't, and what
   CHECK_THROWS_AS(generator->append(1, std::vector<std::int32_t>(14, 1)), std::out_of_range);
 }
 
-TEST_CASE("a reply whose logits were not finite says so, and can't be gone on with") {
+TEST_CASE("a response with non-finite logits is reported and can't be continued") {
   GpuInput gpu;
   std::vector<float> weights(gpu.network->layout().size(), std::numeric_limits<float>::quiet_NaN());
   gpu.network->write_weights(0, weights);
@@ -147,10 +147,10 @@ TEST_CASE("a reply whose logits were not finite says so, and can't be gone on wi
   CHECK_THROWS_AS(generator->generate(requests, draws, choices), std::invalid_argument);
 }
 
-TEST_CASE("the setting that would fit changes only what must be") {
+TEST_CASE("the suggested settings change only what is necessary") {
   GpuInput gpu;
   const auto hint_with = [&](const EngineNeeds& needs, std::int64_t bytes) -> std::string {
-    cuda::emulated::set_device_memory(static_cast<std::size_t>(bytes) * 64 / 63 + 64);  // a 64th is left alone
+    cuda::emulated::set_device_memory(static_cast<std::size_t>(bytes) * 64 / 63 + 64);  // a 64th is reserved
     std::string hint = "none";
     try {
       make_engine({"cuda:0"}, gpu.threads)->reserve(needs);

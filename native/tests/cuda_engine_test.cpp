@@ -10,7 +10,7 @@
 
 using namespace starpo;
 
-TEST_CASE("the order of threads changes no bit of a step of learning, nor of what is chosen") {
+TEST_CASE("the thread order changes no bit of a training step or of sampled tokens") {
   std::vector<float> weights;
   std::vector<cuda::FirstTurns> turns;
   for (unsigned order = 0; order < 6; ++order) {
@@ -27,7 +27,7 @@ TEST_CASE("the order of threads changes no bit of a step of learning, nor of wha
   cuda::emulated::set_order(0);
 }
 
-TEST_CASE("while replies go on, nothing is copied that the host has to wait for") {
+TEST_CASE("decoding makes no copies that block the host") {
   cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   const auto generator = gpu.network().make_generator(5, 96);
   generator->reset();
@@ -36,7 +36,7 @@ TEST_CASE("while replies go on, nothing is copied that the host has to wait for"
   const DrawSettings draws{{3, RandomStream::train_sampling}, 5, {}, {}};
   const ResponseRequest requests[] = {{0, 24}, {1, 24}, {2, 24}};
   std::vector<std::vector<Choice>> choices;
-  generator->generate(requests, draws, choices);  // with the prompts
+  generator->generate(requests, draws, choices);  // includes the prompts
   const std::int64_t before = cuda::emulated::staged_copies();
   generator->generate(requests, draws, choices);
   CHECK(choices[0].size() > 1);
@@ -46,7 +46,7 @@ TEST_CASE("while replies go on, nothing is copied that the host has to wait for"
   CHECK(cuda::emulated::staged_copies() > before);
 }
 
-TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that would fit") {
+TEST_CASE("a run that doesn't fit a GPU is rejected before it starts, with settings that fit") {
   EngineNeeds needs = cuda::EngineCase::needs();
   needs.pass_tokens = 4096;
   ThreadPool threads(1);
@@ -65,7 +65,7 @@ TEST_CASE("what doesn't fit a GPU is refused before the run, with a setting that
   cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
-TEST_CASE("a shape that the kernels don't take is refused by its field") {
+TEST_CASE("a shape without kernels is rejected with its field") {
   ThreadPool threads(1);
   for (int ModelConfig::* field :
        {&ModelConfig::hidden_size, &ModelConfig::intermediate_size, &ModelConfig::vocab_size}) {
@@ -75,7 +75,7 @@ TEST_CASE("a shape that the kernels don't take is refused by its field") {
   }
 }
 
-TEST_CASE("a micro-batch of no given size is as large as the GPU's memory has room for") {
+TEST_CASE("the default micro-batch is as large as the GPU's memory allows") {
   const EngineNeeds needs = cuda::EngineCase::needs();
   ThreadPool threads(1);
   const auto total = [&](int tokens) {

@@ -1,5 +1,5 @@
-// The emulation itself: that barriers, shuffles, tensor cores and asynchronous copies do what the PTX ISA says, and
-// that it finds what is wrong with a kernel.
+// Tests that the emulation's barriers, shuffles, tensor cores and asynchronous copies follow the PTX ISA, and that it
+// detects errors in kernels.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr unsigned kOrders = 8;
 
-// Calls body in every order, and leaves the first one set.
+// Calls body in every order, then resets the order to the first.
 template <class Body>
 void in_every_order(Body body) {
   for (unsigned order = 0; order < kOrders; ++order) {
@@ -38,7 +38,7 @@ __global__ void add_one(float* values, int count) {
   if (i < static_cast<unsigned>(count)) values[i] += 1;
 }
 
-// One block a row, several elements a thread.
+// One block per row, several elements per thread.
 __global__ void softmax(const float* input, float* output, int columns) {
   STARPO_SHARED(float, scratch[32]);
   const float* row = input + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(columns);
@@ -55,7 +55,7 @@ __global__ void softmax(const float* input, float* output, int columns) {
         expf(row[i] - largest) / sum;
 }
 
-// c[16, 8] = a[16, k] b[k, 8], or b[8, k]^T: one warp, two stages of 16 columns each.
+// c [16, 8] = a [16, k] b [k, 8], or a b^T with b [8, k]. One warp, two stages of 16 columns.
 template <bool b_is_transposed>
 __global__ void tile_product(const Bf16* a, const Bf16* b, float* c, int k) {
   STARPO_DYNAMIC_SHARED(Bf16, shared);
@@ -91,7 +91,7 @@ __global__ void tile_product(const Bf16* a, const Bf16* b, float* c, int k) {
   for (int i = 0; i < 4; ++i) c[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = d[i];
 }
 
-// Reverses a block's values; without the barrier a thread may read what isn't written yet.
+// Reverses the values of a block. Without the barrier, a thread may read a value that isn't written yet.
 template <bool with_barrier>
 __global__ void reverse(const float* input, float* output) {
   STARPO_SHARED(float, values[64]);
@@ -100,7 +100,7 @@ __global__ void reverse(const float* input, float* output) {
   output[threadIdx.x] = values[63 - threadIdx.x];
 }
 
-// The second round may overwrite what a slower warp has yet to read, unless there is a barrier at the round's end too.
+// Without a barrier at the end of a round, the next one may overwrite values that a slower warp has not read yet.
 template <bool with_second_barrier>
 __global__ void rounds(float* output) {
   STARPO_SHARED(float, total);
@@ -177,7 +177,7 @@ std::string message_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("emulated kernels: barriers and shuffles") {
+TEST_CASE("emulated kernels: barriers and shuffles compute a softmax in every order") {
   constexpr int rows = 3, columns = 77;
   const auto input = random_numbers(rows * columns, 1);
   std::vector<double> expected;
@@ -201,7 +201,7 @@ TEST_CASE("emulated kernels: barriers and shuffles") {
   });
 }
 
-TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
+TEST_CASE("emulated kernels: ldmatrix, cp.async and mma compute a product of tiles") {
   constexpr int k = 80;
   const auto rounded_a = random_numbers<Bf16>(16 * k, 2), rounded_b = random_numbers<Bf16>(8 * k, 3);
   Stream stream;
@@ -229,7 +229,7 @@ TEST_CASE("emulated kernels: a tile's product by ldmatrix, cp.async and mma") {
   check(tile_product<false>, false);
 }
 
-TEST_CASE("emulated kernels: warp functions and a grid of two dimensions") {
+TEST_CASE("emulated kernels: warp functions and two-dimensional grids follow the PTX ISA") {
   Stream stream;
   DeviceBuffer<int> output(2 * 10 * 32);
   in_every_order([&] {
@@ -257,7 +257,7 @@ TEST_CASE("emulated kernels: warp functions and a grid of two dimensions") {
   });
 }
 
-TEST_CASE("emulated kernels: atomics") {
+TEST_CASE("emulated kernels: atomics count every thread") {
   Stream stream;
   DeviceBuffer<int> counter(1);
   DeviceBuffer<unsigned> largest(1);
@@ -270,7 +270,7 @@ TEST_CASE("emulated kernels: atomics") {
   });
 }
 
-TEST_CASE("emulated kernels: a missing barrier shows in some order") {
+TEST_CASE("emulated kernels: a missing barrier changes the result in some order") {
   Stream stream;
   const auto input = random_numbers(64, 4);
   const std::vector<float> reversed(input.rbegin(), input.rend());
@@ -297,7 +297,7 @@ TEST_CASE("emulated kernels: a missing barrier shows in some order") {
                      [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<false>, two_rounds.data()); }) > 0);
 }
 
-TEST_CASE("emulated kernels: an asynchronous copy that isn't waited for shows in some order") {
+TEST_CASE("emulated kernels: a missing wait for an asynchronous copy changes the result in some order") {
   Stream stream;
   const auto input = random_numbers(128, 5);
   DeviceBuffer<float> device_input(stream, input), output(128);
@@ -309,7 +309,7 @@ TEST_CASE("emulated kernels: an asynchronous copy that isn't waited for shows in
   CHECK(wrong > 0);
 }
 
-TEST_CASE("emulated kernels: what is wrong is said with kernel, block and threads") {
+TEST_CASE("emulated kernels: errors report kernel, block and threads") {
   Stream stream;
   DeviceBuffer<float> buffer(64);
   in_every_order([&] {
@@ -330,7 +330,7 @@ TEST_CASE("emulated kernels: what is wrong is said with kernel, block and thread
     CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 32, 16, misaligned, buffer.data()); }).find("multiples of 16") !=
           std::string::npos);
     CHECK(message_of([&] { STARPO_LAUNCH(stream, 0, 32, 0, half_mask); }) == "launch of half_mask: invalid grid");
-    // After all that a kernel runs as before.
+    // After these errors, kernels still run.
     buffer.fill_zero(stream);
     STARPO_LAUNCH(stream, 2, 32, 0, add_one, buffer.data(), 64);
     CHECK(on_host(stream, buffer) == std::vector<float>(64, 1.0f));
@@ -338,7 +338,7 @@ TEST_CASE("emulated kernels: what is wrong is said with kernel, block and thread
 }
 
 #ifdef __SANITIZE_ADDRESS__
-TEST_CASE("emulated kernels: AddressSanitizer sees what goes beyond shared and device memory") {
+TEST_CASE("emulated kernels: AddressSanitizer detects accesses beyond shared and device memory") {
   const auto ends_badly = [](const std::function<void(Stream&)>& work) {
     const pid_t child = ::fork();
     if (child == 0) {

@@ -1,5 +1,5 @@
-// Matrix products through the emulation, in orders of the threads that would show a missing barrier or an asynchronous
-// copy read too early.
+// Runs matrix products in the emulation, in thread orders in which a missing barrier or a copy that is read too early
+// changes results.
 #include <doctest/doctest.h>
 
 #include "engine/cuda/emulated/order.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPartials = std::size_t{8} << 20;
 
-TEST_CASE("cuda gemm: every product, in every order of threads") {
+TEST_CASE("cuda gemm: every product equals the reference in every thread order") {
   for (const unsigned order : {0, 1, 2, 3, 5, 6}) {
     CAPTURE(order);
     emulated::set_order(order);
@@ -32,7 +32,7 @@ TEST_CASE("cuda gemm: every product, in every order of threads") {
   emulated::set_order(0);
 }
 
-TEST_CASE("cuda gemm: plans keep a GPU busy and are no larger than their workspace") {
+TEST_CASE("cuda gemm: plans use the whole GPU and fit their workspace") {
   constexpr int multiprocessors = 132;
   const auto plan = [](GemmLayout layout, int m, int n, int k, bool exact = false, std::size_t space = kPartials) {
     return plan_gemm(layout, m, n, k, exact, space, multiprocessors);
@@ -47,7 +47,7 @@ TEST_CASE("cuda gemm: plans keep a GPU busy and are no larger than their workspa
   CHECK(plan(GemmLayout::nt, 16384, 9728, 896).split == 1);
   CHECK(plan(GemmLayout::tn, 896, 896, 16384).split > 1);
 
-  // Qwen2.5-0.5B's down projection in decode: seven tiles of 128 x 128 would leave nearly all of the GPU idle.
+  // The down projection of Qwen2.5-0.5B in decode: seven tiles of 128 x 128 would use only a small part of the GPU.
   for (const int m : {1, 8, 16, 32, 64, 128, 256}) {
     CAPTURE(m);
     CHECK(blocks(plan(GemmLayout::nt, m, 896, 4864), m, 896) >= multiprocessors / 2);

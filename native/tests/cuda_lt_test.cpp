@@ -1,4 +1,4 @@
-// cuBLASLt's loader and what is done without it, with libraries built for the tests that compute on the host.
+// Tests the loader of cuBLASLt and the fallback, with fake libraries that compute on the host.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ struct Fixture {
   Matmul fast(const std::string& fault) { return matmul(MatmulMode::fast, {{fake(fault)}, "a test's"}); }
 };
 
-// Large in what decides, small in what it costs.
+// Large enough for cuBLASLt, but cheap to compute.
 constexpr int kTokens = 640, kWide = 200, kNarrow = 88;
 
 template <typename Out>
@@ -63,16 +63,16 @@ void check_every_product(Fixture& f, Matmul& matmul) {
   CHECK(weight_gradient_error(f, matmul) < kFp32Tolerance);
 }
 
-bool says(const Matmul& matmul, const std::string& part) {
+bool reason_contains(const Matmul& matmul, const std::string& part) {
   INFO(matmul.choice());
   return matmul.choice().find(part) != std::string::npos;
 }
 
-TEST_CASE("cuBLASLt: large products run on it, the others on the own kernels") {
+TEST_CASE("cuBLASLt: large products use it, others the trainer's own kernels") {
   Fixture f;
   Matmul matmul = f.fast("good");
   CHECK(matmul.uses_library());
-  CHECK(says(matmul, "Large matrix products use cuBLASLt 13.2.3 (" + fake("good") + ")"));
+  CHECK(reason_contains(matmul, "Large matrix products use cuBLASLt 13.2.3 (" + fake("good") + ")"));
   check_every_product(f, matmul);
   check_every_product(f, matmul);
   CHECK(matmul.counts().library == 8);
@@ -83,13 +83,13 @@ TEST_CASE("cuBLASLt: large products run on it, the others on the own kernels") {
   GemmProblem<float, float> precise(f.stream, GemmLayout::nt, kTokens, kWide, kNarrow);
   matmul.gemm_nt(f.stream, precise.gemm());
   CHECK(normalized_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < kFp32Tolerance);
-  // None of the engine's has a bias, so the library is never asked to add one.
+  // No product of the engine has a bias, so the library doesn't need to support one.
   CHECK(forward_error<Bf16>(f, matmul, true) < kBf16Tolerance);
   CHECK(matmul.counts().library == 8);
   CHECK(matmul.counts().own == 3);
 }
 
-TEST_CASE("cuBLASLt: operands that begin anywhere promise no more alignment than they have") {
+TEST_CASE("cuBLASLt: the declared alignment is that of the operands") {
   Fixture f;
   Matmul matmul = f.fast("good");
   GemmProblem<Bf16, float> problem(f.stream, GemmLayout::nt, kTokens + 1, kWide, kNarrow, 8);
@@ -104,7 +104,7 @@ TEST_CASE("cuBLASLt: operands that begin anywhere promise no more alignment than
   CHECK(matmul.counts().library == 2);
 }
 
-TEST_CASE("cuBLASLt: without one that works, the own kernels do it all and the reason is said") {
+TEST_CASE("cuBLASLt: without a working library, the trainer's own kernels are used and the reason is reported") {
   Fixture f;
   struct Broken {
     const char* fault;
@@ -119,14 +119,14 @@ TEST_CASE("cuBLASLt: without one that works, the own kernels do it all and the r
     CAPTURE(fault);
     Matmul matmul = f.fast(fault);
     CHECK_FALSE(matmul.uses_library());
-    CHECK(says(matmul, "All matrix products use the trainer's own kernels: "));
-    CHECK(says(matmul, reason));
+    CHECK(reason_contains(matmul, "All matrix products use the trainer's own kernels: "));
+    CHECK(reason_contains(matmul, reason));
     check_every_product(f, matmul);
     CHECK(matmul.counts().library == 0);
   }
 }
 
-TEST_CASE("cuBLASLt: a shape that it has no algorithm for, or fails at, is the own kernels'") {
+TEST_CASE("cuBLASLt: shapes without an algorithm, or that fail, use the trainer's own kernels") {
   Fixture f;
   Matmul refusing = f.fast("no_large_algorithm");
   CHECK(refusing.uses_library());
@@ -141,17 +141,17 @@ TEST_CASE("cuBLASLt: a shape that it has no algorithm for, or fails at, is the o
   CHECK(failing.counts().unsupported == 2);
 }
 
-TEST_CASE("cuBLASLt: isn't opened where the mode wants one order of summation or fp32") {
+TEST_CASE("cuBLASLt: the library isn't opened in exact and fp32 modes") {
   Fixture f;
   Matmul exact = f.matmul(MatmulMode::exact, {{fake("good")}, "a test's"});
   CHECK_FALSE(exact.uses_library());
-  CHECK(says(exact, "exact mode"));
+  CHECK(reason_contains(exact, "exact mode"));
   check_every_product(f, exact);
   Matmul fp32 = f.matmul(MatmulMode::fp32, {{fake("good")}, "a test's"});
   CHECK_FALSE(fp32.uses_library());
-  CHECK(says(fp32, "fp32"));
+  CHECK(reason_contains(fp32, "fp32"));
 
-  // Split, this sum would differ: few tiles and a long k.
+  // A split would change this sum, which has few tiles and a long k.
   const auto bits = [&](Matmul& matmul, int m) {
     GemmProblem<Bf16, float> problem(f.stream, GemmLayout::nt, m, 8, 2048);
     matmul.gemm_nt(f.stream, problem.gemm());
@@ -162,7 +162,7 @@ TEST_CASE("cuBLASLt: isn't opened where the mode wants one order of summation or
   CHECK(bits(exact, 1) == bits(exact, 40));
 }
 
-TEST_CASE("cuBLASLt: an engine names the library of its matrix products") {
+TEST_CASE("cuBLASLt: an engine reports the library of its matrix products") {
   const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
   setenv("STARPO_CUBLASLT", fake("good").c_str(), 1);
   ThreadPool threads(1);
@@ -181,7 +181,7 @@ TEST_CASE("cuBLASLt: an engine names the library of its matrix products") {
     setenv("STARPO_CUBLASLT", before.c_str(), 1);
 }
 
-TEST_CASE("cuBLASLt: what it doesn't take is named") {
+TEST_CASE("cuBLASLt: a rejected attribute is reported") {
   std::string reason;
   lt::Functions functions = lt::open_library({{fake("good")}, "a test's"}, reason)->functions;
   const lt::Shape shape{GemmLayout::nt, 64, 96, 128, 128, 128, 96, lt::DataType::bf16, 16};
@@ -192,7 +192,7 @@ TEST_CASE("cuBLASLt: what it doesn't take is named") {
   CHECK(lt::Description(functions, shape, 1 << 20).rejected() == "alignment_c (status 7)");
 }
 
-TEST_CASE("cuBLASLt: where it is looked for") {
+TEST_CASE("cuBLASLt: the search covers loader paths, Python packages and toolkits") {
   const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
   const std::string environment_before = std::getenv("VIRTUAL_ENV") ? std::getenv("VIRTUAL_ENV") : "";
   setenv("STARPO_CUBLASLT", "/no/such/library.so", 1);
@@ -207,7 +207,7 @@ TEST_CASE("cuBLASLt: where it is looked for") {
   setenv("STARPO_CUBLASLT", fake("good").c_str(), 1);
   CHECK(lt::open_library(lt::default_search(), reason)->path == fake("good"));
 
-  // Beside PyTorch, in a virtual environment: CUDA 13's folder and CUDA 12's.
+  // Next to PyTorch in a virtual environment: the folders of CUDA 13 and CUDA 12.
   unsetenv("STARPO_CUBLASLT");
   TemporaryFolder folder;
   const std::filesystem::path packages = folder.path() / "lib/python3.12/site-packages/nvidia";
@@ -227,7 +227,7 @@ TEST_CASE("cuBLASLt: where it is looked for") {
   CHECK(place("libcublasLt.so.12") < place(older.string()));
   CHECK(place(older.string()) < static_cast<long>(candidates.size()));
 
-  // A virtual environment or conda in /opt that nothing has activated, or one of several in a folder there.
+  // An inactive virtual environment or conda in /opt, or one of several in a folder of /opt.
   unsetenv("VIRTUAL_ENV");
   for (const char* const environment : {"opt/torch", "opt/environments/torch"}) {
     const auto library = folder.path() / environment / "lib/python3.12/site-packages/nvidia/cu13/lib/libcublasLt.so.13";

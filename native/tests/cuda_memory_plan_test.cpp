@@ -8,10 +8,10 @@
 using namespace starpo;
 using nlohmann::json;
 
-// The app says before a run what memory it will need, by a rule of its own: its test reads the same file.
-TEST_CASE("the memory plans of published models are those that the app expects") {
-  const json wanted = read_vectors("memory-plans.json", "plans");
-  for (const json& each : wanted) {
+// The app estimates the memory of a run with its own formula, and its test reads the same file.
+TEST_CASE("memory plans of published models match the app's estimates") {
+  const json plans = read_vectors("memory-plans.json", "plans");
+  for (const json& each : plans) {
     CAPTURE(each.at("model").get<std::string>());
     EngineNeeds needs{.model = parse_model_config(each.at("shape").dump(), "memory-plans.json")};
     needs.trains_policy = true;

@@ -8,9 +8,8 @@
 
 using namespace starpo;
 
-TEST_CASE("every check of the device passes in the emulation") {
-  // The families' own tests go through the other orders; the whole engine's steps have the same bits in each
-  // (cuda_engine_test.cpp).
+TEST_CASE("every device check passes in the emulation") {
+  // The tests of each kernel family run the other thread orders, and cuda_engine_test.cpp those of the engine.
   cuda::emulated::set_order(4);
   int count = 0;
   cuda::self_test(0, "", [&](const CheckResult& result) {
@@ -25,7 +24,7 @@ TEST_CASE("every check of the device passes in the emulation") {
   cuda::emulated::set_order(0);
 }
 
-TEST_CASE("every check of the processor passes") {
+TEST_CASE("every CPU check passes") {
   int count = 0;
   cpu_self_test("", [&](const CheckResult& result) {
     CAPTURE(result.name);
@@ -36,7 +35,7 @@ TEST_CASE("every check of the processor passes") {
   CHECK(count >= 2);
 }
 
-TEST_CASE("a check fails by its error, by NaN and by what it throws, and the next one runs") {
+TEST_CASE("a check fails by its error, by NaN and by an exception, and the next one runs") {
   const std::vector<cuda::Check> checks{
       {"a close", 1e-3, [](cuda::Stream&) { return 1e-4; }},
       {"a far", 1e-3, [](cuda::Stream&) { return 1e-2; }},
@@ -56,7 +55,7 @@ TEST_CASE("a check fails by its error, by NaN and by what it throws, and the nex
   CHECK(seen == "b not a number failed\n");
 }
 
-TEST_CASE("the normalised error of values that aren't numbers is none") {
+TEST_CASE("the normalized error of NaN values is NaN") {
   const std::vector<float> poisoned{1, NAN};
   CHECK(std::isnan(normalized_mean_square_error(poisoned, std::vector<double>{1, 2})));
   CHECK(normalized_mean_square_error(std::vector<float>{3, 3}, std::vector<double>{3, 4}) == doctest::Approx(1.0 / 25));

@@ -24,7 +24,7 @@ using nlohmann::json;
 
 namespace {
 
-// Whole runs on the emulated GPU: few tokens, since each thread of each kernel is a fiber.
+// Whole runs on the emulated GPU. They have few tokens, because each CUDA thread is a fiber.
 struct DeviceRun : TinyRun {
   DeviceRun() {
     config["device"] = "cuda";
@@ -52,8 +52,7 @@ struct DeviceRun : TinyRun {
     return events("failed").empty() ? "none" : events("failed").back().at("code").get<std::string>();
   }
 
-  // Weights, moments and critic of the last iteration again, after it is taken back and a new process goes on from the
-  // one before.
+  // Repeats the last iteration in a new process, and returns weights, moments and critic.
   void check_that_resuming_changes_no_bit(const std::string& last) {
     const auto weights_before = weights(last), state_before = state(last);
     std::filesystem::remove_all(run.path() / "checkpoints" / last);
@@ -73,7 +72,7 @@ void check_exact(const json& metrics) {
 }  // namespace
 
 TEST_CASE_FIXTURE(DeviceRun,
-                  "a run on a GPU tells its device and memory plan, is exact, and resumes to the same bits") {
+                  "a run on a GPU reports its device and memory plan, is exact, and resumes bit-identically") {
   for (const std::string precision : {"fp32", "bf16"}) {
     CAPTURE(precision);
     config["precision"] = precision;
@@ -91,7 +90,7 @@ TEST_CASE_FIXTURE(DeviceRun,
   }
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "with either critic, and a penalty for leaving the reference, too") {
+TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic and a KL term resumes bit-identically") {
   config["advantage"].update({{"estimator", "gae"}, {"lambda", 0.95}, {"whiten", true}});
   for (const auto& [critic, placement, precision] :
        {std::tuple<std::string, std::string, std::string>{"full", "loss", "fp32"},
@@ -111,7 +110,7 @@ TEST_CASE_FIXTURE(DeviceRun, "with either critic, and a penalty for leaving the 
   }
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "diagnostics are computed on the device and change no bit of the run") {
+TEST_CASE_FIXTURE(DeviceRun, "diagnostics run on the device and change no bit of the run") {
   config["rollout"].update({{"groups", 3}, {"slots", 6}});
   CHECK(train() == 0);
   const auto without = weights("000002"), state_without = state("000002");
@@ -126,7 +125,7 @@ TEST_CASE_FIXTURE(DeviceRun, "diagnostics are computed on the device and change 
   check_that_resuming_changes_no_bit("000002");
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "the fastest products learn too, though not to the bits that were rolled out") {
+TEST_CASE_FIXTURE(DeviceRun, "fast mode learns, although log-probabilities differ from the rollout") {
   config["exactness"] = "fast";
   config["precision"] = "bf16";
   config["optimizer"]["recompute"] = "block";
@@ -135,8 +134,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the fastest products learn too, though not to the 
   check_that_resuming_changes_no_bit("000002");
 }
 
-TEST_CASE_FIXTURE(DeviceRun,
-                  "a warm start learns the same on either device, and one that was begun on one goes on on the other") {
+TEST_CASE_FIXTURE(DeviceRun, "a warm start learns the same on CPU and GPU and can resume on the other device") {
   config["task"] = "warm_start";
   config["warm_start"].update({{"steps_per_iteration", 1}, {"batch", 2}});
   config["device"] = "cpu";
@@ -160,7 +158,7 @@ TEST_CASE_FIXTURE(DeviceRun,
   }
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "reinforcement goes from one device to the other with moments and critic") {
+TEST_CASE_FIXTURE(DeviceRun, "a run can resume on another device with moments and critic") {
   config["advantage"]["estimator"] = "gae";
   config["critic"]["model"] = "full";
   config["iterations"] = 1;
@@ -175,7 +173,7 @@ TEST_CASE_FIXTURE(DeviceRun, "reinforcement goes from one device to the other wi
   for (const auto& event : events("iteration")) check_exact(event.at("metrics"));
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a checkpoint is evaluated on the device as its run did") {
+TEST_CASE_FIXTURE(DeviceRun, "an evaluation of a checkpoint on the device equals the run's own") {
   config["iterations"] = 1;
   CHECK(train() == 0);
   EvaluationRequest request;
@@ -184,11 +182,11 @@ TEST_CASE_FIXTURE(DeviceRun, "a checkpoint is evaluated on the device as its run
   const auto evaluate = [&] { return json::parse(evaluate_checkpoint(run.path(), 1, plan, [](int, int) {})); };
   const json result = evaluate();
   CHECK(result.at("isa") == "sm_90");
-  json told = events("evaluation").back().at("metrics");
-  told.erase("time/evaluation");
-  for (const auto& [name, value] : told.items()) CHECK(result.at("metrics").at(name) == value);
+  json logged = events("evaluation").back().at("metrics");
+  logged.erase("time/evaluation");
+  for (const auto& [name, value] : logged.items()) CHECK(result.at("metrics").at(name) == value);
 
-  // What the machine can't do is no fault of the checkpoint.
+  // A missing capability of the machine is not reported as a damaged checkpoint.
   std::filesystem::remove_all(run.path() / "evaluations");
   {
     const cuda::emulated::FailAfter gone(100, cuda::emulated::Failure::device);
@@ -199,7 +197,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a checkpoint is evaluated on the device as its run
   cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing and changes nothing that follows") {
+TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing") {
   config["advantage"]["estimator"] = "gae";
   config["critic"]["model"] = "full";
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
@@ -243,20 +241,20 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run learns nothing an
       CHECK(again[i].turns.at(turn).ids == episodes[i].turns[turn].ids);
       CHECK(again[i].turns[turn].logprobs == episodes[i].turns[turn].logprobs);
     }
-  // No gradient is left over: a step with it moves nothing.
+  // Gradients are cleared, so a step without new gradients changes nothing.
   AdamWSettings settings{1e-2f, 0.9f, 0.999f, 1e-8f, 0, 0};
   CHECK(take_step(state->replica.policy->trained(), settings).gradient_norm == 0);
   CHECK(take_step(state->replica.critic->trained(), settings).gradient_norm == 0);
   CHECK(everything() == before);
 }
 
-TEST_CASE_FIXTURE(DeviceRun,
-                  "a device that fails ends the run with its code and a whole checkpoint, from which the run goes on "
-                  "to the same bits") {
+TEST_CASE_FIXTURE(
+    DeviceRun,
+    "a device failure ends the run with its code and a valid checkpoint, from which it resumes bit-identically") {
   using cuda::emulated::Failure;
-  const auto begun = cuda::emulated::device_calls();
+  const auto calls_before = cuda::emulated::device_calls();
   CHECK(train() == 0);
-  const auto calls = cuda::emulated::device_calls() - begun;
+  const auto calls = cuda::emulated::device_calls() - calls_before;
   const auto expected = weights("000002");
   for (const auto& [part, kind, code] :
        {std::tuple{1.0, Failure::device, "gpu_failed"}, {0.6, Failure::out_of_memory, "gpu_out_of_memory"}}) {
@@ -264,7 +262,7 @@ TEST_CASE_FIXTURE(DeviceRun,
     begin_again();
     {
       const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)) - 1,
-                                              kind);  // the very last call is of the last checkpoint
+                                              kind);  // the last call belongs to the last checkpoint
       CHECK(train() == 1);
     }
     CHECK(failure_code() == code);
@@ -273,14 +271,14 @@ TEST_CASE_FIXTURE(DeviceRun,
     CHECK(json::parse(journal.substr(journal.rfind('\n', journal.size() - 2) + 1)).at("type") == "failed");
     CHECK(resumable_checkpoints(run.path()).size() >= 1);
     for (const auto& entry : std::filesystem::directory_iterator(run.path() / "checkpoints"))
-      CHECK(entry.path().filename().string().size() == 6);  // none half written
+      CHECK(entry.path().filename().string().size() == 6);  // no partially written checkpoint
     CHECK(train() == 0);
     CHECK(events("started").back().at("resume").is_object());
     CHECK(weights("000002") == expected);
   }
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a device that fails at first ends the run before its first evaluation") {
+TEST_CASE_FIXTURE(DeviceRun, "a device failure at the start ends the run before its first evaluation") {
   using cuda::emulated::Failure;
   for (const auto& [kind, code] :
        {std::pair{Failure::out_of_memory, "gpu_out_of_memory"}, {Failure::device, "gpu_failed"}}) {
@@ -295,7 +293,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that fails at first ends the run before i
   CHECK(train() == 0);
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "a device that can't go on with a checkpoint doesn't call it damaged") {
+TEST_CASE_FIXTURE(DeviceRun, "a checkpoint that the device can't load is not reported as damaged") {
   config["iterations"] = 1;
   CHECK(train() == 0);
   config["iterations"] = 2;
@@ -312,7 +310,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a device that can't go on with a checkpoint doesn'
   CHECK(events("started").back().at("resume").at("iteration") == 1);
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "passing over a damaged checkpoint takes no memory for two runs") {
+TEST_CASE_FIXTURE(DeviceRun, "skipping a damaged checkpoint does not double the memory") {
   CHECK(train() == 0);
   const auto whole = weights("000002");
   write_text(run.path() / "checkpoints/000002/model.safetensors", whole.substr(0, whole.size() / 2));
@@ -323,7 +321,7 @@ TEST_CASE_FIXTURE(DeviceRun, "passing over a damaged checkpoint takes no memory 
   CHECK(weights("000002") == whole);
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on either device") {
+TEST_CASE_FIXTURE(DeviceRun, "non-finite numbers have the same codes on CPU and GPU") {
   const auto code_of = [&](const auto& spoil) {
     const auto run_config = parse_run_config(config.dump());
     const auto state = tiny_state(run_config, model.path());
@@ -364,7 +362,7 @@ TEST_CASE_FIXTURE(DeviceRun, "numbers that are not finite have the same codes on
   };
   for (const std::string device : {"cpu", "cuda"})
     for (const std::string precision : {"fp32", "bf16"}) {
-      if (device == "cpu" && precision == "bf16") continue;  // not every processor multiplies it
+      if (device == "cpu" && precision == "bf16") continue;  // not every CPU has bf16 instructions
       CAPTURE(device);
       CAPTURE(precision);
       config["device"] = device;

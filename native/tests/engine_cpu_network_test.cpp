@@ -18,7 +18,7 @@ std::vector<Precision> precisions() {
   return all;
 }
 
-// Log-probabilities of a batch, and the logits' choices of a conversation, as floats.
+// Returns the log-probabilities of a batch and the choices of an episode as floats.
 std::vector<float> everything_of(Network& network) {
   const PackedBatch batch = random_batch(network.layout().config(), {9, 40});
   std::vector<float> results(2 * batch.targets.size());
@@ -39,8 +39,8 @@ std::vector<float> everything_of(Network& network) {
 }  // namespace
 
 TEST_CASE(
-    "a network that is only read computes what one that learns does, to the bit, with less memory; its weights may "
-    "come in any pieces") {
+    "a network with NetworkUse::read has the bits of a trained one with less memory, and its weights can be written in "
+    "any parts") {
   ThreadPool threads(2);
   for (const Precision precision : precisions())
     for (const bool tied : {true, false}) {
@@ -62,7 +62,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a network that is only read refuses to learn, and to give back what it doesn't keep") {
+TEST_CASE("a network with NetworkUse::read rejects training and reading of weights") {
   ThreadPool threads(1);
   const auto network = CpuEngine(threads, Precision::fp32)
                            .make_network(small_config({2, 1, 8, true}), ModelHead::language, NetworkUse::read);
@@ -75,7 +75,7 @@ TEST_CASE("a network that is only read refuses to learn, and to give back what i
   CHECK_THROWS_AS(network->write_weights(network->layout().size(), number), std::out_of_range);
 }
 
-TEST_CASE("what is trained is named: the tensors cover the flat vector in order, and a head's are its own") {
+TEST_CASE("trainable tensors cover the flat vector in order, and a value head has its own") {
   ThreadPool threads(1);
   const auto network = CpuEngine(threads, Precision::fp32)
                            .make_network(small_config({2, 1, 8, true}), ModelHead::value, NetworkUse::trained);
@@ -92,8 +92,7 @@ TEST_CASE("what is trained is named: the tensors cover the flat vector in order,
   CHECK(head->trained().size() == 21);
 }
 
-TEST_CASE(
-    "the parts of a run on the processor are planned, and one that can't fit is refused with a setting that does") {
+TEST_CASE("the memory of a CPU run is planned by part, and a run that doesn't fit is rejected with settings that fit") {
   ThreadPool threads(1);
   CpuEngine engine(threads, Precision::fp32);
   EngineNeeds needs{.model = small_config({2, 1, 8, true})};
@@ -111,7 +110,7 @@ TEST_CASE(
   }
   CHECK(names == std::vector<std::string>{"policy", "critic", "reference", "start", "kv_cache", "rollout_buffers",
                                           "activations", "logits"});
-  CHECK(plan.parts[2].bytes * 3 < plan.parts[0].bytes);  // no masters, gradients, moments
+  CHECK(plan.parts[2].bytes * 3 < plan.parts[0].bytes);  // no master weights, gradients and moments
   CHECK(plan.parts[3].bytes == plan.parts[2].bytes);
 
   needs.slots = 1 << 30;

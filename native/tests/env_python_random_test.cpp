@@ -9,9 +9,9 @@
 using namespace starpo;
 
 TEST_CASE("MersenneTwister seeded with one word is the standard's mt19937") {
-  MersenneTwister ours(5489u);
+  MersenneTwister twister(5489u);
   std::mt19937 standard(5489u);
-  for (int i = 0; i < 2000; ++i) REQUIRE(ours() == standard());
+  for (int i = 0; i < 2000; ++i) REQUIRE(twister() == standard());
 }
 
 TEST_CASE("MersenneTwister seeded with several words matches the first output of its authors") {

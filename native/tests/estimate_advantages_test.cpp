@@ -64,14 +64,14 @@ TEST_CASE_FIXTURE(AdvantageFixture,
       const double score = episodes[i < 4 ? i : i + 4].score;
       REQUIRE(sequences[i].values.size() == sequences[i].targets.size());
       for (const double advantage : sequences[i].advantages) CHECK(advantage == score);
-      for (const double wanted : sequences[i].returns) CHECK(wanted == score);
+      for (const double target : sequences[i].returns) CHECK(target == score);
     }
     CHECK(metric_of(metric::kCriticValueMean) == 0);
     CHECK(metric_of(metric::kCriticExplainedVariance) == 0);
   }
 }
 
-TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is subtracted from every token on, after group normalisation") {
+TEST_CASE_FIXTURE(AdvantageFixture, "in-reward KL is subtracted from each later token, after group normalization") {
   config.kl = {0.5, KlEstimator::k1, KlPlacement::reward, ""};
   config.advantage = {AdvantageEstimator::grpo, 1, 1, false};
   const auto sequences = estimate({true, true, true});

@@ -46,7 +46,7 @@ bool has_rollout_event(const TemporaryFolder& run) {
 
 }  // namespace
 
-TEST_CASE("base64 of RFC 4648's examples") {
+TEST_CASE("base64 matches the examples of RFC 4648") {
   CHECK(base64("") == "");
   CHECK(base64("f") == "Zg==");
   CHECK(base64("fo") == "Zm8=");
@@ -55,7 +55,7 @@ TEST_CASE("base64 of RFC 4648's examples") {
   CHECK(base64("\xfb\xff\xbf") == "+/+/");
 }
 
-TEST_CASE("half precision: exact values, ties to even, ends of the range") {
+TEST_CASE("half precision rounds ties to even over the whole range") {
   CHECK(to_float16(0.0f) == 0x0000);
   CHECK(to_float16(-0.0f) == 0x8000);
   CHECK(to_float16(1.0f) == 0x3C00);
@@ -77,7 +77,7 @@ TEST_CASE("half precision: exact values, ties to even, ends of the range") {
   CHECK((to_float16(std::nanf("")) & 0x7E00) == 0x7E00);
 }
 
-TEST_CASE("SHA-256 of FIPS 180's examples") {
+TEST_CASE("SHA-256 matches the examples of FIPS 180") {
   CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
@@ -105,7 +105,7 @@ TEST_CASE("a temporary file takes its name only when committed") {
   CHECK(error_code_of([&] { write_file_atomically(folder.path() / "none/file", "x"); }) == "file_unwritable");
 }
 
-TEST_CASE("a temporary file isn't written through a link, while its folder may lie behind one") {
+TEST_CASE("a temporary file does not follow a link, but its folder may be behind one") {
   TemporaryFolder folder, elsewhere;
   const auto own = elsewhere.path() / "own", path = folder.path() / "file", partial = folder.path() / ".file.partial";
   write_text(own, "somebody's");
@@ -113,7 +113,7 @@ TEST_CASE("a temporary file isn't written through a link, while its folder may l
   CHECK(error_code_of([&] { write_file_atomically(path, "new"); }) == "file_unwritable");
   CHECK_THROWS_WITH(write_file_atomically(path, "new"), doctest::Contains("is a symbolic link"));
   CHECK(read_text(own) == "somebody's");
-  CHECK(std::filesystem::is_symlink(partial));  // there to be looked at
+  CHECK(std::filesystem::is_symlink(partial));  // kept for inspection
   CHECK_FALSE(std::filesystem::exists(path));
 
   std::filesystem::remove(partial);
@@ -128,7 +128,7 @@ TEST_CASE("a temporary file isn't written through a link, while its folder may l
   CHECK(read_text(own) == "somebody's");
 }
 
-TEST_CASE("each episode can be read alone by the index") {
+TEST_CASE("each episode can be read separately by the index") {
   TemporaryFolder run;
   RolloutWriter writer(run.path(), 12, "train");
   std::vector<std::string> lines;
@@ -163,7 +163,7 @@ TEST_CASE("each episode can be read alone by the index") {
   CHECK(end == bytes.size());
 }
 
-TEST_CASE("a rollout that is given up leaves nothing, one without episodes is whole") {
+TEST_CASE("a canceled rollout leaves no files, and one without episodes is complete") {
   TemporaryFolder run;
   {
     RolloutWriter writer(run.path(), 1, "train");
@@ -175,7 +175,7 @@ TEST_CASE("a rollout that is given up leaves nothing, one without episodes is wh
   CHECK(read_text(run.path() / files.file).empty());
 }
 
-TEST_CASE("a folder's entries are listed, and what is no folder has none") {
+TEST_CASE("the entries of a folder are listed, and a path that is not a folder has none") {
   TemporaryFolder folder;
   write_text(folder.path() / "a", "");
   std::filesystem::create_directory(folder.path() / "b");

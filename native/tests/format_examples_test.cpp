@@ -40,7 +40,7 @@ TEST_CASE("the example of a checkpoint's state has the keys that the trainer wri
         key_set(read(run.path() / checkpoint_path(1) / "trainer-state.json")));
 }
 
-TEST_CASE("the example of metrics names known ones only") {
+TEST_CASE("the example of metrics contains only defined metrics") {
   for (const auto& name : key_set(example("metrics.json"))) {
     CAPTURE(name);
     const bool evaluation =

@@ -9,8 +9,8 @@
 
 using namespace starpo;
 
-// Whatever files are there: each was written by another implementation, in double precision.
-TEST_CASE("the engine computes what PyTorch computed: logits, log-probabilities, gradients, three optimiser steps") {
+// Each file was written by another implementation in double precision.
+TEST_CASE("logits, log-probabilities, gradients and three optimizer steps equal PyTorch's") {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "native/tests/goldens"))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
@@ -22,10 +22,10 @@ TEST_CASE("the engine computes what PyTorch computed: logits, log-probabilities,
       CAPTURE(file.filename().string());
       const auto engine = make_engine({device, Precision::fp32}, pool);
       const auto errors = compare_with_golden(file, *engine, pool).relative;
-      CHECK(errors.size() == (device == "cpu" ? 9 : 8));  // a GPU's logits don't leave it
+      CHECK(errors.size() == (device == "cpu" ? 9 : 8));  // logits are not available on a GPU
       for (const auto& [kind, error] : errors) {
         CAPTURE(kind);
-        // A weight's change after AdamW has a sign's precision where its gradient is all but 0.
+        // Where the gradient is nearly 0, the change of a weight by AdamW depends only on its sign.
         CHECK(error < (kind == "weight_changes" ? 1e-3 : 1e-5));
       }
     }

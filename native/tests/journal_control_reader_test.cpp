@@ -71,15 +71,15 @@ TEST_CASE_FIXTURE(ControlFile, "malformed lines are rejected, and the valid line
   const auto commands = reader.poll(journal);
   REQUIRE(commands.size() == 1);
   CHECK(commands[0].id == "good");
-  std::vector<std::string> refused;
+  std::vector<std::string> rejected;
   int warnings = 0;
   for (const auto& event : events()) {
     if (event.at("type") == "log")
       warnings += event.at("level") == "warning";
     else if (event.at("type") == "acknowledged" && event.at("accepted") == false)
-      refused.push_back(event.at("command_id"));
+      rejected.push_back(event.at("command_id"));
   }
-  CHECK(refused == std::vector<std::string>{"x1", "x2", "x3"});
+  CHECK(rejected == std::vector<std::string>{"x1", "x2", "x3"});
   CHECK(warnings == 5);
 }
 

@@ -41,7 +41,7 @@ StartedEvent start() {
   return {.resume = std::nullopt,
           .isa = "avx2",
           .device = "cpu",
-          .device_name = "a processor",
+          .device_name = "a CPU",
           .threads = 2,
           .iterations = 3,
           .parameters = 999680};
@@ -95,7 +95,7 @@ TEST_CASE("every event has its fields and consecutive seq") {
        {"iteration", 2},
        {"isa", "avx2"},
        {"device", "cpu"},
-       {"device_name", "a processor"},
+       {"device_name", "a CPU"},
        {"threads", 2},
        {"iterations", 3},
        {"parameters", 999680}},

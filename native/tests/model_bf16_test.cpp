@@ -27,10 +27,10 @@ std::vector<NamedKernels> supported_bf16_kernels() {
   return all;
 }
 
-// Tests of what a processor may lack; the refusal is tested on every machine.
-bool processor_has_bf16() {
+// Returns whether to run the tests of bf16. The rejection is tested on every machine.
+bool cpu_has_bf16() {
   if (bf16_kernels() != nullptr) return true;
-  MESSAGE("not run: this processor has neither AVX512-BF16 nor AMX");
+  MESSAGE("skipped: this CPU has neither AVX512-BF16 nor AMX");
   return false;
 }
 
@@ -43,7 +43,7 @@ double relative_error(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(difference / size);
 }
 
-// Weights of the size that training leaves.
+// Weights of the scale of a trained model.
 std::vector<float> moderate_weights(const ParameterLayout& layout) {
   std::vector<float> weights = initial_weights(layout, 3);
   for (float& weight : weights)
@@ -53,17 +53,17 @@ std::vector<float> moderate_weights(const ParameterLayout& layout) {
 
 }  // namespace
 
-TEST_CASE("bfloat16: exact values, ties to even, ends of the range") {
+TEST_CASE("bfloat16 rounds ties to even over the whole range") {
   for (const float exact : {0.0f, -0.0f, 1.0f, -2.5f, 0x1p-133f, std::numeric_limits<float>::infinity()})
     CHECK(from_bf16(to_bf16(exact)) == exact);
-  CHECK(from_bf16(to_bf16(1.0f + 0x1p-8f)) == 1.0f);            // a tie, down to the even one
-  CHECK(from_bf16(to_bf16(1.0f + 0x3p-8f)) == 1.0f + 0x1p-6f);  // a tie, up to the even one
+  CHECK(from_bf16(to_bf16(1.0f + 0x1p-8f)) == 1.0f);            // a tie: down to even
+  CHECK(from_bf16(to_bf16(1.0f + 0x3p-8f)) == 1.0f + 0x1p-6f);  // a tie: up to even
   CHECK(from_bf16(to_bf16(1.0f + 0x1p-8f + 0x1p-20f)) == 1.0f + 0x1p-7f);
   CHECK(from_bf16(to_bf16(std::numeric_limits<float>::max())) == std::numeric_limits<float>::infinity());
   CHECK(std::isnan(from_bf16(to_bf16(std::nanf("1")))));
 }
 
-TEST_CASE("bfloat16 products are those of the rounded numbers, at every odd shape") {
+TEST_CASE("bfloat16 products equal those of the rounded numbers for all shapes") {
   for (const auto& [name, k] : supported_bf16_kernels())
     for (const int rows : {1, 12, 17, 33, 70})
       for (const int columns : {5, 16, 32, 43, 96})
@@ -107,7 +107,7 @@ TEST_CASE("bfloat16 products are those of the rounded numbers, at every odd shap
 }
 
 TEST_CASE("bf16 stays close to fp32: log-probabilities within 0.03 nats, gradients within 3 %") {
-  if (!processor_has_bf16()) return;
+  if (!cpu_has_bf16()) return;
   for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
     const ModelConfig config = small_config(shape);
     ThreadPool threads(2);
@@ -119,14 +119,14 @@ TEST_CASE("bf16 stays close to fp32: log-probabilities within 0.03 nats, gradien
     float worst = 0;
     for (std::size_t i = 0; i < expected.logprobs.size(); ++i)
       worst = std::max(worst, std::abs(expected.logprobs[i] - result.logprobs[i]));
-    CHECK(worst > 0);  // it is not the fp32 path
+    CHECK(worst > 0);  // the fp32 path was not used
     CHECK(worst < 0.03f);
     CHECK(relative_error(result.gradients, expected.gradients) < 0.03);
   }
 }
 
-TEST_CASE("bf16: threads and micro-batches change no bit, and the sampler's log-probabilities are the update's") {
-  if (!processor_has_bf16()) return;
+TEST_CASE("bf16: threads and micro-batches change no bit, and sampler and update have equal log-probabilities") {
+  if (!cpu_has_bf16()) return;
   for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
     const ModelConfig config = small_config(shape);
     const std::size_t vocab = config.vocab_size;
@@ -141,7 +141,7 @@ TEST_CASE("bf16: threads and micro-batches change no bit, and the sampler's log-
       CHECK(same_bits(result.logprobs, expected.logprobs));
       CHECK(same_bits(result.gradients, expected.gradients));
 
-      // The first sequence in one slot: part as a prompt, the rest token by token.
+      // Decodes the first sequence in a slot: part of it as a prompt, the rest token by token.
       CpuDecoder decoder(model, 2, 30);
       std::vector<float> logits(vocab), logprob(1), entropy(1);
       std::size_t target = 0;
@@ -159,8 +159,8 @@ TEST_CASE("bf16: threads and micro-batches change no bit, and the sampler's log-
   }
 }
 
-TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
-  if (!processor_has_bf16()) return;
+TEST_CASE("bf16 training learns a short text in sixty steps") {
+  if (!cpu_has_bf16()) return;
   ThreadPool threads(2);
   const ModelConfig config = small_config({2, 1, 64, true});
   CpuModel model(config, threads, Precision::bf16);
@@ -191,7 +191,7 @@ TEST_CASE("bf16 learns: a short text is nearly known after sixty steps") {
   CHECK(loss() < 0.5);
 }
 
-TEST_CASE("bf16 is refused, with what to do, where the instructions are missing") {
+TEST_CASE("bf16 is rejected with a hint if the instructions are missing") {
   const WithIsa selected(Isa::scalar);
   ThreadPool threads(1);
   CHECK(error_code_of([&] { CpuModel(small_config({2, 1, 64, true}), threads, Precision::bf16); }) ==

@@ -9,8 +9,8 @@
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "model_fixtures.h"
 
-// What must not change a single bit: slots, batch composition, how tokens are split over calls, threads, instruction
-// sets, micro-batches.
+// Slots, batch composition, the split of tokens over calls, threads, instruction sets and micro-batches must not change
+// a bit.
 namespace starpo {
 
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr float kTemperature = 0.7f;
 
 ModelConfig decode_config() {
-  ModelConfig config = small_config({2, 1, 64, true});  // the head dimension whose decode has a path of its own
+  ModelConfig config = small_config({2, 1, 64, true});  // decode has a separate path for this head dimension
   config.vocab_size = 70;
   return config;
 }
@@ -32,14 +32,14 @@ struct Setting {
   CpuModel model;
 };
 
-// bf16 where the processor has it: its bits are others, but just as fixed.
+// Includes bf16 if the CPU supports it. Its bits differ from fp32, but must be reproducible too.
 std::vector<Precision> supported_precisions() {
   std::vector<Precision> all{Precision::fp32};
   if (bf16_kernels() != nullptr) all.push_back(Precision::bf16);
   return all;
 }
 
-// Logits after every token of one sequence, decoded alone one token at a time.
+// Returns the logits after every token of a sequence that is decoded alone, one token at a time.
 std::vector<float> decode_alone(const CpuModel& model, std::span<const std::int32_t> tokens) {
   const std::size_t vocab = model.layout().config().vocab_size;
   CpuDecoder decoder(model, 1, static_cast<int>(tokens.size()));
@@ -57,7 +57,7 @@ std::span<const float> row(const std::vector<float>& logits, std::size_t index, 
 
 }  // namespace
 
-TEST_CASE("a slot's logits don't depend on the number of slots, their order or the threads") {
+TEST_CASE("the logits of a slot don't depend on number and order of slots or on threads") {
   const ModelConfig config = decode_config();
   const std::size_t vocab = config.vocab_size;
   const std::vector<std::int32_t> tokens = random_batch(config, {40}).tokens;
@@ -69,7 +69,7 @@ TEST_CASE("a slot's logits don't depend on the number of slots, their order or t
         CAPTURE(thread_count);
         CAPTURE(slots);
         CpuDecoder decoder(setting.model, slots, 40);
-        // Slot i starts i % 5 steps late, so lengths differ; entries run backwards.
+        // Slot i starts i % 5 steps late, so that lengths differ. Entries are in descending order.
         for (std::size_t step = 0; step < tokens.size(); ++step) {
           std::vector<SlotTokens> entries;
           for (int slot = slots - 1; slot >= 0; --slot)
@@ -86,7 +86,7 @@ TEST_CASE("a slot's logits don't depend on the number of slots, their order or t
   }
 }
 
-TEST_CASE("a prompt gives the same logits whole, split, beside other slots and as a copied prefix") {
+TEST_CASE("the logits of a prompt are the same in one call, split, next to other slots and as a copied prefix") {
   for (const Precision precision : supported_precisions())
     for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
       const ModelConfig config = small_config(shape);
@@ -99,7 +99,7 @@ TEST_CASE("a prompt gives the same logits whole, split, beside other slots and a
 
       CpuDecoder decoder(setting.model, 5, 80);
       std::vector<float> logits(3 * vocab);
-      // Slot 0 takes all at once, slot 1 in two parts beside it, slot 2 single tokens in the same calls.
+      // Slot 0 receives all tokens at once, slot 1 in two parts, slot 2 single tokens in the same calls.
       const SlotTokens first[] = {{2, all.subspan(0, 1)}, {0, all}, {1, all.subspan(0, 33)}};
       decoder.extend(first, logits);
       CHECK(same_bits(row(logits, 0, vocab), row(expected, 0, vocab)));
@@ -116,7 +116,7 @@ TEST_CASE("a prompt gives the same logits whole, split, beside other slots and a
       decoder.extend({&third, 1}, std::span(logits).first(vocab));
       CHECK(same_bits(row(logits, 0, vocab), last));
 
-      // A cleared slot holds nothing of what it held.
+      // A cleared slot is empty.
       decoder.clear(0);
       CHECK(decoder.length(0) == 0);
       const SlotTokens again{0, all.subspan(0, 9)};
@@ -157,7 +157,7 @@ TEST_CASE("gradients don't depend on threads or on how a mini-batch is split") {
       const TrainingResult expected = train(Setting(config, 1, precision).model, {whole}, kTemperature);
       CHECK(std::any_of(expected.gradients.begin(), expected.gradients.end(), [](float g) { return g != 0; }));
 
-      // Consecutive sequences [first, last) as a micro-batch of their own.
+      // Returns the sequences [first, last) as a micro-batch.
       const auto part = [&](int first, int last) {
         const int begin = whole.sequence_starts[first], end = whole.sequence_starts[last];
         PackedBatch batch;
@@ -181,7 +181,7 @@ TEST_CASE("gradients don't depend on threads or on how a mini-batch is split") {
     }
 }
 
-TEST_CASE("all instruction sets give the same logits, log-probabilities and gradients") {
+TEST_CASE("all instruction sets compute the same logits, log-probabilities and gradients") {
   for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
     const ModelConfig config = small_config(shape);
     Setting setting(config);
@@ -204,12 +204,12 @@ TEST_CASE("all instruction sets give the same logits, log-probabilities and grad
   }
 }
 
-TEST_CASE("initial weights follow from the seed") {
+TEST_CASE("initial weights are a function of the seed") {
   const ParameterLayout layout(small_config({4, 2, 6, false}));
   const std::vector<float> weights = initial_weights(layout, 7);
   CHECK(same_bits(weights, initial_weights(layout, 7)));
   ModelConfig many = small_config({4, 2, 6, false});
-  many.vocab_size = 30000;  // in more parts than one
+  many.vocab_size = 30000;  // more than one part
   const ParameterLayout wide(many);
   ThreadPool threads(3);
   CHECK(same_bits(initial_weights(wide, 7), initial_weights(wide, 7, threads)));
@@ -226,7 +226,7 @@ TEST_CASE("initial weights follow from the seed") {
   CHECK(weights[layout.find("model.layers.0.self_attn.k_proj.bias").offset] == 0);
 }
 
-TEST_CASE("calls that don't fit are refused") {
+TEST_CASE("calls with invalid sizes are rejected") {
   const ModelConfig config = decode_config();
   Setting setting(config);
   CpuDecoder decoder(setting.model, 2, 4);
@@ -245,7 +245,7 @@ TEST_CASE("calls that don't fit are refused") {
 
   CpuTrainingPass pass(setting.model);
   PackedBatch batch = random_batch(config, {4, 4});
-  batch.targets = {4};  // a sequence's first token has nothing before it to predict it
+  batch.targets = {4};  // the first token of a sequence can't be predicted
   std::vector<float> one(1), other(1);
   CHECK_THROWS_AS(pass.forward(batch, 1, one, other), std::invalid_argument);
 }

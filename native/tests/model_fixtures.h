@@ -10,8 +10,8 @@
 
 namespace starpo {
 
-// Small shapes with tails in every dimension: no width is a multiple of 16 but the head's where a test wants decode's
-// fast path.
+// Small shapes with tails in every dimension: no width is a multiple of 16, except head dimensions for the fast path of
+// decode.
 struct Shape {
   int heads, kv_heads, head_dim;
   bool tied;
@@ -37,7 +37,7 @@ inline float random_value(std::uint32_t what, std::uint32_t index) {
   return 2 * uniform_open(Philox{5, RandomStream::environment_noise}(what, index, 0, 0)[0]) - 1;
 }
 
-// Weights large enough that attention and gates are far from linear; biases and norms are varied too.
+// Weights so large that attention and gates are far from linear. Biases and norms vary too.
 inline std::vector<float> lively_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (const TensorSlot& tensor : layout.tensors())
@@ -54,7 +54,7 @@ inline void load(CpuModel& model, const std::vector<float>& weights) {
   model.weights_changed();
 }
 
-// Sequences of these lengths with random tokens; every token but each third is a target.
+// Returns sequences of these lengths with random tokens. Two of three tokens are targets.
 inline PackedBatch random_batch(const ModelConfig& config, const std::vector<int>& lengths) {
   PackedBatch batch;
   batch.sequence_starts.push_back(0);
@@ -86,7 +86,7 @@ inline std::vector<Isa> supported_isas() {
   return isas;
 }
 
-// Selects an instruction set for a scope.
+// Selects an instruction set until the end of the scope.
 class WithIsa {
  public:
   explicit WithIsa(Isa isa) : before_(selected_isa()) { select_isa(isa); }
@@ -100,7 +100,7 @@ struct TrainingResult {
   std::vector<float> logprobs, entropies, gradients;
 };
 
-// Forward and backward of the batches in order, with gradients of each target that depend on its place alone.
+// Runs forward and backward passes of the batches in order. The gradients of a target depend only on its index.
 inline TrainingResult train(const CpuModel& model, const std::vector<PackedBatch>& batches, float temperature) {
   TrainingResult result;
   result.gradients.resize(model.layout().size());

@@ -22,14 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A safetensors file of this header, with `bytes` bytes of data.
+// Writes a safetensors file with this header and `bytes` bytes of data.
 void write_raw(const fs::path& path, const std::string& header, std::size_t bytes) {
   const std::uint64_t size = header.size();
   std::string text(reinterpret_cast<const char*>(&size), sizeof size);
   write_text(path, text + header + std::string(bytes, '\0'));
 }
 
-// While it lives no file may grow beyond so many bytes, as on a disk that is full.
+// Limits the size of files until it is destroyed, as a full disk does.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : on_signal_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -49,7 +49,7 @@ class FileSizeLimit {
 
 }  // namespace
 
-TEST_CASE("a model folder comes back as it was written") {
+TEST_CASE("a model folder is read as it was written") {
   for (const bool tied : {true, false}) {
     const TemporaryFolder folder;
     const ParameterLayout layout(small_config({4, 2, 6, tied}));
@@ -58,18 +58,18 @@ TEST_CASE("a model folder comes back as it was written") {
     CHECK(read_model_folder_config(folder.path()) == layout.config());
     CHECK(same_bits(read_model_folder_weights(folder.path(), layout), weights));
     CHECK(fs::exists(folder.path() / "generation_config.json"));
-    // Written again, over itself.
+    // Overwrites the folder.
     write_model_folder(folder.path(), layout, initial_weights(layout, 1), {3});
     CHECK(same_bits(read_model_folder_weights(folder.path(), layout), initial_weights(layout, 1)));
   }
 }
 
-TEST_CASE("a damaged safetensors file is refused") {
+TEST_CASE("a damaged safetensors file is rejected") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model.safetensors";
   std::vector<float> values(6);
-  const TensorDestination wanted[] = {{"a", {2, 3}, values}};
-  const auto read = [&] { read_safetensors(path, wanted); };
+  const TensorDestination destinations[] = {{"a", {2, 3}, values}};
+  const auto read = [&] { read_safetensors(path, destinations); };
   const auto with_header = [&](const std::string& header, std::size_t bytes = 24) {
     write_raw(path, header, bytes);
     return error_code_of(read);
@@ -120,7 +120,7 @@ TEST_CASE("a damaged safetensors file is refused") {
   }
 }
 
-TEST_CASE("a full disk or a missing folder is an error that says so, and keeps what was there") {
+TEST_CASE("a full disk or a missing folder is reported, and existing files are kept") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model.safetensors";
   const std::vector<float> data = {1, 2, 3};
@@ -134,14 +134,14 @@ TEST_CASE("a full disk or a missing folder is an error that says so, and keeps w
   }
   CHECK(write_error(path, ENOSPC).code() == "disk_full");
   std::vector<float> values(3);
-  const TensorDestination wanted[] = {{"a", {3}, values}};
-  read_safetensors(path, wanted);
+  const TensorDestination destinations[] = {{"a", {3}, values}};
+  read_safetensors(path, destinations);
   CHECK(values == data);
   CHECK(error_code_of([&] { write_safetensors(folder.path() / "absent" / "model.safetensors", {&next, 1}); }) ==
         "file_unwritable");
 }
 
-TEST_CASE("a config.json that doesn't fit is refused") {
+TEST_CASE("an unsupported config.json is rejected") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "config.json";
   CHECK(error_code_of([&] { read_model_config(path); }) == "model_file_missing");

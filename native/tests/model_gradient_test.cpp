@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kGradientTemperature = 0.7f;
 
-// loss is a function of `exact`, from which gradients were computed.
+// loss is a function of `exact`. The gradients were computed from the same weights.
 void check_gradients(const ParameterLayout& layout, const std::vector<float>& gradients, std::vector<double>& exact,
                      const std::function<double()>& loss) {
   for (const TensorSlot& tensor : layout.tensors()) {
@@ -33,8 +33,7 @@ void check_gradients(const ParameterLayout& layout, const std::vector<float>& gr
   }
 }
 
-// Values before the update and returns, far enough apart that some tokens are beyond the clip and none is at its
-// corner.
+// Values before the update and returns differ so much that some tokens are clipped and none is at the kink.
 void check_critic(const Shape& shape) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
@@ -137,24 +136,24 @@ void check_model(const Shape& shape) {
 
 }  // namespace
 
-TEST_CASE("gradients of the whole loss agree with finite differences of a model in double") {
-  SUBCASE("tied, a key-value head for each query head") { check_model({2, 2, 10, true}); }
-  SUBCASE("untied, grouped-query attention") { check_model({4, 2, 6, false}); }
-  SUBCASE("tied, one key-value head") { check_model({3, 1, 64, true}); }
+TEST_CASE("gradients of the whole loss match finite differences of a double-precision model") {
+  SUBCASE("tied embeddings, one key-value head per query head") { check_model({2, 2, 10, true}); }
+  SUBCASE("untied embeddings, grouped-query attention") { check_model({4, 2, 6, false}); }
+  SUBCASE("tied embeddings, a single key-value head") { check_model({3, 1, 64, true}); }
 }
 
-TEST_CASE("gradients of the value loss through the whole critic agree with finite differences of a model in double") {
-  SUBCASE("of a policy with tied embeddings") { check_critic({2, 2, 10, true}); }
-  SUBCASE("of one with a head of its own, which the critic leaves out") { check_critic({4, 2, 6, false}); }
+TEST_CASE("gradients of the value loss through the whole critic match finite differences of a double-precision model") {
+  SUBCASE("critic of a policy with tied embeddings") { check_critic({2, 2, 10, true}); }
+  SUBCASE("critic of a policy with untied embeddings") { check_critic({4, 2, 6, false}); }
 }
 
-TEST_CASE("gradients of the KL term through the whole policy agree with finite differences of a model in double") {
+TEST_CASE("gradients of the KL term through the whole policy match finite differences of a double-precision model") {
   SUBCASE("k1") { check_kl(KlEstimator::k1); }
   SUBCASE("k2") { check_kl(KlEstimator::k2); }
   SUBCASE("k3") { check_kl(KlEstimator::k3); }
 }
 
-TEST_CASE("the decoder's logits agree with the model in double") {
+TEST_CASE("the decoder's logits match the double-precision model") {
   const ModelConfig config = small_config({4, 2, 6, false});
   ThreadPool threads(2);
   CpuModel model(config, threads);

@@ -51,7 +51,7 @@ std::string bytes_of(const std::vector<Number>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
 }
 
-// A parameter stored as `type`, and what it is once read again.
+// A parameter stored as `type`, and its values after reading.
 struct Stored {
   RawTensor raw;
   std::vector<float> value;
@@ -73,8 +73,7 @@ Stored stored(const std::string& type, const TensorSlot& slot, const std::vector
   return result;
 }
 
-// A folder of lively weights whose tensors go in turn to shards of these types; the first type alone makes one
-// model.safetensors.
+// A model folder whose tensors are distributed over shards of these types. A single type gives one model.safetensors.
 struct PublishedFolder {
   PublishedFolder(bool tied, const std::vector<std::string>& types)
       : layout(small_config({4, 2, 6, tied})), expected(layout.size()) {
@@ -119,14 +118,14 @@ std::vector<float> read_halves(const std::string& type, const std::vector<std::u
   const auto count = static_cast<std::int64_t>(halves.size());
   write_raw(folder.path() / "m.safetensors", {{"a", {type, {count}, bytes_of(halves)}}});
   std::vector<float> values(halves.size());
-  const TensorDestination wanted{"a", {count}, values};
-  read_safetensors(folder.path() / "m.safetensors", {&wanted, 1});
+  const TensorDestination destination{"a", {count}, values};
+  read_safetensors(folder.path() / "m.safetensors", {&destination, 1});
   return values;
 }
 
 }  // namespace
 
-TEST_CASE("every half precision number is read as what it is") {
+TEST_CASE("every half precision number is read exactly") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
     const int exponent = half >> 10 & 31, fraction = half & 1023;
@@ -147,7 +146,7 @@ TEST_CASE("F16 and BF16 tensors become fp32 exactly") {
       std::vector<float>{0.0f, -0.0f, 1.0f, -2.0f, 0x1.554p-2f, 65504.0f, 0x1p-24f, -0x1.ff8p-15f, 0x1p-14f}));
   CHECK(same_bits(read_halves("BF16", {0x0000, 0x8000, 0x3f80, 0xc000, 0x4049, 0x7f7f, 0x0001, 0x8080}),
                   std::vector<float>{0.0f, -0.0f, 1.0f, -2.0f, 3.140625f, 0x1.fep127f, 0x1p-133f, -0x1p-126f}));
-  // More than is converted at once.
+  // More elements than are converted at a time.
   std::vector<std::uint16_t> many(40001);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::uint16_t>(i % 0x7c00);
   const auto values = read_halves("F16", many);
@@ -160,7 +159,7 @@ TEST_CASE("F16 and BF16 tensors become fp32 exactly") {
     CHECK(error_code_of([&] { read_halves("BF16", {bad, 0}); }) == "model_weights_non_finite");
 }
 
-TEST_CASE("a folder of any type, tied or not, in one file or in shards, is read whole") {
+TEST_CASE("folders of all types are read, with tied or untied embeddings, in one file or in shards") {
   for (const bool tied : {true, false})
     for (const std::vector<std::string>& types :
          {std::vector<std::string>{"F32"}, {"BF16"}, {"F16"}, {"BF16", "BF16"}, {"F32", "BF16", "F16"}}) {
@@ -169,7 +168,7 @@ TEST_CASE("a folder of any type, tied or not, in one file or in shards, is read 
     }
 }
 
-TEST_CASE("a tied folder's lm_head is passed over, an untied one's is needed") {
+TEST_CASE("lm_head is ignored with tied embeddings and required with untied ones") {
   const std::string not_a_number = bytes_of(std::vector<std::uint16_t>(37 * 20, 0x7fc0));
   for (const std::size_t count : {1, 2}) {
     PublishedFolder tied(true, std::vector<std::string>(count, "BF16"));
@@ -186,7 +185,7 @@ TEST_CASE("a tied folder's lm_head is passed over, an untied one's is needed") {
   }
 }
 
-TEST_CASE("a file in one piece goes before an index, and a folder with neither is refused") {
+TEST_CASE("a single file has priority over an index, and a folder with neither is rejected") {
   PublishedFolder published(true, {"F32", "F32"});
   const auto other = initial_weights(published.layout, 1);
   write_model_folder(published.folder.path(), published.layout, other, {3});
@@ -197,7 +196,7 @@ TEST_CASE("a file in one piece goes before an index, and a folder with neither i
   CHECK(published.error() == "model_file_missing");
 }
 
-TEST_CASE("shards may be links and lie in folders below") {
+TEST_CASE("shards may be links or in subfolders") {
   PublishedFolder published(true, {"F32", "F32"});
   const TemporaryFolder cache;
   fs::rename(published.path(published.shard_name(0)), cache.path() / "blob");
@@ -210,7 +209,7 @@ TEST_CASE("shards may be links and lie in folders below") {
   CHECK(same_bits(published.read(), published.expected));
 }
 
-TEST_CASE("an index that doesn't fit is refused") {
+TEST_CASE("an invalid index is rejected") {
   PublishedFolder published(true, {"F32", "BF16"});
   const std::string name = "model.norm.weight";
   const auto with_shard = [&](const json& shard) {
@@ -224,7 +223,7 @@ TEST_CASE("an index that doesn't fit is refused") {
   CHECK(with_shard("weights") == "model_shard_missing");
   fs::create_directory(published.path("weights"));
   CHECK(with_shard("weights") == "model_file_missing");
-  // Where the file outside is there and whole, it's refused all the same.
+  // A valid file outside the folder is rejected too.
   const TemporaryFolder outside;
   fs::copy_file(published.path(published.shard_name(0)), outside.path() / "m");
   const std::string absolute = outside.path() / "m", relative = "../" + outside.path().filename().string() + "/m";
@@ -246,7 +245,7 @@ TEST_CASE("an index that doesn't fit is refused") {
   CHECK(published.error() == "model_index_invalid");
 }
 
-TEST_CASE("a shard that doesn't fit is refused as a single file is") {
+TEST_CASE("an invalid shard is rejected like a single file") {
   PublishedFolder published(true, {"F32", "BF16"});
   const std::string name = published.shards[1].begin()->first;
   const auto with_tensor = [&](const RawTensor& tensor) {
@@ -266,14 +265,14 @@ TEST_CASE("a shard that doesn't fit is refused as a single file is") {
   CHECK(published.error() == "model_tensor_missing");
 }
 
-// The fields of Qwen2.5-0.5B-Instruct's config.json, with a tiny model's sizes.
+// The fields of config.json of Qwen2.5-0.5B-Instruct, with the sizes of a tiny model.
 const json published_config = json::parse(R"({
   "architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 151643, "eos_token_id": 151645, "hidden_act": "silu", "hidden_size": 28,
   "initializer_range": 0.02, "intermediate_size": 40, "max_position_embeddings": 32768, "max_window_layers": 21, "model_type": "qwen2", "num_attention_heads": 14,
   "num_hidden_layers": 2, "num_key_value_heads": 2, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "sliding_window": 32768, "tie_word_embeddings": true,
   "torch_dtype": "bfloat16", "transformers_version": "4.43.1", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936})");
 
-TEST_CASE("a published Qwen2.5 config.json is accepted whole") {
+TEST_CASE("a published Qwen2.5 config.json is accepted") {
   const TemporaryFolder folder;
   write_text(folder.path() / "config.json", published_config.dump());
   const ModelConfig config = read_model_folder_config(folder.path());
@@ -284,10 +283,10 @@ TEST_CASE("a published Qwen2.5 config.json is accepted whole") {
   CHECK(config.tie_word_embeddings);
 }
 
-TEST_CASE("a config.json of another arithmetic is refused, and the field named") {
+TEST_CASE("a config.json with unsupported arithmetic is rejected with the field") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "config.json";
-  const auto refusal = [&](const char* key, const json& value) {
+  const auto code_after_change = [&](const char* key, const json& value) {
     json config = published_config;
     config[key] = value;
     write_text(path, config.dump());
@@ -311,20 +310,20 @@ TEST_CASE("a config.json of another arithmetic is refused, and the field named")
                                    {"layer_types", {"full_attention", "sliding_attention"}},
                                    {"rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}}}) {
     CAPTURE(key);
-    CHECK(refusal(key.c_str(), value) == "model_unsupported");
+    CHECK(code_after_change(key.c_str(), value) == "model_unsupported");
   }
   for (const char* key :
        {"hidden_size", "num_hidden_layers", "vocab_size", "rms_norm_eps", "rope_theta", "intermediate_size"})
     for (const json& value : {json("12"), json(-1), json(1e300), json(json::array())})
-      CHECK(refusal(key, value) == "model_config_invalid");
-  CHECK(refusal("rope_scaling", {{"rope_type", "default"}}) == "none");
-  CHECK(refusal("layer_types", json::array({"full_attention", "full_attention"})) == "none");
+      CHECK(code_after_change(key, value) == "model_config_invalid");
+  CHECK(code_after_change("rope_scaling", {{"rope_type", "default"}}) == "none");
+  CHECK(code_after_change("layer_types", json::array({"full_attention", "full_attention"})) == "none");
   write_text(path, "{\"hidden_act\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') +
                        ", \"model_type\": \"qwen2\"}");
   CHECK(error_code_of([&] { read_model_config(path); }) == "model_unsupported");
 }
 
-TEST_CASE("stop ids are one number, a list, or config.json's") {
+TEST_CASE("stop ids are a number, a list, or those of config.json") {
   const TemporaryFolder folder;
   const auto stop_ids = [&](const json& generation) {
     write_text(folder.path() / "generation_config.json", generation.dump());
@@ -348,7 +347,7 @@ TEST_CASE("stop ids are one number, a list, or config.json's") {
   CHECK(error_code_of([&] { read_stop_ids(folder.path()); }) == "model_config_invalid");
 }
 
-TEST_CASE("what lies beside the weights is carried on unchanged, save that config.json names float32") {
+TEST_CASE("the other files of a model folder are copied unchanged, except that config.json names float32") {
   const TemporaryFolder folder;
   write_text(folder.path() / "config.json", published_config.dump());
   write_text(folder.path() / "generation_config.json", "{ \"eos_token_id\":[2,1],\"top_k\": 20 }\n");
@@ -363,7 +362,7 @@ TEST_CASE("what lies beside the weights is carried on unchanged, save that confi
   CHECK(json::parse(files.at("config.json")) == expected);
 }
 
-TEST_CASE("the digest of a folder is that of its file, or of its shards' digests and names") {
+TEST_CASE("the digest of a folder is that of its file or of the digests and names of its shards") {
   const PublishedFolder whole(true, {"F32"}), sharded(true, {"F32", "BF16"});
   CHECK(model_folder_digest(whole.folder.path()) == sha256_of_file(whole.path("model.safetensors")));
   std::string lines;

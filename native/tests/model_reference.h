@@ -8,19 +8,19 @@
 
 namespace starpo::reference {
 
-// Qwen2's forward pass as a textbook writes it, in double and one token at a time: what the engine is checked against.
+// Reference implementation of Qwen2's forward pass, in double precision and one token at a time.
 
 struct Outputs {
-  std::vector<std::vector<double>> logits;  // of every token
-  std::vector<double> logprobs, entropies;  // of every target
+  std::vector<std::vector<double>> logits;  // [tokens][vocab]
+  std::vector<double> logprobs, entropies;  // [targets]
 };
 
 Outputs forward(const ParameterLayout&, const std::vector<double>& weights, const PackedBatch&, double temperature);
 
-// Of every target, from a layout with a value head.
+// Returns the value of each target, for a layout with a value head.
 std::vector<double> values(const ParameterLayout&, const std::vector<double>& weights, const PackedBatch&);
 
-// (f(x + h) - f(x - h)) / 2h, to fourth order.
+// Returns the derivative of f by central differences of fourth order.
 double derivative(double& x, double h, const std::function<double()>& f);
 
 }  // namespace starpo::reference

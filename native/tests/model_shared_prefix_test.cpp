@@ -4,15 +4,15 @@
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "model_fixtures.h"
 
-// Slots that begin alike read their first tokens' keys and values once; what they compute is what each would alone, to
-// the bit.
+// Slots with the same first tokens read their keys and values once. Results must be bit-identical to those of each slot
+// alone.
 namespace starpo {
 
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-// The logits after a sequence that a decoder of its own was given whole.
+// Returns the logits after a sequence in a separate decoder.
 std::vector<float> logits_alone(const CpuModel& model, const Tokens& tokens) {
   CpuDecoder decoder(model, 1, static_cast<int>(tokens.size()));
   std::vector<float> logits(model.layout().config().vocab_size);
@@ -21,7 +21,7 @@ std::vector<float> logits_alone(const CpuModel& model, const Tokens& tokens) {
   return logits;
 }
 
-// A decoder and what its slots should hold.
+// A decoder and the expected tokens of its slots.
 class Sequences {
  public:
   Sequences(const CpuModel& model, int slots, int context)
@@ -40,7 +40,7 @@ class Sequences {
     held_[slot].clear();
   }
 
-  // Extends slots by as many tokens in one call; what tokens depends on the slot.
+  // Extends slots by `count` tokens each in one call. The tokens depend on the slot.
   void extend(const std::vector<std::pair<int, int>>& slots_and_counts) {
     const std::size_t vocab = model_.layout().config().vocab_size;
     std::vector<Tokens> added;
@@ -75,7 +75,7 @@ void check_sharing(const Shape& shape, Precision precision) {
   load(model, lively_weights(model.layout()));
   Sequences sequences(model, 11, 90);
 
-  // Two groups whose prompts of 37 and 32 tokens end within a panel and with one.
+  // Two groups with prompts of 37 and 32 tokens, which end within a panel and at its end.
   sequences.extend({{10, 37}});
   for (int slot = 0; slot < 6; ++slot) sequences.copy(10, slot, 37);
   sequences.clear(10);
@@ -83,11 +83,11 @@ void check_sharing(const Shape& shape, Precision precision) {
   for (int slot = 6; slot < 9; ++slot) sequences.copy(10, slot, 32);
   for (int step = 0; step < 3; ++step)
     sequences.extend({{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}});
-  // Members apart from each other, members that take several tokens, the slot that was copied itself, and one without a
+  // Slots of a group that are not adjacent, slots with several tokens, the slot that was copied, and one without a
   // prefix.
   sequences.extend({{8, 1}, {0, 14}, {6, 1}, {5, 2}, {7, 1}, {10, 1}, {9, 3}, {1, 1}, {3, 1}});
   sequences.extend({{0, 1}, {1, 1}, {2, 1}, {5, 1}, {8, 1}, {9, 1}, {10, 1}});
-  // Copies of what is partly shared: whole, cut within the prefix, behind it, by nothing, onto itself.
+  // Copies of a partly shared slot: of all tokens, cut within and after the prefix, of no tokens, onto itself.
   sequences.copy(0, 9, 52);
   sequences.copy(0, 1, 20);
   sequences.copy(5, 2, 39);
@@ -98,7 +98,7 @@ void check_sharing(const Shape& shape, Precision precision) {
 
 }  // namespace
 
-TEST_CASE("slots that share a prefix compute what each would alone, on every instruction set") {
+TEST_CASE("slots that share a prefix have the bits of separate slots on every instruction set") {
   for (const Isa isa : supported_isas()) {
     const WithIsa selected(isa);
     CAPTURE(static_cast<int>(isa));
@@ -106,8 +106,8 @@ TEST_CASE("slots that share a prefix compute what each would alone, on every ins
   }
 }
 
-// Sixty rows of scores at once, each of a shared and an own part that fill whole panels: one panel more than the
-// context has. With it the last rows would lie over what follows them.
+// Sixty rows of scores, each with a shared and an own part that are padded to whole panels: one panel more than the
+// context. Scratch memory must have room for it.
 TEST_CASE("slots that share a prefix may fill their context") {
   const ModelConfig config = small_config(Shape{20, 1, 64, true});
   ThreadPool threads(1);
@@ -119,7 +119,7 @@ TEST_CASE("slots that share a prefix may fill their context") {
   while (sequences.length(0) < 96) sequences.extend({{0, 1}, {1, 1}, {2, 1}});
 }
 
-TEST_CASE("slots of any shape of heads share a prefix, in either precision") {
+TEST_CASE("slots share a prefix with any shape of heads, in fp32 and bf16") {
   for (const Shape& shape :
        {Shape{4, 2, 6, false}, Shape{14, 2, 16, true}, Shape{20, 1, 64, true}, Shape{2, 2, 64, true}}) {
     check_sharing(shape, Precision::fp32);

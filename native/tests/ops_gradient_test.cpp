@@ -8,7 +8,7 @@
 #include "model_fixtures.h"
 #include "model_reference.h"
 
-// Each kind of layer by itself: outputs and gradients of every instruction set against a formula in double and its
+// Compares outputs and gradients of each kind of layer, on every instruction set, with a formula in double and its
 // finite differences.
 namespace starpo {
 
@@ -29,7 +29,7 @@ void check_close(const std::vector<float>& result, const Vector& expected, doubl
   CHECK(worst <= tolerance * std::max(1.0, largest));
 }
 
-// gradient must be d(sum of weight * f(x)) / dx, sampled at most 40 times.
+// Checks that gradient is d(sum of weight * f(x)) / dx, at up to 40 elements.
 template <class F>
 void check_gradient(const std::vector<float>& gradient, Vector x, const std::vector<float>& weight, F f) {
   const auto loss = [&] {
@@ -65,7 +65,7 @@ std::vector<float> packed_transpose(int rows, int columns, const std::vector<flo
 
 }  // namespace
 
-TEST_CASE("products agree with double, and no element depends on its neighbours") {
+TEST_CASE("products match double precision, and no element depends on others") {
   struct Size {
     int rows, columns, depth;
   };
@@ -85,7 +85,7 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
         }
       check_close(y, expected, 1e-5);
 
-      // Row by row, and an element as the plain chain of fused multiply-adds that it is defined to be.
+      // Compares single rows, and an element computed as a chain of fused multiply-adds.
       std::vector<float> alone(y.size());
       for (int i = 0; i < rows; ++i)
         k.multiply(1, columns, depth, a.data() + i * depth, depth, packed.data(), bias.data(), 0,
@@ -95,7 +95,7 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
       for (int d = 0; d < depth; ++d) chain = std::fmaf(a[(rows - 1) * depth + d], w[(columns - 1) * depth + d], chain);
       CHECK(y.back() == chain);
 
-      // The weight gradient: tokens at once, and in two parts that go on from one another.
+      // The weight gradient of all tokens at once, and in two consecutive parts.
       const auto dy = random_values(4, rows * columns);
       std::vector<float> gradient = random_values(5, columns * depth), parts = gradient;
       Vector sums = exact(gradient);
@@ -114,7 +114,7 @@ TEST_CASE("products agree with double, and no element depends on its neighbours"
   });
 }
 
-TEST_CASE("RMSNorm") {
+TEST_CASE("RMSNorm and its gradients match double precision") {
   constexpr int rows = 3, columns = 83;
   constexpr float epsilon = 0.01f;
   const auto x = random_values(1, rows * columns), w = random_values(2, columns), dy = random_values(3, rows * columns),
@@ -143,7 +143,7 @@ TEST_CASE("RMSNorm") {
   });
 }
 
-TEST_CASE("rotary embedding") {
+TEST_CASE("rotary embedding and its gradient match double precision") {
   constexpr int rows = 3, heads = 2, dim = 22, half = dim / 2, stride = heads * dim + 5;
   const std::int32_t positions[rows] = {4, 0, 7};
   const auto x = random_values(1, rows * stride), dy = random_values(2, rows * stride);
@@ -172,7 +172,7 @@ TEST_CASE("rotary embedding") {
   });
 }
 
-TEST_CASE("SwiGLU") {
+TEST_CASE("SwiGLU and its gradients match double precision") {
   constexpr int rows = 2, columns = 37;
   auto x = random_values(1, rows * 2 * columns);
   for (float& value : x) value *= 4;
@@ -196,7 +196,7 @@ TEST_CASE("SwiGLU") {
   });
 }
 
-TEST_CASE("causal attention, in several blocks") {
+TEST_CASE("causal attention over several blocks and its gradients match double precision") {
   constexpr int length = 211, dim = 20, stride = 3 * dim;  // rows [query | key | value]
   const float scale = 0.9f;
   const auto x = random_values(1, length * stride), dy = random_values(2, length * dim);
@@ -231,13 +231,13 @@ TEST_CASE("causal attention, in several blocks") {
   });
 }
 
-TEST_CASE("log-probability and entropy of a softmax at a temperature") {
+TEST_CASE("log-probability, entropy and their gradients at a temperature match double precision") {
   constexpr int rows = 3, vocab = 53;
   constexpr float temperature = 1.7f;
   const std::int32_t targets[rows] = {0, 52, 20};
   auto logits = random_values(1, rows * vocab);
   for (float& value : logits) value *= 6;
-  const auto weight = random_values(2, 2 * rows);  // of the log-probabilities, then of the entropies
+  const auto weight = random_values(2, 2 * rows);  // for log-probabilities, then entropies
   const auto formula = [&](const Vector& in) {
     Vector y(2 * rows);
     for (int r = 0; r < rows; ++r) {
@@ -263,7 +263,7 @@ TEST_CASE("log-probability and entropy of a softmax at a temperature") {
   });
 }
 
-TEST_CASE("a distribution with all its mass on one token, and one with a logit that isn't a number") {
+TEST_CASE("a distribution with all its mass on one token has entropy 0, and a NaN logit gives NaN") {
   on_each_isa([](const Kernels& k) {
     const std::vector<float> logits = {500, -500, -400, NAN, 0, 1};
     const std::int32_t targets[] = {0, 1};

@@ -19,7 +19,7 @@ std::vector<std::uint8_t> decay_flags() {
   return flags;
 }
 
-// A whole step; returns the gradient's norm before clipping. One that isn't finite changes nothing.
+// Takes a whole step and returns the norm of the gradient before clipping. A non-finite norm changes nothing.
 float step(AdamW& optimizer, std::span<float> weights, std::span<const float> gradients,
            std::span<const std::uint8_t> decayed, const AdamWSettings& settings, ThreadPool& threads) {
   const double squares = sum_of_squares(gradients, threads);
@@ -42,7 +42,7 @@ std::vector<float> three_steps(int thread_count, Isa isa) {
 
 }  // namespace
 
-TEST_CASE("AdamW agrees with the algorithm in double") {
+TEST_CASE("AdamW matches the algorithm in double precision") {
   const std::vector<float> result = three_steps(2, selected_isa());
   const auto start = random_values(1, kSize);
   std::vector<double> weights(start.begin(), start.end()), first(kSize), second(kSize);
@@ -68,7 +68,7 @@ TEST_CASE("AdamW agrees with the algorithm in double") {
   CHECK(worst < 1e-6);
 }
 
-TEST_CASE("AdamW's bits don't depend on threads or the instruction set") {
+TEST_CASE("the bits of AdamW don't depend on threads or the instruction set") {
   const std::vector<float> expected = three_steps(1, Isa::scalar);
   for (const Isa isa : supported_isas())
     for (const int threads : {1, 2, 3}) {
@@ -78,12 +78,12 @@ TEST_CASE("AdamW's bits don't depend on threads or the instruction set") {
     }
 }
 
-TEST_CASE("a small gradient isn't clipped, one that isn't finite changes nothing") {
+TEST_CASE("a small gradient isn't clipped, and a non-finite gradient changes nothing") {
   ThreadPool threads(1);
   AdamW optimizer(2);
   std::vector<float> weights = {1, 2};
   const std::vector<std::uint8_t> flags = {0, 0};
-  const AdamWSettings plain{0.1f, 0, 0, 0, 0, 1};  // the step is then learning rate * sign of the gradient
+  const AdamWSettings plain{0.1f, 0, 0, 0, 0, 1};  // so that a step is learning rate * sign of the gradient
   CHECK(step(optimizer, weights, std::vector<float>{0.3f, -0.4f}, flags, plain, threads) == doctest::Approx(0.5));
   CHECK(optimizer.first_moment == std::vector<float>{0.3f, -0.4f});
   CHECK(weights[0] == doctest::Approx(0.9));

@@ -13,7 +13,7 @@ class PeakMemory {
     std::ofstream("/proc/self/clear_refs") << 5;
   }  // resets the peak (proc(5))
 
-  std::int64_t bytes() const { return resident("VmHWM:") - before_; }       // at most so far
+  std::int64_t bytes() const { return resident("VmHWM:") - before_; }       // peak
   std::int64_t kept_bytes() const { return resident("VmRSS:") - before_; }  // now
 
  private:

@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <string>
 
-// Where this checkout lies. The paths are compiled into repository.cpp alone, so that every other object file is the
-// same in every checkout.
+// Paths of this checkout. Only repository.cpp contains them, so that all other object files are the same in every
+// checkout.
 namespace starpo::test {
 
 std::filesystem::path repository();
 
 std::filesystem::path trainer_program();
 
-// Libraries in cuBLASLt's place, one for each thing that can be wrong: "good", "missing_function" and so on.
+// Returns a fake cuBLASLt library: "good", or one with a fault, such as "missing_function".
 std::filesystem::path fake_cublaslt(const std::string& fault);
 
 }  // namespace starpo::test

@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <vector>
 
-// In these tests fsync and flock are this file's, so that a test sees what is flushed, and meets a file system without
+// Replaces fsync and flock in these tests, so that a test can check flushed files and simulate a file system without
 // locks.
 namespace starpo::test {
 
-// What fsync was called for since the last call, in order.
+// Returns the files for which fsync was called since the last call, in order.
 std::vector<std::filesystem::path> take_flushed();
 
-// While it lives, flock fails with ENOLCK.
+// Makes flock fail with ENOLCK until it is destroyed.
 class NoLocks {
  public:
   NoLocks();

@@ -13,7 +13,7 @@ Tokenizer starter() { return Tokenizer::load(test::repository() / "resources/sta
 
 }  // namespace
 
-TEST_CASE("the starter's tokenizer encodes as Hugging Face's does") {
+TEST_CASE("the starter's tokenizer encodes as Hugging Face's library does") {
   const auto tokenizer = starter();
   for (const auto& vector : read_vectors("tokenizer.json", "cases")) {
     CAPTURE(vector.at("text").dump());
@@ -31,7 +31,7 @@ TEST_CASE("the starter's tokenizer has 512 tokens and the control tokens") {
   }
 }
 
-TEST_CASE("words of thoughts and prompts are one token, bare and after a space") {
+TEST_CASE("words of reasoning and prompts are one token, at the start and after a space") {
   const auto tokenizer = starter();
   for (const std::string word :
        {"Up",     "Down",   "Left", "Right",   "player", "goal",   "hole",      "holes",     "at",       "go",
@@ -46,7 +46,7 @@ TEST_CASE("words of thoughts and prompts are one token, bare and after a space")
     CHECK(tokenizer.encode(symbol).size() == 1);
 }
 
-TEST_CASE("boards are one token a cell and a line end, whatever stands side by side") {
+TEST_CASE("boards have one token per cell and line end") {
   const auto tokenizer = starter();
   const std::vector<std::string> cells{"P", "_", "O", "G", "X", "√", "#", "S", ".", "\n"};
   std::vector<std::int32_t> alone;
@@ -62,7 +62,7 @@ TEST_CASE("boards are one token a cell and a line end, whatever stands side by s
   CHECK(tokenizer.encode(lake.observation()).size() == 8 * 8 + 7);
 }
 
-TEST_CASE("digits stay single") {
+TEST_CASE("digits are single tokens") {
   const auto tokenizer = starter();
   CHECK(tokenizer.encode("1234567890").size() == 10);
   CHECK(tokenizer.encode("player 12,3").size() == 1 + 1 + 2 + 1 + 1);

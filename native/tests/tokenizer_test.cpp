@@ -29,7 +29,7 @@ Pieces pieces_of(const SplitPattern& pattern, std::string_view text) {
   return pieces;
 }
 
-// A copy of the starter's tokenizer with a changed part.
+// Returns a copy of the starter's tokenizer with a changed part.
 Tokenizer changed_starter(const std::string& pointer, const json& value) {
   TemporaryFolder folder;
   auto changed = json::parse(read_text(starter_folder + "/tokenizer.json"));
@@ -38,14 +38,14 @@ Tokenizer changed_starter(const std::string& pointer, const json& value) {
   return Tokenizer::load(folder.path());
 }
 
-// The code with which a changed copy of the starter's tokenizer.json is refused.
+// Returns the error code for a changed copy of the starter's tokenizer.json.
 std::string code_with(const std::string& pointer, const json& value) {
   return error_code_of([&] { changed_starter(pointer, value); });
 }
 
 }  // namespace
 
-TEST_CASE("Qwen2's pattern") {
+TEST_CASE("Qwen2's pattern splits text as its reference does") {
   const SplitPattern pattern(
       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
   const auto split = [&](std::string_view text) { return pieces_of(pattern, text); };
@@ -59,13 +59,13 @@ TEST_CASE("Qwen2's pattern") {
   CHECK(split(" ||\r\nx") == Pieces{" ||\r\n", "x"});
   CHECK(split("né√e") == Pieces{"né", "√e"});
   CHECK(split("中文٣٤Ⅷ½") == Pieces{"中文", "٣", "٤", "Ⅷ", "½"});
-  CHECK(split("हिन्दी") == Pieces{"ह", "िन", "्द", "ी"});  // marks are no letters
+  CHECK(split("हिन्दी") == Pieces{"ह", "िन", "्द", "ी"});  // marks are not letters
   CHECK(split("a\u3000\u2028b") == Pieces{"a", "\u3000", "\u2028b"});
-  CHECK(split("a\u180E\u180Eb") == Pieces{"a", "\u180E\u180E", "b"});  // no white space since Unicode 6.3
+  CHECK(split("a\u180E\u180Eb") == Pieces{"a", "\u180E\u180E", "b"});  // not white space since Unicode 6.3
   CHECK(split("").empty());
 }
 
-TEST_CASE("GPT-2's pattern") {
+TEST_CASE("GPT-2's pattern splits text as its reference does") {
   const SplitPattern pattern(kGpt2Regex);
   const auto split = [&](std::string_view text) { return pieces_of(pattern, text); };
   CHECK(split("Hello world's 123!\nx") == Pieces{"Hello", " world", "'s", " 123", "!", "\n", "x"});
@@ -73,11 +73,11 @@ TEST_CASE("GPT-2's pattern") {
   CHECK(split("_P__\nO") == Pieces{"_", "P", "__", "\n", "O"});
 }
 
-TEST_CASE("what a pattern doesn't match is a piece too") {
+TEST_CASE("text between matches of a pattern is a piece too") {
   CHECK(pieces_of(SplitPattern("[0-9]+"), "ab12c3d") == Pieces{"ab", "12", "c", "3", "d"});
 }
 
-TEST_CASE("a pattern that doesn't compile, or that can't be followed exactly") {
+TEST_CASE("an invalid or unsupported pattern is rejected") {
   const auto code_of = [](std::string_view regex) { return error_code_of([&] { SplitPattern{regex}; }); };
   CHECK(code_of("(a") == "tokenizer_invalid");
   CHECK(code_of("\\p{Nonsense}+") == "tokenizer_invalid");
@@ -100,14 +100,14 @@ TEST_CASE("a pattern that doesn't compile, or that can't be followed exactly") {
   }
 }
 
-TEST_CASE("a pattern that backtracks without end is an error, not a hang") {
+TEST_CASE("a pattern with catastrophic backtracking fails instead of hanging") {
   const SplitPattern pattern("(?:a+)+b|(?:a|aa)+c");
   std::vector<std::string_view> pieces;
   const std::string text(5000, 'a');
   CHECK(error_code_of([&] { pattern.split(text, pieces); }) == "tokenizer_regex_limit");
 }
 
-TEST_CASE("NFC") {
+TEST_CASE("NFC composes characters as Unicode does") {
   CHECK(to_nfc("plain") == "plain");
   CHECK(to_nfc("e\u0301 A\u030A \u212B") == "\u00E9 \u00C5 \u00C5");
   CHECK(to_nfc("\u1112\u1161\u11AB") == "\uD55C");
@@ -117,7 +117,7 @@ TEST_CASE("NFC") {
   CHECK(to_nfc(std::string_view("\u0041\u030A\0x", 5)) == std::string_view("\u00C5\0x", 4));
 }
 
-TEST_CASE("byte pairs merge by rank, leftmost first, and a long piece takes no quadratic time") {
+TEST_CASE("byte pairs merge by rank, leftmost first, and long pieces don't take quadratic time") {
   BytePairEncoding encoding;
   for (int byte = 0; byte < 256; ++byte) encoding.byte_ids[byte] = byte;
   encoding.add_merge('a', 'a', 300);
@@ -134,7 +134,7 @@ TEST_CASE("byte pairs merge by rank, leftmost first, and a long piece takes no q
   CHECK(encode(std::string(4'000'001, 'a')).size() == 1'000'001);
 }
 
-TEST_CASE("every text comes back from its ids, valid UTF-8 or not") {
+TEST_CASE("decoding restores every text, even invalid UTF-8") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const Philox random{5, RandomStream::demonstrations};
   const std::vector<std::string> fragments{"<think>",  "</answer>", "<|im_end|>", "√",   "日本",
@@ -153,7 +153,7 @@ TEST_CASE("every text comes back from its ids, valid UTF-8 or not") {
   }
 }
 
-TEST_CASE("text forges no control tokens; text tokens are recognised anywhere") {
+TEST_CASE("text can't forge control tokens, and text tokens are recognized anywhere") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const auto ids = tokenizer.encode("x<|im_end|>\n<|im_start|>assistant\n<|endoftext|>");
   for (const char* name : {"<|im_end|>", "<|im_start|>", "<|endoftext|>"})
@@ -163,15 +163,14 @@ TEST_CASE("text forges no control tokens; text tokens are recognised anywhere") 
   CHECK(tokenizer.encode("go</think><answer> Up") == expected);
 }
 
-TEST_CASE("special tokens are recognised where that is asked for") {
+TEST_CASE("special tokens are recognized on request") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const std::vector<std::int32_t> expected{tokenizer.token_id("<|im_start|>"), tokenizer.token_id("<think>"),
                                            tokenizer.encode("go")[0], tokenizer.token_id("<|im_end|>")};
   CHECK(tokenizer.encode("<|im_start|><think>go<|im_end|>", SpecialTokens::recognized) == expected);
 }
 
-TEST_CASE(
-    "added tokens are found in the text as it is, or in the normalised text if they say so; of several the longest") {
+TEST_CASE("added tokens are matched in the raw text, or in the normalized text if so declared, and the longest wins") {
   const auto starter = json::parse(read_text(starter_folder + "/tokenizer.json"));
   const auto with_tokens = [&](bool normalized) {
     auto tokens = starter["added_tokens"];
@@ -199,7 +198,7 @@ TEST_CASE(
   CHECK(with_tokens(false).encode("\u0113\u0301") != Ids{512});
 }
 
-TEST_CASE("added tokens that strip white space or stand alone give the ids of Hugging Face's tokenizers") {
+TEST_CASE("added tokens with lstrip, rstrip or single_word give the ids of Hugging Face's tokenizers") {
   for (const json& set : read_vectors("added_tokens.json", "sets")) {
     TemporaryFolder folder;
     auto changed = json::parse(read_text(starter_folder + "/tokenizer.json"));
@@ -215,7 +214,7 @@ TEST_CASE("added tokens that strip white space or stand alone give the ids of Hu
   }
 }
 
-TEST_CASE("white space that many added tokens could take is read once") {
+TEST_CASE("white space that many added tokens could strip is read once") {
   AddedTokens tokens;
   tokens.add("\n", {.id = 1, .lstrip = true, .rstrip = true});
   std::size_t found = 0, between = 0;
@@ -224,7 +223,7 @@ TEST_CASE("white space that many added tokens could take is read once") {
   CHECK(between == 0);
 }
 
-TEST_CASE("bytes that are no UTF-8 are neither white space nor part of a word") {
+TEST_CASE("invalid UTF-8 bytes are neither white space nor part of a word") {
   AddedTokens tokens;
   tokens.add("cat", {.id = 1, .single_word = true, .lstrip = true, .rstrip = true});
   std::vector<std::string> between;
@@ -235,20 +234,20 @@ TEST_CASE("bytes that are no UTF-8 are neither white space nor part of a word") 
   CHECK(between == std::vector<std::string>{"\xC3", "1", "\xA9 \xFF", "1", "\xC2 \u00E9cat"});
 }
 
-TEST_CASE("with NFC, bytes that are no UTF-8 stay as they are") {
+TEST_CASE("NFC keeps invalid UTF-8 bytes") {
   const auto tokenizer = changed_starter("/normalizer", {{"type", "NFC"}});
   CHECK(tokenizer.decode(tokenizer.encode("e\u0301\xFF\xF0\x9F"
                                           "A\u030A")) == "\u00E9\xFF\xF0\x9F\u00C5");
 }
 
-TEST_CASE("ids that no token has decode to nothing, names that no token has are errors") {
+TEST_CASE("unknown ids decode to nothing, and unknown names are errors") {
   const auto tokenizer = Tokenizer::load(starter_folder);
   const std::vector<std::int32_t> ids{-1, 1000000, tokenizer.token_id("<think>")};
   CHECK(tokenizer.decode(ids) == "<think>");
   CHECK(error_code_of([&] { tokenizer.token_id("<tool>"); }) == "tokenizer_token_missing");
 }
 
-TEST_CASE("a tokenizer that isn't there or is damaged") {
+TEST_CASE("a missing or damaged tokenizer is rejected") {
   TemporaryFolder folder;
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_missing");
   CHECK_THROWS_WITH(Tokenizer::load(folder.path() / "gone"), doctest::Contains("was not found"));
@@ -279,7 +278,7 @@ TEST_CASE("a tokenizer that isn't there or is damaged") {
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
 }
 
-TEST_CASE("what can't be followed exactly is refused") {
+TEST_CASE("unsupported tokenizer features are rejected") {
   CHECK(code_with("/version", "1.0") == "none");
   CHECK(code_with("/normalizer", {{"type", "NFC"}}) == "none");
   CHECK(code_with("/normalizer", {{"type", "Sequence"}, {"normalizers", json::array()}}) == "none");

@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint does not need the initial model fo
   CHECK(fs::exists(run.path() / checkpoint_path(5) / "tokenizer_config.json"));
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a checkpoint contains the critic and its optimiser") {
+TEST_CASE_FIXTURE(Checkpointed, "a checkpoint contains the critic and its optimizer") {
   config.advantage.estimator = AdvantageEstimator::gae;
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a run can resume only from the newest checkpoin
   CHECK(fs::exists(checkpoints() / "000000/model.safetensors"));
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its optimiser state, and the journal logs deleted states") {
+TEST_CASE_FIXTURE(Checkpointed, "a pinned checkpoint keeps its optimizer state, and the journal logs deleted states") {
   write(0);
   CHECK(set_checkpoint_pinned(run.path(), 0, true).done);
   for (const int iteration : {5, 10}) write(iteration);
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a rewritten checkpoint stays pinned") {
   CHECK(is_checkpoint_pinned(run.path(), 0));
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a fork loads the optimiser state of its parent or fails with the reason") {
+TEST_CASE_FIXTURE(Checkpointed, "a fork loads the optimizer state of its parent or fails with the reason") {
   state->replica.policy->trained().set_steps(7);
   write(5);
   const auto fresh = tiny_state(config, model.path());
@@ -148,7 +148,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a fork loads the optimiser state of its parent 
         "start_state_missing");
 }
 
-TEST_CASE_FIXTURE(Checkpointed, "a damaged newer checkpoint does not count against the kept optimiser states") {
+TEST_CASE_FIXTURE(Checkpointed, "a damaged newer checkpoint does not count against the kept optimizer states") {
   write(50);
   write_text(checkpoints() / "000050/trainer-state.json", "{");
   write(45);

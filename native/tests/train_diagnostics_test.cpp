@@ -79,10 +79,10 @@ TEST_CASE("similarity of reasoning is the share of common word 3-grams") {
 }
 
 TEST_CASE("names of boards and the order of groups do not change similarity") {
-  const std::vector<std::string> said{"a b c d", "a b c", "b c d e", "x y", "a b c d", ""};
+  const std::vector<std::string> reasoning{"a b c d", "a b c", "b c d e", "x y", "a b c d", ""};
   std::vector<Episode> episodes, renamed;
-  for (int i = 0; i < 6; ++i) episodes.push_back(thinking(i / 2, std::string(1, "ABC"[i / 2]), said[i]));
-  for (int i : {4, 5, 0, 1, 2, 3}) renamed.push_back(thinking(7 - i / 2, std::string(1, "zyx"[i / 2]), said[i]));
+  for (int i = 0; i < 6; ++i) episodes.push_back(thinking(i / 2, std::string(1, "ABC"[i / 2]), reasoning[i]));
+  for (int i : {4, 5, 0, 1, 2, 3}) renamed.push_back(thinking(7 - i / 2, std::string(1, "zyx"[i / 2]), reasoning[i]));
   const auto here = thought_metrics(episodes), there = thought_metrics(renamed);
   REQUIRE(here.size() == there.size());
   for (const auto& [name, value] : here) CHECK(there.at(name) == doctest::Approx(value));

@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a missing, pruned or damaged checkpoint is r
         std::set<std::string>{"try-2.index.json", "try-2.json", "try-2.jsonl.zst"});
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "a bf16 checkpoint is not reported as damaged on a processor without bf16") {
+TEST_CASE_FIXTURE(TwoEnvironments, "a bf16 checkpoint is not reported as damaged on a CPU without bf16") {
   json config = json::parse(text("run.json"));
   config["precision"] = "bf16";
   write_text(run.path() / "run.json", config.dump());
@@ -181,7 +181,7 @@ TEST_CASE_FIXTURE(TwoEnvironments, "a bf16 checkpoint is not reported as damaged
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1}); }) == "precision_unsupported");
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation name is used once, and cancelling leaves no files") {
+TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation name is used once, and canceling leaves no files") {
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "Not a name"}); }) == "evaluation_name_invalid");
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "../x"}); }) == "evaluation_name_invalid");
   evaluate({.checkpoint = 1, .name = "once"});

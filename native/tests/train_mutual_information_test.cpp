@@ -22,7 +22,7 @@ Metrics information(const ReasoningLikelihoods& likelihoods) {
 // A policy that chooses one of several reasoning texts of 10 tokens each, with a distribution per prompt.
 class ThoughtPolicy {
  public:
-  // weights: [prompts][texts], not normalised.
+  // weights: [prompts][texts], not normalized.
   explicit ThoughtPolicy(std::vector<std::vector<double>> weights) : probabilities_(std::move(weights)) {
     for (auto& own : probabilities_) {
       const double sum = std::accumulate(own.begin(), own.end(), 0.0);

@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(TinyRun, "a pause can write a checkpoint of the last iteration
   CHECK(std::filesystem::exists(run.path() / checkpoint_path(held) / "trainer-state.json"));
   const int reached = events("stopped").back().at("iteration");
 
-  // A resume from it gives the same weights.
+  // Resuming from it results in the same weights.
   const auto undisturbed = weights(name(reached));
   for (int later = held + 1; later <= reached; ++later)
     std::filesystem::remove_all(run.path() / checkpoint_path(later));
@@ -249,8 +249,7 @@ TEST_CASE_FIXTURE(TinyRun,
 }
 
 TEST_CASE_FIXTURE(
-    TinyRun,
-    "a bf16 run reports its instruction set, and an unsupported processor is not reported as a damaged checkpoint") {
+    TinyRun, "a bf16 run reports its instruction set, and an unsupported CPU is not reported as a damaged checkpoint") {
   config["iterations"] = 1;
   CHECK(train() == 0);
   config["precision"] = "bf16";

@@ -6,8 +6,8 @@
 
 #include "repository.h"
 
-// A part of golden data made by running the reference implementations; each file names its origin. By value, so that a
-// loop may run over it.
+// Returns a part of the golden data of the reference implementations. Each file names its origin. Returns by value, so
+// that a loop can run over the result.
 inline nlohmann::json read_vectors(const std::string& file, const std::string& part) {
   return nlohmann::json::parse(std::ifstream(starpo::test::repository() / "native/tests/vectors" / file)).at(part);
 }

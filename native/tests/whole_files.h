@@ -10,8 +10,7 @@
 #include "model/folder.h"
 #include "model/safetensors.h"
 
-// Files of weights read and written at once, for models as small as those of the tests; the trainer goes through them
-// in pieces.
+// Reads and writes whole files of weights, for the small models of tests. The trainer reads and writes them in parts.
 namespace starpo {
 
 struct NamedTensor {
@@ -28,17 +27,17 @@ inline void write_safetensors(const std::filesystem::path& path, std::span<const
   writer.commit();
 }
 
-// Where a tensor of this name and shape is to be read to.
+// The destination of a tensor with this name and shape.
 struct TensorDestination {
   std::string name;
   std::vector<std::int64_t> shape;
   std::span<float> data;
 };
 
-inline void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> required) {
+inline void read_safetensors(const std::filesystem::path& path, std::span<const TensorDestination> destinations) {
   SafetensorsFile file(path);
-  for (const TensorDestination& wanted : required) file.check(wanted.name, wanted.shape);
-  for (const TensorDestination& wanted : required) file.read(wanted.name, 0, wanted.data);
+  for (const TensorDestination& each : destinations) file.check(each.name, each.shape);
+  for (const TensorDestination& each : destinations) file.read(each.name, 0, each.data);
 }
 
 inline std::vector<float> read_model_folder_weights(const std::filesystem::path& folder,

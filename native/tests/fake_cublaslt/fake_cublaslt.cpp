@@ -1,5 +1,5 @@
-// cuBLASLt's functions for matrices in the host's memory, as strict as its reference about sizes and types. It knows
-// the attributes that the engine's products need and refuses all others. FAULT makes it wrong in one way.
+// cuBLASLt's functions for matrices in host memory, as strict as its reference about sizes and types. It supports the
+// attributes that the engine uses and rejects all others. FAULT selects a defect.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -144,15 +144,15 @@ int cublasLtMatmulPreferenceSetAttribute(void* preference, int attribute, const 
 }
 
 int cublasLtMatmulAlgoGetHeuristic(void* handle, void* operation, void* a, void* b, void* c, void* d, void* preference,
-                                   int wanted, Heuristic* found, int* count) {
+                                   int capacity, Heuristic* found, int* count) {
   const Layout& result = *static_cast<Layout*>(d);
   const Preference& p = *static_cast<Preference*>(preference);
-  if (*static_cast<std::uint64_t*>(handle) != kMagic || wanted < 1 || c != d) return kInvalidValue;
+  if (*static_cast<std::uint64_t*>(handle) != kMagic || capacity < 1 || c != d) return kInvalidValue;
   *count = 0;
   if (!fits(*static_cast<Operation*>(operation), *static_cast<Layout*>(a), *static_cast<Layout*>(b), result))
     return kInvalidValue;
   if (p.workspace < kWorkspace || (FAULT == FAULT_NO_LARGE_ALGORITHM && result.columns > 600)) return kNotSupported;
-  // What the product must find again: that it is this heuristic's, and what alignment was promised.
+  // Data for the product: a mark of this heuristic, and the declared alignment.
   *found = {{{kMagic, p.alignment[0], p.alignment[1], p.alignment[2], 0, 0, 0, 0}}, kWorkspace, kSuccess, 1.0f, {}};
   *count = 1;
   return kSuccess;

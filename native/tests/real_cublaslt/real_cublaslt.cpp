@@ -1,7 +1,6 @@
-// Holds what lt/api.h says of cuBLASLt against the maker's own header, when this is compiled, and its descriptors
-// against the maker's own library, when it runs. Neither wants a GPU. Not part of the tests:
-// scripts/nightly-cublaslt.mjs fetches both and builds it.
-//   starpo-real-cublaslt LIBRARY      one line of JSON; status 1 where the library refused what the engine tells it
+// Compares lt/api.h with NVIDIA's header at compile time, and its descriptors with NVIDIA's library at run time.
+// Neither needs a GPU. This is not part of the tests: scripts/nightly-cublaslt.mjs downloads both and builds it.
+//   starpo-real-cublaslt LIBRARY   prints one line of JSON; exits with 1 if the library rejects an attribute
 #include <cublasLt.h>
 
 #include <cstddef>
@@ -16,8 +15,8 @@ using starpo::cuda::GemmLayout;
 
 namespace {
 
-template <auto ours, auto theirs>
-constexpr bool kSame = static_cast<long long>(ours) == static_cast<long long>(theirs);
+template <auto declared, auto actual>
+constexpr bool kSame = static_cast<long long>(declared) == static_cast<long long>(actual);
 
 static_assert(kSame<lt::Status::success, CUBLAS_STATUS_SUCCESS>);
 static_assert(kSame<lt::DataType::fp32, CUDA_R_32F> && kSame<lt::DataType::bf16, CUDA_R_16BF>);
@@ -45,12 +44,13 @@ static_assert(sizeof(lt::Status) == sizeof(cublasStatus_t) && sizeof(lt::DataTyp
 static_assert(sizeof(lt::OperationAttribute) == sizeof(cublasLtMatmulDescAttributes_t) &&
               sizeof(lt::PreferenceAttribute) == sizeof(cublasLtMatmulPreferenceAttributes_t));
 
-// Passed the same way: pointers as pointers, numbers of one size as such.
-template <class Ours, class Theirs>
-constexpr bool kPassedAlike = sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
-                              std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
+// Whether two types are passed in the same way: both pointers, or numbers of the same size.
+template <class Declared, class Actual>
+constexpr bool kPassedAlike =
+    sizeof(Declared) == sizeof(Actual) && std::is_pointer_v<Declared> == std::is_pointer_v<Actual> &&
+    std::is_floating_point_v<Declared> == std::is_floating_point_v<Actual>;
 
-template <class Ours, class Theirs>
+template <class Declared, class Actual>
 struct CalledAlike : std::false_type {};
 template <class R, class... A, class S, class... B>
   requires(sizeof...(A) == sizeof...(B))
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   std::string reason;
   const auto library = lt::open_library({{argv[1]}, argv[1]}, reason);
   if (!library) return std::cerr << reason << "\n", 1;
-  int described = 0, refused = 0;
+  int described = 0, rejected = 0;
   for (const GemmLayout layout : {GemmLayout::nt, GemmLayout::nn, GemmLayout::tn})
     for (const lt::DataType result : {lt::DataType::bf16, lt::DataType::fp32})
       for (const std::uint32_t alignment : {2u, 16u, 256u}) {
@@ -86,16 +86,16 @@ int main(int argc, char** argv) {
             library->functions, {layout, 1180, 896, 4864, 4864, 4864, 4864, result, alignment}, std::size_t{32} << 20);
         ++described;
         if (description.rejected().empty()) continue;
-        ++refused;
+        ++rejected;
         std::cerr << "layout " << static_cast<int>(layout) << ", result " << static_cast<int>(result) << ", alignment "
                   << alignment << ": " << description.rejected() << "\n";
       }
-  // Without a GPU: CUBLAS_STATUS_NOT_INITIALIZED.
+  // Without a GPU, this is CUBLAS_STATUS_NOT_INITIALIZED.
   lt::Handle handle = nullptr;
   const int created = static_cast<int>(library->functions.create(&handle));
   if (created == 0) library->functions.destroy(handle);
   std::cout << R"({"header": ")" << CUBLAS_VER_MAJOR << "." << CUBLAS_VER_MINOR << "." << CUBLAS_VER_PATCH
-            << R"(", "library": ")" << library->version << R"(", "described": )" << described << R"(, "refused": )"
-            << refused << R"(, "create_status": )" << created << "}\n";
-  return refused == 0 ? 0 : 1;
+            << R"(", "library": ")" << library->version << R"(", "described": )" << described << R"(, "rejected": )"
+            << rejected << R"(, "create_status": )" << created << "}\n";
+  return rejected == 0 ? 0 : 1;
 }

@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kRows = 19, kDepth = 77, kColumns = 45;
 
-std::vector<float> random_numbers(std::size_t count, std::uint32_t what) {
+std::vector<float> random_numbers(std::size_t count, std::uint32_t purpose) {
   const Philox random{1, RandomStream::initial_weights};
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i)
-    values[i] = 2 * uniform_open(random(what, 0, 0, static_cast<std::uint32_t>(i))[0]) - 1;
+    values[i] = 2 * uniform_open(random(purpose, 0, 0, static_cast<std::uint32_t>(i))[0]) - 1;
   return values;
 }
 

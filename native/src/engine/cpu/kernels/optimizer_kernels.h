@@ -21,7 +21,7 @@ inline Vec get_flags(const std::uint8_t* p, int n) {
 // With g = gradient * gradient_scale:
 //   m = beta1 m + (1 - beta1) g
 //   v = beta2 v + (1 - beta2) g^2
-//   w = w - learning_rate * weight_decay * w, where decayed
+//   w = w - learning_rate * weight_decay * w (if decayed)
 //   w = w - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 inline void adamw(std::size_t count, const AdamWStep& s, const float* gradients, const std::uint8_t* decayed,
                   float* weights, float* first_moment, float* second_moment) {

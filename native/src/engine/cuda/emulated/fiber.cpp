@@ -58,8 +58,8 @@ constexpr std::size_t kStackBytes = 24 * kPageBytes;
 #endif
 
 // The last switch of this thread.
-thread_local Context* left = nullptr;
-thread_local Context* arrived = nullptr;
+thread_local Context* switched_from = nullptr;
+thread_local Context* switched_to = nullptr;
 
 void announce_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const Context& to) {
 #ifdef STARPO_ADDRESS_SANITIZER
@@ -73,14 +73,14 @@ void announce_arrival([[maybe_unused]] const Context& here) {
   const void* bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(here.fake_stack, &bottom, &size);
-  left->stack_bottom = bottom;
-  left->stack_size = size;
+  switched_from->stack_bottom = bottom;
+  switched_from->stack_size = size;
 #endif
 }
 
 void jump(Context& from, Context& to) {
-  left = &from;
-  arrived = &to;
+  switched_from = &from;
+  switched_to = &to;
 #ifdef STARPO_ASSEMBLY_SWITCH
   starpo_switch_stack(&from.stack_pointer, to.stack_pointer);
 #else
@@ -91,7 +91,7 @@ void jump(Context& from, Context& to) {
 }  // namespace
 
 void enter_fiber() {
-  Fiber* const self = arrived->fiber;
+  Fiber* const self = switched_to->fiber;
   announce_arrival(self->context_);
   self->entry_(self->argument_);
   std::abort();

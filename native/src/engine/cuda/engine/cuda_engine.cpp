@@ -98,15 +98,15 @@ std::int64_t usable_bytes(const DeviceMemory& memory) {
 
 // Errors: model_unsupported.
 void check_shape(const ModelConfig& model) {
-  const auto refuse = [](const std::string& what) {
+  const auto reject = [](const std::string& what) {
     throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU (device cpu)");
   };
   if (!attention_supports(model.head_dim))
-    refuse("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
+    reject("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
   for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size},
                                    {"intermediate_size", model.intermediate_size},
                                    {"vocab_size", model.vocab_size}})
-    if (size % 8 != 0) refuse(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
+    if (size % 8 != 0) reject(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
 }
 
 template <class T>

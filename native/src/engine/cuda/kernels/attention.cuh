@@ -10,7 +10,6 @@ namespace starpo::cuda {
 
 // Selects the implementation for a number type and head size. All implementations of a number type compute the same
 // bits.
-
 template <class T, int HeadDim>
 struct AttentionFor {  // T = float
   using Forward = Fp32Attention<HeadDim>;
@@ -23,7 +22,7 @@ struct AttentionFor<Bf16, HeadDim> {
   // 32 rows per warp halve the shared memory reads of 16, but don't fit into registers with 128 columns.
   using Forward = Bf16Attention<HeadDim, 4, (HeadDim <= 64 ? 2 : 1), 2, 2>;
   using Prefill = Bf16Attention<HeadDim, 4, 1, 2, 2>;
-  // One warp computes a token's heads. Two blocks of keys are prefetched, because few warps hide the latency.
+  // One warp computes a token's heads. Two blocks of keys are prefetched, because a single warp hides little latency.
   using Decode = Bf16Attention<HeadDim, 1, 1, 1, 3>;
 };
 

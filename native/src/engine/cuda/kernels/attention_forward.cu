@@ -6,8 +6,8 @@ namespace starpo::cuda {
 
 namespace {
 
-// One block per tile of queries. Grid: (heads, sequences, tiles of the longest sequence). Tiles that attend to the most
-// keys come first, so that the last blocks to start are short.
+// attended = softmax(scale * Q K^T) V with log_sum_exp, one block per tile of queries. Grid: (heads, sequences, tiles
+// of the longest sequence). Tiles that attend to the most keys come first, so that the last blocks to start are short.
 template <class Attention>
 __global__ void __launch_bounds__(Attention::kThreads, 2)
     attention_forward_kernel(AttentionShape shape, PackedSequences sequences, const typename Attention::Number* qkv,

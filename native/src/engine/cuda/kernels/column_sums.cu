@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kLanes* kPartialLanes)
   sums[column] += total;
 }
 
-// Returns the rows per slice: at least 64, and so many that there are at most kMaxSlices slices, which fill the device.
+// Returns the rows per slice: at least 64, and enough for at most kMaxSlices slices, which fill the device.
 int slice_rows(int rows) { return std::max(64, (rows + kMaxSlices - 1) / kMaxSlices); }
 int slices(int rows) { return (rows + slice_rows(rows) - 1) / slice_rows(rows); }
 

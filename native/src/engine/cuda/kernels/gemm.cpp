@@ -80,7 +80,7 @@ GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size
   const std::size_t elements = static_cast<std::size_t>(m) * static_cast<std::size_t>(n + n % 2);
   const int max_split = exact ? 1 : static_cast<int>(std::clamp<std::size_t>(partials / elements, 1, kMaxSplit));
   GemmPlan best{GemmTile::medium};
-  double least = estimated_time(best, m, n, k, multiprocessors);
+  double best_time = estimated_time(best, m, n, k, multiprocessors);
   for (const GemmTile tile : kGemmTiles) {
     if (!has_tile(layout, tile)) continue;
     for (int split = 1; split <= max_split; ++split) {
@@ -88,7 +88,7 @@ GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size
       if (split > 1 && ceil_divide(k, split_length(k, split)) != split) continue;
       const GemmPlan plan{tile, split};
       const double time = estimated_time(plan, m, n, k, multiprocessors);
-      if (time < least) best = plan, least = time;
+      if (time < best_time) best = plan, best_time = time;
     }
   }
   return best;

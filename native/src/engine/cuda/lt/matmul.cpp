@@ -37,7 +37,7 @@ std::string check_layout(Stream& stream, lt::Products& products, GemmLayout layo
   const double tolerance = std::is_same_v<Out, float> ? kFp32Tolerance : kBf16Tolerance;
   if (error <= tolerance) return "";
   std::ostringstream text;
-  text << "the error of its product " << name << " is " << error << " where " << tolerance << " is allowed";
+  text << "the error of its product " << name << " is " << error << ", above the tolerance " << tolerance;
   return text.str();
 }
 

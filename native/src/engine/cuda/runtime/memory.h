@@ -84,7 +84,7 @@ class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
     cuda::download(stream, this->data(), host.first(checked_count(host.size())));
   }
   void fill_zero(Stream& stream) { fill_bytes(stream, this->data(), 0, this->size_bytes()); }
-  // Fills with NaN (floating point) or -1 (integers), for tests of what a kernel writes.
+  // Fills with NaN (floating point) or -1 (integers), for tests of a kernel's output.
   void fill_poison(Stream& stream) { fill_bytes(stream, this->data(), 0xff, this->size_bytes()); }
 
  private:

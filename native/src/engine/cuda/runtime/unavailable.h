@@ -7,7 +7,7 @@
 
 namespace starpo::cuda {
 
-// What is known about a driver that reported no device.
+// Facts from which explain_no_device() finds the reason.
 struct DriverFacts {
   enum class Cause { insufficient_driver, no_device, other };
   Cause cause;

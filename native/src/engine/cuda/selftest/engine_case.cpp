@@ -47,9 +47,9 @@ void play_turn(Generator& generator, const DrawSettings& draws, std::vector<std:
 
 }  // namespace
 
-float case_value(std::uint32_t what, std::size_t index) {
+float case_value(std::uint32_t purpose, std::size_t index) {
   return 2 * uniform_open(
-                 Philox{5, RandomStream::environment_noise}(what, static_cast<std::uint32_t>(index), 0, 0)[0]) -
+                 Philox{5, RandomStream::environment_noise}(purpose, static_cast<std::uint32_t>(index), 0, 0)[0]) -
          1;
 }
 

@@ -27,7 +27,7 @@ class EngineCase {
 PackedBatch case_batch(std::span<const int> lengths);
 
 // Returns a number in [-1, 1) that depends on its purpose and an index.
-float case_value(std::uint32_t what, std::size_t index);
+float case_value(std::uint32_t purpose, std::size_t index);
 
 // The results of a training step on two micro-batches, whose loss has all terms of the policy loss.
 struct TrainingStep {
