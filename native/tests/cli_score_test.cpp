@@ -43,7 +43,7 @@ TEST_CASE("scores equal the reference forward pass and are bit-identical to trai
   ThreadPool threads(2);
   for (const bool tied : {true, false}) {
     CpuNetwork network(small_config({4, 2, 6, tied}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
-    const auto weights = lively_weights(network.layout());
+    const auto weights = large_weights(network.layout());
     network.write_weights(0, weights);
     const auto pass = network.make_pass();
     std::string input;
@@ -91,7 +91,7 @@ TEST_CASE("an invalid line gets an error, and the next line is scored") {
   ModelConfig config = small_config({4, 2, 6, true});
   config.max_position_embeddings = 8;
   CpuNetwork network(config, threads, Precision::fp32, ModelHead::language, NetworkUse::read);
-  network.write_weights(0, lively_weights(network.layout()));
+  network.write_weights(0, large_weights(network.layout()));
   const std::string good = "{\"ids\":[1,2,3,4,5,6,7,8]}\n";
   const json expected = answers_of(network, good).at(0);
   CHECK(expected.at("logprobs").size() == 7);
@@ -133,7 +133,7 @@ TEST_CASE("an invalid line gets an error, and the next line is scored") {
 TEST_CASE("a non-finite result is an error, not null") {
   ThreadPool threads(1);
   CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
-  std::vector<float> weights = lively_weights(network.layout());
+  std::vector<float> weights = large_weights(network.layout());
   for (float& weight : weights) weight *= 1e30f;
   network.write_weights(0, weights);
   CHECK(answers_of(network, "{\"ids\": [1, 2, 3]}").at(0).at("error").at("code") == "non_finite_score");
@@ -142,10 +142,10 @@ TEST_CASE("a non-finite result is an error, not null") {
 TEST_CASE("an output error ends score with an error") {
   ThreadPool threads(1);
   CpuNetwork network(small_config({4, 2, 6, true}), threads, Precision::fp32, ModelHead::language, NetworkUse::read);
-  network.write_weights(0, lively_weights(network.layout()));
+  network.write_weights(0, large_weights(network.layout()));
   std::istringstream requests("{\"ids\": [1, 2]}\n");
-  std::ostream nowhere(nullptr);
-  CHECK(error_code_of([&] { score_sequences(network, requests, nowhere); }) == "file_unwritable");
+  std::ostream null_stream(nullptr);
+  CHECK(error_code_of([&] { score_sequences(network, requests, null_stream); }) == "file_unwritable");
 }
 
 }  // namespace starpo

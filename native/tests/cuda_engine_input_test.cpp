@@ -31,7 +31,7 @@ struct GpuInput {
     needs.context = needs.pass_tokens = 16;
     engine->reserve(needs);
     network = engine->make_network(needs.model, head, NetworkUse::trained);
-    network->write_weights(0, lively_weights(network->layout()));
+    network->write_weights(0, large_weights(network->layout()));
     batch = {{1, 2, 3, 4, 5}, {0, 3, 5}, {1, 2, 4}};
     resize(3);
   }

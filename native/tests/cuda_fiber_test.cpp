@@ -278,7 +278,8 @@ TEST_CASE("emulated kernels: a missing barrier changes the result in some order"
   DeviceBuffer<float> two_rounds(128);
   std::vector<float> one_then_two(128, 2.0f);
   std::fill_n(one_then_two.begin(), 64, 1.0f);
-  const auto wrong_orders = [&](const DeviceBuffer<float>& buffer, const std::vector<float>& expected, auto launch) {
+  const auto orders_with_errors = [&](const DeviceBuffer<float>& buffer, const std::vector<float>& expected,
+                                      auto launch) {
     int wrong = 0;
     in_every_order([&] {
       launch();
@@ -286,15 +287,16 @@ TEST_CASE("emulated kernels: a missing barrier changes the result in some order"
     });
     return wrong;
   };
-  CHECK(wrong_orders(output, reversed,
-                     [&] { STARPO_LAUNCH(stream, 1, 64, 0, reverse<true>, device_input.data(), output.data()); }) == 0);
-  CHECK(wrong_orders(output, reversed, [&] {
+  CHECK(orders_with_errors(output, reversed, [&] {
+          STARPO_LAUNCH(stream, 1, 64, 0, reverse<true>, device_input.data(), output.data());
+        }) == 0);
+  CHECK(orders_with_errors(output, reversed, [&] {
           STARPO_LAUNCH(stream, 1, 64, 0, reverse<false>, device_input.data(), output.data());
         }) == kOrders);
-  CHECK(wrong_orders(two_rounds, one_then_two,
-                     [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<true>, two_rounds.data()); }) == 0);
-  CHECK(wrong_orders(two_rounds, one_then_two,
-                     [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<false>, two_rounds.data()); }) > 0);
+  CHECK(orders_with_errors(two_rounds, one_then_two,
+                           [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<true>, two_rounds.data()); }) == 0);
+  CHECK(orders_with_errors(two_rounds, one_then_two,
+                           [&] { STARPO_LAUNCH(stream, 1, 64, 0, rounds<false>, two_rounds.data()); }) > 0);
 }
 
 TEST_CASE("emulated kernels: a missing wait for an asynchronous copy changes the result in some order") {
@@ -339,7 +341,7 @@ TEST_CASE("emulated kernels: errors report kernel, block and threads") {
 
 #ifdef __SANITIZE_ADDRESS__
 TEST_CASE("emulated kernels: AddressSanitizer detects accesses beyond shared and device memory") {
-  const auto ends_badly = [](const std::function<void(Stream&)>& work) {
+  const auto aborts = [](const std::function<void(Stream&)>& work) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(STDERR_FILENO);
@@ -351,9 +353,9 @@ TEST_CASE("emulated kernels: AddressSanitizer detects accesses beyond shared and
     ::waitpid(child, &status, 0);
     return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   };
-  CHECK_FALSE(ends_badly([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 64 * sizeof(float), fill_shared); }));
-  CHECK(ends_badly([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 63 * sizeof(float), fill_shared); }));
+  CHECK_FALSE(aborts([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 64 * sizeof(float), fill_shared); }));
+  CHECK(aborts([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 63 * sizeof(float), fill_shared); }));
   DeviceBuffer<float> values(63);
-  CHECK(ends_badly([&](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 0, add_one, values.data(), 64); }));
+  CHECK(aborts([&](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 0, add_one, values.data(), 64); }));
 }
 #endif

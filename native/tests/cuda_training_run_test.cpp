@@ -43,7 +43,7 @@ struct DeviceRun : TinyRun {
     return read_text(run.path() / "checkpoints" / checkpoint / "trainer-state.safetensors");
   }
 
-  void begin_again() const { std::filesystem::remove_all(run.path() / "checkpoints"); }
+  void remove_checkpoints() const { std::filesystem::remove_all(run.path() / "checkpoints"); }
   std::vector<float> final_weights() const {
     const auto folder = run.path() / "checkpoints/000002";
     return read_model_folder_weights(folder, ParameterLayout(read_model_folder_config(folder)));
@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(DeviceRun,
   for (const std::string precision : {"fp32", "bf16"}) {
     CAPTURE(precision);
     config["precision"] = precision;
-    begin_again();
+    remove_checkpoints();
     CHECK(train() == 0);
     CHECK(events("started").back().at("device") == "cuda:0");
     CHECK(events("started").back().at("isa") == "sm_90");
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic and a KL term resumes
     config["precision"] = precision;
     config["critic"]["model"] = critic;
     config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", placement}});
-    begin_again();
+    remove_checkpoints();
     CHECK(train() == 0);
     check_exact(metrics());
     CHECK(metrics().at("critic/grad_norm") > 0);
@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(DeviceRun, "diagnostics run on the device and change no bit of
   config["rollout"].update({{"groups", 3}, {"slots", 6}});
   CHECK(train() == 0);
   const auto without = weights("000002"), state_without = state("000002");
-  begin_again();
+  remove_checkpoints();
   config["diagnostics"].update({{"every", 1}, {"samples", 6}});
   CHECK(train() == 0);
   CHECK(weights("000002") == without);
@@ -144,7 +144,7 @@ TEST_CASE_FIXTURE(DeviceRun, "a warm start learns the same on CPU and GPU and ca
        {std::pair<std::string, std::string>{"cuda", "cuda"}, {"cpu", "cuda"}, {"cuda", "cpu"}}) {
     CAPTURE(first);
     CAPTURE(second);
-    begin_again();
+    remove_checkpoints();
     config["iterations"] = 1;
     config["device"] = first;
     CHECK(train() == 0);
@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing")
                                                    1,
                                                    {}});
   };
-  const auto everything = [&] {
+  const auto full_state = [&] {
     std::vector<std::vector<float>> values;
     for (Trainable* each : {&state->replica.policy->trained(), &state->replica.critic->trained()})
       for (const StateVector which : {StateVector::weights, StateVector::first_moment, StateVector::second_moment})
@@ -227,14 +227,14 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing")
   };
 
   const auto episodes = play();
-  const auto before = everything();
+  const auto before = full_state();
   std::vector<int> progress;
   dry_step(run_config, state->replica, state->playground.chat.stop_ids(), [&](int done, int total) {
     CHECK(total == 3);
     progress.push_back(done);
   });
   CHECK(progress == std::vector<int>{0, 1, 2, 3});
-  CHECK(everything() == before);
+  CHECK(full_state() == before);
   const auto again = play();
   for (std::size_t i = 0; i < episodes.size(); ++i)
     for (std::size_t turn = 0; turn < episodes[i].turns.size(); ++turn) {
@@ -245,7 +245,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing")
   AdamWSettings settings{1e-2f, 0.9f, 0.999f, 1e-8f, 0, 0};
   CHECK(take_step(state->replica.policy->trained(), settings).gradient_norm == 0);
   CHECK(take_step(state->replica.critic->trained(), settings).gradient_norm == 0);
-  CHECK(everything() == before);
+  CHECK(full_state() == before);
 }
 
 TEST_CASE_FIXTURE(
@@ -259,7 +259,7 @@ TEST_CASE_FIXTURE(
   for (const auto& [part, kind, code] :
        {std::tuple{1.0, Failure::device, "gpu_failed"}, {0.6, Failure::out_of_memory, "gpu_out_of_memory"}}) {
     CAPTURE(part);
-    begin_again();
+    remove_checkpoints();
     {
       const cuda::emulated::FailAfter failing(static_cast<std::int64_t>(part * static_cast<double>(calls)) - 1,
                                               kind);  // the last call belongs to the last checkpoint
@@ -350,7 +350,7 @@ TEST_CASE_FIXTURE(DeviceRun, "non-finite numbers have the same codes on CPU and 
       update_policy(config, replica, 1, sequences, [](int, int) {});
     };
   };
-  const auto roll_out_with_a_nan = [](const RunConfig&, Replica& replica, const auto& roll_out) {
+  const auto roll_out_with_nan = [](const RunConfig&, Replica& replica, const auto& roll_out) {
     change(replica.policy->trained(), StateVector::weights, 70, std::numeric_limits<float>::quiet_NaN());
     roll_out();
   };
@@ -367,7 +367,7 @@ TEST_CASE_FIXTURE(DeviceRun, "non-finite numbers have the same codes on CPU and 
       CAPTURE(precision);
       config["device"] = device;
       config["precision"] = precision;
-      CHECK(code_of(roll_out_with_a_nan) == "non_finite_logprob");
+      CHECK(code_of(roll_out_with_nan) == "non_finite_logprob");
       CHECK(code_of(update_with(std::numeric_limits<double>::quiet_NaN())) == "non_finite_loss");
       CHECK(code_of(update_with(1e300)) == "non_finite_gradient");
       CHECK(code_of(update_with(1)) == "none");

@@ -19,7 +19,7 @@ std::vector<Precision> precisions() {
 }
 
 // Returns the log-probabilities of a batch and the choices of an episode as floats.
-std::vector<float> everything_of(Network& network) {
+std::vector<float> all_outputs(Network& network) {
   const PackedBatch batch = random_batch(network.layout().config(), {9, 40});
   std::vector<float> results(2 * batch.targets.size());
   const auto pass = network.make_pass();
@@ -48,15 +48,15 @@ TEST_CASE(
       const ModelConfig config = small_config({4, 2, 6, tied});
       const auto learning = engine.make_network(config, ModelHead::language, NetworkUse::trained),
                  read = engine.make_network(config, ModelHead::language, NetworkUse::read);
-      const auto weights = lively_weights(learning->layout());
+      const auto weights = large_weights(learning->layout());
       learning->write_weights(0, weights);
       for (std::size_t first = 0, size = 1; first < weights.size(); first += size, size = size * 3 % 1009 + 1)
         read->write_weights(first, std::span(weights).subspan(first, std::min(size, weights.size() - first)));
-      CHECK(same_bits(everything_of(*read), everything_of(*learning)));
+      CHECK(same_bits(all_outputs(*read), all_outputs(*learning)));
 
       const auto copied = engine.make_network(config, ModelHead::language, NetworkUse::read);
       copy_weights(*learning, *copied);
-      CHECK(same_bits(everything_of(*copied), everything_of(*learning)));
+      CHECK(same_bits(all_outputs(*copied), all_outputs(*learning)));
       const auto bytes = [&](NetworkUse use) { return CpuModel::bytes(learning->layout(), precision, use); };
       CHECK(bytes(NetworkUse::read) < bytes(NetworkUse::trained));
     }

@@ -44,13 +44,13 @@ double best_without_knowledge(const FrozenLakeLevel& level) {
 
 // Returns whether any ten actions reach the goal, given the draws of the slips (one per action).
 bool reachable(const FrozenLakeLevel& level, const std::array<double, kActions>& draws) {
-  std::vector<bool> here(level.holes.size(), false);
-  here[level.start] = true;
+  std::vector<bool> reached_cells(level.holes.size(), false);
+  reached_cells[level.start] = true;
   for (const double draw : draws) {
-    std::vector<bool> next(here.size(), false);
-    for (int cell = 0; cell < static_cast<int>(here.size()); ++cell) {
-      if (!here[cell] || ends_episode(level, cell)) {
-        next[cell] = next[cell] || (here[cell] && cell == level.goal);
+    std::vector<bool> next(reached_cells.size(), false);
+    for (int cell = 0; cell < static_cast<int>(reached_cells.size()); ++cell) {
+      if (!reached_cells[cell] || ends_episode(level, cell)) {
+        next[cell] = next[cell] || (reached_cells[cell] && cell == level.goal);
         continue;
       }
       for (int direction = 0; direction < 4; ++direction) {
@@ -58,9 +58,9 @@ bool reachable(const FrozenLakeLevel& level, const std::array<double, kActions>&
         next[outcomes.items[sample_outcome(outcomes, draw)].cell] = true;
       }
     }
-    here = next;
+    reached_cells = next;
   }
-  return here[level.goal];
+  return reached_cells[level.goal];
 }
 
 }  // namespace

@@ -234,14 +234,14 @@ TEST_CASE("shortest safe paths solve every level, and greedy paths have the Manh
     CHECK(greedy.size() == static_cast<std::size_t>(std::abs(level.goal / 4 - level.start / 4) +
                                                     std::abs(level.goal % 4 - level.start % 4)));
     CHECK(safe.size() >= greedy.size());
-    const auto follow = [&](const std::vector<std::string>& path) {
+    const auto reaches_goal = [&](const std::vector<std::string>& path) {
       const auto walker = lake.clone();
       for (const auto& action : path)
         if (walker->step(action).done) break;
       return walker->success();
     };
-    CHECK(follow(safe));
-    greedy_failures += !follow(greedy);
+    CHECK(reaches_goal(safe));
+    greedy_failures += !reaches_goal(greedy);
   }
   CHECK(greedy_failures > 0);
 }

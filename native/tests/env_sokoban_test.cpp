@@ -9,7 +9,7 @@ using nlohmann::json;
 namespace {
 
 // Returns the observations of a fixed sequence of thirty actions.
-std::string walk_about(Environment& sokoban) {
+std::string play_fixed_actions(Environment& sokoban) {
   std::string text;
   for (int i = 0; i < 30; ++i) {
     if (sokoban.step(sokoban.actions()[i * i / 7 % 4]).done) break;
@@ -115,10 +115,10 @@ TEST_CASE("noise has no effect on Sokoban, and a clone is independent") {
   noisy.step("Up");
   const auto clone = sokoban.clone();
   const auto before = clone->observation();
-  const auto followed = walk_about(sokoban);
-  CHECK(followed == walk_about(noisy));
+  const auto followed = play_fixed_actions(sokoban);
+  CHECK(followed == play_fixed_actions(noisy));
   CHECK(clone->observation() == before);
-  CHECK(walk_about(*clone) == followed);
+  CHECK(play_fixed_actions(*clone) == followed);
 }
 
 TEST_CASE("invalid Sokoban configurations are rejected") {

@@ -33,7 +33,7 @@ struct PlayerFixture {
   }
 };
 
-RunConfig talkative() {
+RunConfig player_config() {
   RunConfig config = small_run_config();
   config.rollout.max_response_tokens = 100;
   config.rollout.context = 1000;
@@ -44,7 +44,7 @@ RunConfig talkative() {
 
 // RAGEN's level for seed 0: "__GP / OO__ / _OO_ / O___", with the goal one step to the left.
 TEST_CASE("an action that reaches the goal ends the episode with its reward") {
-  const PlayerFixture fixture(talkative());
+  const PlayerFixture fixture(player_config());
   auto player = fixture.player(0);
   fixture.respond(player, "left it is</think><answer>Left</answer>");
   REQUIRE(player.finished());
@@ -86,7 +86,7 @@ class Echo final : public Environment {
 }  // namespace
 
 TEST_CASE("without named actions, the whole answer is one action, with the environment's own reward terms and flags") {
-  const PlayerFixture fixture(talkative());
+  const PlayerFixture fixture(player_config());
   EpisodePlayer player(fixture.state->playground.rules[0], std::make_unique<Echo>(), {0, 0, 0, 0, std::nullopt});
   fixture.respond(player, "</think><answer> one || two </answer>");
   REQUIRE(player.finished());
@@ -104,7 +104,7 @@ TEST_CASE("without named actions, the whole answer is one action, with the envir
 }
 
 TEST_CASE("reward terms, including penalties, add up to the score of an episode") {
-  const PlayerFixture fixture(talkative());
+  const PlayerFixture fixture(player_config());
   auto player = fixture.player(0);
   fixture.respond(player, "no answer");
   fixture.respond(player, "</think><answer>jump || Left</answer>");
@@ -118,7 +118,7 @@ TEST_CASE("reward terms, including penalties, add up to the score of an episode"
 }
 
 TEST_CASE("unknown actions are dropped with one penalty, case is ignored, and actions beyond the limit are ignored") {
-  RunConfig config = talkative();
+  RunConfig config = player_config();
   config.environments[0].max_actions_per_turn = 2;
   const PlayerFixture fixture(config);
   auto player = fixture.player(0);
@@ -136,7 +136,7 @@ TEST_CASE("unknown actions are dropped with one penalty, case is ignored, and ac
 }
 
 TEST_CASE("the action and turn limits end an episode") {
-  RunConfig config = talkative();
+  RunConfig config = player_config();
   config.environments[0].max_actions = 3;
   const PlayerFixture fixture(config);
   auto player = fixture.player(0);
@@ -158,12 +158,12 @@ TEST_CASE("the action and turn limits end an episode") {
 }
 
 TEST_CASE("conversations are ChatML with the forced prefix, and a board can't forge a turn") {
-  const PlayerFixture fixture(talkative());
+  const PlayerFixture fixture(player_config());
   auto player = fixture.player(0);
   CHECK(fixture.state->playground.tokenizer.decode(player.prompt()) ==
         "<|im_start|>user\n__GP\nOO__\n_OO_\nO___<|im_end|>\n<|im_start|>assistant\n<think>");
 
-  RunConfig config = talkative();
+  RunConfig config = player_config();
   config.environments[0].prompt.first = "<|im_end|>";
   const PlayerFixture forged(config);
   const auto prompt = forged.player(0).prompt();
@@ -171,7 +171,7 @@ TEST_CASE("conversations are ChatML with the forced prefix, and a board can't fo
 }
 
 TEST_CASE("another stop id ends a response, and the next turn begins with an untrained turn end") {
-  const PlayerFixture fixture(talkative());
+  const PlayerFixture fixture(player_config());
   const auto& tokenizer = fixture.state->playground.tokenizer;
   const std::int32_t end_of_text = tokenizer.token_id("<|endoftext|>");
   const ChatFormat chat(tokenizer, true, {end_of_text});
@@ -188,7 +188,7 @@ TEST_CASE("another stop id ends a response, and the next turn begins with an unt
 }
 
 TEST_CASE("a prompt that does not fit the context is rejected with context_too_small") {
-  RunConfig config = talkative();
+  RunConfig config = player_config();
   config.rollout.context = 110;
   const PlayerFixture fixture(config);
   try {

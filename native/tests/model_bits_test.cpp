@@ -26,7 +26,7 @@ ModelConfig decode_config() {
 struct Setting {
   explicit Setting(const ModelConfig& config, int thread_count = 2, Precision precision = Precision::fp32)
       : threads(thread_count), model(config, threads, precision) {
-    load(model, lively_weights(model.layout()));
+    load(model, large_weights(model.layout()));
   }
   ThreadPool threads;
   CpuModel model;

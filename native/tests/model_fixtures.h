@@ -38,7 +38,7 @@ inline float random_value(std::uint32_t what, std::uint32_t index) {
 }
 
 // Weights so large that attention and gates are far from linear. Biases and norms vary too.
-inline std::vector<float> lively_weights(const ParameterLayout& layout) {
+inline std::vector<float> large_weights(const ParameterLayout& layout) {
   std::vector<float> weights(layout.size());
   for (const TensorSlot& tensor : layout.tensors())
     for (std::size_t i = 0; i < tensor.size; ++i) {

@@ -53,7 +53,7 @@ TEST_CASE("a model folder is read as it was written") {
   for (const bool tied : {true, false}) {
     const TemporaryFolder folder;
     const ParameterLayout layout(small_config({4, 2, 6, tied}));
-    const std::vector<float> weights = lively_weights(layout);
+    const std::vector<float> weights = large_weights(layout);
     write_model_folder(folder.path(), layout, weights, {3});
     CHECK(read_model_folder_config(folder.path()) == layout.config());
     CHECK(same_bits(read_model_folder_weights(folder.path(), layout), weights));

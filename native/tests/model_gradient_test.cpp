@@ -39,7 +39,7 @@ void check_critic(const Shape& shape) {
   ThreadPool threads(2);
   CpuModel critic(config, threads, Precision::fp32, ModelHead::value);
   const ParameterLayout& layout = critic.layout();
-  const std::vector<float> weights = lively_weights(layout);
+  const std::vector<float> weights = large_weights(layout);
   load(critic, weights);
   const PackedBatch batch = random_batch(config, {7, 1, 14, 3});
   const std::size_t count = batch.targets.size();
@@ -78,7 +78,7 @@ void check_kl(KlEstimator estimator) {
   ThreadPool threads(2);
   CpuModel model(config, threads);
   const ParameterLayout& layout = model.layout();
-  const std::vector<float> weights = lively_weights(layout);
+  const std::vector<float> weights = large_weights(layout);
   load(model, weights);
   const PackedBatch batch = random_batch(config, {9, 5});
   const std::size_t count = batch.targets.size();
@@ -110,7 +110,7 @@ void check_model(const Shape& shape) {
   ThreadPool threads(2);
   CpuModel model(config, threads);
   const ParameterLayout& layout = model.layout();
-  const std::vector<float> weights = lively_weights(layout);
+  const std::vector<float> weights = large_weights(layout);
   load(model, weights);
   const PackedBatch batch = random_batch(config, {7, 1, 14, 3});
   const TrainingResult result = train(model, {batch}, kGradientTemperature);
@@ -157,7 +157,7 @@ TEST_CASE("the decoder's logits match the double-precision model") {
   const ModelConfig config = small_config({4, 2, 6, false});
   ThreadPool threads(2);
   CpuModel model(config, threads);
-  const std::vector<float> weights = lively_weights(model.layout());
+  const std::vector<float> weights = large_weights(model.layout());
   load(model, weights);
   const PackedBatch batch = random_batch(config, {60});
   const reference::Outputs expected = reference::forward(model.layout(), {weights.begin(), weights.end()}, batch, 1);

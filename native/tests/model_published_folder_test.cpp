@@ -78,7 +78,7 @@ struct PublishedFolder {
   PublishedFolder(bool tied, const std::vector<std::string>& types)
       : layout(small_config({4, 2, 6, tied})), expected(layout.size()) {
     write_model_config(layout.config(), folder.path() / "config.json");
-    const std::vector<float> weights = lively_weights(layout);
+    const std::vector<float> weights = large_weights(layout);
     shards.resize(types.size());
     json map;
     for (std::size_t i = 0; i < layout.tensors().size(); ++i) {

@@ -72,7 +72,7 @@ void check_sharing(const Shape& shape, Precision precision) {
   const ModelConfig config = small_config(shape);
   ThreadPool threads(2);
   CpuModel model(config, threads, precision);
-  load(model, lively_weights(model.layout()));
+  load(model, large_weights(model.layout()));
   Sequences sequences(model, 11, 90);
 
   // Two groups with prompts of 37 and 32 tokens, which end within a panel and at its end.
@@ -112,7 +112,7 @@ TEST_CASE("slots that share a prefix may fill their context") {
   const ModelConfig config = small_config(Shape{20, 1, 64, true});
   ThreadPool threads(1);
   CpuModel model(config, threads, Precision::fp32);
-  load(model, lively_weights(model.layout()));
+  load(model, large_weights(model.layout()));
   Sequences sequences(model, 3, 96);
   sequences.extend({{0, 37}});
   for (int slot = 1; slot < 3; ++slot) sequences.copy(0, slot, 37);

@@ -39,7 +39,7 @@ Tokenizer changed_starter(const std::string& pointer, const json& value) {
 }
 
 // Returns the error code for a changed copy of the starter's tokenizer.json.
-std::string code_with(const std::string& pointer, const json& value) {
+std::string code_after_change(const std::string& pointer, const json& value) {
   return error_code_of([&] { changed_starter(pointer, value); });
 }
 
@@ -253,22 +253,22 @@ TEST_CASE("a missing or damaged tokenizer is rejected") {
   CHECK_THROWS_WITH(Tokenizer::load(folder.path() / "gone"), doctest::Contains("was not found"));
   write_text(folder.path() / "tokenizer.json", "{\"model\":");
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
-  CHECK(code_with("/model/vocab/player", "12") == "tokenizer_invalid");
-  CHECK(code_with("/model/vocab/player", 5) == "tokenizer_invalid");
-  CHECK(code_with("/model/vocab/player", -1) == "tokenizer_invalid");
-  CHECK(code_with("/model/vocab", json{{"a", 0}}) == "tokenizer_invalid");
-  CHECK(code_with("/model/merges/0", json{"zz", "y"}) == "tokenizer_invalid");
-  CHECK(code_with("/model/merges/0", 3) == "tokenizer_invalid");
-  CHECK(code_with("/model/merges/0", "player") == "tokenizer_invalid");
-  CHECK(code_with("/model/merges", nullptr) == "tokenizer_invalid");
-  CHECK(code_with("/added_tokens/0", 3) == "tokenizer_invalid");
-  CHECK(code_with("/added_tokens/0/id", 4294967301) == "tokenizer_invalid");
-  CHECK(code_with("/added_tokens/0/id", 1.5) == "tokenizer_invalid");
-  CHECK(code_with("/added_tokens/0/content", "") == "tokenizer_invalid");
-  CHECK(code_with("/added_tokens/0/content", "player") == "tokenizer_invalid");
+  CHECK(code_after_change("/model/vocab/player", "12") == "tokenizer_invalid");
+  CHECK(code_after_change("/model/vocab/player", 5) == "tokenizer_invalid");
+  CHECK(code_after_change("/model/vocab/player", -1) == "tokenizer_invalid");
+  CHECK(code_after_change("/model/vocab", json{{"a", 0}}) == "tokenizer_invalid");
+  CHECK(code_after_change("/model/merges/0", json{"zz", "y"}) == "tokenizer_invalid");
+  CHECK(code_after_change("/model/merges/0", 3) == "tokenizer_invalid");
+  CHECK(code_after_change("/model/merges/0", "player") == "tokenizer_invalid");
+  CHECK(code_after_change("/model/merges", nullptr) == "tokenizer_invalid");
+  CHECK(code_after_change("/added_tokens/0", 3) == "tokenizer_invalid");
+  CHECK(code_after_change("/added_tokens/0/id", 4294967301) == "tokenizer_invalid");
+  CHECK(code_after_change("/added_tokens/0/id", 1.5) == "tokenizer_invalid");
+  CHECK(code_after_change("/added_tokens/0/content", "") == "tokenizer_invalid");
+  CHECK(code_after_change("/added_tokens/0/content", "player") == "tokenizer_invalid");
   for (const char* flag : {"special", "normalized", "single_word", "lstrip", "rstrip"})
-    CHECK(code_with(std::string("/added_tokens/0/") + flag, "yes") == "tokenizer_invalid");
-  CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "(a") == "tokenizer_invalid");
+    CHECK(code_after_change(std::string("/added_tokens/0/") + flag, "yes") == "tokenizer_invalid");
+  CHECK(code_after_change("/pre_tokenizer/pretokenizers/0/pattern/Regex", "(a") == "tokenizer_invalid");
   write_text(folder.path() / "tokenizer.json", std::string(2'000'000, '['));
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
   write_text(folder.path() / "tokenizer.json", "{\"model\": \"\xFF\"}");
@@ -279,20 +279,20 @@ TEST_CASE("a missing or damaged tokenizer is rejected") {
 }
 
 TEST_CASE("unsupported tokenizer features are rejected") {
-  CHECK(code_with("/version", "1.0") == "none");
-  CHECK(code_with("/normalizer", {{"type", "NFC"}}) == "none");
-  CHECK(code_with("/normalizer", {{"type", "Sequence"}, {"normalizers", json::array()}}) == "none");
-  CHECK(code_with("/normalizer", {{"type", "NFKC"}}) == "tokenizer_unsupported");
-  CHECK(code_with("/normalizer", "NFC") == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer/pretokenizers/0/behavior", "Removed") == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer/pretokenizers/0/invert", true) == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern", {{"String", " "}}) == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer", {{"type", "Whitespace"}}) == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer", nullptr) == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "\\w+") == "tokenizer_unsupported");
-  CHECK(code_with("/pre_tokenizer/pretokenizers/1/add_prefix_space", true) == "tokenizer_unsupported");
-  CHECK(code_with("/post_processor", {{"type", "TemplateProcessing"}}) == "tokenizer_unsupported");
-  CHECK(code_with("/model/type", "WordPiece") == "tokenizer_unsupported");
-  CHECK(code_with("/model/dropout", 0.1) == "tokenizer_unsupported");
-  CHECK(code_with("/model/ignore_merges", true) == "tokenizer_unsupported");
+  CHECK(code_after_change("/version", "1.0") == "none");
+  CHECK(code_after_change("/normalizer", {{"type", "NFC"}}) == "none");
+  CHECK(code_after_change("/normalizer", {{"type", "Sequence"}, {"normalizers", json::array()}}) == "none");
+  CHECK(code_after_change("/normalizer", {{"type", "NFKC"}}) == "tokenizer_unsupported");
+  CHECK(code_after_change("/normalizer", "NFC") == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer/pretokenizers/0/behavior", "Removed") == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer/pretokenizers/0/invert", true) == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer/pretokenizers/0/pattern", {{"String", " "}}) == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer", {{"type", "Whitespace"}}) == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer", nullptr) == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer/pretokenizers/0/pattern/Regex", "\\w+") == "tokenizer_unsupported");
+  CHECK(code_after_change("/pre_tokenizer/pretokenizers/1/add_prefix_space", true) == "tokenizer_unsupported");
+  CHECK(code_after_change("/post_processor", {{"type", "TemplateProcessing"}}) == "tokenizer_unsupported");
+  CHECK(code_after_change("/model/type", "WordPiece") == "tokenizer_unsupported");
+  CHECK(code_after_change("/model/dropout", 0.1) == "tokenizer_unsupported");
+  CHECK(code_after_change("/model/ignore_merges", true) == "tokenizer_unsupported");
 }

@@ -21,7 +21,7 @@ struct Start : TinyRun {
   }
 
   // Returns the error of a run with an invalid model folder, on either device.
-  void check_refused(const std::string& code, const std::string& named) {
+  void check_rejected(const std::string& code, const std::string& named) {
     for (const std::string device : {"cpu", "cuda"}) {
       CAPTURE(device);
       CAPTURE(named);
@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(Start, "a run rejects a model that is not Qwen2 and reports th
   for (const auto& [field, value] : changes.items()) {
     write_text(model.path() / "config.json", good.dump());
     change_model_config({{field, value}});
-    check_refused("model_unsupported", field);
+    check_rejected("model_unsupported", field);
   }
 }
 
@@ -57,21 +57,21 @@ TEST_CASE_FIXTURE(Start, "a run rejects weights that are not finite or do not ma
   auto weights = read_model_folder_weights(model.path(), layout);
   weights[layout.find("model.layers.0.mlp.up_proj.weight").offset + 3] = std::numeric_limits<float>::quiet_NaN();
   write_model_folder(model.path(), layout, weights, {507});
-  check_refused("model_weights_non_finite", "model.layers.0.mlp.up_proj.weight");
+  check_rejected("model_weights_non_finite", "model.layers.0.mlp.up_proj.weight");
 
   make_tiny_model_folder(model.path());
   change_model_config({{"intermediate_size", 104}});
-  check_refused("model_tensor_shape", "model.layers.0.mlp");
+  check_rejected("model_tensor_shape", "model.layers.0.mlp");
   make_tiny_model_folder(model.path());
   change_model_config({{"num_hidden_layers", 2}});
-  check_refused("model_tensor_missing", "model.layers.1");
+  check_rejected("model_tensor_missing", "model.layers.1");
 }
 
 TEST_CASE_FIXTURE(Start, "a run rejects a model without a tokenizer or with another model's tokenizer") {
   change_model_config({{"vocab_size", 504}});
-  check_refused("model_tokenizer_mismatch", "504");
+  check_rejected("model_tokenizer_mismatch", "504");
   std::filesystem::remove(model.path() / "tokenizer.json");
-  check_refused("tokenizer_missing", "tokenizer.json");
+  check_rejected("tokenizer_missing", "tokenizer.json");
 }
 
 TEST_CASE_FIXTURE(Start, "a GPU rejects a shape without kernels and suggests a supported one") {

@@ -13,7 +13,7 @@ using namespace starpo::test;
 
 namespace {
 
-Episode thinking(int group, const std::string& board, const std::string& reasoning) {
+Episode episode_with_reasoning(int group, const std::string& board, const std::string& reasoning) {
   Episode episode;
   episode.spec = {0, group, 0, 0, std::nullopt};
   episode.initial = board;
@@ -21,14 +21,14 @@ Episode thinking(int group, const std::string& board, const std::string& reasoni
   return episode;
 }
 
-Metrics thought_metrics(const std::vector<Episode>& episodes) {
+Metrics metrics_of_reasoning(const std::vector<Episode>& episodes) {
   Metrics metrics;
   add_reasoning_metrics(episodes, metrics);
   return metrics;
 }
 
 // Returns an episode with this first executed action (index into Left, Right, Up, Down), or none if -1.
-Episode moving(int group, int action) {
+Episode episode_with_action(int group, int action) {
   Episode episode;
   episode.spec = {0, group, 0, 0, std::nullopt};
   episode.action_names = {"Left", "Right", "Up", "Down"};
@@ -54,8 +54,8 @@ TEST_CASE("one reasoning text for every board is a template: all similarities an
   std::vector<Episode> episodes;
   for (int group = 0; group < 3; ++group)
     for (int i = 0; i < 4; ++i)
-      episodes.push_back(thinking(group, "board " + std::to_string(group), "I go to the goal."));
-  const auto metrics = thought_metrics(episodes);
+      episodes.push_back(episode_with_reasoning(group, "board " + std::to_string(group), "I go to the goal."));
+  const auto metrics = metrics_of_reasoning(episodes);
   for (const auto name : {metric::kRolloutTemplateShare, metric::kRolloutThoughtLikenessInGroup,
                           metric::kRolloutThoughtLikenessAcross, metric::kRolloutCommonOpeningShare})
     CHECK(at(metrics, name) == 1);
@@ -66,12 +66,12 @@ TEST_CASE("one reasoning text for every board is a template: all similarities an
 
 TEST_CASE("similarity of reasoning is the share of common word 3-grams") {
   const std::vector<Episode> episodes{
-      thinking(0, "A", "go down  to\nthe goal"),  // go down to, down to the, to the goal
-      thinking(0, "A", "go down to a hole"),      // go down to, down to a, to a hole
-      thinking(1, "B", "go left"),
-      thinking(1, "B", "go down to the hole"),  // go down to, down to the, to the hole
+      episode_with_reasoning(0, "A", "go down  to\nthe goal"),  // go down to, down to the, to the goal
+      episode_with_reasoning(0, "A", "go down to a hole"),      // go down to, down to a, to a hole
+      episode_with_reasoning(1, "B", "go left"),
+      episode_with_reasoning(1, "B", "go down to the hole"),  // go down to, down to the, to the hole
   };
-  const auto metrics = thought_metrics(episodes);
+  const auto metrics = metrics_of_reasoning(episodes);
   CHECK(at(metrics, metric::kRolloutThoughtLikenessInGroup) == doctest::Approx((1.0 / 5 + 0) / 2));
   CHECK(at(metrics, metric::kRolloutThoughtLikenessAcross) == doctest::Approx((0 + 1.0 / 5) / 2));
   CHECK(at(metrics, metric::kRolloutCommonOpeningShare) == 0.75);
@@ -81,20 +81,24 @@ TEST_CASE("similarity of reasoning is the share of common word 3-grams") {
 TEST_CASE("names of boards and the order of groups do not change similarity") {
   const std::vector<std::string> reasoning{"a b c d", "a b c", "b c d e", "x y", "a b c d", ""};
   std::vector<Episode> episodes, renamed;
-  for (int i = 0; i < 6; ++i) episodes.push_back(thinking(i / 2, std::string(1, "ABC"[i / 2]), reasoning[i]));
-  for (int i : {4, 5, 0, 1, 2, 3}) renamed.push_back(thinking(7 - i / 2, std::string(1, "zyx"[i / 2]), reasoning[i]));
-  const auto here = thought_metrics(episodes), there = thought_metrics(renamed);
-  REQUIRE(here.size() == there.size());
-  for (const auto& [name, value] : here) CHECK(there.at(name) == doctest::Approx(value));
+  for (int i = 0; i < 6; ++i)
+    episodes.push_back(episode_with_reasoning(i / 2, std::string(1, "ABC"[i / 2]), reasoning[i]));
+  for (int i : {4, 5, 0, 1, 2, 3})
+    renamed.push_back(episode_with_reasoning(7 - i / 2, std::string(1, "zyx"[i / 2]), reasoning[i]));
+  const auto original = metrics_of_reasoning(episodes), renamed_metrics = metrics_of_reasoning(renamed);
+  REQUIRE(original.size() == renamed_metrics.size());
+  for (const auto& [name, value] : original) CHECK(renamed_metrics.at(name) == doctest::Approx(value));
   CHECK(most_common_reasoning(episodes).text == most_common_reasoning(renamed).text);
 }
 
 TEST_CASE("groups on the same board are not compared across groups, nor single episodes within a group") {
-  const auto one_board = thought_metrics(
-      {thinking(0, "A", "a b c"), thinking(0, "A", "a b c"), thinking(1, "A", "a b c"), thinking(1, "A", "a b c")});
+  const auto one_board =
+      metrics_of_reasoning({episode_with_reasoning(0, "A", "a b c"), episode_with_reasoning(0, "A", "a b c"),
+                            episode_with_reasoning(1, "A", "a b c"), episode_with_reasoning(1, "A", "a b c")});
   CHECK(at(one_board, metric::kRolloutThoughtLikenessInGroup) == 1);
   CHECK_FALSE(has(one_board, metric::kRolloutThoughtLikenessAcross));
-  const auto alone = thought_metrics({thinking(0, "A", "a b c"), thinking(1, "B", "a b c")});
+  const auto alone =
+      metrics_of_reasoning({episode_with_reasoning(0, "A", "a b c"), episode_with_reasoning(1, "B", "a b c")});
   CHECK_FALSE(has(alone, metric::kRolloutThoughtLikenessInGroup));
   CHECK(at(alone, metric::kRolloutThoughtLikenessAcross) == 1);
 }
@@ -102,9 +106,10 @@ TEST_CASE("groups on the same board are not compared across groups, nor single e
 TEST_CASE("a template is truncated to 300 characters, and an invalid response counts as its own reasoning") {
   std::string runes;
   for (int i = 0; i < 301; ++i) runes += "é";
-  CHECK(most_common_reasoning(std::vector<Episode>{thinking(0, "A", runes)}).text == runes.substr(0, 600));
-  CHECK(most_common_reasoning(std::vector<Episode>{thinking(0, "A", "short")}).text == "short");
-  Episode invalid = thinking(0, "A", "");
+  CHECK(most_common_reasoning(std::vector<Episode>{episode_with_reasoning(0, "A", runes)}).text ==
+        runes.substr(0, 600));
+  CHECK(most_common_reasoning(std::vector<Episode>{episode_with_reasoning(0, "A", "short")}).text == "short");
+  Episode invalid = episode_with_reasoning(0, "A", "");
   invalid.turns[0].think = std::nullopt;
   invalid.turns[0].response = "<think>and so on";
   CHECK(first_reasoning(invalid) == "<think>and so on");
@@ -138,7 +143,7 @@ TEST_CASE("entropy is reported per part and turn of a response, and repeated 4-g
 }
 
 TEST_CASE("action shares use the environment's names, regardless of spelling in responses") {
-  Episode episode = moving(0, 0);
+  Episode episode = episode_with_action(0, 0);
   episode.turns[0].executed = {{"left", 0, "", true, true, false, false, {}},
                                {"UP", 0, "", true, true, false, false, {}},
                                {"Left", 0, "", true, true, false, false, {}}};
@@ -148,7 +153,7 @@ TEST_CASE("action shares use the environment's names, regardless of spelling in 
   CHECK(metrics.at("rollout/action_share/Down") == 0);
   CHECK(metrics.size() == 5);  // four shares and the first-action entropy; dependence is undefined for one group
 
-  Episode free_text = moving(0, 0);
+  Episode free_text = episode_with_action(0, 0);
   free_text.action_names.clear();
   CHECK(action_metrics({free_text, free_text}).empty());
 }
@@ -156,17 +161,18 @@ TEST_CASE("action shares use the environment's names, regardless of spelling in 
 TEST_CASE("a first action that is determined by the board has full dependence, and no action counts as a choice") {
   std::vector<Episode> episodes;
   for (int group = 0; group < 2; ++group)
-    for (int i = 0; i < 4; ++i) episodes.push_back(moving(group, group - 1));
+    for (int i = 0; i < 4; ++i) episodes.push_back(episode_with_action(group, group - 1));
   const auto metrics = action_metrics(episodes);
   CHECK(at(metrics, metric::kRolloutFirstActionEntropy) == doctest::Approx(std::log(2)));
   CHECK(at(metrics, metric::kRolloutFirstActionDependence) == doctest::Approx(std::log(2) + 1 / 16.0));
-  CHECK_FALSE(has(action_metrics({moving(0, 0), moving(1, 1)}), metric::kRolloutFirstActionDependence));
+  CHECK_FALSE(has(action_metrics({episode_with_action(0, 0), episode_with_action(1, 1)}),
+                  metric::kRolloutFirstActionDependence));
 }
 
 TEST_CASE("arms count by position: always pulling the first shown arm has no dependence") {
   std::vector<Episode> first_shown, always_dragon;
   for (int i = 0; i < 16; ++i) {
-    Episode episode = moving(i / 8, 0);
+    Episode episode = episode_with_action(i / 8, 0);
     episode.action_names =
         i < 8 ? std::vector<std::string>{"Phoenix", "Dragon"} : std::vector<std::string>{"Dragon", "Phoenix"};
     episode.turns[1].executed[0].action = episode.action_names[0];
@@ -185,7 +191,7 @@ TEST_CASE("first actions that ignore the board have near-zero dependence, averag
     const Philox random{seed, RandomStream::train_sampling};
     std::vector<Episode> episodes;
     for (std::uint32_t i = 0; i < 128; ++i)
-      episodes.push_back(moving(static_cast<int>(i / 16), static_cast<int>(random(0, i, 0, 0)[0] % 4)));
+      episodes.push_back(episode_with_action(static_cast<int>(i / 16), static_cast<int>(random(0, i, 0, 0)[0] % 4)));
     sum += at(action_metrics(episodes), metric::kRolloutFirstActionDependence);
   }
   CHECK(sum / seeds < 0.02);  // 0.08 without the correction
@@ -195,7 +201,7 @@ TEST_CASE("an iteration reports its reasoning template, and all its metrics are 
   TinyRun tiny;
   tiny.config["rollout"]["think"] = true;
   REQUIRE(tiny.train() == 0);
-  const auto known = [](const std::string& name) {
+  const auto is_described = [](const std::string& name) {
     return std::ranges::any_of(metric::kIterationMetrics,
                                [&](const auto& each) { return metric::is_named(name, each.name); });
   };
@@ -205,7 +211,7 @@ TEST_CASE("an iteration reports its reasoning template, and all its metrics are 
     const json& metrics = event.at("metrics");
     for (const auto& [name, value] : metrics.items()) {
       CAPTURE(name);
-      CHECK(known(name));
+      CHECK(is_described(name));
     }
     CHECK(event.at("template").at("text").is_string());
     CHECK(event.at("template").at("share") == metrics.at("rollout/template_share"));

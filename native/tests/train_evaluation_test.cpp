@@ -188,10 +188,10 @@ TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation name is used once, and canceli
   const auto before = files_in(run.path() / "evaluations");
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "once"}); }) == "evaluation_exists");
   const auto plan = plan_evaluation(run.path(), {.checkpoint = 1, .name = "given-up"});
-  const auto give_up = [](int done, int) {
+  const auto cancel = [](int done, int) {
     if (done > 0) throw Error("evaluation_cancelled", "given up", "start again");
   };
-  CHECK(error_code_of([&] { evaluate_checkpoint(run.path(), 1, plan, give_up); }) == "evaluation_cancelled");
+  CHECK(error_code_of([&] { evaluate_checkpoint(run.path(), 1, plan, cancel); }) == "evaluation_cancelled");
   CHECK(files_in(run.path() / "evaluations") == before);
 }
 

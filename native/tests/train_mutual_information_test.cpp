@@ -20,10 +20,10 @@ Metrics information(const ReasoningLikelihoods& likelihoods) {
 }
 
 // A policy that chooses one of several reasoning texts of 10 tokens each, with a distribution per prompt.
-class ThoughtPolicy {
+class ReasoningPolicy {
  public:
   // weights: [prompts][texts], not normalized.
-  explicit ThoughtPolicy(std::vector<std::vector<double>> weights) : probabilities_(std::move(weights)) {
+  explicit ReasoningPolicy(std::vector<std::vector<double>> weights) : probabilities_(std::move(weights)) {
     for (auto& own : probabilities_) {
       const double sum = std::accumulate(own.begin(), own.end(), 0.0);
       for (double& each : own) each /= sum;
@@ -71,8 +71,8 @@ TEST_CASE("reasoning that depends on the prompt reaches nearly the maximum mutua
         independent[prompt][text] = weight(0, text);
       }
     }
-    const auto bound = information(ThoughtPolicy(dependent).think(seed, 8)),
-               free = information(ThoughtPolicy(independent).think(seed, 8));
+    const auto bound = information(ReasoningPolicy(dependent).think(seed, 8)),
+               free = information(ReasoningPolicy(independent).think(seed, 8));
     const double ceiling = value_of(bound, metric::kDiagnosticsMutualInformationCeiling);
     CHECK(ceiling == doctest::Approx(std::log(8)));
     CHECK(value_of(bound, metric::kDiagnosticsMutualInformation) >= 0.8 * ceiling);

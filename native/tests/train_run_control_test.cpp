@@ -85,19 +85,20 @@ TEST_CASE_FIXTURE(ControlledRun, "a checkpoint can be pinned and unpinned, and f
   const auto folder = run.path() / "checkpoints/000005";
   std::filesystem::create_directories(folder);
   write_text(folder / "trainer-state.safetensors", "");
-  const auto ask = [&](const char* command, const json& args) {
+  const auto send_command = [&](const char* command, const json& args) {
     append_text(run.path() / "control.jsonl",
                 json{{"v", 1}, {"id", command}, {"command", command}, {"args", args}}.dump() + "\n");
     control.poll();
   };
   const json five{{"iteration", 5}};
-  ask("unpin", five), ask("pin", five), ask("pin", five);
+  send_command("unpin", five), send_command("pin", five), send_command("pin", five);
   CHECK(std::filesystem::exists(folder / "pinned"));
-  ask("unpin", five);
+  send_command("unpin", five);
   CHECK_FALSE(std::filesystem::exists(folder / "pinned"));
-  ask("pin", {{"iteration", 6}}), ask("pin", {{"iteration", -1}}), ask("pin", json::object());
+  send_command("pin", {{"iteration", 6}}), send_command("pin", {{"iteration", -1}}),
+      send_command("pin", json::object());
   std::filesystem::remove(folder / "trainer-state.safetensors");
-  ask("pin", five);
+  send_command("pin", five);
   CHECK(events() == "unpin- pin+ pin- unpin+ pin- pin- pin- pin-");
 }
 
@@ -122,12 +123,12 @@ TEST_CASE_FIXTURE(ControlledRun, "a pause blocks until the run is resumed and is
   const auto start = std::chrono::steady_clock::now();
   const Stopwatch watch(control);
   send({"pause"});
-  std::thread person([this] {
+  std::thread user([this] {
     while (events() != "pause+ paused") std::this_thread::yield();
     send({"resume"});
   });
   control.poll();
-  person.join();
+  user.join();
   CHECK(events() == "pause+ paused resume+ resumed");
   CHECK(control.paused_seconds() > 0);
   const double worked = watch.seconds();

@@ -111,31 +111,31 @@ TEST_CASE_FIXTURE(TinyRun, "a pause can write a checkpoint of the last iteration
   const auto send = [&](const char* command) {
     append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
   };
-  const auto until = [&](auto&& found) {
+  const auto wait_until = [&](auto&& found) {
     while (!found()) std::this_thread::yield();
   };
   int held = 0;
-  std::thread person([&] {
+  std::thread user([&] {
     // If the pause falls into the update, request it again.
     for (std::size_t pauses = 1; held == 0; ++pauses) {
-      until([&] { return events("iteration").size() >= pauses; });
+      wait_until([&] { return events("iteration").size() >= pauses; });
       send("pause");
-      until([&] { return events("paused").size() == pauses; });
+      wait_until([&] { return events("paused").size() == pauses; });
       const auto iteration = events("iteration").size(), answers = events("acknowledged").size();
       send("checkpoint");
-      until([&] { return events("acknowledged").size() > answers; });
+      wait_until([&] { return events("acknowledged").size() > answers; });
       const auto message = events("acknowledged").back().at("message").get<std::string>();
       if (message.ends_with("is being written")) {
-        until([&] { return events("checkpoint").back().at("iteration") == iteration; });
+        wait_until([&] { return events("checkpoint").back().at("iteration") == iteration; });
         held = static_cast<int>(iteration);
       }
       send("resume");
-      until([&] { return events("resumed").size() == pauses; });
+      wait_until([&] { return events("resumed").size() == pauses; });
     }
     send("stop");
   });
   CHECK(train() == 0);
-  person.join();
+  user.join();
   CHECK(std::filesystem::exists(run.path() / checkpoint_path(held) / "trainer-state.json"));
   const int reached = events("stopped").back().at("iteration");
 

@@ -1,5 +1,7 @@
 #include "train/evaluation/evaluation.h"
 
+#include <nlohmann/json.hpp>
+
 #include "rollout/episode_json.h"
 #include "rollout/rollout.h"
 #include "train/context/levels.h"
