@@ -32,6 +32,7 @@ namespace {
 using namespace starpo;
 using Json = nlohmann::ordered_json;
 
+// Sets random weights so large that attention, gates and the distribution over tokens are far from trivial.
 void set_initial_weights(Network& network, ThreadPool& threads) {
   std::vector<float> weights = initial_weights(network.layout(), 1, threads);
   for (float& weight : weights)

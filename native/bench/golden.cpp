@@ -82,8 +82,8 @@ class GoldenRun {
     Trainable& trained = network_->trained();
     for (std::size_t step = 0; step < golden_.at("losses").size(); ++step) {
       trained.clear_gradients();
-      // The first AdamW step depends mainly on the sign of each gradient, so rounding errors of gradients near 0 are as
-      // large as the gradients in all later steps.
+      // The first AdamW step depends mainly on the sign of each gradient. Rounding errors of gradients near 0 can
+      // change the sign, so later steps have separate differences.
       const std::string suffix = step == 0 ? "" : "_after_steps";
       differences_["loss" + suffix].add(forward_backward(step == 0), golden_["losses"][step]);
       const double norm = golden_.at("gradient_norms").at(step);

@@ -1,11 +1,10 @@
-"""Goldens: what PyTorch makes of a Qwen2 model with made-up weights, for native/tests/goldens_test.cpp and `starpo-bench golden`.
+"""Computes goldens: the results of PyTorch for a Qwen2 model with weights from a formula, for native/tests/goldens_test.cpp and `starpo-bench golden`.
 
 make.py SHAPE FILE [--implementation transformers|plain] [--dtype float64|float32] [--moments FOLDER]
 
-SHAPE: tiny, untied (small ones, for CI) or 0.5b (Qwen2.5-0.5B's: 19 GB of memory in float64, 10 GB in float32; a little more than half of that where AdamW's moments are kept
-in files of a folder). All is computed on the processor. `transformers` is Hugging
-Face's Qwen2ForCausalLM, whose norms and rotary embeddings are float32 whatever the rest is; `plain` a few lines of PyTorch below, written from the architecture's
-description, for machines without it, and float64 throughout."""
+SHAPE: tiny, untied (small ones, for CI) or 0.5b (that of Qwen2.5-0.5B, which needs 19 GB of memory in float64 and 10 GB in float32; about half of that if
+--moments stores AdamW's moments in files of a folder). Runs on the CPU. `transformers` is Hugging Face's Qwen2ForCausalLM, which always computes norms and
+rotary embeddings in float32. `plain` is a short PyTorch implementation in this file, entirely in --dtype, for machines without transformers."""
 
 import argparse
 import json
@@ -28,7 +27,7 @@ TEMPERATURE, STEPS, SAMPLES = 0.8, 3, 8
 
 
 def golden_values(tensor, count, first=0):
-    """Uniform in [-1, 1), the same in golden.cpp: splitmix64 of the tensor's number and the element's."""
+    """Returns uniform numbers in [-1, 1): splitmix64 of the indices of tensor and element, as in golden.cpp."""
     with np.errstate(over="ignore"):
         z = np.arange(first, first + count, dtype=np.uint64) + np.uint64(((tensor << 40) + 0x9E3779B97F4A7C15) % 2**64)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -38,7 +37,7 @@ def golden_values(tensor, count, first=0):
 
 
 def tensor_shapes(c):
-    """Every tensor by name, in the order of ParameterLayout."""
+    """Returns the shape of every tensor by name, in the order of ParameterLayout."""
     hidden, inner, queries, keys = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"]
     shapes = {"model.embed_tokens.weight": (c["vocab_size"], hidden)}
     for layer in range(c["num_hidden_layers"]):
@@ -66,7 +65,7 @@ def golden_weights(c, dtype):
 
 
 def plain_logits(c, w, tokens):
-    """[length] -> [length, vocabulary]"""
+    """Returns the logits [length, vocabulary] of tokens [length]."""
     length, dim, heads, kv_heads = len(tokens), c["head_dim"], c["num_attention_heads"], c["num_key_value_heads"]
     angles = torch.outer(torch.arange(length, dtype=torch.float64), c["rope_theta"] ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim))
     cosines, sines = (rows.repeat(1, 2).to(w["model.norm.weight"].dtype) for rows in (angles.cos(), angles.sin()))
@@ -88,7 +87,7 @@ def plain_logits(c, w, tokens):
 
 
 def transformers_model(c, w):
-    """Hugging Face's model with these weights as its parameters, and what computes logits with it."""
+    """Returns the parameters of Hugging Face's model with these weights, and a function that computes its logits."""
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
     settings = {key: value for key, value in c.items() if key not in ("head_dim", "rope_theta")}
@@ -135,7 +134,7 @@ def main():
         sequences.append(rest[:length])
         rest = rest[length:]
     starts = np.concatenate([[0], np.cumsum(lengths)]).tolist()
-    # Every token but a sequence's first three is trained.
+    # All tokens are targets, except the first three of each sequence.
     targets = [start + i for start, length in zip(starts, lengths) for i in range(3, length)]
     trained = [length - 3 for length in lengths]
     weights = [1 / (len(lengths) * count) for count in trained]
@@ -164,7 +163,7 @@ def main():
         optimizer.zero_grad(set_to_none=True)
         logits, logprobs, entropies = forward()
         if rollout is None:
-            # Ratios on either side of both clips, none near them.
+            # Ratios are on either side of both clips, but not near them.
             rollout = (logprobs.detach() - torch.tensor(np.round(draws[sum(lengths) : sum(lengths) + len(targets)] * 4) / 10)).float().to(dtype)
             ids = [int(i) for i in np.linspace(0, c["vocab_size"] - 1, 16)]
             golden |= {"last_logits": [rows[-1][ids].tolist() for rows in logits], "logprobs": logprobs.tolist(), "entropies": entropies.tolist()}

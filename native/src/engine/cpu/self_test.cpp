@@ -23,14 +23,14 @@ std::vector<float> random_numbers(std::size_t count, std::uint32_t purpose) {
   return values;
 }
 
-// Packs b [depth, columns] in panels of 32 columns, with `grouped` depths per row of a panel.
+// Packs b [depth, columns] in panels of 32 columns, with `group` depths per row of a panel.
 template <class T, class Convert>
-std::vector<T> pack(const std::vector<float>& b, int padded, int grouped, Convert convert) {
+std::vector<T> pack(const std::vector<float>& b, int padded, int group, Convert convert) {
   std::vector<T> packed(panels(kColumns) * kPanel * static_cast<std::size_t>(padded), T{});
   for (int k = 0; k < kDepth; ++k)
     for (int column = 0; column < kColumns; ++column) {
       const int index =
-          ((column / kPanel * (padded / grouped) + k / grouped) * kPanel + column % kPanel) * grouped + k % grouped;
+          ((column / kPanel * (padded / group) + k / group) * kPanel + column % kPanel) * group + k % group;
       packed[static_cast<std::size_t>(index)] = convert(b[static_cast<std::size_t>(k * kColumns + column)]);
     }
   return packed;

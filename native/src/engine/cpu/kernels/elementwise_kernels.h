@@ -2,8 +2,8 @@
 
 namespace starpo::STARPO_ISA {
 
-// Load or store the first n lanes.
 inline int lanes(int count) { return count < 16 ? count : 16; }
+// Load or store the first n lanes.
 inline Vec get(const float* p, int n) { return n == 16 ? load(p) : load_n(p, n); }
 inline void put(float* p, Vec a, int n) {
   if (n == 16)
