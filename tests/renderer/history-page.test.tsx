@@ -207,13 +207,13 @@ test('a run is exported as one file and imported again', async () => {
   const kept = join(home, 'kept.zip');
   const silent = () => () => {};
   vi.stubGlobal('starpo', {
-    ...{ chooseNotifications: () => {}, onCommand: silent, onGo: silent },
+    ...{ chooseNotifications: () => {}, onCommand: silent, onOpenPage: silent },
     save: async (exportId: string) => {
       const folder = join(home, 'exports', exportId);
       copyFileSync(join(folder, readdirSync(folder)[0]!), kept);
       return { place: kept, problem: null };
     },
-    bring: async (file: string) => {
+    pickBundle: async (file: string) => {
       copyFileSync(kept, join(home, 'exchange', `${file}.zip`));
       return { name: 'kept.zip', problem: null };
     },
