@@ -369,7 +369,7 @@ export const notices = {
   study: z.object({ studyId, summary: studySummary.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),
-  /** The monitor judged new iterations, or some again (at most a few times per second). */
+  /** The monitor's view of a run changed (at most a few times per second). */
   echoTrap: z.object({ runId, echoTrap: echoTrap.nullable() }),
   ...exportNotices,
   ...machineNotices,

@@ -150,12 +150,12 @@ export const trapCalibration = z.object({
 });
 export type TrapCalibration = z.infer<typeof trapCalibration>;
 
-/** The monitor's full state at the newest judged iteration. */
+/** The monitor's full state at the newest processed iteration. */
 export const echoTrap = z.object({
   state: trapState,
   /** Iteration at which this state began. */
   since: z.number().int(),
-  /** Newest judged iteration; 0 before the first. */
+  /** Newest processed iteration; 0 before the first. */
   iteration: z.number().int(),
   /** One sentence about the state and its evidence. */
   summary: z.string(),

@@ -184,7 +184,7 @@ export const series = z.object({
   values: z.array(z.number()),
   /** Minimum, maximum and number of points per entry; absent without downsampling. */
   buckets: z
-    .object({ least: z.array(z.number()), most: z.array(z.number()), counts: z.array(z.number().int()) })
+    .object({ min: z.array(z.number()), max: z.array(z.number()), counts: z.array(z.number().int()) })
     .optional(),
 });
 export type Series = z.infer<typeof series>;

@@ -17,9 +17,9 @@ import { prepared, preparedValue } from './statements.ts';
 /** Maximum number of monitors in memory. The monitor of another run processes all metrics again. */
 const maxMonitors = 16;
 
-export interface Judged {
+interface MonitorUpdate {
   /** Whether the monitor's view changed. */
-  judged: boolean;
+  trapChanged: boolean;
   /** Whether alerts were raised. */
   raised: boolean;
   /** Why alerts couldn't be saved, or null. */
@@ -36,7 +36,7 @@ interface MonitoredRun {
  * Runs the Echo Trap monitor on the newly ingested part of a run and writes its alerts to the run's annotations, but only those that still apply at
  * the end of the journal. Alerts have stable ids, so a crash or a rebuild raises none twice.
  */
-export class Judge {
+export class RunMonitors {
   private readonly database: HistoryDatabase;
   private readonly home: string;
   private readonly calibration: Calibration | undefined;
@@ -49,18 +49,19 @@ export class Judge {
     this.calibration = calibration;
   }
 
-  judge(runId: string): Judged {
+  /** Processes new events of a run. */
+  update(runId: string): MonitorUpdate {
     const { database } = this;
     const row = getRun(database, runId);
-    const judgedSeq = judgedUpTo(database, runId);
-    if (!row || judgedSeq === row.last_seq || !isJudged(row, this.home))
-      return { judged: false, raised: false, problem: null };
-    const run = this.monitoredRun(runId, judgedSeq);
+    const processed = processedSeq(database, runId);
+    if (!row || processed === row.last_seq || !isMonitored(row, this.home))
+      return { trapChanged: false, raised: false, problem: null };
+    const run = this.monitoredRun(runId, processed);
     const before = run.monitor.alerts;
     const change = feed(database, runId, run, row.last_seq);
-    if (!change && judgedSeq >= 0) {
+    if (!change && processed >= 0) {
       prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
-      return { judged: false, raised: false, problem: null };
+      return { trapChanged: false, raised: false, problem: null };
     }
     const earlier = before
       .filter(({ iteration }) => iteration <= (change?.rewoundTo ?? 0))
@@ -68,11 +69,11 @@ export class Judge {
     const fresh = run.monitor.alerts.filter(({ id }) => !earlier.includes(id));
     const { raised, problem } = this.raise(runId, fresh);
     storeView(database, runId, run.monitor.view(), row.last_seq);
-    return { judged: true, raised, problem };
+    return { trapChanged: true, raised, problem };
   }
 
   /** Throws `disk_full`; the next call raises the alerts again. */
-  private raise(runId: string, alerts: readonly TrapAlert[]): Pick<Judged, 'raised' | 'problem'> {
+  private raise(runId: string, alerts: readonly TrapAlert[]): Pick<MonitorUpdate, 'raised' | 'problem'> {
     if (alerts.length === 0) return { raised: false, problem: null };
     const stored = readAlerts(this.database, runId).map(({ id }) => id);
     const fresh = alerts.filter(({ id }) => !stored.includes(id));
@@ -88,16 +89,16 @@ export class Judge {
     }
   }
 
-  /** Returns the monitor's latest view of a run, or null if it was not judged. */
+  /** Returns the monitor's latest view of a run, or null if there is none. */
   view(runId: string): EchoTrap | null {
-    const judged = judgedUpTo(this.database, runId);
-    return judged < 0 ? null : this.monitoredRun(runId, judged).monitor.view();
+    const seq = processedSeq(this.database, runId);
+    return seq < 0 ? null : this.monitoredRun(runId, seq).monitor.view();
   }
 
-  /** Returns {@link Monitor.forkBaseline} of the judged part of a run. */
+  /** Returns {@link Monitor.forkBaseline} of the processed part of a run. */
   forkBaseline(runId: string, iteration: number): TrackPoint[] {
-    const judged = judgedUpTo(this.database, runId);
-    return judged < 0 ? [] : this.monitoredRun(runId, judged).monitor.forkBaseline(iteration);
+    const seq = processedSeq(this.database, runId);
+    return seq < 0 ? [] : this.monitoredRun(runId, seq).monitor.forkBaseline(iteration);
   }
 
   /** Drops a run's monitor, because its history was rebuilt. */
@@ -105,11 +106,11 @@ export class Judge {
     this.monitored.delete(runId);
   }
 
-  /** Returns the run's monitor after all events up to `judged`, whose alerts it does not raise again. */
-  private monitoredRun(runId: string, judged: number): MonitoredRun {
+  /** Returns the run's monitor after all events up to `seq`, whose alerts it does not raise again. */
+  private monitoredRun(runId: string, seq: number): MonitoredRun {
     const cached = this.monitored.get(runId);
-    const run = cached?.seq === judged ? cached : newMonitoredRun(this.home, runId, this.calibration);
-    if (run !== cached) feed(this.database, runId, run, judged);
+    const run = cached?.seq === seq ? cached : newMonitoredRun(this.home, runId, this.calibration);
+    if (run !== cached) feed(this.database, runId, run, seq);
     this.monitored.delete(runId);
     this.monitored.set(runId, run);
     for (const oldest of this.monitored.keys()) {
@@ -120,7 +121,7 @@ export class Judge {
   }
 }
 
-/** Computes the monitor's view of a run without storing it, for a read-only history. Returns null if the run is not judged. */
+/** Computes the monitor's view of a run without storing it, for a read-only history. Returns null if the run is not monitored. */
 export function computeTrap(
   database: HistoryDatabase,
   home: string,
@@ -128,13 +129,13 @@ export function computeTrap(
   calibration?: Calibration,
 ): EchoTrap | null {
   const row = getRun(database, runId);
-  if (!row || !isJudged(row, home)) return null;
+  if (!row || !isMonitored(row, home)) return null;
   const run = newMonitoredRun(home, runId, calibration);
   feed(database, runId, run, row.last_seq);
   return run.monitor.view();
 }
 
-/** Returns the state of a run and since when, or null if it was not judged. */
+/** Returns the state of a run and since when, or null if the monitor has not processed it. */
 export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBrief | null {
   const brief = prepared<[string], TrapBrief>(
     database,
@@ -143,11 +144,11 @@ export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBri
   return brief ?? null;
 }
 
-/** Excludes warm starts, which train on demonstrations, and runs of newer versions, because judging writes alerts into the run. */
-const isJudged = ({ id, task }: RunRow, home: string) =>
+/** Excludes warm starts, which train on demonstrations, and runs of newer versions, because the monitor writes alerts into the run. */
+const isMonitored = ({ id, task }: RunRow, home: string) =>
   task !== 'warm_start' && !isNewer(configOf(home, id));
 
-const judgedUpTo = (database: HistoryDatabase, runId: string): number =>
+const processedSeq = (database: HistoryDatabase, runId: string): number =>
   preparedValue<[string], number>(database, 'SELECT seq FROM echo_trap WHERE run = ?').get(runId) ?? -1;
 
 function storeView(database: HistoryDatabase, runId: string, view: EchoTrap | null, seq: number): void {

@@ -22,7 +22,7 @@ export const forkBaselineText = (
   points: readonly TrackPoint[],
 ): string | null => (points.length > 0 ? `${JSON.stringify({ version, from, points })}\n` : null);
 
-/** Returns an empty list if the file is missing or invalid; the run is then judged without a baseline from its parent. */
+/** Returns an empty list if the file is missing or invalid; the monitor then has no baseline from the parent. */
 export function readForkBaseline(home: string, runId: string): TrackPoint[] {
   return forkBaseline.safeParse(readJson(home, runId, runFiles.forkBaseline)).data?.points ?? [];
 }

@@ -5,7 +5,7 @@ import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { ingestAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
-import type { Judge } from './echo-trap.ts';
+import type { RunMonitors } from './echo-trap.ts';
 import { ingestAll } from './ingest.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 import { preparedValue } from './statements.ts';
@@ -39,7 +39,7 @@ export interface RebuildOptions {
 export async function rebuildHistory(
   database: HistoryDatabase,
   home: string,
-  judge: Judge,
+  monitors: RunMonitors,
   { progress = () => {}, signal }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const present = runsOnDisk(home);
@@ -61,8 +61,8 @@ export async function rebuildHistory(
     signal?.throwIfAborted();
     try {
       replace.immediate(runId);
-      judge.forget(runId);
-      judge.judge(runId);
+      monitors.forget(runId);
+      monitors.update(runId);
     } catch (error) {
       if (!(error instanceof RunUnreadable || isFileError(error))) throw error;
       unreadable.push(runId);

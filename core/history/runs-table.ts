@@ -52,7 +52,7 @@ export interface RunRow {
 }
 
 /** The keys of run.json that the history uses. */
-const head = z.looseObject({
+const configSchema = z.looseObject({
   preset: z.string(),
   task: z.string(),
   iterations: z.number().int(),
@@ -73,10 +73,10 @@ const head = z.looseObject({
 export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
   if (getRun(database, runId)) return true;
   const path = join(folder, runFiles.config);
-  let config: z.infer<typeof head>;
+  let config: z.infer<typeof configSchema>;
   let created: number;
   try {
-    config = head.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
+    config = configSchema.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
     created = Math.round(statSync(path).mtimeMs);
   } catch {
     return false;
@@ -101,12 +101,12 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
 }
 
 /** Only a fork starts from a checkpoint of its parent. For a copy, the iteration is null, although run.json has one. */
-function parentOf({ parent, start }: z.infer<typeof head>): RunSummary['parent'] {
+function parentOf({ parent, start }: z.infer<typeof configSchema>): RunSummary['parent'] {
   return parent && { run: parent.run, iteration: start?.run === parent.run ? parent.iteration : null };
 }
 
 /** Returns the display name of the algorithm. */
-function algorithmOf({ task, filter, advantage }: z.infer<typeof head>): string {
+function algorithmOf({ task, filter, advantage }: z.infer<typeof configSchema>): string {
   if (task === 'warm_start') return 'Warm start';
   if (!filter || !advantage) return 'Unknown';
   return algorithmName(advantage.estimator, filter.strategy !== 'none');

@@ -42,8 +42,8 @@ interface Span {
 interface Bucket {
   iteration: number | null;
   mean: number;
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   count: number;
 }
 
@@ -56,18 +56,18 @@ function bucketed(
 ): Series {
   const statement = prepared<[string, string, number, number], Bucket>(
     database,
-    `SELECT max(iteration) AS iteration, avg(value) AS mean, min(value) AS least, max(value) AS most, count(*) AS count
+    `SELECT max(iteration) AS iteration, avg(value) AS mean, min(value) AS min, max(value) AS max, count(*) AS count
      FROM metrics WHERE run = ? AND name = ? AND iteration > ? AND iteration <= ?`,
   );
-  const buckets = { least: [] as number[], most: [] as number[], counts: [] as number[] };
+  const buckets = { min: [] as number[], max: [] as number[], counts: [] as number[] };
   const series = { name, iterations: [] as number[], values: [] as number[], buckets };
   const add = (from: number, to: number) => {
-    const { iteration, mean, least, most, count } = statement.get(runId, name, from, to)!;
+    const { iteration, mean, min, max, count } = statement.get(runId, name, from, to)!;
     if (iteration === null) return;
     series.iterations.push(iteration);
     series.values.push(mean);
-    buckets.least.push(least);
-    buckets.most.push(most);
+    buckets.min.push(min);
+    buckets.max.push(max);
     buckets.counts.push(count);
   };
   add(first - 1, first);

@@ -4,7 +4,7 @@ import type { Calibration } from '../echo-trap/calibration.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { ingestAnnotations } from './annotations.ts';
 import { openWriter } from './database.ts';
-import { Judge } from './echo-trap.ts';
+import { RunMonitors } from './echo-trap.ts';
 import { indexNextRollout } from './episode-text.ts';
 import { forkBaselineText } from './fork-baseline.ts';
 import { ingestBatch } from './ingest.ts';
@@ -18,12 +18,12 @@ export interface Ingested {
   /** Whether there may be more events to ingest. */
   more: boolean;
   /** Whether the view of the Echo Trap monitor changed. */
-  judged: boolean;
+  trapChanged: boolean;
   /** An error that did not prevent ingestion, or null. */
   problem: string | null;
 }
 
-export const nothingIngested: Ingested = { annotated: false, more: false, judged: false, problem: null };
+export const nothingIngested: Ingested = { annotated: false, more: false, trapChanged: false, problem: null };
 
 /** Does all writes of the history, one after another. */
 export interface HistoryWriter {
@@ -33,7 +33,7 @@ export interface HistoryWriter {
   ingest(runId: string): Promise<Ingested>;
   /** Returns whether anything was new. */
   ingestAnnotations(runId: string): Promise<boolean>;
-  /** Returns the monitor's view of the ingested part of a run, or null if the run is not judged. */
+  /** Returns the monitor's view of the ingested part of a run, or null if there is none. */
   trap(runId: string): Promise<EchoTrap | null>;
   /** Returns the text of fork-baseline.json for a fork of the run at an iteration, from what is ingested; null if there is no baseline. */
   forkBaseline(runId: string, iteration: number): Promise<string | null>;
@@ -51,7 +51,7 @@ const batchesPerCall = 4;
 export function createWriter(home: string, calibration?: Calibration): HistoryWriter {
   const database = openWriter(home);
   const surveyor = new Surveyor(database, home);
-  const judge = new Judge(database, home, calibration);
+  const monitors = new RunMonitors(database, home, calibration);
   return {
     survey: async () => surveyor.survey(),
     ingest: async (runId) => {
@@ -62,15 +62,15 @@ export function createWriter(home: string, calibration?: Calibration): HistoryWr
         more = ingestBatch(database, runId, join(folder, runFiles.journal));
       const annotated = ingestAnnotations(database, runId, folder);
       if (more) return { ...nothingIngested, annotated, more };
-      const { raised, ...judged } = judge.judge(runId);
-      return { annotated: annotated || raised, more, ...judged };
+      const { raised, ...update } = monitors.update(runId);
+      return { annotated: annotated || raised, more, ...update };
     },
     ingestAnnotations: async (runId) => ingestAnnotations(database, runId, runFolder(home, runId)),
-    trap: async (runId) => judge.view(runId),
+    trap: async (runId) => monitors.view(runId),
     forkBaseline: async (runId, iteration) =>
-      forkBaselineText({ run: runId, iteration }, judge.forkBaseline(runId, iteration)),
+      forkBaselineText({ run: runId, iteration }, monitors.forkBaseline(runId, iteration)),
     indexEpisodes: async () => indexNextRollout(database, home),
-    rebuild: (options) => rebuildHistory(database, home, judge, options),
+    rebuild: (options) => rebuildHistory(database, home, monitors, options),
     close: async () => void database.close(),
   };
 }

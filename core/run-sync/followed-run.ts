@@ -174,7 +174,7 @@ export class FollowedRun {
       this.cachedSummary = null;
       await this.publish();
       if (ingested.annotated) this.publishAnnotations();
-      if (ingested.judged && !this.closed) this.traps.publish({ immediate: false });
+      if (ingested.trapChanged && !this.closed) this.traps.publish({ immediate: false });
       this.logProblem(ingested.problem);
     }
   }

@@ -47,7 +47,7 @@ export const describeMarks = (marks: readonly ChartMark[]): string =>
 
 function describeRange(spec: ChartSpec, points: MetricSeries): string {
   const values = points.values();
-  const low = points.least().reduce((least, value) => Math.min(least, value));
-  const high = points.most().reduce((most, value) => Math.max(most, value));
+  const low = points.min().reduce((min, value) => Math.min(min, value));
+  const high = points.max().reduce((max, value) => Math.max(max, value));
   return `first ${spec.format(values[0]!)}, lowest ${spec.format(low)}, highest ${spec.format(high)}.`;
 }

@@ -39,8 +39,8 @@ export function toCsv({ traces, axis, spec, view: { smoothing } }: Picture): str
       column(counts ? `${name} (mean)` : name, series.values()),
       ...(counts
         ? [
-            column(`${name} (min)`, series.least()),
-            column(`${name} (max)`, series.most()),
+            column(`${name} (min)`, series.min()),
+            column(`${name} (max)`, series.max()),
             column(`${name} (iterations)`, counts),
           ]
         : []),

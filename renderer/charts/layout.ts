@@ -63,8 +63,8 @@ interface Points {
   positions: Float64Array;
   values: Float64Array;
   /** Minimum and maximum of the points of each value. */
-  least: Float64Array;
-  most: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
   /** Number of points per value; null if all are single points. */
   counts: Float64Array | null;
   /** Visible range of indices, plus one on either side, so that lines reach the edge. */
@@ -112,8 +112,8 @@ function pointsOf(column: Column, { zoom, smoothing, log }: LayoutOptions): Poin
   return {
     positions,
     values,
-    least: isMean ? values : scaled(series.least()),
-    most: isMean ? values : scaled(series.most()),
+    min: isMean ? values : scaled(series.min()),
+    max: isMean ? values : scaled(series.max()),
     counts,
     from: Math.max(0, indexAt(positions, zoom.min, true)),
     to: Math.min(positions.length, indexAt(positions, zoom.max) + 2),
@@ -124,8 +124,8 @@ const empty = new Float64Array(0);
 const noPoints: Points = {
   positions: empty,
   values: empty,
-  least: empty,
-  most: empty,
+  min: empty,
+  max: empty,
   counts: null,
   from: 0,
   to: 0,
@@ -201,7 +201,7 @@ const below = (position: number, edge: number) => (position < edge ? position : 
 const above = (position: number, edge: number) => (position > edge ? position : undefined);
 
 function inBuckets(points: Points, grid: Grid, role: Column['role']): Values {
-  const { positions, values, least, most, from, to } = points;
+  const { positions, values, min, max, from, to } = points;
   const { x, before, buckets, start, end, step } = grid;
   const column: Values = new Array(x.length).fill(undefined);
   let index = from;
@@ -218,15 +218,15 @@ function inBuckets(points: Points, grid: Grid, role: Column['role']): Values {
     let high = -1;
     // Rounding may put the first point on the edge.
     do {
-      if (Number.isFinite(least[index]) && (low < 0 || least[index]! < least[low]!)) low = index;
-      if (Number.isFinite(most[index]) && (high < 0 || most[index]! > most[high]!)) high = index;
+      if (Number.isFinite(min[index]) && (low < 0 || min[index]! < min[low]!)) low = index;
+      if (Number.isFinite(max[index]) && (high < 0 || max[index]! > max[high]!)) high = index;
       index += 1;
     } while (index < to && positions[index]! < edge && positions[index]! <= end);
     // On a logarithmic scale only the maximum of a bucket may be positive.
     if (high < 0) continue;
     if (low < 0) low = high;
     const at = before + 2 * bucket;
-    const [lowest, highest] = [finite(least[low]!) ?? most[high]!, most[high]!];
+    const [lowest, highest] = [finite(min[low]!) ?? max[high]!, max[high]!];
     if (isLowEdge(role)) column[at] = column[at + 1] = lowest;
     else if (isHighEdge(role)) column[at] = column[at + 1] = highest;
     else if (low === high && lowest === highest)

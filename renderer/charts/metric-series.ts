@@ -3,8 +3,8 @@ import { continueSmoothing } from './smoothing.ts';
 
 /** For series with buckets: minimum, maximum and number of points of each entry. */
 interface Buckets {
-  least: Float64Array<ArrayBuffer>;
-  most: Float64Array<ArrayBuffer>;
+  min: Float64Array<ArrayBuffer>;
+  max: Float64Array<ArrayBuffer>;
   counts: Float64Array<ArrayBuffer>;
 }
 
@@ -37,13 +37,13 @@ export class MetricSeries {
   }
 
   /** Minimum of each entry. */
-  least(): Float64Array {
-    return (this.#buckets?.least ?? this.#values).subarray(0, this.#length);
+  min(): Float64Array {
+    return (this.#buckets?.min ?? this.#values).subarray(0, this.#length);
   }
 
   /** Maximum of each entry. */
-  most(): Float64Array {
-    return (this.#buckets?.most ?? this.#values).subarray(0, this.#length);
+  max(): Float64Array {
+    return (this.#buckets?.max ?? this.#values).subarray(0, this.#length);
   }
 
   /** Number of points per entry; null if all are single points. */
@@ -107,8 +107,8 @@ export class MetricSeries {
     for (const [index, value] of this.#buckets ? values.entries() : [])
       this.#fill(
         from + index,
-        buckets?.least[index] ?? value,
-        buckets?.most[index] ?? value,
+        buckets?.min[index] ?? value,
+        buckets?.max[index] ?? value,
         buckets?.counts[index] ?? 1,
       );
   }
@@ -119,10 +119,10 @@ export class MetricSeries {
     this.#average.valid = Math.min(this.#average.valid, this.#length);
   }
 
-  #fill(index: number, least: number, most: number, count: number): void {
+  #fill(index: number, min: number, max: number, count: number): void {
     if (!this.#buckets) return;
-    this.#buckets.least[index] = least;
-    this.#buckets.most[index] = most;
+    this.#buckets.min[index] = min;
+    this.#buckets.max[index] = max;
     this.#buckets.counts[index] = count;
   }
 
@@ -145,8 +145,8 @@ export class MetricSeries {
   #move(from: number, to: number): void {
     const length = this.#length + to - from;
     this.#reserve(length);
-    const { least, most, counts } = this.#buckets ?? {};
-    for (const array of [this.#iterations, this.#values, least, most, counts])
+    const { min, max, counts } = this.#buckets ?? {};
+    for (const array of [this.#iterations, this.#values, min, max, counts])
       array?.copyWithin(to, from, this.#length);
     this.#length = length;
   }
@@ -157,10 +157,10 @@ export class MetricSeries {
     this.#iterations = grown(this.#iterations, capacity);
     this.#values = grown(this.#values, capacity);
     if (!this.#buckets) return;
-    const { least, most, counts } = this.#buckets;
+    const { min, max, counts } = this.#buckets;
     this.#buckets = {
-      least: grown(least, capacity),
-      most: grown(most, capacity),
+      min: grown(min, capacity),
+      max: grown(max, capacity),
       counts: grown(counts, capacity),
     };
   }
@@ -168,8 +168,8 @@ export class MetricSeries {
 
 /** Returns buckets of one point each. */
 const bucketsOf = (values: Float64Array<ArrayBuffer>, length: number): Buckets => ({
-  least: values.slice(),
-  most: values.slice(),
+  min: values.slice(),
+  max: values.slice(),
   counts: new Float64Array(values.length).fill(1, 0, length),
 });
 

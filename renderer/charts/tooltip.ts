@@ -95,7 +95,7 @@ function lineOf(
     notes: [
       ...(band ? [`${format(band.low)} to ${format(band.high)}`] : []),
       ...(bucket
-        ? [`${format(bucket.least)} to ${format(bucket.most)} in ${bucket.count} iterations`]
+        ? [`${format(bucket.min)} to ${format(bucket.max)} in ${bucket.count} iterations`]
         : isSmoothed
           ? [`raw ${format(value)}`]
           : []),

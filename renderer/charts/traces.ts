@@ -36,7 +36,7 @@ export interface Reading {
   value: number;
   smoothed: number;
   /** For a bucket of points: minimum, maximum and count. */
-  bucket: { least: number; most: number; count: number } | null;
+  bucket: { min: number; max: number; count: number } | null;
   band: { low: number; high: number } | null;
 }
 
@@ -61,5 +61,5 @@ export function readingAt(trace: Trace, index: number, smoothing: number): Readi
 
 function bucketAt(series: MetricSeries, index: number): Reading['bucket'] {
   const count = series.counts()?.[index] ?? 1;
-  return count > 1 ? { least: series.least()[index]!, most: series.most()[index]!, count } : null;
+  return count > 1 ? { min: series.min()[index]!, max: series.max()[index]!, count } : null;
 }

@@ -51,10 +51,10 @@ test('series have the requested resolution and keep spikes, sums and both ends',
   expect(success!.iterations).toEqual(Array.from({ length: 10 }, (_, index) => 1000 * (index + 1)));
   expect(success!.buckets!.counts).toEqual(Array(10).fill(1));
   expect(reward!.iterations).toEqual(loss!.iterations);
-  const { counts, most } = reward!.buckets!;
+  const { counts, max } = reward!.buckets!;
   expect(counts.length).toBeLessThanOrEqual(102);
   expect(counts.reduce((sum, count) => sum + count)).toBe(iterations);
-  expect(most.filter((value) => value === 99)).toHaveLength(1);
+  expect(max.filter((value) => value === 99)).toHaveLength(1);
   expect([counts[0], reward!.values[0], counts.at(-1), reward!.values.at(-1)]).toEqual([1, 1, 1, 0]);
   const sum = loss!.values.reduce((total, mean, index) => total + mean * counts[index]!, 0);
   expect(sum).toBeCloseTo((iterations * (iterations + 1)) / 2, 3);

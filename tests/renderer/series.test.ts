@@ -111,8 +111,8 @@ describe('a series with buckets', () => {
       iterations: ends,
       values: of.map((values) => values.reduce((sum, value) => sum + value, 0) / step),
       buckets: {
-        least: of.map((values) => Math.min(...values)),
-        most: of.map((values) => Math.max(...values)),
+        min: of.map((values) => Math.min(...values)),
+        max: of.map((values) => Math.max(...values)),
         counts: of.map((values) => values.length),
       },
     };
@@ -138,7 +138,7 @@ describe('a series with buckets', () => {
     run.apply({ truncateAfter: null, points: [{ iteration: 95, metrics: { a: 50 } }] });
     run.apply({ truncateAfter: null, points: [{ iteration: 101, metrics: { a: 5 } }] });
     expect(made.newest()).toEqual({ iteration: 101, value: 5 });
-    expect([made.length, made.most().at(-2), made.counts()!.at(-1)]).toEqual([29, 1, 1]);
+    expect([made.length, made.max().at(-2), made.counts()!.at(-1)]).toEqual([29, 1, 1]);
     run.apply({ truncateAfter: 95, points: [] });
     expect(made.newest()?.iteration).toBe(90);
   });

@@ -4,7 +4,7 @@ import { Failure } from '../../contract/failure.ts';
 import { usableCalibration } from '../../echo-trap/calibration.ts';
 import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
-import { Judge } from '../../history/echo-trap.ts';
+import { RunMonitors } from '../../history/echo-trap.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { asTask, cancellable, type TaskContext } from '../cancellable.ts';
 import { print } from '../output.ts';
@@ -29,7 +29,7 @@ async function rebuildHere(folder: string, context: TaskContext): Promise<Rebuil
     const database = openDatabase(folder);
     open.push(() => void database.close());
     const calibration = usableCalibration(folder, console.error);
-    return await rebuildHistory(database, folder, new Judge(database, folder, calibration), context);
+    return await rebuildHistory(database, folder, new RunMonitors(database, folder, calibration), context);
   } catch (error) {
     if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
     throw error;
