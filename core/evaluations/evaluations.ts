@@ -5,17 +5,13 @@ import { asFailure, Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
-import {
-  type EvaluationResult,
-  evaluationResult,
-  listEvaluationResults,
-  readResult,
-} from '../run-directory/evaluations.ts';
+import { evaluationResult, listEvaluationResults, readResult } from '../run-directory/evaluations.ts';
 import { refuseImported } from '../run-directory/imported.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { EvaluationProcess } from '../trainer/evaluate.ts';
 import type { Trainer } from '../trainer/trainer.ts';
+import { finishedEvaluation, runningEvaluation } from './describe.ts';
 import {
   type EvaluationOptions,
   type EvaluationTarget,
@@ -258,49 +254,3 @@ const alreadyActive = (runId: string) =>
     `An evaluation of ${runId} is running.`,
     'Wait until it finishes, or cancel it.',
   );
-
-function runningEvaluation(
-  name: string,
-  checkpoint: number,
-  { environment: { label, type }, levels, temperature, seed }: EvaluationTarget,
-  changes: string[],
-): Evaluation {
-  return {
-    name,
-    state: 'running',
-    time: Date.now(),
-    checkpoint,
-    label,
-    environment: type,
-    levels,
-    temperature,
-    seed,
-    changes,
-    done: 0,
-    etaSeconds: null,
-    metrics: null,
-    failure: null,
-  };
-}
-
-function finishedEvaluation(config: RunConfig | null, result: EvaluationResult): Evaluation {
-  const { name, time, checkpoint, levels, temperature, seed, environment, episodes } = result;
-  const prefix = `evaluation/${environment.label}/`;
-  const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);
-  return {
-    name,
-    state: 'done',
-    time,
-    checkpoint,
-    label: environment.label,
-    environment: environment.type,
-    levels,
-    temperature,
-    seed,
-    changes: config ? evaluationChanges(config, { environment, levels, temperature, seed }) : [],
-    done: episodes,
-    etaSeconds: null,
-    metrics: Object.fromEntries(metrics),
-    failure: null,
-  };
-}

@@ -1,0 +1,52 @@
+import type { Evaluation } from '../contract/contract.ts';
+import type { RunConfig } from '../run-config/schema.ts';
+import type { EvaluationResult } from '../run-directory/evaluations.ts';
+import { type EvaluationTarget, evaluationChanges } from './target.ts';
+
+/** Returns an evaluation that has just started. */
+export function runningEvaluation(
+  name: string,
+  checkpoint: number,
+  { environment: { label, type }, levels, temperature, seed }: EvaluationTarget,
+  changes: string[],
+): Evaluation {
+  return {
+    name,
+    state: 'running',
+    time: Date.now(),
+    checkpoint,
+    label,
+    environment: type,
+    levels,
+    temperature,
+    seed,
+    changes,
+    done: 0,
+    etaSeconds: null,
+    metrics: null,
+    failure: null,
+  };
+}
+
+/** Returns an evaluation with its result. `config` is null if run.json is unreadable. */
+export function finishedEvaluation(config: RunConfig | null, result: EvaluationResult): Evaluation {
+  const { name, time, checkpoint, levels, temperature, seed, environment, episodes } = result;
+  const prefix = `evaluation/${environment.label}/`;
+  const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);
+  return {
+    name,
+    state: 'done',
+    time,
+    checkpoint,
+    label: environment.label,
+    environment: environment.type,
+    levels,
+    temperature,
+    seed,
+    changes: config ? evaluationChanges(config, { environment, levels, temperature, seed }) : [],
+    done: episodes,
+    etaSeconds: null,
+    metrics: Object.fromEntries(metrics),
+    failure: null,
+  };
+}
