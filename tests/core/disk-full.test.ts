@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { commandLine } from '../command-line.ts';
+import { runWithin } from '../run-within.ts';
 import * as journal from './fixtures/journal.ts';
 import { dump, World } from './fixtures/world.ts';
 
@@ -10,21 +9,6 @@ beforeEach(() => {
   world = new World();
 });
 afterEach(() => world.close());
-
-/** Runs a command with a limit on file size, so that longer writes fail as on a full disk. */
-async function starpoWithin(bytes: number, ...args: string[]) {
-  const command = [process.execPath, commandLine, ...args];
-  const child = spawn('/bin/sh', ['-c', `ulimit -f ${bytes / 512}; exec "$@"`, 'sh', ...command], {
-    env: world.environment(),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const [status] = await once(child, 'close');
-  return { status, errors };
-}
 
 test.each([
   ['while it is created', 0],
@@ -37,7 +21,8 @@ test.each([
   async (_, limit) => {
     const lines = Array.from({ length: 1500 }, (_, seq) => journal.log(seq + 1, 'x'.repeat(1000)));
     world.run('some-run', [journal.started(0), ...lines]);
-    const { status, errors } = await starpoWithin(limit, 'runs');
+    const command = [process.execPath, commandLine, 'runs'];
+    const { status, errors } = runWithin(limit, command, world.environment());
     expect(status).toBe(1);
     expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: disk_full\n/);
 

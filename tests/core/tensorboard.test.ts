@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Core } from '../../core/index.ts';
+import { runWithin } from '../run-within.ts';
 import { starpo } from './fixtures/child.ts';
 import { readEvents } from './fixtures/tensorboard.ts';
 import { collectNotices, fakeTrainer, root, untilRun, World } from './fixtures/world.ts';
@@ -142,10 +142,7 @@ test('a full disk leaves complete records', () => {
     const file = new EventFile(${JSON.stringify(folder)}, 0);
     for (let iteration = 1; ; iteration++) file.add({ iteration, time: 0, values: { a: 1, b: 2 } });`;
   const command = [process.execPath, '--input-type=module', '-e', script];
-  const child = spawnSync('/bin/sh', ['-c', 'ulimit -f 1; exec "$@"', 'sh', ...command], {
-    encoding: 'utf8',
-  });
-  expect(child.stderr).toContain('EFBIG');
+  expect(runWithin(512, command).errors).toContain('EFBIG');
   const [name] = readdirSync(folder);
   const [, ...points] = readEvents(readFileSync(join(folder, name!)));
   expect(points.length).toBeGreaterThan(3);

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { runWithin } from '../run-within.ts';
 import { endState } from './killing.ts';
 import { newTinyRun, sameRun } from './tiny-run.ts';
 import { readJournal, spawnTrainer, temporaryHome, train, trainer } from './trainer-process.ts';
@@ -14,19 +14,8 @@ beforeAll(async () => {
   expect((await once(spawnTrainer(complete), 'exit'))[0]).toBe(0);
 });
 
-/** Trains with a limit on the size of files: further writes fail as on a full disk. */
-async function trainWithin(folder: string, bytes: number) {
-  const blocks = Math.floor(bytes / 512);
-  const child = spawn('/bin/sh', ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', trainer, 'train', folder], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const [status] = await once(child, 'close');
-  return { status, errors };
-}
+/** Trains with a limit on file size, so that longer writes fail as on a full disk. */
+const trainWithin = (folder: string, bytes: number) => runWithin(bytes, [trainer, 'train', folder]);
 
 /** Returns a copy of the complete run as if its trainer was killed right after the checkpoint of iteration 2. */
 function interruptedRun(name: string): string {
@@ -54,7 +43,7 @@ test.each([
   async (name, place, limit) => {
     const folder = interruptedRun(name.replaceAll(' ', '-'));
     const before = readdirSync(join(folder, 'checkpoints'));
-    const { status, errors } = await trainWithin(folder, limit(folder));
+    const { status, errors } = trainWithin(folder, limit(folder));
     expect(status).toBe(1);
     expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
     expect(errors.split('\n')[0]).toContain(join(folder, place));
@@ -70,7 +59,7 @@ test.each([
 
 test('a disk that is full from the start leaves no partial file', async () => {
   const folder = sameRun(complete, 'full');
-  const { status, errors } = await trainWithin(folder, 0);
+  const { status, errors } = trainWithin(folder, 0);
   expect(status).toBe(1);
   expect(errors).toContain('code: disk_full');
   expect(existsSync(join(folder, 'checkpoints'))).toBe(false);
