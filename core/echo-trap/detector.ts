@@ -2,7 +2,7 @@ import type { TrapRegime, TrapSignal } from '../contract/echo-trap.ts';
 import { adjustForDifficulty, type Difficulty, newDifficulty } from './difficulty.ts';
 import type { Facts } from './facts.ts';
 import type { Outcome } from './outcome.ts';
-import type { Thresholds } from './thresholds.ts';
+import type { Parameters } from './parameters.ts';
 import { mean, median, type Track, type Watched } from './track.ts';
 
 /** Input of a detector: the series up to an index. */
@@ -11,7 +11,9 @@ export interface View {
   index: number;
   iteration: number;
   facts: Facts;
-  thresholds: Thresholds;
+  parameters: Parameters;
+  /** Thresholds of all detectors, by name. */
+  thresholds: Readonly<Record<string, number>>;
   outcome: Outcome;
 }
 
@@ -30,23 +32,50 @@ export interface Reading {
   cool: boolean;
 }
 
-/** Checks for one kind of failure. Pure: the same series and memory give the same reading. */
-export interface Detector extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
+/** A threshold of a detector: its default and range. Fractions are relative to a run's own baseline or peak, so none depends on the scale of rewards. */
+export interface Threshold {
+  value: number;
+  minimum: number;
+  maximum: number;
+  whole: boolean;
+}
+export const threshold = (value: number, minimum: number, maximum: number): Threshold => ({
+  ...{ value, minimum, maximum },
+  whole: false,
+});
+export const iterations = (value: number, minimum: number, maximum: number): Threshold => ({
+  ...{ value, minimum, maximum },
+  whole: true,
+});
+
+type Values<T> = { readonly [Name in keyof T]: number };
+
+/** Definition of a detector with its thresholds `T`. */
+interface Definition<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
   /** Detectors of one family observe the same thing. */
   family: 'reward_std' | 'entropy' | 'reasoning' | 'actions' | 'format' | 'gradient' | 'success';
+  /** Weight in the risk score, fitted to labelled runs. Absent if the signal is certain or has happened already, or only some runs measure it. */
+  weight?: number;
   /** Not in the paper: it only contributes to the risk score. */
   later?: true;
-  /** Has no weight in the risk score: it is certain or has happened already, or only some runs measure it. */
-  unweighted?: true;
   /** Its strength is 1 while it is on and 0 otherwise, whatever its value. */
   allOrNothing?: true;
+  thresholds: T;
   /** Consecutive iterations to turn on or off, if they differ from the default. */
-  onAfter?: (thresholds: Thresholds) => number;
-  offAfter?: (thresholds: Thresholds) => number;
+  onAfter?: (thresholds: Values<T>) => number;
+  offAfter?: (thresholds: Values<T>) => number;
   /** Returns null if its series has no data. */
-  read(view: View, memory: Memory): Reading | null;
+  read(view: View, memory: Memory, thresholds: Values<T>): Reading | null;
 }
+
+/** Checks for one kind of failure. Pure: the same series and memory give the same reading. */
+export type Detector = Definition<Readonly<Record<string, Threshold>>>;
+
+/** Gives `read` typed access to the detector's own thresholds. */
+export const detector = <T extends Readonly<Record<string, Threshold>>>(
+  definition: Definition<T>,
+): Detector => definition as unknown as Detector;
 
 /** Upper bound of a strength. */
 const maximumStrength = 2;
@@ -61,9 +90,9 @@ export function strengthOf({ value, baseline, threshold, hot }: Reading): number
 
 /** Returns the mean of the last values, or NaN if there are too few. */
 export function smooth(
-  { track, index, thresholds }: View,
+  { track, index, parameters }: View,
   name: Watched,
-  window = thresholds.window,
+  window = parameters.window,
 ): number {
   const values = track.recent(name, index, window);
   return values.length < Math.min(3, window) ? Number.NaN : mean(values);
@@ -81,12 +110,12 @@ export function smoothAdjusted(view: View, memory: Memory, name: Watched, window
 }
 
 /** Returns the median of a series' first values, or NaN before the third. */
-export function baselineOf({ track, index, thresholds }: View, memory: Memory, name: Watched): number {
+export function baselineOf({ track, index, parameters }: View, memory: Memory, name: Watched): number {
   const first = memory[name] ?? [];
   if (typeof first === 'number') return first;
   const value = track.at(name, index);
   if (!Number.isNaN(value)) first.push(value);
-  memory[name] = first.length < thresholds.baseline ? first : median(first);
+  memory[name] = first.length < parameters.baseline ? first : median(first);
   return first.length < 3 ? Number.NaN : median(first);
 }
 
@@ -100,25 +129,28 @@ export function peakOf(memory: Memory, key: string, value: number): number {
 
 /** Builds a reading of a value that is bad when low. */
 export function low(view: View, series: Watched, value: number, baseline: number, threshold: number) {
-  const recovered = threshold + view.thresholds.hysteresis * (baseline - threshold);
+  const recovered = threshold + view.parameters.hysteresis * (baseline - threshold);
   const cool = value >= Math.max(recovered, threshold);
   return { series, value, baseline, threshold, hot: value < threshold, cool } satisfies Reading;
 }
 
 /** Builds a reading of a value that is bad when high. */
 export function high(view: View, series: Watched, value: number, baseline: number, threshold: number) {
-  const recovered = threshold + view.thresholds.hysteresis * (baseline - threshold);
+  const recovered = threshold + view.parameters.hysteresis * (baseline - threshold);
   const cool = value <= Math.min(recovered, threshold);
   return { series, value, baseline, threshold, hot: value > threshold, cool } satisfies Reading;
 }
 
 /** Compares a series with its baseline. The threshold is `factor` times the baseline; above 1, high values are bad. `windows`: number of windows to average over. */
-export const againstStart =
-  (series: Watched, factor: (thresholds: Thresholds) => number, windows = 1): Detector['read'] =>
-  (view, memory) => {
-    const value = smooth(view, series, windows * view.thresholds.window);
-    const baseline = baselineOf(view, memory, series);
-    if (Number.isNaN(value) || !(baseline > 0)) return null;
-    const share = factor(view.thresholds);
-    return (share > 1 ? high : low)(view, series, value, baseline, share * baseline);
-  };
+export function againstStart(
+  view: View,
+  memory: Memory,
+  series: Watched,
+  factor: number,
+  windows = 1,
+): Reading | null {
+  const value = smooth(view, series, windows * view.parameters.window);
+  const baseline = baselineOf(view, memory, series);
+  if (Number.isNaN(value) || !(baseline > 0)) return null;
+  return (factor > 1 ? high : low)(view, series, value, baseline, factor * baseline);
+}

@@ -62,7 +62,9 @@ export function withStepSizes(runs: readonly LabelledRun[], start: Thresholds): 
     runs.filter((run) => isUsable(run) && (run.collapsed !== null) === collapsed).flatMap(stepsIn);
   const steady = Math.min(...stepsWhere(false));
   const long = median(stepsWhere(true));
-  return long > steady ? { ...start, steady_steps: steady, long_steps: long } : start;
+  return long > steady
+    ? { ...start, detectors: { ...start.detectors, steady_steps: steady, long_steps: long } }
+    : start;
 }
 
 function stepsIn({ config }: LabelledRun): number[] {
@@ -108,7 +110,16 @@ function readRun(run: LabelledRun, thresholds: Thresholds): ReadRun {
     if (!track.isPlayed(index)) continue;
     const iteration = track.iterations[index]!;
     const outcome = followOutcome(track, index, thresholds, facts, memory);
-    readSignals({ track, index, iteration, facts, thresholds, outcome }, latches);
+    const view = {
+      track,
+      index,
+      iteration,
+      facts,
+      parameters: thresholds,
+      thresholds: thresholds.detectors,
+      outcome,
+    };
+    readSignals(view, latches);
     const strengths = hasRisk(latches) ? strengthsOf(latches) : null;
     const target = (risk: number) => targetOf(latches, outcome, iteration, strengths && risk, thresholds);
     steps.push({ iteration, strengths, below: target(0), above: target(1) });
@@ -175,7 +186,7 @@ export function crossValidate(
   // Signals depend only on the step sizes, which are the same in most folds.
   const cache = new Map<string, ReadRun[]>();
   const readBy = (thresholds: Thresholds): ReadRun[] => {
-    const key = `${thresholds.steady_steps} ${thresholds.long_steps}`;
+    const key = `${thresholds.detectors.steady_steps} ${thresholds.detectors.long_steps}`;
     const read = cache.get(key) ?? runs.map((run) => readRun(run, thresholds));
     cache.set(key, read);
     return read;
@@ -237,11 +248,10 @@ function thresholdWeights({ weights, bias }: Fit, level: number): Thresholds['we
     const most = stage === 'setting' ? 0.49 : 2;
     return [name, Number(Math.min(most, weights[i]! * scale).toPrecision(2))];
   });
-  return Object.fromEntries(named) as Thresholds['weights'];
+  return Object.fromEntries(named);
 }
 
-const weightsOf = (named: Thresholds['weights']) =>
-  weighted.map((place) => named[detectors[place]!.name as keyof typeof named]);
+const weightsOf = (named: Thresholds['weights']) => weighted.map((place) => named[detectors[place]!.name]!);
 
 const scoreBy = ({ weights, bias }: Fit, x: readonly number[]) =>
   x.reduce((sum, value, i) => sum + weights[i]! * value, bias);

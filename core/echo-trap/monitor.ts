@@ -218,7 +218,8 @@ export class Monitor {
     if (!track.isPlayed(index))
       return { ...unchanged, played: false, regime: 'unknown', position: null, clear: true };
     const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
-    const view: View = { track, index, iteration, facts, thresholds, outcome };
+    const { detectors: own } = thresholds;
+    const view: View = { track, index, iteration, facts, parameters: thresholds, thresholds: own, outcome };
     readSignals(view, latches);
     const risk = riskOf(latches, thresholds);
     const level = advance(

@@ -1,6 +1,6 @@
 import { adjustForDifficulty, type Difficulty, newDifficulty } from './difficulty.ts';
 import type { Facts } from './facts.ts';
-import type { Thresholds } from './thresholds.ts';
+import type { Parameters } from './parameters.ts';
 import { mean, type Track, type Watched } from './track.ts';
 
 /** How well a run does: its success, or its reward if it has no success metric. */
@@ -46,7 +46,7 @@ const unknown: Outcome = {
 export function followOutcome(
   track: Track,
   index: number,
-  { window: shortest, stalled_for: longest }: Thresholds,
+  { window: shortest, stalled_for: longest }: Parameters,
   { rewardRange, groups, isTrained }: Facts,
   memory: OutcomeMemory,
 ): Outcome {

@@ -7,7 +7,9 @@ import type { Thresholds } from './thresholds.ts';
  */
 
 /** Indices of the {@link detectors} with a weight. */
-export const weighted: readonly number[] = detectors.flatMap(({ unweighted }, i) => (unweighted ? [] : i));
+export const weighted: readonly number[] = detectors.flatMap(({ weight }, i) =>
+  weight === undefined ? [] : i,
+);
 
 /** Risk score of the `watch` state. A roll-back never targets an iteration at or above it. */
 export const watchRisk = 0.7;
@@ -28,7 +30,7 @@ export function contributionsOf(latches: readonly Latch[], { weights }: Threshol
   if (!hasRisk(latches)) return contributions;
   for (const [at, strength] of strengthsOf(latches).entries()) {
     const i = weighted[at]!;
-    contributions[i] = strength * weights[detectors[i]!.name as keyof typeof weights];
+    contributions[i] = strength * weights[detectors[i]!.name]!;
   }
   return contributions;
 }

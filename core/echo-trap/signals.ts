@@ -87,22 +87,22 @@ export function readSignals(view: View, latches: readonly Latch[]): void {
 }
 
 function readSignal(detector: Detector, view: View, latch: Latch): void {
-  const reading = detector.read(view, latch.memory);
+  const reading = detector.read(view, latch.memory, view.thresholds);
   if (reading) switchLatch(detector, reading, view, latch);
   const strength = detector.allOrNothing ? Number(latch.on) : reading ? strengthOf(reading) : 0;
   latch.strength = (latch.strength + strength) / 2;
 }
 
 function switchLatch(detector: Detector, reading: Reading, view: View, latch: Latch): void {
-  const { thresholds, iteration } = view;
+  const { parameters, thresholds, iteration } = view;
   latch.reading = reading;
   if (reading.hot && latch.hot === 0) latch.hotSince = iteration;
   if (!reading.hot && !latch.on) latch.extreme = null;
   else if (reading.hot) latch.extreme = farther(latch.extreme, reading);
   latch.hot = reading.hot ? latch.hot + 1 : 0;
   latch.cool = reading.cool ? latch.cool + 1 : 0;
-  const onAfter = detector.onAfter?.(thresholds) ?? thresholds.on_after;
-  const offAfter = detector.offAfter?.(thresholds) ?? thresholds.off_after;
+  const onAfter = detector.onAfter?.(thresholds) ?? parameters.on_after;
+  const offAfter = detector.offAfter?.(thresholds) ?? parameters.off_after;
   if (!latch.on && latch.hot >= onAfter) {
     latch.on = true;
     latch.since = latch.hotSince;

@@ -424,9 +424,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(output).toMatch(/Run `starpo history rebuild` after the restart/);
     // With blunt thresholds, the state shows which thresholds were applied.
     const { about } = readCalibration(world.home);
-    const blunt = structuredClone(shippedThresholds);
-    for (const name in blunt.weights) blunt.weights[name as keyof typeof blunt.weights] = 0;
-    writeCalibration(world.home, { about, thresholds: blunt });
+    const weights = Object.fromEntries(Object.keys(shippedThresholds.weights).map((name) => [name, 0]));
+    writeCalibration(world.home, { about, thresholds: { ...shippedThresholds, weights } });
     await running.supervisor.rebuild();
     expect(running.runs.get('fell').trap).toEqual(first);
     await world.end();
@@ -472,8 +471,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       put('tuning/fell-too', 'chaos', { seed: 4, rate: 8e-4 * unit });
       expect(await run(folder, '--fit')).toMatchObject({ status: 0 });
       fits.push(readCalibration(world.home).thresholds);
-      expect(fits.at(-1)!.steady_steps).toBeCloseTo(1e-4 * unit, 12);
-      expect(fits.at(-1)!.long_steps).toBeCloseTo(6e-4 * unit, 12);
+      expect(fits.at(-1)!.detectors.steady_steps).toBeCloseTo(1e-4 * unit, 12);
+      expect(fits.at(-1)!.detectors.long_steps).toBeCloseTo(6e-4 * unit, 12);
     }
     expect(fits[1]!.weights).toEqual(fits[0]!.weights);
     expect(fits[0]!.weights.steps_long).toBeGreaterThan(0);
@@ -484,8 +483,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     put('tuning/held-too', 'healthy', { seed: 2, rate: 2e-4 });
     expect(await run(folder, '--fit')).toMatchObject({ status: 0 });
     expect(readCalibration(world.home).thresholds).toMatchObject({
-      steady_steps: shippedThresholds.steady_steps,
-      long_steps: shippedThresholds.long_steps,
+      detectors: shippedThresholds.detectors,
     });
   });
 

@@ -80,7 +80,10 @@ describe('risk score', () => {
     for (let iteration = 1; iteration <= 60; iteration += 1) still.add({ ...first!, iteration });
     const share = first!.metrics['actor/clip_fraction_high']!;
     expect(share).toBeGreaterThan(0);
-    expect(still.view()!.risk).toBeCloseTo((weights.updates_clip * share) / thresholds.clipped, 10);
+    expect(still.view()!.risk).toBeCloseTo(
+      (weights.updates_clip * share) / thresholds.detectors.clipped!,
+      10,
+    );
     // A signal that is no longer measured contributes nothing.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
     for (let iteration = 61; iteration <= 120; iteration += 1) still.add({ iteration, metrics: rest });
@@ -88,7 +91,8 @@ describe('risk score', () => {
   });
 
   test('grows with the step size, which alone raises no alert and is in no list of signals', () => {
-    const { weights, steady_steps, long_steps } = shippedThresholds;
+    const steps_long = shippedThresholds.weights.steps_long!;
+    const { steady_steps = 0, long_steps = 0 } = shippedThresholds.detectors;
     const [, first] = seriesOf('healthy');
     const { 'actor/clip_fraction_high': _, ...calm } = first!.metrics;
     const at = (rate: number, epochs = 1, given = rate) => {
@@ -101,23 +105,23 @@ describe('risk score', () => {
         monitor.add({ iteration, metrics: { ...calm, 'actor/learning_rate': rate } });
       return monitor;
     };
-    expect(weights.steps_long).toBeGreaterThan(0);
+    expect(steps_long).toBeGreaterThan(0);
     expect(at(steady_steps).view()!.risk).toBeCloseTo(0, 10);
     // The end of a schedule doesn't change the model. A language model's rate does, and no long step is known for it.
     expect(at(1.1e-5).view()!.risk).toBeCloseTo(0, 10);
     expect(at(1e-6, 1, steady_steps).view()!.risk).toBeCloseTo(0, 10);
-    for (const rate of [1e-6, 4e-6]) expect(at(rate).view()!.risk).toBeCloseTo(weights.steps_long / 2, 10);
-    expect(at(long_steps).view()!.risk).toBeCloseTo(weights.steps_long, 10);
-    expect(at(long_steps / 2, 2).view()!.risk).toBeCloseTo(weights.steps_long, 10);
+    for (const rate of [1e-6, 4e-6]) expect(at(rate).view()!.risk).toBeCloseTo(steps_long / 2, 10);
+    expect(at(long_steps).view()!.risk).toBeCloseTo(steps_long, 10);
+    expect(at(long_steps / 2, 2).view()!.risk).toBeCloseTo(steps_long, 10);
     const longest = at(1, 4);
-    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * weights.steps_long, 10) });
+    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * steps_long, 10) });
     expect(longest.alarms).toEqual([]);
     expect(longest.states.filter(({ state }) => state !== 'healthy')).toEqual([]);
     // An iteration without training has no rate.
     const { 'actor/learning_rate': rate, ...untrained } = calm;
     expect(rate).toBeGreaterThan(0);
     longest.add({ iteration: 61, metrics: untrained });
-    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * weights.steps_long, 10) });
+    expect(longest.view()).toMatchObject({ risk: expect.closeTo(2 * steps_long, 10) });
     const sign = longest.view()!.signals.find(({ name }) => name === 'steps_long')!;
     expect(sign).toMatchObject({ on: false, stage: 'setting', value: 4, baseline: steady_steps });
   });

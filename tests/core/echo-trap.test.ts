@@ -568,7 +568,11 @@ describe('advice', () => {
 
 describe('thresholds', () => {
   test.each([
-    ['out of range', { ...shippedThresholds, entropy_low: 2 }, /entropy_low/],
+    [
+      'out of range',
+      { ...shippedThresholds, detectors: { ...shippedThresholds.detectors, entropy_low: 2 } },
+      /entropy_low/,
+    ],
     ['of another type', { ...shippedThresholds, window: '5' }, /window/],
     ['unknown', { ...shippedThresholds, weather: 1 }, /weather/],
     ['thresholds that are not an object', null, /list/],
@@ -581,8 +585,8 @@ describe('thresholds', () => {
 
   test('the defaults are in range, and other thresholds change verdicts', () => {
     expect(parseThresholds(shippedThresholds)).toEqual(shippedThresholds);
-    const points = Object.fromEntries(Object.keys(shippedThresholds.weights).map((name) => [name, 0]));
-    const blunt = { ...shippedThresholds, weights: points as typeof shippedThresholds.weights };
+    const weights = Object.fromEntries(Object.keys(shippedThresholds.weights).map((name) => [name, 0]));
+    const blunt = { ...shippedThresholds, weights };
     const monitor = new Monitor(baseConfig, { ...shippedCalibration, thresholds: blunt });
     monitor.addAll(seriesOf('chaos', { iterations: 145 }));
     expect(monitor.alarms).toEqual([]);

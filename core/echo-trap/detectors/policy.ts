@@ -1,12 +1,14 @@
 import {
   againstStart,
   baselineOf,
-  type Detector,
+  detector,
   high,
+  iterations,
   low,
   type Memory,
   peakOf,
   smooth,
+  threshold,
   type View,
 } from '../detector.ts';
 import { median, type Watched } from '../track.ts';
@@ -15,45 +17,51 @@ import { median, type Watched } from '../track.ts';
 
 const entropy = 'rollout/entropy';
 
-export const entropyFalls: Detector = {
+export const entropyFalls = detector({
   name: 'entropy_falls',
   title: 'Entropy falls',
   meaning: 'The policy is nearly deterministic and explores little.',
   stage: 'early',
   regime: 'template',
   family: 'entropy',
-  read: againstStart(entropy, ({ entropy_low }) => entropy_low),
-};
+  weight: 0,
+  thresholds: { entropy_low: threshold(0.4, 0.01, 0.95) },
+  read: (view, memory, own) => againstStart(view, memory, entropy, own.entropy_low),
+});
 
 /** Sampling becomes more and more random, until responses are malformed. */
-export const entropyRises: Detector = {
+export const entropyRises = detector({
   name: 'entropy_rises',
   title: 'Entropy rises',
   meaning: 'Responses are becoming random. The learning rate or the entropy bonus is too high.',
   stage: 'early',
   regime: 'chaos',
   family: 'entropy',
-  read: againstStart(entropy, ({ entropy_high }) => entropy_high),
-};
+  weight: 0.081,
+  thresholds: { entropy_high: threshold(1.6, 1.05, 20) },
+  read: (view, memory, own) => againstStart(view, memory, entropy, own.entropy_high),
+});
 
 /** A fast rise after a fall, compared with the run's lowest entropy. A signal in the RAGEN paper. */
-export const entropyRebounds: Detector = {
+export const entropyRebounds = detector({
   name: 'entropy_rebounds',
   title: 'Entropy rebounds',
   meaning: 'Entropy had fallen and rises again: the learned behavior no longer earns reward everywhere.',
   stage: 'early',
   regime: 'chaos',
   family: 'entropy',
-  read(view, memory) {
+  weight: 0,
+  thresholds: { entropy_rebound: threshold(2, 1.05, 20) },
+  read(view, memory, own) {
     const value = smooth(view, entropy);
     const first = baselineOf(view, memory, entropy);
-    const settled = smooth(view, entropy, 2 * view.thresholds.window);
+    const settled = smooth(view, entropy, 2 * view.parameters.window);
     if (Number.isNaN(settled) || !(first > 0)) return null;
     const lowest = -peakOf(memory, 'lowest', -settled);
     if (lowest > 0.6 * first) return null;
-    return high(view, entropy, value, lowest, view.thresholds.entropy_rebound * lowest);
+    return high(view, entropy, value, lowest, own.entropy_rebound * lowest);
   },
-};
+});
 
 const names: readonly Watched[] = ['actor/grad_norm_max', 'actor/grad_norm'];
 
@@ -64,31 +72,33 @@ const deviationOf = (values: readonly number[], middle: number) =>
   1.4826 * median(values.map((value) => Math.abs(value - middle)));
 
 /** The paper's point of no return. Compared with a running median, which a spike does not move. */
-export const gradientSpikes: Detector = {
+export const gradientSpikes = detector({
   name: 'gradient_spikes',
   title: 'Gradient spike',
   meaning: 'One gradient was many times larger than usual and may have damaged the policy.',
   stage: 'late',
   regime: null,
   family: 'gradient',
+  weight: 0.033,
   allOrNothing: true,
+  thresholds: { gradient_spike: threshold(4, 1.2, 100), gradient_memory: iterations(25, 1, 200) },
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
-  read({ track, index, thresholds }) {
+  read({ track, index, parameters }, _memory, own) {
     const series = names.find((name) => track.recent(name, index, 1).length > 0);
     if (!series) return null;
-    const before = track.recent(series, index - 1, 3 * thresholds.baseline);
+    const before = track.recent(series, index - 1, 3 * parameters.baseline);
     const value = track.at(series, index);
-    if (before.length < thresholds.baseline || Number.isNaN(value)) return null;
+    if (before.length < parameters.baseline || Number.isNaN(value)) return null;
     const baseline = median(before);
-    const threshold = thresholds.gradient_spike * baseline;
-    const hot = value > threshold && value > baseline + minimumDeviations * deviationOf(before, baseline);
-    return { series, value, baseline, threshold, hot, cool: !hot };
+    const limit = own.gradient_spike * baseline;
+    const hot = value > limit && value > baseline + minimumDeviations * deviationOf(before, baseline);
+    return { series, value, baseline, threshold: limit, hot, cool: !hot };
   },
-};
+});
 
 /** The gradient norm often grows for a while before a spike. */
-export const gradientGrows: Detector = {
+export const gradientGrows = detector({
   name: 'gradient_grows',
   title: 'Gradient norm grows',
   meaning:
@@ -96,14 +106,16 @@ export const gradientGrows: Detector = {
   stage: 'early',
   regime: null,
   family: 'gradient',
-  read: againstStart('actor/grad_norm', ({ gradient_growth }) => gradient_growth, 2),
-};
+  weight: 0,
+  thresholds: { gradient_growth: threshold(2, 1.1, 100) },
+  read: (view, memory, own) => againstStart(view, memory, 'actor/grad_norm', own.gradient_growth, 2),
+});
 
 /** Step sizes below this fraction of `steady_steps` belong to another model, not to a run with a reduced learning rate. */
 const otherScale = 0.05;
 
 /** A setting of the run, not an observation. For models of another scale the threshold is unknown, and the setting counts half. */
-export const stepsLong: Detector = {
+export const stepsLong = detector({
   name: 'steps_long',
   title: 'Step size (learning rate × epochs)',
   meaning:
@@ -111,45 +123,48 @@ export const stepsLong: Detector = {
   stage: 'setting',
   regime: null,
   family: 'gradient',
+  weight: 0.48,
   later: true,
-  read({ track, index, facts, thresholds }) {
+  thresholds: { steady_steps: threshold(1e-4, 0, 1), long_steps: threshold(8e-4, 0, 1) },
+  read({ track, index, facts }, _memory, { steady_steps, long_steps }) {
     // Missing if the filter kept no group.
     const [rate] = track.recent('actor/learning_rate', index, 1);
     if (rate === undefined) return null;
-    const { steady_steps, long_steps } = thresholds;
     const value = facts.epochs * rate;
     // Uses the configured rate, because a schedule starts and ends with lower ones.
     const isKnown = facts.epochs * (facts.learningRate ?? rate) >= otherScale * steady_steps;
-    const [baseline, threshold] = isKnown ? [steady_steps, long_steps] : [0, 2 * value];
-    return { series: '', value, baseline, threshold, hot: false, cool: true };
+    const [baseline, limit] = isKnown ? [steady_steps, long_steps] : [0, 2 * value];
+    return { series: '', value, baseline, threshold: limit, hot: false, cool: true };
   },
-};
+});
 
 /** Frequent PPO clipping means that updates are too large. The baseline is 0 for every run. */
-export const updatesClip: Detector = {
+export const updatesClip = detector({
   name: 'updates_clip',
   title: 'Clipping often',
   meaning: 'Many tokens hit the PPO clip range in every update: each update moves the policy too far.',
   stage: 'early',
   regime: null,
   family: 'gradient',
+  weight: 0,
   later: true,
-  read(view) {
+  thresholds: { clipped: threshold(0.01, 0.001, 0.9) },
+  read(view, _memory, own) {
     const series = 'actor/clip_fraction_high';
-    const value = smooth(view, series, 2 * view.thresholds.window);
+    const value = smooth(view, series, 2 * view.parameters.window);
     if (Number.isNaN(value)) return null;
-    return high(view, series, value, 0, view.thresholds.clipped);
+    return high(view, series, value, 0, own.clipped);
   },
-};
+});
 
-export const notFinite: Detector = {
+export const notFinite = detector({
   name: 'not_finite',
   title: 'NaN or infinite value',
   meaning: 'A loss, gradient or reward was NaN or infinite. Later iterations are useless.',
   stage: 'late',
   regime: null,
   family: 'gradient',
-  unweighted: true,
+  thresholds: { gradient_memory: iterations(25, 1, 200) },
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index }: View, memory: Memory) {
@@ -166,30 +181,34 @@ export const notFinite: Detector = {
       cool: !broken,
     };
   },
-};
+});
 
-export const formatFalls: Detector = {
+export const formatFalls = detector({
   name: 'format_falls',
   title: 'Malformed responses',
   meaning: 'A growing share of responses has no valid reasoning and answer.',
   stage: 'early',
   regime: 'chaos',
   family: 'format',
-  read(view, memory) {
+  weight: 0.22,
+  thresholds: { format_drop: threshold(0.08, 0.005, 0.9) },
+  read(view, memory, own) {
     const series = 'rollout/format_valid_rate';
     const value = smooth(view, series);
     if (Number.isNaN(value)) return null;
-    const peak = peakOf(memory, 'peak', smooth(view, series, 2 * view.thresholds.window));
-    return low(view, series, value, peak, peak - view.thresholds.format_drop);
+    const peak = peakOf(memory, 'peak', smooth(view, series, 2 * view.parameters.window));
+    return low(view, series, value, peak, peak - own.format_drop);
   },
-};
+});
 
-export const responsesGrow: Detector = {
+export const responsesGrow = detector({
   name: 'responses_grow',
   title: 'Responses grow longer',
   meaning: 'Responses are much longer than at the start and often hit the token limit.',
   stage: 'early',
   regime: 'chaos',
   family: 'format',
-  read: againstStart('rollout/response_tokens', ({ length_change }) => length_change),
-};
+  weight: 0,
+  thresholds: { length_change: threshold(1.8, 1.1, 20) },
+  read: (view, memory, own) => againstStart(view, memory, 'rollout/response_tokens', own.length_change),
+});
