@@ -17,7 +17,7 @@ import { type BusyParts, eachRun, makeIdle } from './busy.ts';
 /** How long (ms) a deleted run can be restored. */
 export const retention = 7 * 86_400_000;
 /** Interval (ms) between deletions of expired items. */
-const sweepInterval = 3_600_000;
+const expiryInterval = 3_600_000;
 
 interface TrashParts extends BusyParts {
   home: string;
@@ -46,10 +46,10 @@ export class Trash {
 
   /** Starts to delete expired items. */
   work(): void {
-    const sweep = () =>
-      void this.sweep(Date.now()).catch((error) => this.parts.log(`Emptying the trash: ${error}`));
-    sweep();
-    this.timer ??= setInterval(sweep, sweepInterval);
+    const deleteExpired = () =>
+      void this.deleteExpired(Date.now()).catch((error) => this.parts.log(`Emptying the trash: ${error}`));
+    deleteExpired();
+    this.timer ??= setInterval(deleteExpired, expiryInterval);
     this.timer.unref();
   }
 
@@ -135,7 +135,7 @@ export class Trash {
   }
 
   /** Permanently deletes items that have expired at `now` (ms since the epoch). */
-  async sweep(now: number): Promise<void> {
+  async deleteExpired(now: number): Promise<void> {
     const expired = (await this.entries()).filter(({ deletedAt }) => now - deletedAt > retention);
     for (const { id } of expired) await this.remove(id);
     await this.removeStudies(now - retention - 1);

@@ -101,7 +101,7 @@ function checkRunFolder(folder: string): void {
     throw new Failure(
       'run_folder_invalid',
       `${folder} is not a run folder: it has no readable ${runFiles.config}.`,
-      'Give a folder under runs/ in a data folder, or a copy of one.',
+      'Choose a folder under runs/ in a data folder, or a copy of one.',
     );
   }
 }

@@ -105,9 +105,9 @@ describe('the run library', { timeout: 120_000 }, () => {
     await expect(core.trash.restore([mine.id])).rejects.toMatchObject({ code: 'trash_unknown' });
 
     const [two] = await core.trash.list();
-    await core.trash.sweep(two!.deletedAt + retention);
+    await core.trash.deleteExpired(two!.deletedAt + retention);
     expect(await core.trash.list()).toHaveLength(1);
-    await core.trash.sweep(two!.deletedAt + retention + 1);
+    await core.trash.deleteExpired(two!.deletedAt + retention + 1);
     expect(await core.trash.list()).toEqual([]);
     await core.trash.delete(['one']);
     expect(await core.trash.empty()).toBeGreaterThan(100);
