@@ -7,8 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomNumbers } from '../bootstrap.ts';
 import { compactJson } from '../machine.ts';
-
-type Shape = readonly (readonly [iteration: number, value: number])[];
+import { interpolate, type Shape } from './shape.ts';
 
 interface Drawn {
   name: string;
@@ -18,7 +17,7 @@ interface Drawn {
   /** Iteration at which the paper's reward collapses. */
   onset: number;
   reward: Shape;
-  spread: Shape;
+  rewardStd: Shape;
   entropy: Shape;
   gradient: Shape;
   /** Iterations with single gradient spikes. */
@@ -32,32 +31,10 @@ const runs: readonly Drawn[] = [
     estimator: 'gae',
     iterations: 140,
     onset: 90,
-    reward: [
-      [1, 0.15],
-      [40, 0.3],
-      [88, 0.3],
-      [100, 0.1],
-      [140, 0.03],
-    ],
-    spread: [
-      [1, 0.36],
-      [38, 0.38],
-      [60, 0.2],
-      [85, 0.1],
-      [140, 0.03],
-    ],
-    entropy: [
-      [1, 1],
-      [40, 0.7],
-      [85, 0.35],
-      [100, 0.5],
-      [140, 0.2],
-    ],
-    gradient: [
-      [1, 0.4],
-      [80, 0.5],
-      [140, 0.9],
-    ],
+    reward: [1, 0.15, 40, 0.3, 88, 0.3, 100, 0.1, 140, 0.03],
+    rewardStd: [1, 0.36, 38, 0.38, 60, 0.2, 85, 0.1, 140, 0.03],
+    entropy: [1, 1, 40, 0.7, 85, 0.35, 100, 0.5, 140, 0.2],
+    gradient: [1, 0.4, 80, 0.5, 140, 0.9],
     spikes: [90, 97, 111],
   },
   {
@@ -66,29 +43,10 @@ const runs: readonly Drawn[] = [
     estimator: 'gae',
     iterations: 200,
     onset: 120,
-    reward: [
-      [1, 0.17],
-      [120, 0.25],
-      [135, 0.15],
-      [200, 0.05],
-    ],
-    spread: [
-      [1, 0.32],
-      [30, 0.26],
-      [70, 0.06],
-      [200, 0.02],
-    ],
-    entropy: [
-      [1, 1],
-      [70, 0.5],
-      [120, 0.25],
-      [200, 0.1],
-    ],
-    gradient: [
-      [1, 0.4],
-      [150, 0.5],
-      [200, 1],
-    ],
+    reward: [1, 0.17, 120, 0.25, 135, 0.15, 200, 0.05],
+    rewardStd: [1, 0.32, 30, 0.26, 70, 0.06, 200, 0.02],
+    entropy: [1, 1, 70, 0.5, 120, 0.25, 200, 0.1],
+    gradient: [1, 0.4, 150, 0.5, 200, 1],
     spikes: [170, 181],
   },
   {
@@ -97,31 +55,10 @@ const runs: readonly Drawn[] = [
     estimator: 'gae',
     iterations: 150,
     onset: 50,
-    reward: [
-      [1, -0.2],
-      [20, 0.9],
-      [48, 1],
-      [60, 0.1],
-      [150, -0.8],
-    ],
-    spread: [
-      [1, 2.6],
-      [12, 2.7],
-      [40, 1.3],
-      [60, 0.6],
-      [150, 0.1],
-    ],
-    entropy: [
-      [1, 0.9],
-      [40, 0.45],
-      [60, 0.3],
-      [150, 0.15],
-    ],
-    gradient: [
-      [1, 0.5],
-      [100, 0.7],
-      [150, 1.2],
-    ],
+    reward: [1, -0.2, 20, 0.9, 48, 1, 60, 0.1, 150, -0.8],
+    rewardStd: [1, 2.6, 12, 2.7, 40, 1.3, 60, 0.6, 150, 0.1],
+    entropy: [1, 0.9, 40, 0.45, 60, 0.3, 150, 0.15],
+    gradient: [1, 0.5, 100, 0.7, 150, 1.2],
     spikes: [110, 122],
   },
   {
@@ -130,28 +67,10 @@ const runs: readonly Drawn[] = [
     estimator: 'grpo',
     iterations: 100,
     onset: 20,
-    reward: [
-      [1, 0.17],
-      [18, 0.22],
-      [30, 0.1],
-      [100, 0.05],
-    ],
-    spread: [
-      [1, 0.32],
-      [10, 0.28],
-      [18, 0.1],
-      [100, 0.02],
-    ],
-    entropy: [
-      [1, 1],
-      [10, 0.8],
-      [20, 0.4],
-      [100, 0.1],
-    ],
-    gradient: [
-      [1, 0.4],
-      [100, 0.6],
-    ],
+    reward: [1, 0.17, 18, 0.22, 30, 0.1, 100, 0.05],
+    rewardStd: [1, 0.32, 10, 0.28, 18, 0.1, 100, 0.02],
+    entropy: [1, 1, 10, 0.8, 20, 0.4, 100, 0.1],
+    gradient: [1, 0.4, 100, 0.6],
     spikes: [24],
   },
   {
@@ -160,37 +79,13 @@ const runs: readonly Drawn[] = [
     estimator: 'grpo',
     iterations: 100,
     onset: 10,
-    reward: [
-      [1, -0.2],
-      [9, 0.3],
-      [20, -0.5],
-      [100, -1],
-    ],
-    spread: [
-      [1, 2.6],
-      [6, 2],
-      [15, 0.7],
-      [100, 0.1],
-    ],
-    entropy: [
-      [1, 0.9],
-      [10, 0.6],
-      [100, 0.2],
-    ],
-    gradient: [
-      [1, 0.5],
-      [100, 0.9],
-    ],
+    reward: [1, -0.2, 9, 0.3, 20, -0.5, 100, -1],
+    rewardStd: [1, 2.6, 6, 2, 15, 0.7, 100, 0.1],
+    entropy: [1, 0.9, 10, 0.6, 100, 0.2],
+    gradient: [1, 0.5, 100, 0.9],
     spikes: [14],
   },
 ];
-
-function along(shape: Shape, at: number): number {
-  const next = shape.findIndex(([iteration]) => iteration >= at);
-  if (next <= 0) return (next === 0 ? shape[0] : shape.at(-1))![1];
-  const [[x0, y0], [x1, y1]] = [shape[next - 1]!, shape[next]!];
-  return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
-}
 
 const rounded = (value: number) => Number(value.toPrecision(4));
 
@@ -205,11 +100,11 @@ for (const [
   const noisy = (value: number) => rounded(value * (0.9 + 0.2 * random()));
   const lines = Array.from({ length: iterations }, (_, i) => {
     const iteration = i + 1;
-    const gradient = noisy(along(shapes.gradient, iteration)) * (spikes.includes(iteration) ? 12 : 1);
+    const gradient = noisy(interpolate(shapes.gradient, iteration)) * (spikes.includes(iteration) ? 12 : 1);
     const metrics = {
-      'rollout/reward_mean': noisy(along(shapes.reward, iteration)),
-      'rollout/reward_std_in_group': noisy(along(shapes.spread, iteration)),
-      'rollout/entropy': noisy(along(shapes.entropy, iteration)),
+      'rollout/reward_mean': noisy(interpolate(shapes.reward, iteration)),
+      'rollout/reward_std_in_group': noisy(interpolate(shapes.rewardStd, iteration)),
+      'rollout/entropy': noisy(interpolate(shapes.entropy, iteration)),
       'actor/grad_norm': rounded(gradient),
     };
     return JSON.stringify({ v: 1, type: 'iteration', seq: i, time: i, iteration, metrics });
