@@ -36,8 +36,8 @@ export function ingestBatch(
 }
 
 /** Ingests all events. */
-export function ingestAll(database: HistoryDatabase, runId: string, journal: string, limit?: number): void {
-  while (ingestBatch(database, runId, journal, limit));
+export function ingestAll(database: HistoryDatabase, runId: string, journal: string): void {
+  while (ingestBatch(database, runId, journal));
 }
 
 /** Stores no rows for `phase` events: they are the most frequent ones, and only the newest phase matters. */

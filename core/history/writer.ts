@@ -12,7 +12,7 @@ import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
 import { addRun } from './runs-table.ts';
 import { type Survey, Surveyor } from './survey.ts';
 
-export interface Ingested {
+interface Ingested {
   /** Whether annotations changed. */
   annotated: boolean;
   /** Whether there may be more events to ingest. */

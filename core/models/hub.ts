@@ -62,8 +62,8 @@ const modelFile =
   /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|model\.safetensors\.index)\.json$|^merges\.txt$|^chat_template\.jinja$|^model(-\d{1,5}-of-\d{1,5})?\.safetensors$|^(LICENSE|README)(\.md|\.txt)?$/;
 
 /** Fetches the latest revision of a repository. Throws as {@link request} does, or `hub_answer_invalid`. */
-export async function readRevision(hub: Hub, repository: string, signal?: AbortSignal): Promise<HubRevision> {
-  const response = await request(hub, `/api/models/${repository}?blobs=true`, {}, signal);
+export async function readRevision(hub: Hub, repository: string): Promise<HubRevision> {
+  const response = await request(hub, `/api/models/${repository}?blobs=true`);
   const read = revisionSchema.safeParse(await json(response));
   if (!read.success)
     throw new Failure(
