@@ -12,7 +12,6 @@ import { labelRun, type Point } from '../../core/echo-trap/collapse-rule.ts';
 import type { Tree } from '../../core/run-config/tree.ts';
 import { isMachineMetric } from '../../core/run-directory/metrics.ts';
 import { findTrainer, trainerCandidates } from '../../core/trainer/executable.ts';
-import { compactJson } from '../machine.ts';
 import base from './base.json' with { type: 'json' };
 import list from './run-list.json' with { type: 'json' };
 
@@ -89,7 +88,7 @@ function keep(from: string, into: string): string {
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
   const set = Object.fromEntries(differences(base, config));
-  writeFileSync(join(part, 'run.json'), `${compactJson({ base: '../../base.json', set })}\n`);
+  writeFileSync(join(part, 'run.json'), `${JSON.stringify({ base: '../../base.json', set })}\n`);
   writeFileSync(
     join(part, journal),
     zstdCompressSync(`${lines.join('\n')}\n`, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
