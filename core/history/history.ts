@@ -2,9 +2,9 @@ import type { EchoTrap } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { usableCalibration } from '../echo-trap/calibration.ts';
 import { type HistoryDatabase, lockFolder, openReader } from './database.ts';
-import { computeTrap } from './echo-trap.ts';
 import { newerHistory } from './migrations.ts';
 import { HistoryReader } from './reader.ts';
+import { computeTrap } from './run-monitors.ts';
 import { createWriter, type HistoryWriter, nothingIngested } from './writer.ts';
 import { startWriterThread } from './writer-thread.ts';
 

@@ -5,8 +5,8 @@ import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
 import { ingestAnnotations } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
-import type { RunMonitors } from './echo-trap.ts';
 import { ingestAll } from './ingest.ts';
+import type { RunMonitors } from './run-monitors.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 import { preparedValue } from './statements.ts';
 

@@ -30,7 +30,7 @@ export interface RunRow {
   last_seq: number;
   last_time: number | null;
   journal_problem: string | null;
-  /** Longest silences (ms) of the newest window of events and of the one before; see apply-event.ts. */
+  /** Longest gaps between events (ms) in the newest window of events and of the one before; see apply-event.ts. */
   gap: number;
   gap_before: number;
   device: string;

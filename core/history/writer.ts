@@ -4,11 +4,11 @@ import type { Calibration } from '../echo-trap/calibration.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { ingestAnnotations } from './annotations.ts';
 import { openWriter } from './database.ts';
-import { RunMonitors } from './echo-trap.ts';
 import { indexNextRollout } from './episode-text.ts';
 import { forkBaselineText } from './fork-baseline.ts';
 import { ingestBatch } from './ingest.ts';
 import { type RebuildOptions, rebuildHistory } from './rebuild.ts';
+import { RunMonitors } from './run-monitors.ts';
 import { addRun } from './runs-table.ts';
 import { type Survey, Surveyor } from './survey.ts';
 

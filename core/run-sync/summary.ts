@@ -2,8 +2,8 @@ import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contrac
 import { isLive } from '../contract/run-facts.ts';
 import { lastAction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
-import { readTrapBrief } from '../history/echo-trap.ts';
 import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
+import { readTrapBrief } from '../history/run-monitors.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { nameInStudy } from './study-files.ts';
 

@@ -58,7 +58,7 @@ export class RunMonitors {
       return { trapChanged: false, raised: false, problem: null };
     const run = this.monitoredRun(runId, processed);
     const before = run.monitor.alerts;
-    const change = feed(database, runId, run, row.last_seq);
+    const change = processEvents(database, runId, run, row.last_seq);
     if (!change && processed >= 0) {
       prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
       return { trapChanged: false, raised: false, problem: null };
@@ -85,7 +85,7 @@ export class RunMonitors {
     } catch (error) {
       if (asDiskFull(error)) throw error;
       const reason = messageOf(error);
-      return { raised: false, problem: `Its alerts can't be saved: ${reason}` };
+      return { raised: false, problem: `Alerts can't be saved: ${reason}` };
     }
   }
 
@@ -110,7 +110,7 @@ export class RunMonitors {
   private monitoredRun(runId: string, seq: number): MonitoredRun {
     const cached = this.monitored.get(runId);
     const run = cached?.seq === seq ? cached : newMonitoredRun(this.home, runId, this.calibration);
-    if (run !== cached) feed(this.database, runId, run, seq);
+    if (run !== cached) processEvents(this.database, runId, run, seq);
     this.monitored.delete(runId);
     this.monitored.set(runId, run);
     for (const oldest of this.monitored.keys()) {
@@ -131,7 +131,7 @@ export function computeTrap(
   const row = getRun(database, runId);
   if (!row || !isMonitored(row, home)) return null;
   const run = newMonitoredRun(home, runId, calibration);
-  feed(database, runId, run, row.last_seq);
+  processEvents(database, runId, run, row.last_seq);
   return run.monitor.view();
 }
 
@@ -169,7 +169,7 @@ const newMonitoredRun = (home: string, runId: string, calibration?: Calibration)
  * Passes a run's stored metrics up to an event to its monitor, including restarts of the trainer: `rewoundTo` is the earliest iteration that the
  * trainer returned to. Returns null if nothing was new.
  */
-function feed(
+function processEvents(
   database: HistoryDatabase,
   runId: string,
   run: MonitoredRun,
