@@ -64,8 +64,8 @@ void describe(const Json& result) {
 }  // namespace
 
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest& request, bool json) {
-  // Ctrl+C in a terminal arrives twice: core receives it too and cancels the evaluation. The second must not interrupt
-  // the cleanup.
+  // Ctrl+C in a terminal causes two signals: one from the terminal and one from core, which cancels the evaluation. The
+  // second must not interrupt the cleanup.
   listen_for_stop_signals(SecondSignal::changes_nothing);
   const auto plan = plan_evaluation(run_directory, request);
   const auto result = Json::parse(evaluate_checkpoint(run_directory, request.checkpoint, plan, ProgressReport(json)));
