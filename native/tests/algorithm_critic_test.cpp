@@ -13,7 +13,7 @@ namespace {
 std::vector<double> advantages_of(const std::vector<double>& rewards, const std::vector<float>& values, double gamma,
                                   double lambda) {
   std::vector<double> advantages(rewards.size());
-  generalised_advantages(rewards, values, gamma, lambda, advantages);
+  generalized_advantages(rewards, values, gamma, lambda, advantages);
   return advantages;
 }
 

@@ -25,7 +25,7 @@ struct StopSignals {
       listen_for_stop_signals(second);
       std::raise(SIGTERM);
       std::raise(SIGINT);
-      ::_exit(stop_signalled() ? 0 : 1);
+      ::_exit(stop_signaled() ? 0 : 1);
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
@@ -39,11 +39,11 @@ struct StopSignals {
 TEST_CASE_FIXTURE(StopSignals, "a signal on any thread requests a stop, until handlers are installed again") {
   for (const int signal : {SIGTERM, SIGINT}) {
     listen_for_stop_signals(SecondSignal::ends_process);
-    CHECK_FALSE(stop_signalled());
+    CHECK_FALSE(stop_signaled());
     // Only the signal synchronizes the two threads. A flag that is not safe for threads would be a data race, which
     // nightly:sanitize -- --thread finds.
     std::thread other([signal] { std::raise(signal); });
-    while (!stop_signalled()) std::this_thread::yield();
+    while (!stop_signaled()) std::this_thread::yield();
     other.join();
   }
 }

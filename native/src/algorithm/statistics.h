@@ -19,9 +19,9 @@ inline double standard_deviation(std::span<const double> values) {
   bool equal = true;
   for (double value : values) equal &= value == values.front();
   if (equal) return 0;
-  const double centre = mean(values);
+  const double center = mean(values);
   double squares = 0;
-  for (double value : values) squares += (value - centre) * (value - centre);
+  for (double value : values) squares += (value - center) * (value - center);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
@@ -46,9 +46,9 @@ struct Interval {
 inline Interval wilson_interval(int successes, int trials) {
   constexpr double z = 1.959963984540054;
   const double n = trials, p = successes / n, z2 = z * z;
-  const double centre = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const double center = (p + z2 / (2 * n)) / (1 + z2 / n);
   const double half = z * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
-  return {centre - half < 0 ? 0 : centre - half, centre + half > 1 ? 1 : centre + half};
+  return {center - half < 0 ? 0 : center - half, center + half > 1 ? 1 : center + half};
 }
 
 }  // namespace starpo

@@ -8,7 +8,7 @@
 
 namespace starpo {
 
-// A page-aligned, zero-initialised buffer of floats, resident only where written. Uses huge pages where available,
+// A page-aligned, zero-initialized buffer of floats, resident only where written. Uses huge pages where available,
 // because a KV cache or an activation arena exceeds the TLB.
 class AlignedBuffer {
  public:

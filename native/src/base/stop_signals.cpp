@@ -9,24 +9,24 @@ namespace starpo {
 namespace {
 
 // Any thread may handle the signal while another reads the flag. Signal handlers may only use lock-free atomics.
-std::atomic<bool> signalled = false;
+std::atomic<bool> signaled = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void note_signal(int) { signalled = true; }
+void note_signal(int) { signaled = true; }
 
 void note_signal_or_end(int signal) {
-  if (signalled.exchange(true)) _exit(128 + signal);
+  if (signaled.exchange(true)) _exit(128 + signal);
 }
 
 }  // namespace
 
 void listen_for_stop_signals(SecondSignal second) {
-  signalled = false;
+  signaled = false;
   const auto handler = second == SecondSignal::ends_process ? note_signal_or_end : note_signal;
   std::signal(SIGTERM, handler);
   std::signal(SIGINT, handler);
 }
 
-bool stop_signalled() { return signalled; }
+bool stop_signaled() { return signaled; }
 
 }  // namespace starpo

@@ -8,6 +8,6 @@ enum class SecondSignal { changes_nothing, ends_process };
 // Makes SIGTERM and SIGINT set a flag instead of ending the process. Clears the flag.
 void listen_for_stop_signals(SecondSignal);
 
-bool stop_signalled();
+bool stop_signaled();
 
 }  // namespace starpo

@@ -19,7 +19,7 @@ class ProgressReport {
   explicit ProgressReport(bool json) : json_(json) {}
 
   void operator()(int done, int total) {
-    if (stop_signalled())
+    if (stop_signaled())
       throw Error("evaluation_cancelled", "the evaluation was cancelled; no result was written",
                   "run the evaluation again");
     const auto now = Clock::now();

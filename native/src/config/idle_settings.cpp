@@ -56,7 +56,7 @@ void add_filter(const RunConfig& config, IdleList& idle) {
     idle.add({"filter.strategy"}, "filter.keep keeps every group");
 }
 
-// With one optimiser step per iteration on the policy's own samples, PPO's ratio (arXiv 1707.06347, equation 7) is 1 at
+// With one optimizer step per iteration on the policy's own samples, PPO's ratio (arXiv 1707.06347, equation 7) is 1 at
 // every token.
 void add_clips(const RunConfig& config, IdleList& idle) {
   const auto& loss = config.policy_loss;
@@ -68,17 +68,17 @@ void add_clips(const RunConfig& config, IdleList& idle) {
   const std::string exception = fast ? ", except for the rounding of exactness fast (rollout/logprob_gap)" : "";
   const std::string once = "at most " + number(episodes) +
                            " episodes per iteration fit into one policy_loss.mini_batch of " + number(loss.mini_batch) +
-                           " and policy_loss.epochs is 1, so each iteration takes one optimiser step: ";
+                           " and policy_loss.epochs is 1, so each iteration takes one optimizer step: ";
   idle.add(clip_paths, once + "the ratio is 1 at every token" + exception);
   idle.add({"critic.value_clip"}, once + "values equal those before the update" + exception);
 }
 
 void add_advantage(const RunConfig& config, IdleList& idle) {
   const auto& [estimator, gamma, lambda, whiten] = config.advantage;
-  const bool penalised = config.kl.coefficient > 0 && config.kl.placement == KlPlacement::reward;
+  const bool penalized = config.kl.coefficient > 0 && config.kl.placement == KlPlacement::reward;
   if (estimator != AdvantageEstimator::gae)
     idle.add({"advantage.lambda"}, "advantage.estimator is not gae: no critic is used");
-  if (estimator != AdvantageEstimator::gae && !penalised)
+  if (estimator != AdvantageEstimator::gae && !penalized)
     idle.add({"advantage.gamma"},
              "advantage.estimator is not gae and the reward has no KL term: nothing is discounted over time");
   const auto average = config.policy_loss.average;

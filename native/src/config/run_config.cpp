@@ -87,7 +87,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
   }
   v.check("start.keep_optimizer", [&] {
     return c.start.keep_optimizer && c.start.run.empty()
-               ? "must be false: start.run is empty, so no optimiser state is available"
+               ? "must be false: start.run is empty, so no optimizer state is available"
                : "";
   });
   v.check("iterations", [&] {

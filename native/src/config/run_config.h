@@ -49,12 +49,12 @@ struct RunConfig {
   WarmStartConfig warm_start;
   DiagnosticsConfig diagnostics;
   AutomaticAction automatic_action = AutomaticAction::notify;
-  std::vector<std::string> changed_since;  // behaviour changes since an older run.json was written, as sentences
+  std::vector<std::string> changed_since;  // behavior changes since an older run.json was written, as sentences
 };
 
 void describe(FieldVisitor&, RunConfig&);
 
-// Returns the last iteration that trains only the critic. A fork without optimiser state warms its critic up again.
+// Returns the last iteration that trains only the critic. A fork without optimizer state warms its critic up again.
 int critic_warmup_end(const RunConfig&);
 
 // Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path),

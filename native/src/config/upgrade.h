@@ -15,7 +15,7 @@ int newest_run_config_version();
 const nlohmann::json& run_config_upgrades();
 
 // Upgrades a parsed run.json to the newest version of a table. Leaves missing or mistyped keys for the reader to
-// refuse. Returns sentences about changed behaviour.
+// refuse. Returns sentences about changed behavior.
 std::vector<std::string> upgrade_run_config(nlohmann::json& config,
                                             const nlohmann::json& upgrades = run_config_upgrades());
 

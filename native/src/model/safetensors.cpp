@@ -130,7 +130,7 @@ void SafetensorsFile::check(const std::string& name, const std::vector<std::int6
   const StoredTensor& tensor = found->second;
   if (!is_readable(tensor.type))
     fail("model_tensor_type", path_, name + " has type " + tensor.type + ", expected F32, BF16 or F16",
-         "save the model in float32, bfloat16 or float16 (torch_dtype), without quantisation");
+         "save the model in float32, bfloat16 or float16 (torch_dtype), without quantization");
   if (tensor.shape != shape)
     fail("model_tensor_shape", path_, name + " has shape " + text(tensor.shape) + ", expected " + text(shape),
          "use weights that match the folder's config.json");

@@ -8,15 +8,6 @@
 
 namespace starpo {
 
-const char* name_of(Noise noise) {
-  switch (noise) {
-    case Noise::shared: return "shared";
-    case Noise::independent: return "independent";
-    case Noise::reference: return "reference";
-  }
-  return "";
-}
-
 std::vector<int> groups_by_environment(std::span<const EnvironmentConfig> environments, int groups) {
   double total = 0;
   for (const auto& environment : environments) total += environment.share;

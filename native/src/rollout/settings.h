@@ -16,7 +16,6 @@ inline constexpr std::int64_t kMaxSeed = 4294967295;
 // separate for each rollout. reference: the level's own random numbers, as in RAGEN; they repeat in every iteration, so
 // a policy can learn to predict them from the level.
 enum class Noise { shared, independent, reference };
-const char* name_of(Noise);
 
 struct PromptConfig {
   std::string system, first, next;

@@ -39,7 +39,7 @@ void throw_if_failed(const std::error_code& error, const fs::path& path) {
 }
 
 // Replaces `destination` by a complete folder. If the process is killed, one of the two remains under a name that
-// remove_partial_files recognises.
+// remove_partial_files recognizes.
 void replace_folder(const fs::path& partial, const fs::path& destination) {
   const fs::path replaced = hidden(destination, kReplacedSuffix);
   std::error_code error, ignored;
@@ -89,7 +89,7 @@ void write_state(const fs::path& file, const std::vector<StateTensor>& tensors) 
   writer.commit();
 }
 
-// Reads the optimiser and critic of a checkpoint. metadata: content of trainer-state.json.
+// Reads the optimizer and critic of a checkpoint. metadata: content of trainer-state.json.
 void read_state(const fs::path& folder, const json& metadata, Replica& replica) {
   const auto tensors = state_tensors_of(replica);
   SafetensorsFile file(folder / kCheckpointStateFile);
@@ -167,8 +167,8 @@ std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
 
 void load_start_state(const fs::path& checkpoint, int iteration, Replica& replica) {
   const auto state_error = [&](const char* code, const std::string& why) {
-    return Error(code, "can't load the optimiser state of " + checkpoint.string() + ": " + why,
-                 "create the run with start.keep_optimizer false, or fork from a checkpoint with optimiser state");
+    return Error(code, "can't load the optimizer state of " + checkpoint.string() + ": " + why,
+                 "create the run with start.keep_optimizer false, or fork from a checkpoint with optimizer state");
   };
   std::error_code missing;
   if (!fs::exists(checkpoint / kCheckpointStateFile, missing))

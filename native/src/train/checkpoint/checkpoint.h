@@ -24,22 +24,22 @@ struct CheckpointParts {
 };
 
 // Writes checkpoints/<iteration> atomically, after flushing the journal. An existing checkpoint stays until the new one
-// is complete. Then removes old optimiser states. Errors: disk_full, file_unwritable.
+// is complete. Then removes old optimizer states. Errors: disk_full, file_unwritable.
 void write_checkpoint(const std::filesystem::path& run_directory, const CheckpointParts&, int iteration, Journal&);
 
-// Deletes the optimiser state of all but the newest `keep` checkpoints up to an iteration. Pinned checkpoints keep
+// Deletes the optimizer state of all but the newest `keep` checkpoints up to an iteration. Pinned checkpoints keep
 // theirs and do not count. Logs each deletion in the journal first.
 void remove_old_states(const std::filesystem::path& run_directory, int iteration, int keep, Journal&);
 
-// Returns the iterations of checkpoints with optimiser state, newest first.
+// Returns the iterations of checkpoints with optimizer state, newest first.
 std::vector<int> resumable_checkpoints(const std::filesystem::path& run_directory);
 
-// Loads weights, optimiser and critic of a checkpoint and checks that it belongs to the run with this seed. Returns the
+// Loads weights, optimizer and critic of a checkpoint and checks that it belongs to the run with this seed. Returns the
 // seq of its checkpoint event. After an error the replica is unusable. Errors: checkpoint_corrupt, and errors unrelated
 // to the checkpoint.
 std::int64_t load_checkpoint(const std::filesystem::path& run_directory, int iteration, std::uint32_t seed, Replica&);
 
-// Loads the optimiser state from a checkpoint of the parent run, and its critic if this run has one. Errors:
+// Loads the optimizer state from a checkpoint of the parent run, and its critic if this run has one. Errors:
 // start_state_missing, start_state_mismatch, checkpoint_corrupt.
 void load_start_state(const std::filesystem::path& checkpoint, int iteration, Replica&);
 

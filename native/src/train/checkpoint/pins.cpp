@@ -35,13 +35,13 @@ PinResult set_checkpoint_pinned(const fs::path& run_directory, int iteration, bo
   }
   if (was_pinned) return {false, name + " is already pinned"};
   if (!fs::exists(folder / kCheckpointStateFile, error))
-    return {false, name + " has no optimiser state left to keep; its weights are always kept"};
+    return {false, name + " has no optimizer state left to keep; its weights are always kept"};
   try {
     write_file_atomically(pin, "");
   } catch (const Error& failure) {
     return {false, failure.what()};
   }
-  return {true, name + " is pinned and keeps its optimiser state"};
+  return {true, name + " is pinned and keeps its optimizer state"};
 }
 
 bool is_checkpoint_pinned(const fs::path& run_directory, int iteration) {

@@ -16,7 +16,7 @@ struct PinResult {
   std::string message;
 };
 
-// Pins or unpins a checkpoint. A pinned checkpoint keeps its optimiser state, so that a run can resume from it or fork
+// Pins or unpins a checkpoint. A pinned checkpoint keeps its optimizer state, so that a run can resume from it or fork
 // it. The pin is an empty file `pinned` in its folder. Errors are reported in the result.
 PinResult set_checkpoint_pinned(const std::filesystem::path& run_directory, int iteration, bool pinned);
 bool is_checkpoint_pinned(const std::filesystem::path& run_directory, int iteration);

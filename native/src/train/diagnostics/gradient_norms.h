@@ -20,7 +20,7 @@ struct GradientNormSettings {
 // Adds diagnostics/grad_norm_*_std: gradient norms of the policy objective, without entropy bonus and KL, for
 // samples of groups with low, middle and high reward std (RAGEN-2's analysis). The loss is the mean over the tokens of
 // a sample. sequences: whole groups in order, with advantages. Adds nothing for fewer than three groups. Clears the
-// policy's gradients; weights and optimiser are unchanged. progress is called after every micro-batch.
+// policy's gradients; weights and optimizer are unchanged. progress is called after every micro-batch.
 void add_gradient_norms_by_reward_std(Network& policy, NetworkPass&, std::span<const Sequence> sequences,
                                       const GradientNormSettings&, Metrics&, const std::function<void()>& progress);
 

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "config/upgrade.h"
 #include "engine/engine.h"
 #include "engine/load_weights.h"
 #include "files/descriptor.h"
@@ -102,14 +103,9 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   }
 }
 
-Json read_json(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return Json::parse(stream);
-}
-
 // Makes the requested environment, from run.json or the request, the only one of `run`. Returns its index in run.json.
-int choose_environment(Json& run, const EvaluationRequest& request) {
-  Json& environments = run["environments"];
+int choose_environment(nlohmann::json& run, const EvaluationRequest& request) {
+  nlohmann::json& environments = run["environments"];
   std::vector<std::string> labels;
   for (const auto& environment : environments) labels.push_back(environment["label"]);
   const auto index_of = [&](const std::string& label) {
@@ -117,9 +113,9 @@ int choose_environment(Json& run, const EvaluationRequest& request) {
   };
 
   int index = 0;
-  Json chosen;
+  nlohmann::json chosen;
   if (request.environment) {
-    chosen = Json::parse(*request.environment, nullptr, false);
+    chosen = nlohmann::json::parse(*request.environment, nullptr, false);
     if (!chosen.is_object())
       throw Error("config_invalid", "the environment is not a JSON object",
                   "use the format of an element of environments in run.json");
@@ -128,7 +124,7 @@ int choose_environment(Json& run, const EvaluationRequest& request) {
     if (request.label)
       index = index_of(*request.label);
     else if (const auto validated = std::find_if(environments.begin(), environments.end(),
-                                                 [](const Json& each) { return each["validate"] == true; });
+                                                 [](const auto& each) { return each["validate"] == true; });
              validated != environments.end())
       index = static_cast<int>(validated - environments.begin());
     if (index == static_cast<int>(labels.size()))
@@ -137,7 +133,7 @@ int choose_environment(Json& run, const EvaluationRequest& request) {
     chosen = environments[index];
   }
   chosen["share"] = 1;  // a configuration is valid only if one environment is trained
-  environments = Json::array({chosen});
+  environments = nlohmann::json::array({chosen});
   return index;
 }
 
@@ -203,13 +199,18 @@ EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRe
     throw Error("run_missing", "run directory " + run_directory.string() + " was not found", "check the path");
   const fs::path file = run_directory / "run.json";
   read_run_config(file);  // validate the original before editing a copy
-  Json run = read_json(file);
+  auto run = nlohmann::json::parse(std::ifstream(file, std::ios::binary));
+  upgrade_run_config(run);
   EvaluationPlan plan;
   plan.draws = choose_environment(run, request);
   if (request.levels) run["evaluation"]["levels"] = *request.levels;
   if (request.temperature) run["evaluation"]["temperature"] = *request.temperature;
   if (request.seed) run["levels"]["validation_seed"] = *request.seed;
   plan.config = parse_run_config(run.dump());
+  nlohmann::json& environment = run["environments"][0];
+  environment.erase("share");
+  environment.erase("validate");
+  plan.environment_json = environment.dump();
   char number[16];
   std::snprintf(number, sizeof number, "%06d-", request.checkpoint);
   plan.name = request.name.value_or(number + plan.config.environments.front().label);
@@ -241,17 +242,8 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
               {"levels", levels},
               {"seed", config.levels.validation_seed},
               {"temperature", config.evaluation.temperature},
+              {"environment", Json::parse(plan.environment_json)},
               {"metrics", evaluation_metrics(episodes, environment.label)}};
-  Json shown{{"label", environment.label}, {"type", environment.type}, {"config", Json::parse(environment.config)}};
-  shown.update({{"noise", name_of(environment.noise)},
-                {"max_turns", environment.max_turns},
-                {"max_actions_per_turn", environment.max_actions_per_turn},
-                {"max_actions", environment.max_actions},
-                {"prompt",
-                 {{"system", environment.prompt.system},
-                  {"first", environment.prompt.first},
-                  {"next", environment.prompt.next}}}});
-  result["environment"] = std::move(shown);
   return write_evaluation_files(
       run_directory, plan.name, result.dump(2), checkpoint, environment.label, [&](RolloutWriter& writer) {
         write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer);

@@ -10,7 +10,7 @@
 
 namespace starpo {
 
-// What to evaluate. Unset fields default to run.json.
+// Options of an evaluation. Unset fields default to run.json.
 struct EvaluationRequest {
   int checkpoint = 0;
   // Environment of the run. Default: the first with `validate`, else the first.
@@ -23,12 +23,15 @@ struct EvaluationRequest {
   std::optional<std::string> name = std::nullopt;    // of the result; default: 000050-<label>
 };
 
-// The run's configuration, reduced to the requested environment. Errors: those of read_run_config, environment_unknown.
+// The run's configuration, reduced to the requested environment.
 struct EvaluationPlan {
   RunConfig config;
+  std::string environment_json;  // the environment without `share` and `validate`, for the result
   int draws = 0;  // index of the environment in run.json, or their number if it is not there
   std::string name;
 };
+
+// Errors: those of read_run_config, environment_unknown.
 EvaluationPlan plan_evaluation(const std::filesystem::path& run_directory, const EvaluationRequest&);
 
 // Plays a checkpoint's policy on the planned levels and writes evaluations/<name>.json and its episodes atomically

@@ -30,7 +30,7 @@ class Critic {
 
 // All networks, passes and the generator of a run on one device. With several devices, each would have a replica.
 struct Replica {
-  // Reserves device memory. Weights are uninitialised until loaded. model: shape of the policy. The pool must outlive
+  // Reserves device memory. Weights are uninitialized until loaded. model: shape of the policy. The pool must outlive
   // this object. Errors: those of make_engine and Engine::reserve, and precision_unsupported.
   Replica(const RunConfig&, const ModelConfig& model, ThreadPool&);
 

@@ -14,7 +14,7 @@ RunControl::RunControl(const std::filesystem::path& run_directory, Journal& jour
 }
 
 void RunControl::read_commands(const std::function<void()>* write_checkpoint) {
-  if (stop_signalled() && stop_reason_.empty()) stop_reason_ = "signal";
+  if (stop_signaled() && stop_reason_.empty()) stop_reason_ = "signal";
   for (const ControlCommand& command : reader_.poll(journal_)) {
     switch (command.command) {
       case Command::pause:

@@ -137,7 +137,7 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
     own.resize(rewards[i].size());
     if (config.estimator == AdvantageEstimator::gae) {
       rewards[i].back() += scores[i];
-      generalised_advantages(rewards[i], sequences[i].values, config.gamma, config.lambda, own);
+      generalized_advantages(rewards[i], sequences[i].values, config.gamma, config.lambda, own);
       sequences[i].returns.resize(own.size());
       for (std::size_t t = 0; t < own.size(); ++t) sequences[i].returns[t] = own[t] + sequences[i].values[t];
     } else {

@@ -16,7 +16,7 @@ AdamWSettings settings(const OptimizerConfig& config, double learning_rate, doub
           static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
 }
 
-// Returns the learning rate of an optimiser step: linear warm-up over steps (the first has 1 / (warmup + 1) of the
+// Returns the learning rate of an optimizer step: linear warm-up over steps (the first has 1 / (warmup + 1) of the
 // rate) times the schedule's factor for the iteration.
 double scheduled_rate(double rate, const RunConfig& config, int iteration, std::int64_t steps_done) {
   const OptimizerConfig& optimizer = config.optimizer;
@@ -38,11 +38,11 @@ double step(Trainable& trained, const AdamWSettings& settings, const std::string
   const float norm = reduced_norm(squared_norms);
   if (!std::isfinite(norm))
     throw Error("non_finite_gradient",
-                "the gradient of " + whose + "optimiser step " + std::to_string(trained.steps() + 1) + " is not finite",
+                "the gradient of " + whose + "optimizer step " + std::to_string(trained.steps() + 1) + " is not finite",
                 hint);
   if (!trained.apply(settings, clip_scale(norm, settings.gradient_clip)))
     throw Error("non_finite_weight",
-                "a weight is not finite after " + whose + "optimiser step " + std::to_string(trained.steps()), hint);
+                "a weight is not finite after " + whose + "optimizer step " + std::to_string(trained.steps()), hint);
   return norm;
 }
 

@@ -7,7 +7,7 @@
 
 namespace starpo {
 
-// Returns the policy's learning rate for an optimiser step: optimizer.learning_rate with linear warm-up over steps (the
+// Returns the policy's learning rate for an optimizer step: optimizer.learning_rate with linear warm-up over steps (the
 // first has 1 / (warmup + 1) of it), times the schedule's factor for the iteration.
 double learning_rate(const RunConfig&, int iteration, std::int64_t steps_done);
 

@@ -12,7 +12,7 @@
 namespace starpo {
 
 // Plays demonstration `index` of a warm start. Environment, level, style and plan are functions of seed and index.
-// Styles vary and some plans are wrong, so that the policy starts with several behaviours for training to select from.
+// Styles vary and some plans are wrong, so that the policy starts with several behaviors for training to select from.
 Episode play_demonstration(const RunConfig&, const Playground&, std::uint64_t index);
 
 // Runs one warm-start iteration: steps_per_iteration AdamW steps on the mean cross-entropy of demonstration responses.
