@@ -26,7 +26,7 @@ int report(const std::string& code, const std::string& message, const std::strin
   return status;
 }
 
-// Whether the error happened while running, rather than because of invalid input.
+// Returns whether the error happened while running, rather than because of invalid input.
 bool is_failure(const std::string& code) {
   constexpr std::array failures{"disk_full",         "file_unwritable", "out_of_memory", "evaluation_cancelled",
                                 "gpu_out_of_memory", "gpu_failed"};

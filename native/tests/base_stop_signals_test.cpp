@@ -22,10 +22,10 @@ struct StopSignals {
   static int status_after_two(SecondSignal second) {
     const pid_t child = ::fork();
     if (child == 0) {
-      listen_for_stop_signals(second);
+      install_stop_handlers(second);
       std::raise(SIGTERM);
       std::raise(SIGINT);
-      ::_exit(stop_signaled() ? 0 : 1);
+      ::_exit(stop_signal_received() ? 0 : 1);
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
@@ -38,17 +38,17 @@ struct StopSignals {
 
 TEST_CASE_FIXTURE(StopSignals, "a signal on any thread requests a stop, until handlers are installed again") {
   for (const int signal : {SIGTERM, SIGINT}) {
-    listen_for_stop_signals(SecondSignal::ends_process);
-    CHECK_FALSE(stop_signaled());
+    install_stop_handlers(SecondSignal::exits_process);
+    CHECK_FALSE(stop_signal_received());
     // Only the signal synchronizes the two threads. A flag that is not safe for threads would be a data race, which
     // nightly:sanitize -- --thread finds.
     std::thread other([signal] { std::raise(signal); });
-    while (!stop_signaled()) std::this_thread::yield();
+    while (!stop_signal_received()) std::this_thread::yield();
     other.join();
   }
 }
 
 TEST_CASE_FIXTURE(StopSignals, "a second signal ends the process at once or is ignored") {
-  CHECK(status_after_two(SecondSignal::ends_process) == 128 + SIGINT);
-  CHECK(status_after_two(SecondSignal::changes_nothing) == 0);
+  CHECK(status_after_two(SecondSignal::exits_process) == 128 + SIGINT);
+  CHECK(status_after_two(SecondSignal::ignored) == 0);
 }

@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing")
   config["environments"][0]["max_turns"] = 1;
   const RunConfig run_config = parse_run_config(config.dump());
   const auto state = tiny_state(run_config, model.path());
-  state->replica.critic->start_from(*state->replica.policy);
+  state->replica.critic->initialize_from(*state->replica.policy);
   copy_weights(*state->replica.policy, *state->replica.reference);
   const auto specs = training_episodes(run_config, 1);
   const auto play = [&] {

@@ -32,7 +32,7 @@ struct AdvantageFixture {
   // Uses a rollout of the tiny policy with made-up scores and another tiny policy as reference.
   std::vector<Sequence> estimate(const std::vector<bool>& kept) {
     state = tiny_state(config, folder.path());
-    if (state->replica.critic) state->replica.critic->start_from(*state->replica.policy);
+    if (state->replica.critic) state->replica.critic->initialize_from(*state->replica.policy);
     if (state->replica.reference) load_weights(other.path(), *state->replica.reference);
     const auto generator = state->replica.policy->make_generator(7, config.rollout.context);
     const auto specs = training_episodes(config, 1);

@@ -17,7 +17,7 @@
 #include "repository.h"
 #include "system_calls.h"
 #include "temporary_folder.h"
-#include "train/evaluation/evaluate_checkpoint.h"
+#include "train/evaluation/evaluation_files.h"
 
 using namespace starpo;
 using nlohmann::json;
@@ -215,8 +215,8 @@ TEST_CASE("the last event is found in journals of any length") {
   write_text(path, "{\"seq\":7,\"padding\":\"" + std::string(300'000, 'x') + "\"}\n" + std::string(200'000, 'y'));
   const auto tail = read_journal_tail(path);
   CHECK(tail.last_seq == 7);
-  CHECK(tail.cut_bytes == 200'000);
-  CHECK(tail.garbage_lines == 0);
+  CHECK(tail.truncated_bytes == 200'000);
+  CHECK(tail.invalid_lines == 0);
   CHECK(read_journal_tail(run.path() / "none").last_seq == -1);
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("the last completed iteration is that of the latest process") {
   const auto path = run.path() / "events.jsonl";
   const auto iteration = [&] { return last_complete_iteration(path); };
   CHECK(iteration() == 0);
-  append_text(path, R"({"seq":0,"type":"started","resume":null})"
+  append_text(path, R"({"seq":0,"type":"started","resume":null,"iteration":0})"
                     "\n");
   CHECK(iteration() == 0);
   append_text(path, R"({"seq":1,"type":"iteration","iteration":4})"
@@ -236,7 +236,7 @@ TEST_CASE("the last completed iteration is that of the latest process") {
   CHECK(iteration() == 4);
   append_text(path,
               "\n"
-              R"({"seq":3,"type":"started","resume":{"checkpoint":"checkpoints/000002","iteration":2}})"
+              R"({"seq":3,"type":"started","resume":{"checkpoint":"checkpoints/000002","iteration":2},"iteration":2})"
               "\n");
   CHECK(iteration() == 2);
   append_text(path, R"({"seq":4,"type":"started","resume":null,"iteration":50})"

@@ -35,7 +35,7 @@ Updated update(const RunConfig& config, const std::filesystem::path& folder, dou
     sequence.values.assign(sequence.targets.size(), 0.0f);
     sequence.returns.assign(sequence.targets.size(), advantage);
   }
-  if (state->replica.critic) state->replica.critic->start_from(*state->replica.policy);
+  if (state->replica.critic) state->replica.critic->initialize_from(*state->replica.policy);
   auto result = update_policy(config, state->replica, 1, sequences, [](int, int) {});
   Updated updated{state_of(state->replica.policy->trained()), {}, std::move(result)};
   if (state->replica.critic) updated.critic_weights = state_of(state->replica.critic->trained());

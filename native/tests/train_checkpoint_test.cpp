@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(Checkpointed, "a checkpoint contains the critic and its optimi
   for (const CriticModel kind : {CriticModel::full, CriticModel::head}) {
     config.critic.model = kind;
     state = tiny_state(config, model.path());
-    state->replica.critic->start_from(*state->replica.policy);
+    state->replica.critic->initialize_from(*state->replica.policy);
     Trainable& parameters = state->replica.critic->trained();
     change(parameters, StateVector::weights, 7, 0.25f);
     change(parameters, StateVector::second_moment, 7, 0.5f);

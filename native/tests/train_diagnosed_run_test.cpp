@@ -79,12 +79,12 @@ TEST_CASE_FIXTURE(Rollout,
   const auto whole =
       reasoning_likelihoods(*pass, episodes, 12, static_cast<float>(config.rollout.temperature), 4096, [] {});
   REQUIRE(whole.prompts == 3);
-  REQUIRE(whole.own.size() == 12);
+  REQUIRE(whole.own_prompts.size() == 12);
   REQUIRE(whole.values.size() == 36);
   for (std::size_t i = 0; i < 12; ++i) {
     const Turn& turn = episodes[i].turns.front();
     const auto length = std::min<std::ptrdiff_t>(turn.think_tokens + 1, std::ssize(turn.ids));
-    CHECK(whole.own[i] == static_cast<int>(i) / 4);
+    CHECK(whole.own_prompts[i] == static_cast<int>(i) / 4);
     CHECK(whole.tokens[i] == length);
     CHECK(whole.values[i * 3 + i / 4] == std::accumulate(turn.logprobs.begin(), turn.logprobs.begin() + length, 0.0));
   }
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Rollout,
                                          [&] { ++passes; });
   CHECK(passes > 5);
   CHECK(cut.values == whole.values);
-  CHECK(reasoning_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own == std::vector<int>{0, 0, 1, 1, 2, 2});
+  CHECK(reasoning_likelihoods(*pass, episodes, 6, 1, 4096, [] {}).own_prompts == std::vector<int>{0, 0, 1, 1, 2, 2});
 }
 
 TEST_CASE_FIXTURE(Rollout, "repeated reasoning is scored once and counted each time") {
@@ -116,7 +116,7 @@ TEST_CASE("small iterations use fewer diagnostic samples, but enough to compare"
   const auto samples = [&](int groups, int group_size) {
     config.rollout.groups = groups;
     config.rollout.group_size = group_size;
-    return diagnosed_samples(config);
+    return diagnostic_samples(config);
   };
   CHECK(samples(16, 16) == 24);
   CHECK(samples(8, 16) == 16);
@@ -131,7 +131,7 @@ TEST_CASE_FIXTURE(Rollout, "groups on one level have a single prompt, so mutual 
   const auto likelihoods =
       reasoning_likelihoods(*pass, episodes, 12, 1, 4096, [] { FAIL("nothing need be computed"); });
   CHECK(likelihoods.prompts == 1);
-  CHECK(likelihoods.own.empty());
+  CHECK(likelihoods.own_prompts.empty());
 }
 
 TEST_CASE_FIXTURE(Rollout, "gradient norms are measured per third of the groups, and gradients are cleared") {

@@ -15,6 +15,7 @@
 #include "tiny_policy.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/evaluation/evaluate_checkpoint.h"
+#include "train/evaluation/evaluation_files.h"
 #include "train/run/train.h"
 
 using namespace starpo;

@@ -40,8 +40,8 @@ class ReasoningPolicy {
         std::size_t text = 0;
         while (text + 1 < probabilities_[prompt].size() && left > probabilities_[prompt][text])
           left -= probabilities_[prompt][text++];
-        likelihoods.own.push_back(prompt);
-        likelihoods.same.push_back(static_cast<int>(text));
+        likelihoods.own_prompts.push_back(prompt);
+        likelihoods.text_ids.push_back(static_cast<int>(text));
         likelihoods.tokens.push_back(10);
         for (const auto& own : probabilities_) likelihoods.values.push_back(std::log(own[text]));
       }

@@ -62,16 +62,16 @@ TEST_CASE_FIXTURE(ControlledRun,
                   "a checkpoint requested during a pause is written at once if the state is that of the last "
                   "iteration, else at the end of the current one") {
   int written = 0;
-  control.at_iteration(4);
+  control.set_iteration(4);
   send({"checkpoint", "pause", "checkpoint", "resume"});
-  control.poll_discardable([&] { ++written; });
+  control.poll_abortable([&] { ++written; });
   CHECK(events() == "checkpoint+ pause+ paused checkpoint+ resume+ resumed");
   CHECK(written == 1);
   CHECK(control.checkpoint_requested());  // the first one
   control.clear_checkpoint_request();
 
   send({"pause", "checkpoint", "resume"});
-  control.poll_discardable([&] { ++written; });
+  control.poll_abortable([&] { ++written; });
   CHECK(written == 2);
   CHECK_FALSE(control.checkpoint_requested());
 
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(ControlledRun,
 
 TEST_CASE_FIXTURE(ControlledRun, "a stop ends a pause and discards a rollout, and the remaining work can't be paused") {
   send({"pause", "stop"});
-  CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
+  CHECK_THROWS_AS(control.poll_abortable([] {}), Aborted);
   CHECK(control.stop_reason() == "command");
   send({"pause", "resume"});
   control.poll();
@@ -142,7 +142,7 @@ TEST_CASE_FIXTURE(ControlledRun, "a signal requests a stop and ends a pause") {
   std::raise(SIGTERM);
   control.poll();
   CHECK(control.stop_reason() == "signal");
-  CHECK_THROWS_AS(control.poll_discardable([] {}), Discarded);
+  CHECK_THROWS_AS(control.poll_abortable([] {}), Aborted);
 }
 
 TEST_CASE_FIXTURE(ControlledRun, "the second signal ends the process immediately") {

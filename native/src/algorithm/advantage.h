@@ -24,9 +24,9 @@ void describe(FieldVisitor&, AdvantageConfig&);
 // Equal scores (statistics.h) have advantage 0. Errors: std::logic_error for gae, which does not use groups.
 std::vector<double> group_advantages(std::span<const double> scores, AdvantageEstimator);
 
-// Generalized advantage estimation (Schulman et al., arXiv 1506.02438, equation 16) over one trajectory's trained
-// tokens, concatenated over turns. The value after the last token is 0. rewards, values, advantages: [tokens]. The
-// critic's target is advantage plus value.
+// Computes generalized advantage estimates (Schulman et al., arXiv 1506.02438, equation 16) over one trajectory's
+// trained tokens, concatenated over turns. The value after the last token is 0. rewards, values, advantages: [tokens].
+// The critic's target is advantage plus value.
 void generalized_advantages(std::span<const double> rewards, std::span<const float> values, double gamma, double lambda,
                             std::span<double> advantages);
 

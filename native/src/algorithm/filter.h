@@ -33,8 +33,9 @@ struct FilterResult {
   std::vector<FilterWarning> warnings;
 };
 
-// StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keeps the initial states with the highest reward std, since
-// a group with zero reward std has no learning signal. Filters each environment separately, since reward scales differ.
+// Applies StarPO-S's filter (RAGEN, arXiv 2504.20073, section 3.3): keeps the initial states with the highest reward
+// std, since a group with zero reward std has no learning signal. Filters each environment separately, since reward
+// scales differ.
 //   fraction: the floor(keep * groups) groups with the highest reward std, at least one. Ties go to the earlier group;
 //             groups with zero reward std only fill the quota.
 //   top_p:    groups by decreasing reward std until their sum reaches keep * total (RAGEN-2), at least one, but never

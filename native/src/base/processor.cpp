@@ -61,9 +61,9 @@ std::int64_t available_memory_bytes(const std::filesystem::path& root) {
 
 Processor describe_processor() {
   cpu_set_t allowed;
-  const bool known = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+  const bool has_affinity = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0;
   return {.name = processor_name(),
-          .threads = known ? CPU_COUNT(&allowed) : 1,
+          .threads = has_affinity ? CPU_COUNT(&allowed) : 1,
           .memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE)};
 }
 

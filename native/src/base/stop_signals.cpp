@@ -9,24 +9,24 @@ namespace starpo {
 namespace {
 
 // Any thread may handle the signal while another reads the flag. Signal handlers may only use lock-free atomics.
-std::atomic<bool> signaled = false;
+std::atomic<bool> received = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void note_signal(int) { signaled = true; }
+void set_flag(int) { received = true; }
 
-void note_signal_or_end(int signal) {
-  if (signaled.exchange(true)) _exit(128 + signal);
+void set_flag_or_exit(int signal) {
+  if (received.exchange(true)) _exit(128 + signal);
 }
 
 }  // namespace
 
-void listen_for_stop_signals(SecondSignal second) {
-  signaled = false;
-  const auto handler = second == SecondSignal::ends_process ? note_signal_or_end : note_signal;
+void install_stop_handlers(SecondSignal second) {
+  received = false;
+  const auto handler = second == SecondSignal::exits_process ? set_flag_or_exit : set_flag;
   std::signal(SIGTERM, handler);
   std::signal(SIGINT, handler);
 }
 
-bool stop_signaled() { return signaled; }
+bool stop_signal_received() { return received; }
 
 }  // namespace starpo

@@ -2,12 +2,13 @@
 
 namespace starpo {
 
-// The effect of a second signal: none, or the process exits at once with status 128 + signal number.
-enum class SecondSignal { changes_nothing, ends_process };
+// The effect of a second signal: it is ignored, or the process exits immediately with status 128 + signal number.
+enum class SecondSignal { ignored, exits_process };
 
-// Makes SIGTERM and SIGINT set a flag instead of ending the process. Clears the flag.
-void listen_for_stop_signals(SecondSignal);
+// Installs handlers by which SIGTERM and SIGINT set a flag instead of ending the process. Clears the flag.
+void install_stop_handlers(SecondSignal);
 
-bool stop_signaled();
+// Returns the flag.
+bool stop_signal_received();
 
 }  // namespace starpo

@@ -19,7 +19,7 @@ class ProgressReport {
   explicit ProgressReport(bool json) : json_(json) {}
 
   void operator()(int done, int total) {
-    if (stop_signaled())
+    if (stop_signal_received())
       throw Error("evaluation_cancelled", "the evaluation was cancelled; no result was written",
                   "run the evaluation again");
     const auto now = Clock::now();
@@ -66,7 +66,7 @@ void describe(const Json& result) {
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest& request, bool json) {
   // Ctrl+C in a terminal causes two signals: one from the terminal and one from core, which cancels the evaluation. The
   // second must not interrupt the cleanup.
-  listen_for_stop_signals(SecondSignal::changes_nothing);
+  install_stop_handlers(SecondSignal::ignored);
   const auto plan = plan_evaluation(run_directory, request);
   const auto result = Json::parse(evaluate_checkpoint(run_directory, request.checkpoint, plan, ProgressReport(json)));
   if (json)

@@ -29,7 +29,7 @@ class IdleList {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-// Groups per environment, without environments that have none.
+// Returns the number of groups per environment, without untrained environments.
 std::vector<int> trained_groups(const RunConfig& config) {
   auto groups = groups_by_environment(config.environments, config.rollout.groups);
   std::erase(groups, 0);
@@ -126,7 +126,7 @@ void add_rollout(const RunConfig& config, IdleList& idle) {
     idle.add({"rollout_files.keep_every"}, "rollout_files.keep_last is 0: all episodes are kept");
 }
 
-// Settings of reinforcement learning, which a warm start does not use.
+// Adds the settings of reinforcement learning, which a warm start does not use.
 void add_reinforcement(IdleList& idle) {
   const std::string reason = "task is warm_start: the policy learns from solver demonstrations, without rollouts";
   idle.add({"rollout.groups", "rollout.group_size", "rollout.temperature", "rollout.top_p", "rollout.top_k",
@@ -149,9 +149,9 @@ void add_environments(const RunConfig& config, IdleList& idle) {
   for (std::size_t i = 0; i < config.environments.size(); ++i) {
     const auto& environment = config.environments[i];
     const auto path = "environments[" + std::to_string(i) + "]";
-    const auto made = make_environment(environment.type, environment.config);
-    if (!made->is_stochastic()) idle.add({path + ".noise"}, "this environment is deterministic");
-    for (const auto& [key, reason] : made->idle_keys()) idle.add({path + ".config." + key}, reason);
+    const auto instance = make_environment(environment.type, environment.config);
+    if (!instance->is_stochastic()) idle.add({path + ".noise"}, "this environment is deterministic");
+    for (const auto& [key, reason] : instance->idle_keys()) idle.add({path + ".config." + key}, reason);
     if (environment.max_turns == 1)
       idle.add({path + ".prompt.next"}, path + ".max_turns is 1: an episode has no second turn");
   }

@@ -29,7 +29,7 @@ void check_templates(const EnvironmentConfig& environment, const std::string& pa
   fill_template(environment.prompt.next, values, path + ".prompt.next");
 }
 
-void refuse_newer_version(const nlohmann::json& config) {
+void reject_newer_version(const nlohmann::json& config) {
   const int newest = newest_run_config_version();
   if (!config.contains("version") || !config["version"].is_number() || config["version"].get<double>() <= newest)
     return;
@@ -74,7 +74,7 @@ void describe(FieldVisitor& v, RunConfig& c) {
 
   for (std::size_t i = 0; i < c.environments.size(); ++i) {
     const auto path = "environments[" + std::to_string(i) + "]";
-    // Its evaluations would overwrite the training episodes.
+    // Evaluations with this label would overwrite the training episodes.
     v.check(path + ".label",
             [&] { return c.environments[i].label == "train" ? "is reserved for training episodes" : ""; });
     v.check(path + ".label", [&] {
@@ -124,7 +124,7 @@ int critic_warmup_end(const RunConfig& config) {
 
 RunConfig parse_run_config(std::string_view json) {
   auto object = parse_object(json, "config_unreadable");
-  refuse_newer_version(object);
+  reject_newer_version(object);
   RunConfig config;
   config.changed_since = upgrade_run_config(object);
   read_fields(object, [&](FieldVisitor& visitor) { describe(visitor, config); });

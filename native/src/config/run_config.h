@@ -57,8 +57,8 @@ void describe(FieldVisitor&, RunConfig&);
 // Returns the last iteration that trains only the critic. A fork without optimizer state warms its critic up again.
 int critic_warmup_end(const RunConfig&);
 
-// Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's path),
-// config_version_unsupported.
+// Read a file or a text. Errors: config_missing, config_unreadable, config_invalid (the message begins with the key's
+// path), config_version_unsupported.
 RunConfig read_run_config(const std::filesystem::path& file);
 RunConfig parse_run_config(std::string_view json);
 

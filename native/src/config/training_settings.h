@@ -63,7 +63,7 @@ struct CheckpointConfig {
   int keep = 0;
 };
 
-// Which training episodes are kept on disk. Evaluation episodes are always kept.
+// Retention of training episodes on disk. Evaluation episodes are always kept.
 struct RolloutFilesConfig {
   int keep_last = 0;   // newest iterations; 0: all
   int keep_every = 0;  // also every m-th iteration; 0: none

@@ -19,8 +19,8 @@ const Json& options() {
 
 // Calls `visit` with every object that contains the last key of a path. "environments[].noise" visits each element.
 // Paths through missing objects visit nothing.
-void each_holder(Json& object, std::string_view path,
-                 const std::function<void(Json& holder, const std::string& key)>& visit) {
+void for_each_parent(Json& object, std::string_view path,
+                     const std::function<void(Json& parent, const std::string& key)>& visit) {
   if (!object.is_object()) return;
   const auto dot = path.find('.');
   if (dot == std::string_view::npos) return visit(object, std::string(path));
@@ -30,30 +30,31 @@ void each_holder(Json& object, std::string_view path,
   if (is_list) name.remove_suffix(2);
   const auto found = object.find(std::string(name));
   if (found == object.end()) return;
-  if (!is_list) return each_holder(*found, rest, visit);
+  if (!is_list) return for_each_parent(*found, rest, visit);
   if (!found->is_array()) return;
-  for (Json& element : *found) each_holder(element, rest, visit);
+  for (Json& element : *found) for_each_parent(element, rest, visit);
 }
 
-// {path, set} sets a key if it is missing. {path, rename} renames a key within its object.
+// Applies a change. {path, set} sets a key if it is missing. {path, rename} renames a key within its object.
 void apply(const Json& change, Json& config) {
-  each_holder(config, change.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
+  for_each_parent(config, change.at("path").get<std::string>(), [&](Json& parent, const std::string& key) {
     if (const auto value = change.find("set"); value != change.end()) {
-      if (!holder.contains(key)) holder[key] = *value;
-    } else if (const auto found = holder.find(key); found != holder.end()) {
+      if (!parent.contains(key)) parent[key] = *value;
+    } else if (const auto found = parent.find(key); found != parent.end()) {
       Json moved = std::move(*found);
-      holder.erase(key);
-      holder[change.at("rename").get<std::string>()] = std::move(moved);
+      parent.erase(key);
+      parent[change.at("rename").get<std::string>()] = std::move(moved);
     }
   });
 }
 
-// {path, is}: a key has this value. {path, above}: a number is larger. {path, longer_than}: a list has more elements.
-bool holds(const Json& condition, Json& config) {
+// Evaluates a condition. {path, is}: a key has this value. {path, above}: a number is larger. {path, longer_than}: a
+// list has more elements.
+bool is_met(const Json& condition, Json& config) {
   bool any = false;
-  each_holder(config, condition.at("path").get<std::string>(), [&](Json& holder, const std::string& key) {
-    const auto found = holder.find(key);
-    if (found == holder.end()) return;
+  for_each_parent(config, condition.at("path").get<std::string>(), [&](Json& parent, const std::string& key) {
+    const auto found = parent.find(key);
+    if (found == parent.end()) return;
     if (condition.contains("is")) any = any || *found == condition["is"];
     if (condition.contains("above")) any = any || (found->is_number() && *found > condition["above"]);
     if (condition.contains("longer_than"))
@@ -78,7 +79,7 @@ std::vector<std::string> upgrade_run_config(Json& config, const Json& upgrades) 
     const int to = upgrade.at("to");
     if (config["version"] != to - 1) continue;
     for (const Json& note : upgrade.at("notes"))
-      if (std::ranges::all_of(note.at("when"), [&](const Json& condition) { return holds(condition, config); }))
+      if (std::ranges::all_of(note.at("when"), [&](const Json& condition) { return is_met(condition, config); }))
         notes.push_back(note.at("text"));
     for (const Json& change : upgrade.at("changes")) apply(change, config);
     config["version"] = to;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-// Reads core/run-config/options.json, which is built into the trainer and shared with core: upgrades of older run.json
-// versions, and the meaning of each key.
+// Access to core/run-config/options.json, which is built into the trainer and shared with core: upgrades of older
+// run.json versions, and the meaning of each key.
 namespace starpo {
 
 // Returns the current version of run.json: that of the last upgrade, or 1.
@@ -15,7 +15,7 @@ int newest_run_config_version();
 const nlohmann::json& run_config_upgrades();
 
 // Upgrades a parsed run.json to the newest version of a table. Leaves missing or mistyped keys for the reader to
-// refuse. Returns sentences about changed behavior.
+// reject. Returns sentences about changed behavior.
 std::vector<std::string> upgrade_run_config(nlohmann::json& config,
                                             const nlohmann::json& upgrades = run_config_upgrades());
 

@@ -17,7 +17,7 @@ void copy_weights(const Network& from, Network& to) {
   for (const TensorSlot& tensor : to.layout().tensors()) {
     const auto source = std::ranges::find(source_tensors, tensor.name, &TensorSlot::name);
     if (source == source_tensors.end()) continue;
-    copy_in_pieces(
+    copy_in_chunks(
         0, tensor.size,
         [&](std::size_t first, std::span<float> values) { from.read_weights(source->offset + first, values); },
         [&](std::size_t first, std::span<const float> values) { to.write_weights(tensor.offset + first, values); });

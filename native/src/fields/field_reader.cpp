@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Prints 4096 instead of 4096.0, but keeps 0.01.
-std::string plain(double value) {
+// Formats whole numbers without a fraction: 4096 instead of 4096.0.
+std::string number_text(double value) {
   return std::floor(value) == value && std::abs(value) < 1e15 ? Json(static_cast<std::int64_t>(value)).dump()
                                                               : Json(value).dump();
 }
@@ -28,29 +28,29 @@ class FieldReader final : public FieldVisitor {
  public:
   explicit FieldReader(const Json& root) { frames_.push_back({&root, "", {}}); }
 
-  void finish() { refuse_unknown_keys(); }
+  void finish() { reject_unknown_keys(); }
 
   void number(std::string_view name, double& value, double minimum, double maximum) override {
     const Json& found = find(name);
-    const auto allowed = "a number from " + plain(minimum) + " to " + plain(maximum);
-    if (!found.is_number()) refuse_type(name, allowed, found);
+    const auto allowed = "a number from " + number_text(minimum) + " to " + number_text(maximum);
+    if (!found.is_number()) reject_type(name, allowed, found);
     value = found.get<double>();
-    if (!(value >= minimum && value <= maximum)) refuse_value(name, allowed, found);
+    if (!(value >= minimum && value <= maximum)) reject_value(name, allowed, found);
   }
 
   void boolean(std::string_view name, bool& value) override {
     const Json& found = find(name);
-    if (!found.is_boolean()) refuse_type(name, "true or false", found);
+    if (!found.is_boolean()) reject_type(name, "true or false", found);
     value = found.get<bool>();
   }
 
   void text(std::string_view name, std::string& value, const TextRule& rule) override {
     const Json& found = find(name);
-    if (!found.is_string()) refuse_type(name, "a string", found);
+    if (!found.is_string()) reject_type(name, "a string", found);
     value = found.get<std::string>();
     const int length = code_points(value);
     if (length < rule.min_length || (rule.max_length >= 0 && length > rule.max_length))
-      refuse_value(name,
+      reject_value(name,
                    rule.max_length < 0 ? "a string that is not empty"
                                        : "a string of " + std::to_string(rule.min_length) + " to " +
                                              std::to_string(rule.max_length) + " characters",
@@ -58,7 +58,7 @@ class FieldReader final : public FieldVisitor {
     // std::regex recurses per character, so cap the length. No pattern allows as many.
     if (!rule.pattern.empty() &&
         (value.size() > 256 || !std::regex_match(value, std::regex(std::string(rule.pattern)))))
-      refuse_value(name, "a string that matches " + std::string(rule.pattern), found);
+      reject_value(name, "a string that matches " + std::string(rule.pattern), found);
   }
 
   void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) override {
@@ -78,11 +78,11 @@ class FieldReader final : public FieldVisitor {
   void visit_integer(std::string_view name, std::int64_t& value, std::int64_t minimum, std::int64_t maximum) override {
     const Json& found = find(name);
     const auto allowed = "an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum);
-    if (!found.is_number()) refuse_type(name, allowed, found);
+    if (!found.is_number()) reject_type(name, allowed, found);
     const double number = found.get<double>();
     if (!(number >= static_cast<double>(minimum) && number <= static_cast<double>(maximum)) ||
         std::floor(number) != number)
-      refuse_value(name, allowed, found);
+      reject_value(name, allowed, found);
     value = static_cast<std::int64_t>(number);
   }
 
@@ -91,25 +91,25 @@ class FieldReader final : public FieldVisitor {
     std::string allowed;
     for (const auto choice : names)
       allowed += (allowed.empty() ? "" : names.back() == choice ? " or " : ", ") + std::string(choice);
-    if (!found.is_string()) refuse_type(name, allowed, found);
+    if (!found.is_string()) reject_type(name, allowed, found);
     const auto place = std::find(names.begin(), names.end(), found.get<std::string>());
-    if (place == names.end()) refuse_value(name, allowed, found);
+    if (place == names.end()) reject_value(name, allowed, found);
     index = static_cast<int>(place - names.begin());
   }
 
   void open_section(std::string_view name) override { open(find(name), path_of(name)); }
 
   void close_section() override {
-    refuse_unknown_keys();
+    reject_unknown_keys();
     frames_.pop_back();
   }
 
   std::size_t open_list(std::string_view name, int minimum, int maximum) override {
     const Json& found = find(name);
     const auto allowed = "a list of " + std::to_string(minimum) + " to " + std::to_string(maximum) + " elements";
-    if (!found.is_array()) refuse_type(name, allowed, found);
+    if (!found.is_array()) reject_type(name, allowed, found);
     if (static_cast<int>(found.size()) < minimum || found.size() > static_cast<std::size_t>(maximum))
-      refuse_value(name, allowed, found);
+      reject_value(name, allowed, found);
     list_ = &found;
     list_path_ = path_of(name);
     return found.size();
@@ -143,11 +143,11 @@ class FieldReader final : public FieldVisitor {
   }
 
   void open(const Json& value, std::string path) {
-    if (!value.is_object()) throw Error("config_invalid", path + ": is " + shown(value), "use an object {...}");
+    if (!value.is_object()) throw Error("config_invalid", path + ": is " + display_text(value), "use an object {...}");
     frames_.push_back({&value, std::move(path), {}});
   }
 
-  void refuse_unknown_keys() const {
+  void reject_unknown_keys() const {
     for (const auto& item : frames_.back().object->items())
       if (!frames_.back().seen_keys.contains(item.key()))
         throw Error("config_invalid", path_of(item.key()) + ": unknown key",
@@ -155,19 +155,19 @@ class FieldReader final : public FieldVisitor {
   }
 
   // Lists and objects are not printed: dump() recurses, and they may be nested deeply.
-  static std::string shown(const Json& value) {
+  static std::string display_text(const Json& value) {
     if (value.is_structured()) return value.is_object() ? "an object" : "a list";
     auto text = value.dump(-1, ' ', true);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     return text;
   }
 
-  [[noreturn]] void refuse_type(std::string_view name, const std::string& allowed, const Json& found) const {
-    throw Error("config_invalid", path_of(name) + ": " + shown(found) + " has the wrong type", "use " + allowed);
+  [[noreturn]] void reject_type(std::string_view name, const std::string& allowed, const Json& found) const {
+    throw Error("config_invalid", path_of(name) + ": " + display_text(found) + " has the wrong type", "use " + allowed);
   }
 
-  [[noreturn]] void refuse_value(std::string_view name, const std::string& allowed, const Json& found) const {
-    throw Error("config_invalid", path_of(name) + ": " + shown(found) + " is not allowed", "use " + allowed);
+  [[noreturn]] void reject_value(std::string_view name, const std::string& allowed, const Json& found) const {
+    throw Error("config_invalid", path_of(name) + ": " + display_text(found) + " is not allowed", "use " + allowed);
   }
 
   std::vector<Frame> frames_;

@@ -31,7 +31,7 @@ class FieldVisitor {
     value = static_cast<T>(wide);
   }
 
-  // An enumeration with values 0, 1, ... in the order of `names`.
+  // Visits an enumeration with values 0, 1, ... in the order of `names`.
   template <class Enumeration>
     requires std::is_enum_v<Enumeration>
   void choice(std::string_view name, Enumeration& value, std::initializer_list<std::string_view> names) {
@@ -68,11 +68,11 @@ class FieldVisitor {
   virtual void boolean(std::string_view name, bool& value) = 0;
   virtual void text(std::string_view name, std::string& value, const TextRule& rule = {}) = 0;
 
-  // An object whose keys depend on another key: `fields` visits them, `json` receives its text.
+  // Visits an object whose keys depend on another key: `fields` visits the keys, `json` receives the text.
   virtual void object(std::string_view name, std::string& json, const std::function<void(FieldVisitor&)>& fields) = 0;
 
-  // A rule across keys. `problem` returns a clause such as "must be a multiple of group_size", or an empty string. The
-  // schema printer does not call it.
+  // Checks a rule across keys. `problem` returns a clause such as "must be a multiple of group_size", or an empty
+  // string. The schema printer does not call it.
   virtual void check(std::string_view name, const std::function<std::string()>& problem) = 0;
 
  protected:

@@ -28,10 +28,10 @@ class Sha256 {
   void add(std::string_view bytes) {
     length_ += bytes.size();
     while (!bytes.empty()) {
-      const auto taken = std::min(block_.size() - filled_, bytes.size());
-      std::memcpy(block_.data() + filled_, bytes.data(), taken);
-      filled_ += taken;
-      bytes.remove_prefix(taken);
+      const auto count = std::min(block_.size() - filled_, bytes.size());
+      std::memcpy(block_.data() + filled_, bytes.data(), count);
+      filled_ += count;
+      bytes.remove_prefix(count);
       if (filled_ < block_.size()) return;
       compress();
       filled_ = 0;

@@ -45,7 +45,7 @@ std::string string_field(const nlohmann::json& json, const char* key) {
   return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
 }
 
-// Returns the command of a line. Rejects an invalid line in the journal.
+// Returns the command of a line. Logs the rejection of an invalid line in the journal.
 std::optional<ControlCommand> parse(const nlohmann::json& json, Journal& journal) {
   const auto text = [&](const char* key) { return string_field(json, key); };
   const auto id = text("id");

@@ -46,18 +46,18 @@ Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directo
   const auto tail = read_journal_tail(file_);
   descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw write_error(file_, errno);
-  size_ = tail.whole_bytes;
+  size_ = tail.complete_bytes;
   next_seq_ = tail.last_seq + 1;
   if (::ftruncate(descriptor_, size_) != 0) {
     const int error = errno;
     ::close(descriptor_);
     throw write_error(file_, error);
   }
-  if (tail.cut_bytes > 0)
-    repairs_.push_back("the last line of the journal was truncated; removed its " + std::to_string(tail.cut_bytes) +
-                       " bytes");
-  if (tail.garbage_lines > 0)
-    repairs_.push_back("the last " + std::to_string(tail.garbage_lines) +
+  if (tail.truncated_bytes > 0)
+    repairs_.push_back("the last line of the journal was truncated; removed its " +
+                       std::to_string(tail.truncated_bytes) + " bytes");
+  if (tail.invalid_lines > 0)
+    repairs_.push_back("the last " + std::to_string(tail.invalid_lines) +
                        " lines of the journal are not events; skipped them");
   fsync_directory(run_directory);
 }

@@ -51,7 +51,7 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Adds pid, host and build.
+  // Logs the event with pid, host and build added.
   void started(const StartedEvent&);
   void memory_plan(std::string_view plan_json);
   // Limits events to four per second, unless the name changed.

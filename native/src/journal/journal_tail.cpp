@@ -19,6 +19,7 @@ std::int64_t seq_of(std::string_view line) {
   return seq->get<std::int64_t>();
 }
 
+// Reads the lines of a file from the last to the first.
 class BackwardReader {
  public:
   explicit BackwardReader(const std::filesystem::path& path)
@@ -26,14 +27,14 @@ class BackwardReader {
 
   bool readable() const { return file_.good() && begin_ >= 0; }
 
-  // Reads the line before the previous one, without its newline. Returns false at the start of the file.
+  // Reads the next line, without its newline. Returns false after the first line of the file.
   bool next(std::string& line) {
     std::size_t newline;
     while ((newline = buffer_.rfind('\n')) == std::string::npos && begin_ > 0) {
-      const std::int64_t taken = std::min<std::int64_t>(begin_, 1 << 16);
-      begin_ -= taken;
-      std::string block(static_cast<std::size_t>(taken), '\0');
-      file_.seekg(begin_).read(block.data(), taken);
+      const std::int64_t count = std::min<std::int64_t>(begin_, 1 << 16);
+      begin_ -= count;
+      std::string block(static_cast<std::size_t>(count), '\0');
+      file_.seekg(begin_).read(block.data(), count);
       buffer_.insert(0, block);
     }
     if (exhausted_) return false;
@@ -50,19 +51,13 @@ class BackwardReader {
   bool exhausted_ = false;
 };
 
-// Returns the completed iteration that an `iteration` or `started` event reports, or -1 for other lines. Older trainers
-// report it in `resume` only.
+// Returns the completed iteration that an `iteration` or `started` event reports, or -1 for other lines.
 int completed_iteration(std::string_view line) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object()) return -1;
-  const auto whole_number = [&](const char* pointer, int otherwise) {
-    const nlohmann::json::json_pointer path(pointer);
-    return json.contains(path) && json[path].is_number_integer() ? json[path].get<int>() : otherwise;
-  };
-  const auto type = json.find("type");
-  if (type == json.end()) return -1;
-  if (*type == "iteration") return whole_number("/iteration", -1);
-  return *type == "started" ? whole_number("/iteration", whole_number("/resume/iteration", 0)) : -1;
+  const auto type = json.find("type"), iteration = json.find("iteration");
+  if (type == json.end() || iteration == json.end() || !iteration->is_number_integer()) return -1;
+  return *type == "iteration" || *type == "started" ? iteration->get<int>() : -1;
 }
 
 bool file_exists(const std::filesystem::path& events) {
@@ -87,13 +82,13 @@ JournalTail read_journal_tail(const std::filesystem::path& events) {
 
   std::string line;
   reader.next(line);
-  tail.cut_bytes = static_cast<std::int64_t>(line.size());
-  tail.whole_bytes = static_cast<std::int64_t>(size) - tail.cut_bytes;
-  if (tail.whole_bytes == 0) return tail;
+  tail.truncated_bytes = static_cast<std::int64_t>(line.size());
+  tail.complete_bytes = static_cast<std::int64_t>(size) - tail.truncated_bytes;
+  if (tail.complete_bytes == 0) return tail;
   while (reader.next(line)) {
     tail.last_seq = seq_of(line);
     if (tail.last_seq >= 0) break;
-    ++tail.garbage_lines;
+    ++tail.invalid_lines;
   }
   return tail;
 }

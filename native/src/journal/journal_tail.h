@@ -7,17 +7,17 @@ namespace starpo {
 
 // The end of a journal file.
 struct JournalTail {
-  std::int64_t whole_bytes = 0;    // up to and including the last newline
-  std::int64_t cut_bytes = 0;      // after the last newline
-  std::int64_t last_seq = -1;      // of the last valid event; -1: no valid event
-  std::int64_t garbage_lines = 0;  // complete lines after that event
+  std::int64_t complete_bytes = 0;   // up to and including the last newline
+  std::int64_t truncated_bytes = 0;  // after the last newline
+  std::int64_t last_seq = -1;        // of the last valid event; -1: no valid event
+  std::int64_t invalid_lines = 0;    // complete lines after that event
 };
 
-// Reads the end of an events.jsonl. A missing file counts as empty. Errors: journal_unreadable.
+// Reads the end of an events.jsonl. A missing file is treated as empty. Errors: journal_unreadable.
 JournalTail read_journal_tail(const std::filesystem::path& events);
 
-// Returns the last completed iteration of the latest process, or the iteration that it resumed from if it has completed
-// none. Errors: journal_unreadable.
+// Returns the last completed iteration of the latest process. If it has not completed any, returns the iteration that
+// it started from. Errors: journal_unreadable.
 int last_complete_iteration(const std::filesystem::path& events);
 
 }  // namespace starpo

@@ -143,7 +143,7 @@ inline constexpr std::array kIterationMetrics{
     Description{kRolloutEmptyThinkRate, "share",
                 "turns with empty reasoning, among turns with a valid response; absent without reasoning"},
     Description{kRolloutTemplateShare, "share",
-                "episodes with the most common first reasoning, across all boards: near 1, all episodes share one text "
+                "episodes with the most common first reasoning, across all levels: near 1, all episodes share one text "
                 "(included in the `iteration` event). Absent without reasoning, as are the next three. First reasoning "
                 "is defined as in `rollout/distinct_first_thoughts`"},
     Description{kRolloutThoughtLikenessInGroup, "share",
@@ -151,8 +151,8 @@ inline constexpr std::array kIterationMetrics{
                 "(the whole text where it is shorter), averaged over groups; each episode is compared with at most the "
                 "next 64; absent for group size 1"},
     Description{kRolloutThoughtLikenessAcross, "share",
-                "the same similarity between episodes on different boards: each group is compared with at most the "
-                "next 64 groups; absent where all boards are equal"},
+                "the same similarity between episodes on different levels: each group is compared with at most the "
+                "next 64 groups; absent where all levels are equal"},
     Description{kRolloutCommonOpeningShare, "share",
                 "first reasoning texts that begin with the most common three words"},
     Description{kRolloutRepeatedNgrams, "share",
@@ -168,8 +168,8 @@ inline constexpr std::array kIterationMetrics{
                 "H(a) of the first executed action of an episode, per environment (a Bandit arm counts by its "
                 "position; no action counts as a choice); absent without named actions"},
     Description{kRolloutFirstActionDependence, "nats",
-                "I(a; board) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for "
-                "small samples, at least 0: how much the first action depends on the board; absent for group size 1 "
+                "I(a; level) = H(a) - mean over groups of H(a given the group), with the Miller-Madow correction for "
+                "small samples, at least 0: how much the first action depends on the level; absent for group size 1 "
                 "and for a single group"},
     Description{kRolloutLogprobGap, "nats",
                 "mean absolute difference between update (before its first step) and rollout log-probabilities, over "

@@ -36,7 +36,7 @@ LockHolder parse_holder(const std::string& text) {
   return holder;
 }
 
-// Retries, since find_lock_holder takes the lock for an instant. Returns 0 or errno: EWOULDBLOCK if another process
+// Retries, since find_lock_holder briefly takes the lock. Returns 0 or errno: EWOULDBLOCK if another process
 // holds the lock.
 int lock_with_retries(int descriptor) {
   for (int attempt = 0; attempt < 25; ++attempt) {

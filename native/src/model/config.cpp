@@ -26,7 +26,7 @@ using nlohmann::json;
       "use a Qwen2 model with full attention, SiLU and unscaled rotary embeddings, such as Qwen2.5-0.5B-Instruct");
 }
 
-std::string shown(const json& value) {
+std::string display_text(const json& value) {
   return value.is_structured() ? "a " + std::string(value.type_name()) : value.dump(-1, ' ', true);
 }
 
@@ -73,7 +73,7 @@ class ConfigReader {
 void check_supported(const ConfigReader& read, const std::filesystem::path& path) {
   const auto require = [&](const char* key, const json& required) {
     if (const json* const value = read.find(key); value != nullptr && *value != required)
-      unsupported(path, std::string(key) + " is " + shown(*value) + ", expected " + required.dump());
+      unsupported(path, std::string(key) + " is " + display_text(*value) + ", expected " + required.dump());
   };
   if (read.find("model_type") == nullptr) unsupported(path, "model_type is missing, expected \"qwen2\"");
   require("model_type", "qwen2");
@@ -86,7 +86,7 @@ void check_supported(const ConfigReader& read, const std::filesystem::path& path
     if (read.find(key) != nullptr) unsupported(path, std::string(key) + " is set");
   if (const json* const layers = read.find("layer_types"); layers != nullptr)
     for (const json& layer : *layers)
-      if (layer != "full_attention") unsupported(path, "layer_types contains " + shown(layer));
+      if (layer != "full_attention") unsupported(path, "layer_types contains " + display_text(layer));
   if (const json* const scaling = read.find("rope_scaling"); scaling != nullptr) {
     const bool unscaled =
         scaling->is_object() && scaling->value("rope_type", scaling->value("type", json())) == "default";
@@ -135,7 +135,7 @@ ModelConfig parse_model_config(std::string_view text, const std::filesystem::pat
   // transformers 5 stores the rotary settings in a separate object.
   if (const json* const rotary = read.find("rope_parameters"); rotary != nullptr && rotary->is_object()) {
     if (rotary->contains("rope_type") && (*rotary)["rope_type"] != "default")
-      unsupported(path, "rope_type is " + shown((*rotary)["rope_type"]));
+      unsupported(path, "rope_type is " + display_text((*rotary)["rope_type"]));
     config.rope_theta = read.number(*rotary, "rope_theta");
   } else {
     config.rope_theta = read.number(object, "rope_theta");

@@ -84,7 +84,7 @@ class WeightFiles {
   void read(const ParameterLayout& layout, const WriteWeights& to) {
     for (const TensorSlot& tensor : layout.tensors()) {
       SafetensorsFile& file = file_of(tensor.name);
-      copy_in_pieces(
+      copy_in_chunks(
           tensor.offset, tensor.size,
           [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first - tensor.offset, values); },
           to);
@@ -129,7 +129,7 @@ void write_model_folder(const std::filesystem::path& folder, const ParameterLayo
   std::vector<TensorName> names;
   for (const TensorSlot& tensor : layout.tensors()) names.push_back({tensor.name, tensor.shape});
   SafetensorsWriter writer(folder / kWeightsName, names, {{"format", "pt"}});
-  copy_in_pieces(0, layout.size(), weights, [&](std::size_t, std::span<const float> values) { writer.write(values); });
+  copy_in_chunks(0, layout.size(), weights, [&](std::size_t, std::span<const float> values) { writer.write(values); });
   writer.commit();
 }
 

@@ -82,7 +82,8 @@ std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot> tensors) {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;  // floats: 4 MiB. Even, because initial weights are drawn in pairs
+// 4 MiB. Even, because initial weights are drawn in pairs.
+constexpr std::size_t kChunkFloats = std::size_t{1} << 20;
 
 // Draws elements [first, first + values.size()) of the layout's tensor `index`. `first` must be even.
 void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox& random, std::size_t first,
@@ -107,12 +108,12 @@ void draw_initial(const ParameterLayout& layout, std::size_t index, const Philox
 
 }  // namespace
 
-void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to) {
-  std::vector<float> piece(std::min(kPiece, count));
-  for (const std::size_t end = first + count; first < end; first += piece.size()) {
-    piece.resize(std::min(kPiece, end - first));
-    from(first, piece);
-    to(first, piece);
+void copy_in_chunks(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to) {
+  std::vector<float> chunk(std::min(kChunkFloats, count));
+  for (const std::size_t end = first + count; first < end; first += chunk.size()) {
+    chunk.resize(std::min(kChunkFloats, end - first));
+    from(first, chunk);
+    to(first, chunk);
   }
 }
 
@@ -129,7 +130,7 @@ void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, Th
                      values.subspan(begin, std::min(task, values.size() - begin)));
       });
     };
-    copy_in_pieces(tensor.offset, tensor.size, draw, to);
+    copy_in_chunks(tensor.offset, tensor.size, draw, to);
   }
 }
 

@@ -94,6 +94,6 @@ using WriteWeights = std::function<void(std::size_t first, std::span<const float
 void write_initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&, const WriteWeights&);
 
 // Copies elements [first, first + count) in chunks, in order.
-void copy_in_pieces(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to);
+void copy_in_chunks(std::size_t first, std::size_t count, const ReadWeights& from, const WriteWeights& to);
 
 }  // namespace starpo

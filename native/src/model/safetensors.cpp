@@ -40,11 +40,11 @@ float widened_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(static_
 // Converts in chunks to avoid a second copy of the tensor.
 template <class Widen>
 void read_widened(std::istream& file, std::span<float> destination, Widen widen) {
-  std::array<std::uint16_t, 16384> piece{};
+  std::array<std::uint16_t, 16384> chunk{};
   while (!destination.empty() && file) {
-    const std::size_t count = std::min(piece.size(), destination.size());
-    file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(count * sizeof piece[0]));
-    std::transform(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count), destination.begin(), widen);
+    const std::size_t count = std::min(chunk.size(), destination.size());
+    file.read(reinterpret_cast<char*>(chunk.data()), static_cast<std::streamsize>(count * sizeof chunk[0]));
+    std::transform(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count), destination.begin(), widen);
     destination = destination.subspan(count);
   }
 }

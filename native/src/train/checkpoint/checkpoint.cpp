@@ -29,8 +29,8 @@ constexpr int kStateVersion = 1;
 constexpr std::string_view kPartialSuffix = ".partial";    // being written
 constexpr std::string_view kReplacedSuffix = ".replaced";  // moved aside to be replaced
 
-// checkpoints/.000050.partial
-fs::path hidden(const fs::path& folder, std::string_view ending) {
+// Returns a hidden path beside a folder: checkpoints/.000050.partial.
+fs::path hidden_path(const fs::path& folder, std::string_view ending) {
   return folder.parent_path() / ("." + folder.filename().string() + std::string(ending));
 }
 
@@ -41,7 +41,7 @@ void throw_if_failed(const std::error_code& error, const fs::path& path) {
 // Replaces `destination` by a complete folder. If the process is killed, one of the two remains under a name that
 // remove_partial_files recognizes.
 void replace_folder(const fs::path& partial, const fs::path& destination) {
-  const fs::path replaced = hidden(destination, kReplacedSuffix);
+  const fs::path replaced = hidden_path(destination, kReplacedSuffix);
   std::error_code error, ignored;
   if (fs::exists(destination)) {
     fs::rename(destination, replaced, error);
@@ -82,7 +82,7 @@ void write_state(const fs::path& file, const std::vector<StateTensor>& tensors) 
   for (const StateTensor& tensor : tensors) names.push_back({tensor.name, tensor.shape()});
   SafetensorsWriter writer(file, names);
   for (const StateTensor& tensor : tensors)
-    copy_in_pieces(
+    copy_in_chunks(
         0, tensor.owner.size(),
         [&](std::size_t first, std::span<float> values) { tensor.owner.read(tensor.which, first, values); },
         [&](std::size_t, std::span<const float> values) { writer.write(values); });
@@ -95,7 +95,7 @@ void read_state(const fs::path& folder, const json& metadata, Replica& replica) 
   SafetensorsFile file(folder / kCheckpointStateFile);
   for (const StateTensor& tensor : tensors) file.check(tensor.name, tensor.shape());
   for (const StateTensor& tensor : tensors)
-    copy_in_pieces(
+    copy_in_chunks(
         0, tensor.owner.size(),
         [&](std::size_t first, std::span<float> values) { file.read(tensor.name, first, values); },
         [&](std::size_t first, std::span<const float> values) { tensor.owner.write(tensor.which, first, values); });
@@ -124,7 +124,7 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
 }  // namespace
 
 void write_checkpoint(const fs::path& run_directory, const CheckpointParts& parts, int iteration, Journal& journal) {
-  const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden(folder, kPartialSuffix);
+  const fs::path folder = run_directory / checkpoint_path(iteration), partial = hidden_path(folder, kPartialSuffix);
   std::error_code ignored;
   try {
     write_folder(partial, parts, iteration, journal.next_seq());

@@ -14,9 +14,9 @@
 namespace starpo {
 namespace {
 
-void add_drift(std::span<const float> logprobs, std::span<const float> at_start, Average& drift) {
+void add_drift(std::span<const float> logprobs, std::span<const float> start_logprobs, Average& drift) {
   for (std::size_t t = 0; t < logprobs.size(); ++t)
-    drift.add(kl_estimate(KlEstimator::k3, logprobs[t], at_start[t]).value);
+    drift.add(kl_estimate(KlEstimator::k3, logprobs[t], start_logprobs[t]).value);
 }
 
 // Returns the k3 estimate of the policy's KL divergence from its start weights, per token, on a sample of episodes.
@@ -26,7 +26,7 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
   const std::size_t count = std::min(kept.size(), static_cast<std::size_t>(samples));
   for (std::size_t i = 0; i < count; ++i) sample.push_back(kept[i * kept.size() / count]);
   Average average;
-  for (const MicroBatch& micro : cut_into_micro_batches(sample, micro_batch_tokens)) {
+  for (const MicroBatch& micro : split_into_micro_batches(sample, micro_batch_tokens)) {
     const auto own =
         std::span(sample).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
     const PackedBatch batch = pack(own);
@@ -44,11 +44,11 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
 
 }  // namespace
 
-bool is_diagnosed(const RunConfig& config, int iteration) {
+bool diagnostics_due(const RunConfig& config, int iteration) {
   return config.diagnostics.every > 0 && iteration % config.diagnostics.every == 0;
 }
 
-int diagnosed_samples(const RunConfig& config) {
+int diagnostic_samples(const RunConfig& config) {
   return std::min(config.diagnostics.samples,
                   std::max(kMaxPrompts, config.rollout.groups * config.rollout.group_size / 8));
 }
@@ -62,7 +62,7 @@ std::vector<Episode> play_probe(const RunConfig& config, const Playground& playg
     environments[e].max_turns = 1;
     rules.push_back({environments[e], own.rollout, own.reward, own.tokenizer, own.chat});
   }
-  const auto specs = probe_episodes(config, kMaxPrompts, std::max(1, diagnosed_samples(config) / kMaxPrompts));
+  const auto specs = probe_episodes(config, kMaxPrompts, std::max(1, diagnostic_samples(config) / kMaxPrompts));
   RolloutRequest request{specs,
                          rules,
                          playground.prototypes,
@@ -76,7 +76,7 @@ std::vector<Episode> play_probe(const RunConfig& config, const Playground& playg
 void add_diagnostics(const RunConfig& config, Replica& replica, std::span<const Episode> reasoning_episodes,
                      std::span<const Sequence> kept, Metrics& metrics, const std::function<void()>& progress) {
   const auto temperature = static_cast<float>(config.rollout.temperature);
-  const int samples = diagnosed_samples(config), tokens = replica.micro_batch_tokens;
+  const int samples = diagnostic_samples(config), tokens = replica.micro_batch_tokens;
   NetworkPass& pass = *replica.policy_pass;
   if (config.rollout.think)
     add_mutual_information(reasoning_likelihoods(pass, reasoning_episodes, samples, temperature, tokens, progress),

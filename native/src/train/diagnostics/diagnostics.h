@@ -14,13 +14,13 @@
 namespace starpo {
 
 // Returns whether diagnostics run in this iteration (every diagnostics.every iterations).
-bool is_diagnosed(const RunConfig&, int iteration);
+bool diagnostics_due(const RunConfig&, int iteration);
 
 // Returns the sample size of each diagnostic: diagnostics.samples, at most an eighth of a rollout's episodes to bound
 // the cost of small iterations, but at least 8 for comparisons.
-int diagnosed_samples(const RunConfig&);
+int diagnostic_samples(const RunConfig&);
 
-// Plays diagnosed_samples one-turn episodes on kMaxPrompts fixed levels with their own random numbers. The levels are
+// Plays diagnostic_samples one-turn episodes on kMaxPrompts fixed levels with their own random numbers. The levels are
 // the same in every iteration, so that changes of the diagnostics are not due to the levels. progress: see
 // RolloutRequest. Errors: those of run_rollout.
 std::vector<Episode> play_probe(const RunConfig&, const Playground&, Generator&, int iteration,

@@ -49,7 +49,7 @@ double gradient_norm(Network& policy, NetworkPass& pass, const std::vector<Seque
   BatchLoss loss{Objective::policy, settings.loss, {}, {}};
   loss.policy.entropy_coefficient = 0;
   policy.trained().clear_gradients();
-  for (const MicroBatch& micro : cut_into_micro_batches(sequences, settings.micro_batch_tokens)) {
+  for (const MicroBatch& micro : split_into_micro_batches(sequences, settings.micro_batch_tokens)) {
     const auto own =
         std::span(sequences).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
     const PackedBatch batch = pack(own);

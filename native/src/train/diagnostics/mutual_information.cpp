@@ -95,7 +95,7 @@ double log_mean_exp(std::span<const double> values) {
 }
 
 // Returns the probability that the own prompt is among the k most likely, with ties broken at random.
-double retrieved(std::span<const double> likelihoods, int own, int k) {
+double retrieval_probability(std::span<const double> likelihoods, int own, int k) {
   const double value = likelihoods[static_cast<std::size_t>(own)];
   const auto better = std::ranges::count_if(likelihoods, [&](double other) { return other > value; });
   const auto tied = std::ranges::count(likelihoods, value);
@@ -106,7 +106,8 @@ double retrieved(std::span<const double> likelihoods, int own, int k) {
 // prompts can be retrieved.
 double retrieval_ceiling(const ReasoningLikelihoods& likelihoods, int k) {
   std::map<int, std::map<int, int>> counts;  // reasoning -> prompt -> count
-  for (std::size_t i = 0; i < likelihoods.own.size(); ++i) ++counts[likelihoods.same[i]][likelihoods.own[i]];
+  for (std::size_t i = 0; i < likelihoods.own_prompts.size(); ++i)
+    ++counts[likelihoods.text_ids[i]][likelihoods.own_prompts[i]];
   int most = 0;
   for (const auto& [reasoning, by_prompt] : counts) {
     std::vector<int> frequencies;
@@ -115,7 +116,7 @@ double retrieval_ceiling(const ReasoningLikelihoods& likelihoods, int k) {
     for (int i = 0; i < k && i < static_cast<int>(frequencies.size()); ++i)
       most += frequencies[static_cast<std::size_t>(i)];
   }
-  return static_cast<double>(most) / static_cast<double>(likelihoods.own.size());
+  return static_cast<double>(most) / static_cast<double>(likelihoods.own_prompts.size());
 }
 
 }  // namespace
@@ -126,27 +127,27 @@ ReasoningLikelihoods reasoning_likelihoods(NetworkPass& pass, std::span<const Ep
   const std::vector<PromptEpisodes> prompts = choose_prompts(episodes);
   ReasoningLikelihoods likelihoods{static_cast<int>(prompts.size()), {}, {}, {}, {}};
   if (prompts.size() < 2) return likelihoods;
-  const std::size_t each = std::max<std::size_t>(1, static_cast<std::size_t>(samples) / prompts.size());
+  const std::size_t texts_per_prompt = std::max<std::size_t>(1, static_cast<std::size_t>(samples) / prompts.size());
   // Score repeated reasoning once.
-  std::map<Ids, int> numbers;
+  std::map<Ids, int> text_ids;
   std::vector<double> scored;
   Scorer scorer(pass, temperature, micro_batch_tokens, progress, scored);
   for (std::size_t own = 0; own < prompts.size(); ++own) {
     const auto& own_episodes = prompts[own].episodes;
-    const std::size_t count = std::min(each, own_episodes.size());
+    const std::size_t count = std::min(texts_per_prompt, own_episodes.size());
     for (std::size_t i = 0; i < count; ++i) {
       const auto reasoning = reasoning_of(*own_episodes[i * own_episodes.size() / count]);
       const auto [entry, is_new] =
-          numbers.try_emplace(Ids(reasoning.begin(), reasoning.end()), static_cast<int>(numbers.size()));
-      likelihoods.own.push_back(static_cast<int>(own));
-      likelihoods.same.push_back(entry->second);
+          text_ids.try_emplace(Ids(reasoning.begin(), reasoning.end()), static_cast<int>(text_ids.size()));
+      likelihoods.own_prompts.push_back(static_cast<int>(own));
+      likelihoods.text_ids.push_back(entry->second);
       likelihoods.tokens.push_back(static_cast<int>(reasoning.size()));
       if (!is_new) continue;
       for (const PromptEpisodes& other : prompts) scorer.add(*other.prompt, reasoning);
     }
   }
   scorer.score();
-  for (const int reasoning : likelihoods.same) {
+  for (const int reasoning : likelihoods.text_ids) {
     const auto values = scored.begin() + static_cast<std::ptrdiff_t>(reasoning) * likelihoods.prompts;
     likelihoods.values.insert(likelihoods.values.end(), values, values + likelihoods.prompts);
   }
@@ -155,19 +156,19 @@ ReasoningLikelihoods reasoning_likelihoods(NetworkPass& pass, std::span<const Ep
 
 void add_mutual_information(const ReasoningLikelihoods& likelihoods, Metrics& metrics) {
   const auto prompts = static_cast<std::size_t>(likelihoods.prompts);
-  if (prompts < 2 || likelihoods.own.empty()) return;
+  if (prompts < 2 || likelihoods.own_prompts.empty()) return;
   const int k = prompts > 2 ? 2 : 1;
   double matched = 0, marginal = 0, tokens = 0, hits = 0, hits_at_k = 0;
-  for (std::size_t i = 0; i < likelihoods.own.size(); ++i) {
+  for (std::size_t i = 0; i < likelihoods.own_prompts.size(); ++i) {
     const auto values = std::span(likelihoods.values).subspan(i * prompts, prompts);
-    const int own = likelihoods.own[i];
+    const int own = likelihoods.own_prompts[i];
     matched += values[static_cast<std::size_t>(own)];
     marginal += log_mean_exp(values);
     tokens += likelihoods.tokens[i];
-    hits += retrieved(values, own, 1);
-    hits_at_k += retrieved(values, own, k);
+    hits += retrieval_probability(values, own, 1);
+    hits_at_k += retrieval_probability(values, own, k);
   }
-  const auto texts = static_cast<double>(likelihoods.own.size());
+  const auto texts = static_cast<double>(likelihoods.own_prompts.size());
   const auto set = [&](std::string_view name, double value) { metrics[std::string(name)] = value; };
   set(metric::kDiagnosticsMutualInformation, (matched - marginal) / texts);
   set(metric::kDiagnosticsMutualInformationCeiling, std::log(static_cast<double>(prompts)));

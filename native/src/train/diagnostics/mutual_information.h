@@ -12,11 +12,11 @@ namespace starpo {
 
 // Log-likelihoods of first reasoning texts given prompts, in nats, summed over the reasoning tokens.
 struct ReasoningLikelihoods {
-  int prompts = 0;             // number of distinct prompts
-  std::vector<int> own;        // [texts] index of the text's own prompt
-  std::vector<int> same;       // [texts] id shared by texts with equal tokens
-  std::vector<int> tokens;     // [texts]
-  std::vector<double> values;  // [texts, prompts]
+  int prompts = 0;               // number of distinct prompts
+  std::vector<int> own_prompts;  // [texts] index of the text's own prompt
+  std::vector<int> text_ids;     // [texts] id shared by texts with equal tokens
+  std::vector<int> tokens;       // [texts]
+  std::vector<double> values;    // [texts, prompts]
 };
 
 // Bounds the cost, since every reasoning text is scored given every prompt.

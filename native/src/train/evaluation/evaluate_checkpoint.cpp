@@ -1,11 +1,6 @@
 #include "train/evaluation/evaluate_checkpoint.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -15,15 +10,14 @@
 #include "config/upgrade.h"
 #include "engine/engine.h"
 #include "engine/load_weights.h"
-#include "files/descriptor.h"
 #include "files/reading.h"
-#include "files/temporary_file.h"
 #include "journal/stamp.h"
 #include "model/folder.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/context/playground.h"
 #include "train/context/trainer_state.h"
 #include "train/evaluation/evaluation.h"
+#include "train/evaluation/evaluation_files.h"
 #include "train/metrics/rollout_metrics.h"
 #include "train/replica/engine_needs.h"
 
@@ -137,60 +131,6 @@ int choose_environment(nlohmann::json& run, const EvaluationRequest& request) {
   return index;
 }
 
-constexpr std::size_t kMaxNameLength = 64;
-
-fs::path evaluations_folder(const fs::path& run_directory) { return run_directory / "evaluations"; }
-
-// Holds an flock on a folder while writing its files. The kernel releases it when the process ends.
-class FolderLock {
- public:
-  explicit FolderLock(const fs::path& folder) {
-    std::error_code ignored;  // opening the folder reports the error
-    fs::create_directories(folder, ignored);
-    descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor_ < 0) throw write_error(folder, errno);
-    int error = 0;
-    do error = ::flock(descriptor_, LOCK_EX) == 0 ? 0 : errno;
-    while (error == EINTR);
-    if (error == 0) return;
-    ::close(descriptor_);
-    throw lock_error(folder, error);
-  }
-  ~FolderLock() { ::close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int descriptor_;
-};
-
-// Removes episode files and indexes without a result, left by a killed process. The caller must hold the lock.
-void remove_leftovers(const fs::path& folder) {
-  std::error_code ignored;
-  std::vector<fs::path> leftovers;
-  for (const auto& entry : folder_entries(folder)) {
-    const std::string file = entry.filename().string();
-    const auto stem = file.substr(0, file.find('.', 1));
-    const bool partial = file.starts_with(".") && file.ends_with(".partial");
-    const bool orphan = (file == stem + ".jsonl.zst" || file == stem + ".index.json") &&
-                        !fs::exists(folder / (stem + ".json"), ignored);
-    if (partial || orphan) leftovers.push_back(entry);
-  }
-  for (const auto& path : leftovers) fs::remove(path, ignored);
-}
-
-// Throws evaluation_name_invalid, or evaluation_exists if the name is taken.
-void check_evaluation_name(const fs::path& run_directory, const std::string& name) {
-  const bool valid = !name.empty() && name.size() <= kMaxNameLength &&
-                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  if (!valid)
-    throw Error("evaluation_name_invalid", "\"" + name + "\" is not a valid evaluation name",
-                "use 1 to 64 characters of a-z, 0-9 and -");
-  std::error_code ignored;
-  if (fs::exists(evaluations_folder(run_directory) / (name + ".json"), ignored))
-    throw Error("evaluation_exists", "the run already has an evaluation " + name, "choose another name with --name");
-}
-
 }  // namespace
 
 EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRequest& request) {
@@ -202,7 +142,7 @@ EvaluationPlan plan_evaluation(const fs::path& run_directory, const EvaluationRe
   auto run = nlohmann::json::parse(std::ifstream(file, std::ios::binary));
   upgrade_run_config(run);
   EvaluationPlan plan;
-  plan.draws = choose_environment(run, request);
+  plan.draw_index = choose_environment(run, request);
   if (request.levels) run["evaluation"]["levels"] = *request.levels;
   if (request.temperature) run["evaluation"]["temperature"] = *request.temperature;
   if (request.seed) run["levels"]["validation_seed"] = *request.seed;
@@ -228,7 +168,7 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
   const auto start = std::chrono::steady_clock::now();
   const auto generator = player->policy->make_generator(evaluation_slots(config), config.rollout.context);
   progress(0, levels);
-  const auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draws,
+  const auto episodes = play_evaluation({config, player->playground, *generator}, 0, plan.draw_index,
                                         [&](int done) { progress(done, levels); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
@@ -248,28 +188,6 @@ std::string evaluate_checkpoint(const fs::path& run_directory, int checkpoint, c
       run_directory, plan.name, result.dump(2), checkpoint, environment.label, [&](RolloutWriter& writer) {
         write_evaluation(writer, episodes, checkpoint, environment, player->playground.tokenizer);
       });
-}
-
-std::string write_evaluation_files(const fs::path& run_directory, const std::string& name,
-                                   const std::string& result_json, int iteration, const std::string& split,
-                                   const std::function<void(RolloutWriter&)>& add_episodes) {
-  const fs::path folder = evaluations_folder(run_directory);
-  const FolderLock lock(folder);
-  check_evaluation_name(run_directory, name);
-  remove_leftovers(folder);
-  try {
-    RolloutWriter writer(run_directory, "evaluations/" + name, iteration, split);
-    add_episodes(writer);
-    const RolloutFiles files = writer.finish();
-    Json result = Json::parse(result_json);
-    result.update(Json{{"file", files.file}, {"index", files.index}, {"episodes", files.episodes}});
-    const std::string text = result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    write_file_atomically(folder / (name + ".json"), text);
-    return text;
-  } catch (const Error&) {
-    remove_leftovers(folder);
-    throw;
-  }
 }
 
 }  // namespace starpo

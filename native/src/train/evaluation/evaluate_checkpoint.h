@@ -6,7 +6,6 @@
 #include <string>
 
 #include "config/run_config.h"
-#include "rollout/rollout_writer.h"
 
 namespace starpo {
 
@@ -27,7 +26,7 @@ struct EvaluationRequest {
 struct EvaluationPlan {
   RunConfig config;
   std::string environment_json;  // the environment without `share` and `validate`, for the result
-  int draws = 0;  // index of the environment in run.json, or their number if it is not there
+  int draw_index = 0;            // index of the environment in run.json, or their number if it is not there
   std::string name;
 };
 
@@ -41,13 +40,5 @@ EvaluationPlan plan_evaluation(const std::filesystem::path& run_directory, const
 // precision_unsupported, context_too_small, non_finite_logprob, disk_full, file_unwritable.
 std::string evaluate_checkpoint(const std::filesystem::path& run_directory, int checkpoint, const EvaluationPlan&,
                                 const std::function<void(int done, int total)>& progress);
-
-// Writes evaluations/<name>.jsonl.zst and .index.json, then <name>.json, which publishes them: `result_json` with
-// `file`, `index` and `episodes` added. Returns its text. Processes that write evaluations of one run take turns;
-// leftovers of a killed process are removed. Errors: evaluation_exists, disk_full, file_unwritable; then no files
-// remain.
-std::string write_evaluation_files(const std::filesystem::path& run_directory, const std::string& name,
-                                   const std::string& result_json, int iteration, const std::string& split,
-                                   const std::function<void(RolloutWriter&)>& add_episodes);
 
 }  // namespace starpo

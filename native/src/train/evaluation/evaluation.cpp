@@ -8,7 +8,7 @@
 
 namespace starpo {
 
-std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environment, int draws,
+std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environment, int draw_index,
                                      std::function<void(int finished)> progress) {
   const auto specs = evaluation_episodes(parts.config, environment);
   RolloutRequest request{specs,
@@ -16,7 +16,7 @@ std::vector<Episode> play_evaluation(const EvaluationParts& parts, int environme
                          parts.playground.prototypes,
                          {},
                          {parts.config.seed, RandomStream::evaluation_sampling},
-                         static_cast<std::uint32_t>(draws),
+                         static_cast<std::uint32_t>(draw_index),
                          std::move(progress)};
   request.sampling.temperature = static_cast<float>(parts.config.evaluation.temperature);
   return run_rollout(parts.generator, request);

@@ -20,10 +20,10 @@ struct EvaluationParts {
   Generator& generator;
 };
 
-// Plays one episode on each of an environment's fixed levels. Draws depend on the run's seed and `draws`, the index of
-// the environment in run.json, not on the iteration, so evaluations of a run can be compared in pairs. `progress`: see
-// RolloutRequest. Errors: those of run_rollout.
-std::vector<Episode> play_evaluation(const EvaluationParts&, int environment, int draws,
+// Plays one episode on each of an environment's fixed levels. Draws depend on the run's seed and `draw_index`, the
+// index of the environment in run.json, not on the iteration, so evaluations of a run can be compared in pairs.
+// `progress`: see RolloutRequest. Errors: those of run_rollout.
+std::vector<Episode> play_evaluation(const EvaluationParts&, int environment, int draw_index,
                                      std::function<void(int finished)> progress);
 
 // Writes the episodes of an evaluation set. Their split is the environment's label.

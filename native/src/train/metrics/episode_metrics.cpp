@@ -76,7 +76,7 @@ void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
 
   // Per environment, since action names of different environments are unrelated.
   std::map<int, FirstActions> by_environment;
-  double given_board = 0;
+  double given_level = 0;
   int counted = 0;
   std::size_t groups = 0;
   bool is_defined = true;
@@ -84,7 +84,7 @@ void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
     if (group.front().action_names.empty()) continue;
     FirstActions own;
     for (const Episode& episode : group) own.add(episode), by_environment[episode.spec.environment].add(episode);
-    given_board += own.episodes * (own.entropy() + own.bias());
+    given_level += own.episodes * (own.entropy() + own.bias());
     counted += own.episodes;
     ++groups;
     is_defined &= group.size() > 1;
@@ -94,10 +94,10 @@ void add_action_metrics(std::span<const Episode> episodes, Metrics& metrics) {
   for (const auto& [environment, all] : by_environment)
     entropy += all.episodes * all.entropy(), bias += all.episodes * all.bias();
   metrics[std::string(metric::kRolloutFirstActionEntropy)] = entropy / counted;
-  // I(a; board) = H(a) - H(a | board). Undefined for one episode per board or a single board.
+  // I(a; level) = H(a) - H(a | level). Undefined for one episode per level or a single level.
   if (is_defined && groups > by_environment.size())
     metrics[std::string(metric::kRolloutFirstActionDependence)] =
-        std::max(0.0, (entropy + bias - given_board) / counted);
+        std::max(0.0, (entropy + bias - given_level) / counted);
 }
 
 void add_response_metrics(std::span<const Episode> episodes, bool think, Metrics& metrics) {

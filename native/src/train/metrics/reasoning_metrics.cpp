@@ -78,7 +78,7 @@ Average mean_similarity(std::span<const Words> texts) {
   return average;
 }
 
-bool same_board(const Episode& a, const Episode& b) {
+bool same_level(const Episode& a, const Episode& b) {
   return a.spec.environment == b.spec.environment && a.initial == b.initial;
 }
 
@@ -113,7 +113,7 @@ void add_reasoning_metrics(std::span<const Episode> episodes, Metrics& metrics) 
     if (const Average within = mean_similarity(texts_of_group(a)); within.count > 0)
       in_group.add(within.sum / static_cast<double>(within.count));
     for (std::size_t b = a + 1; b < groups.size() && b - a <= kMaxCompared; ++b) {
-      if (same_board(groups[a].front(), groups[b].front())) continue;
+      if (same_level(groups[a].front(), groups[b].front())) continue;
       const std::size_t pairs = std::min(groups[a].size(), groups[b].size());
       for (std::size_t i = 0; i < pairs; ++i) across.add(similarity(texts_of_group(a)[i], texts_of_group(b)[i]));
     }

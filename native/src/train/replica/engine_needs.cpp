@@ -12,15 +12,16 @@ bool keeps_start(const RunConfig& config) {
   return config.task == Task::reinforce && config.diagnostics.every > 0 && !reference_is_start;
 }
 
+// Returns the number of generator slots: at most the number of episodes played together.
+int generator_slots(const RunConfig& config) {
+  const int training = config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0;
+  return std::min(config.rollout.slots, std::max(training, config.evaluation.levels));
+}
+
 }  // namespace
 
 EngineSettings engine_settings(const RunConfig& config) {
   return {config.device, precision_from_name(config.precision), config.exactness};
-}
-
-int generator_slots(const RunConfig& config) {
-  const int training = config.task == Task::reinforce ? config.rollout.groups * config.rollout.group_size : 0;
-  return std::min(config.rollout.slots, std::max(training, config.evaluation.levels));
 }
 
 EngineNeeds engine_needs(const RunConfig& config, const ModelConfig& model) {

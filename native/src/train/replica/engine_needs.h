@@ -5,9 +5,7 @@
 
 namespace starpo {
 
-// Returns the number of generator slots: at most the number of episodes played together.
-int generator_slots(const RunConfig&);
-
+// Returns device, precision and exactness.
 EngineSettings engine_settings(const RunConfig&);
 
 // Returns everything that a run requires from its device. model: shape of the policy.

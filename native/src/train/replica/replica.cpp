@@ -14,7 +14,7 @@ class FullCritic final : public Critic {
   FullCritic(Engine& engine, const ModelConfig& model)
       : network_(engine.make_network(model, ModelHead::value, NetworkUse::trained)), pass_(network_->make_pass()) {}
 
-  void start_from(Network& policy) override {
+  void initialize_from(Network& policy) override {
     copy_weights(policy, *network_);
     for (const TensorSlot& tensor : network_->layout().tensors())
       if (tensor.name.starts_with("score.")) network_->write_weights(tensor.offset, std::vector<float>(tensor.size));
@@ -36,7 +36,7 @@ class HeadCritic final : public Critic {
  public:
   HeadCritic(int hidden, ThreadPool& threads) : head_(make_value_head(hidden, threads)) {}
 
-  void start_from(Network&) override {}
+  void initialize_from(Network&) override {}
   Trainable& trained() override { return head_->trained(); }
   bool reads_policy() const override { return true; }
   void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) override {

@@ -15,12 +15,12 @@ class Critic {
   virtual ~Critic() = default;
 
   // Copies the policy's weights, if it has a network of its own, and sets all values to 0.
-  virtual void start_from(Network& policy) = 0;
+  virtual void initialize_from(Network& policy) = 0;
 
   virtual Trainable& trained() = 0;
 
-  // Whether forward reads the policy's features. If so, the policy's pass must have processed the same batch just
-  // before.
+  // Returns whether forward reads the policy's features. If so, the policy's pass must have processed the same batch
+  // just before.
   virtual bool reads_policy() const = 0;
   // Computes values: [targets].
   virtual void forward(const PackedBatch&, const NetworkPass& policy, std::span<float> values) = 0;

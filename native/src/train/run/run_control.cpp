@@ -10,11 +10,11 @@ namespace starpo {
 
 RunControl::RunControl(const std::filesystem::path& run_directory, Journal& journal)
     : run_directory_(run_directory), journal_(journal), reader_(run_directory) {
-  listen_for_stop_signals(SecondSignal::ends_process);
+  install_stop_handlers(SecondSignal::exits_process);
 }
 
 void RunControl::read_commands(const std::function<void()>* write_checkpoint) {
-  if (stop_signaled() && stop_reason_.empty()) stop_reason_ = "signal";
+  if (stop_signal_received() && stop_reason_.empty()) stop_reason_ = "signal";
   for (const ControlCommand& command : reader_.poll(journal_)) {
     switch (command.command) {
       case Command::pause:
@@ -78,9 +78,9 @@ void RunControl::poll_and_wait(const std::function<void()>* write_checkpoint) {
   paused_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void RunControl::poll_discardable(const std::function<void()>& write_checkpoint) {
+void RunControl::poll_abortable(const std::function<void()>& write_checkpoint) {
   poll_and_wait(&write_checkpoint);
-  if (stop_requested()) throw Discarded{};
+  if (stop_requested()) throw Aborted{};
 }
 
 void RunControl::finish() {

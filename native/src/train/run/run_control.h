@@ -11,7 +11,7 @@
 namespace starpo {
 
 // Thrown to abort a rollout when the run stops.
-struct Discarded {};
+struct Aborted {};
 
 // Handles commands to a running trainer: lines of control.jsonl and signals.
 class RunControl {
@@ -19,13 +19,14 @@ class RunControl {
   // Handles SIGTERM and SIGINT: the first signal requests a stop, the second ends the process immediately.
   RunControl(const std::filesystem::path& run_directory, Journal&);
 
-  void at_iteration(int iteration) { iteration_ = iteration; }
+  // Sets the iteration that events and messages report.
+  void set_iteration(int iteration) { iteration_ = iteration; }
 
   // Handles new commands; blocks while paused. Cheap.
   void poll();
-  // Like poll(), for work that a stop discards because the state is that of the last completed iteration. During a
-  // pause, `write_checkpoint` can save that state. Throws Discarded.
-  void poll_discardable(const std::function<void()>& write_checkpoint);
+  // Like poll(), for a rollout, which a stop aborts. During a pause, `write_checkpoint` can save the state of the last
+  // completed iteration. Throws Aborted.
+  void poll_abortable(const std::function<void()>& write_checkpoint);
 
   bool stop_requested() const { return !stop_reason_.empty(); }
   const std::string& stop_reason() const { return stop_reason_; }  // command, signal

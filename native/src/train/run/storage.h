@@ -22,7 +22,7 @@ class StorageBudget {
  public:
   StorageBudget(std::filesystem::path run_directory, const StorageConfig&, Journal&);
 
-  // Measures the run directory; call at the end of an iteration. Free without a budget.
+  // Measures the run directory; call at the end of an iteration. Does nothing without a budget.
   void check();
 
  private:

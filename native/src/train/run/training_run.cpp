@@ -114,7 +114,7 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   state_ = std::make_unique<TrainerState>(config, config.start.model);
   Replica& replica = state_->replica;
   load_initial_weights(config, *replica.policy);
-  if (replica.critic) replica.critic->start_from(*replica.policy);
+  if (replica.critic) replica.critic->initialize_from(*replica.policy);
   if (config.start.keep_optimizer) load_start_state(config.start.model, config.start.checkpoint, replica);
   iteration_ = first_iteration(config);
   return {};
@@ -173,7 +173,7 @@ void TrainingRun::load_start_if_available(const RunConfig& config, Replica& repl
 std::string TrainingRun::run() {
   const RunConfig& config = state_->config;
   // The first evaluation of a fork has the iteration of its checkpoint.
-  control_.at_iteration(iteration_);
+  control_.set_iteration(iteration_);
   try {
     if (!resumed_) {
       evaluate();
@@ -181,7 +181,7 @@ std::string TrainingRun::run() {
     }
     while (iteration_ < config.iterations && !control_.stop_requested()) {
       ++iteration_;
-      control_.at_iteration(iteration_);
+      control_.set_iteration(iteration_);
       train_iteration();
 
       const bool last = iteration_ == config.iterations;
@@ -191,7 +191,7 @@ std::string TrainingRun::run() {
         checkpoint();
       budget_->check();
     }
-  } catch (const Discarded&) {
+  } catch (const Aborted&) {
     // The stop aborted a rollout, so the weights are those of the previous iteration.
     --iteration_;
     checkpoint();
@@ -203,7 +203,7 @@ std::string TrainingRun::run() {
 void TrainingRun::rehearse(int iterations, const ResponseLimit& response_limit) {
   for (EpisodeRules& rules : state_->playground.rules) rules.response_limit = response_limit;
   for (int i = 0; i < iterations && !control_.stop_requested(); ++i) {
-    control_.at_iteration(++iteration_);
+    control_.set_iteration(++iteration_);
     train_iteration();
   }
 }
@@ -249,9 +249,9 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Re
   });
   write_training_episodes(episodes, kept);
   UpdateResult result;
-  double diagnosing = 0;
+  double diagnostics_seconds = 0;
   try {
-    if (is_diagnosed(config, iteration_)) diagnosing = diagnose(*episodes, kept, metrics);
+    if (diagnostics_due(config, iteration_)) diagnostics_seconds = diagnose(*episodes, kept, metrics);
     mix_environments(kept);
     result = update_policy(config, state_->replica, iteration_, kept, [&](int done, int total) {
       writer_.log_if_written();  // makes the episodes visible during the update
@@ -268,7 +268,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Re
   for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   at(metrics, metric::kTimeWrite) = writer_.wait_and_log();
   remove_old_rollouts(directory_, config.rollout_files, iteration_, journal_);
-  const double seconds = update.seconds() - diagnosing;
+  const double seconds = update.seconds() - diagnostics_seconds;
   at(metrics, metric::kTimeUpdate) = seconds;
   if (tokens > 0) at(metrics, metric::kThroughputTrainedTokensPerSecond) = tokens * config.policy_loss.epochs / seconds;
 }
@@ -323,9 +323,9 @@ std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
                          {}};
   request.progress = [&](int finished) {
     journal_.phase("rollout", iteration_, finished, static_cast<std::int64_t>(specs.size()));
-    control_.poll_discardable(write_last_checkpoint);
+    control_.poll_abortable(write_last_checkpoint);
   };
-  control_.poll_discardable(write_last_checkpoint);
+  control_.poll_abortable(write_last_checkpoint);
   auto episodes = run_rollout(*state_->replica.generator, request);
   const double seconds = watch.seconds();
   rate_level_difficulty(state_->config, state_->playground.prototypes, episodes);

@@ -15,7 +15,7 @@ namespace {
 template <class Forward>
 void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::vector<float> Sequence::* member,
                  const std::function<void()>& progress, const Forward& forward) {
-  for (const MicroBatch& micro : cut_into_micro_batches(sequences, micro_batch_tokens)) {
+  for (const MicroBatch& micro : split_into_micro_batches(sequences, micro_batch_tokens)) {
     const auto own = std::span(sequences).subspan(micro.first, micro.count);
     const PackedBatch batch = pack(own);
     std::vector<float> results(batch.targets.size());
@@ -30,8 +30,8 @@ void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::
   }
 }
 
-void read_reference(Replica& replica, float temperature, std::vector<Sequence>& sequences,
-                    const std::function<void()>& progress) {
+void compute_reference_logprobs(Replica& replica, float temperature, std::vector<Sequence>& sequences,
+                                const std::function<void()>& progress) {
   forward_all(sequences, replica.micro_batch_tokens, &Sequence::reference_logprobs, progress,
               [&](const PackedBatch& batch, std::span<float> logprobs) {
                 std::vector<float> entropies(logprobs.size());
@@ -39,8 +39,8 @@ void read_reference(Replica& replica, float temperature, std::vector<Sequence>& 
               });
 }
 
-void read_values(Replica& replica, float temperature, std::vector<Sequence>& sequences,
-                 const std::function<void()>& progress) {
+void compute_values(Replica& replica, float temperature, std::vector<Sequence>& sequences,
+                    const std::function<void()>& progress) {
   forward_all(sequences, replica.micro_batch_tokens, &Sequence::values, progress,
               [&](const PackedBatch& batch, std::span<float> values) {
                 if (replica.critic->reads_policy()) {
@@ -124,9 +124,9 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   if (sequences.empty()) return sequences;
 
   const auto temperature = static_cast<float>(run_config.rollout.temperature);
-  if (replica.reference) read_reference(replica, temperature, sequences, progress);
+  if (replica.reference) compute_reference_logprobs(replica, temperature, sequences, progress);
   auto rewards = kl_rewards(run_config.kl, sequences, metrics);
-  if (replica.critic) read_values(replica, temperature, sequences, progress);
+  if (replica.critic) compute_values(replica, temperature, sequences, progress);
 
   std::vector<std::vector<double>> advantages(sequences.size());
   std::vector<int> environments;

@@ -16,8 +16,7 @@ AdamWSettings settings(const OptimizerConfig& config, double learning_rate, doub
           static_cast<float>(config.weight_decay), static_cast<float>(gradient_clip)};
 }
 
-// Returns the learning rate of an optimizer step: linear warm-up over steps (the first has 1 / (warmup + 1) of the
-// rate) times the schedule's factor for the iteration.
+// Returns `rate` with the warm-up and schedule of learning_rate().
 double scheduled_rate(double rate, const RunConfig& config, int iteration, std::int64_t steps_done) {
   const OptimizerConfig& optimizer = config.optimizer;
   const double warmup = std::min(1.0, static_cast<double>(steps_done + 1) / (optimizer.warmup + 1));

@@ -109,7 +109,7 @@ class PolicyUpdate {
     replica_.policy->trained().clear_gradients();
     critic_.begin(mini_batch);
     PolicyLossSums sums;
-    for (const MicroBatch& micro : cut_into_micro_batches(mini_batch, replica_.micro_batch_tokens)) {
+    for (const MicroBatch& micro : split_into_micro_batches(mini_batch, replica_.micro_batch_tokens)) {
       accumulate(micro, mini_batch, weights, sums);
       if (!std::isfinite(sums.loss))
         throw Error("non_finite_loss", "the policy loss is not finite",

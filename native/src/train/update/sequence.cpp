@@ -45,7 +45,7 @@ void mix_environments(std::vector<Sequence>& sequences) {
   sequences = std::move(mixed);
 }
 
-std::vector<MicroBatch> cut_into_micro_batches(std::span<const Sequence> sequences, int tokens) {
+std::vector<MicroBatch> split_into_micro_batches(std::span<const Sequence> sequences, int tokens) {
   std::vector<MicroBatch> batches;
   int batch_tokens = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {

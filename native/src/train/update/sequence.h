@@ -33,7 +33,7 @@ struct MicroBatch {
 };
 
 // Splits sequences, in order, into micro-batches of at most `tokens` tokens (at least one sequence).
-std::vector<MicroBatch> cut_into_micro_batches(std::span<const Sequence>, int tokens);
+std::vector<MicroBatch> split_into_micro_batches(std::span<const Sequence>, int tokens);
 
 // Concatenates the ids of sequences for an engine.
 PackedBatch pack(std::span<const Sequence>);

@@ -28,7 +28,7 @@ Demonstration demonstrate(const Environment& environment, const WarmStartConfig&
   throw Error("warm_start_unsupported", "this environment has no demonstrations", "use the task reinforce");
 }
 
-std::string text_of(const Demonstration& demonstration, bool think) {
+std::string response_text(const Demonstration& demonstration, bool think) {
   std::string answer;
   for (const auto& action : demonstration.actions) answer += (answer.empty() ? "" : " || ") + action;
   return think ? demonstration.reasoning + "</think><answer>" + answer + "</answer>" : answer + "</answer>";
@@ -62,7 +62,7 @@ double cross_entropy(Replica& replica, const std::vector<Episode>& demonstration
   for (const Episode& episode : demonstrations)
     targets += static_cast<double>(sequences.emplace_back(make_sequence(episode)).targets.size());
   PolicyLossSums sums;
-  for (const MicroBatch& micro : cut_into_micro_batches(sequences, replica.micro_batch_tokens)) {
+  for (const MicroBatch& micro : split_into_micro_batches(sequences, replica.micro_batch_tokens)) {
     const PackedBatch batch = pack(std::span(sequences).subspan(micro.first, micro.count));
     std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
     BatchLoss loss{Objective::likelihood, {}, {}, std::vector<SequenceLoss>(micro.count)};
@@ -82,11 +82,11 @@ Episode play_demonstration(const RunConfig& config, const Playground& playground
   while (!player.finished()) {
     const Demonstration demonstration =
         demonstrate(player.environment(), config.warm_start, config.environments[e].max_actions_per_turn, draws);
-    auto ids = playground.tokenizer.encode(text_of(demonstration, config.rollout.think));
+    auto ids = playground.tokenizer.encode(response_text(demonstration, config.rollout.think));
     ids.push_back(playground.chat.turn_end());
     for (const auto id : ids) {
-      const bool turn_over = !player.accept(id, 0, 0).empty() || player.finished();
-      if (turn_over) break;  // the turn end, or the token limit before it
+      const bool turn_ended = !player.accept(id, 0, 0).empty() || player.finished();
+      if (turn_ended) break;  // the turn end, or the token limit before it
     }
   }
   return player.take();
