@@ -111,7 +111,7 @@ export class Bundles {
     return {
       ...{ format: bundleFormat, version: bundleVersion, run: runId, name, time: Date.now() },
       studio: product.version,
-      holds: choice,
+      contains: choice,
     };
   }
 

@@ -19,7 +19,7 @@ export const manifestSchema = z.looseObject({
   time: z.number(),
   /** Version of StarPO Studio that created it. */
   studio: z.string().max(64),
-  holds: bundleChoice.catch({ checkpoints: 'all', episodes: 'all' }),
+  contains: bundleChoice.catch({ checkpoints: 'all', episodes: 'all' }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 

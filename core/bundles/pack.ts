@@ -25,7 +25,7 @@ export async function pack(
   { folder, target, manifest }: PackJob,
   progress: (done: number, total: number) => void,
 ): Promise<void> {
-  const parts = await listParts(folder, manifest.holds);
+  const parts = await listParts(folder, manifest.contains);
   const total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   const zip = new yazl.ZipFile();
@@ -53,7 +53,7 @@ export async function pack(
 }
 
 /** Returns the files to pack, in a fixed order. */
-async function listParts(folder: string, holds: BundleChoice): Promise<Part[]> {
+async function listParts(folder: string, choice: BundleChoice): Promise<Part[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile())
@@ -68,9 +68,9 @@ async function listParts(folder: string, holds: BundleChoice): Promise<Part[]> {
   const chosen = paths.filter((path) => {
     const checkpoint = checkpointOf(path);
     if (checkpoint)
-      return holds.checkpoints === 'all' || (holds.checkpoints === 'newest' && checkpoint === newest);
+      return choice.checkpoints === 'all' || (choice.checkpoints === 'newest' && checkpoint === newest);
     if (!path.startsWith(`${runFiles.rollouts}/`)) return true;
-    return holds.episodes === 'all' || (holds.episodes === 'evaluations' && !isTraining(path));
+    return choice.episodes === 'all' || (choice.episodes === 'evaluations' && !isTraining(path));
   });
   const sized = await Promise.all(
     chosen.map((path) =>

@@ -250,8 +250,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const report = JSON.parse((await run(folder, '--json')).output);
     expect(report).toMatchObject({
       held_out: { ours: { runs: 4 } },
-      left_out_runs: [],
-      passed_over_lines: {},
+      skipped_runs: [],
+      skipped_lines: {},
     });
     expect(report.tuning).toBeUndefined();
     const table = await run(folder);
@@ -273,7 +273,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     rmSync(join(put('runs/.one-adopting-4711-0a1b2c3d', 'healthy'), 'run.json'));
     const { status, output, errors } = await run(folder, '--json');
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
-    expect(JSON.parse(output)).toMatchObject({ held_out: { ours: { runs: 2 } }, left_out_runs: [] });
+    expect(JSON.parse(output)).toMatchObject({ held_out: { ours: { runs: 2 } }, skipped_runs: [] });
   });
 
   test('creates the data folder for fitted thresholds', async () => {
@@ -355,8 +355,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     );
     expect(JSON.parse(output)).toMatchObject({
       tuning: { ours: { runs: 1 } },
-      left_out_runs: ['tuning/short'],
-      passed_over_lines: { 'tuning/long': 2 },
+      skipped_runs: ['tuning/short'],
+      skipped_lines: { 'tuning/long': 2 },
     });
     put('tuning/long', 'healthy', { label: false });
     rmSync(join(folder, 'tuning/long/label.json'));

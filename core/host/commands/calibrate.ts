@@ -126,8 +126,8 @@ function unread(parts: Parts) {
   const called = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
   const all = Object.entries(parts);
   return {
-    left_out_runs: all.flatMap(([part, { skipped }]) => skipped.map((run) => called(part, run))),
-    passed_over_lines: Object.fromEntries(
+    skipped_runs: all.flatMap(([part, { skipped }]) => skipped.map((run) => called(part, run))),
+    skipped_lines: Object.fromEntries(
       all.flatMap(([part, { unreadableLines }]) =>
         Object.entries(unreadableLines).map(([run, count]) => [called(part, run), count]),
       ),
