@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -20,11 +19,8 @@
 #define blockIdx (*::starpo::cuda::emulated::current->block_index)
 #define blockDim (*::starpo::cuda::emulated::current->block_dimensions)
 #define gridDim (*::starpo::cuda::emulated::current->grid_dimensions)
-// These are macros, because the C library declares functions of these names.
+// A macro, because the C library declares a function of this name.
 #define __expf(x) expf(x)
-#define __logf(x) logf(x)
-
-constexpr unsigned kEveryLane = 0xffffffffu;
 
 namespace starpo::cuda::emulated {
 
@@ -36,7 +32,7 @@ struct Shuffle {
 };
 
 inline void require_every_lane(unsigned mask, const char* operation) {
-  if (mask != kEveryLane) fail(std::string(operation) + " with a mask of fewer than 32 lanes");
+  if (mask != ~0u) fail(std::string(operation) + " with a mask of fewer than 32 lanes");
 }
 
 template <class T>
@@ -76,12 +72,10 @@ inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
 }  // namespace starpo::cuda::emulated
 
 inline void __syncthreads() { starpo::cuda::emulated::synchronize_block(); }
-inline void __syncwarp(unsigned mask = kEveryLane) {
+inline void __syncwarp(unsigned mask = ~0u) {
   starpo::cuda::emulated::require_every_lane(mask, "__syncwarp");
   starpo::cuda::emulated::synchronize_warp("__syncwarp", nullptr, nullptr);
 }
-inline void __threadfence() {}
-inline void __threadfence_block() {}
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
@@ -113,12 +107,7 @@ inline int __any_sync(unsigned mask, int predicate) {
   return starpo::cuda::emulated::ballot("__any_sync", mask, predicate != 0) != 0;
 }
 inline int __all_sync(unsigned mask, int predicate) {
-  return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == kEveryLane;
-}
-
-template <class T>
-T __ldg(const T* pointer) {
-  return *pointer;
+  return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == ~0u;
 }
 
 // Atomics support only integers, because a sum of floats would depend on the order.
@@ -144,22 +133,9 @@ T atomicMin(T* pointer, std::type_identity_t<T> value) {
   return old;
 }
 
-inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-inline float __fdividef(float x, float y) { return x / y; }
-inline float __fadd_rn(float x, float y) { return x + y; }
-inline float __fsub_rn(float x, float y) { return x - y; }
-inline float __fmul_rn(float x, float y) { return x * y; }
-inline float __fdiv_rn(float x, float y) { return x / y; }
-inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-inline float __fsqrt_rn(float x) { return sqrtf(x); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
-inline unsigned __umulhi(unsigned x, unsigned y) { return static_cast<unsigned>(std::uint64_t{x} * y >> 32); }
 
 #define STARPO_MIN_MAX(type)                                   \
   constexpr type min(type a, type b) { return b < a ? b : a; } \
