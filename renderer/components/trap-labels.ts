@@ -8,7 +8,7 @@ import type {
 import { knownWord, type OpenWord } from '../../core/contract/open-words.ts';
 import type { IconName } from './icon.tsx';
 
-/** Severity; shown by colour and shape. */
+/** Severity, shown by color and shape. */
 export type Tone = 'calm' | 'watch' | 'warning' | 'critical';
 
 export const toneIcons: Record<Tone, IconName> = {
@@ -78,7 +78,7 @@ export const indicatorLabels: Record<TrapIndicator['name'], { name: string; mean
 };
 
 export const indicatorStateLabels: Record<TrapIndicator['state'], string> = {
-  on: 'raised',
+  on: 'active',
   off: 'OK',
   unknown: 'no data',
 };

@@ -111,7 +111,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `/run/${run}/thoughts`);
-  await page.getByRole('list', { name: /^First thoughts of iteration/ }).waitFor();
+  await page.getByRole('list', { name: /^First reasoning of iteration/ }).waitFor();
   expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/^Iteration \d+$/);
   await picture(page, 'echo-trap-thoughts');
   await page.goBack();

@@ -272,7 +272,7 @@ describe('with runs', () => {
       [replay!, button(/^(Play|Pause)/)],
       [replay!, button('Save')],
       [replay!, button('Groups')],
-      [replay!, page.getByLabel('Colour tokens by')],
+      [replay!, page.getByLabel('Color tokens by')],
       [runPages['then and now']!, button('Play (space)')],
       [runPages['then and now']!, button('Next level')],
       [runPages['then and now']!, button('Save GIF')],

@@ -67,17 +67,17 @@ test('a level is played against the agent by keyboard alone', async () => {
   await page.keyboard.press('Enter');
   const you = page.getByRole('region', { name: 'You' });
   const agent = page.getByRole('region', { name: 'Agent' });
-  await you.getByText('10 of 10 moves left').waitFor();
+  await you.getByText('10 of 10 actions left').waitFor();
   await expectNoOverflow();
   await page.keyboard.press('ArrowUp');
-  await you.getByText('9 of 10 moves left').waitFor();
+  await you.getByText('9 of 10 actions left').waitFor();
   await agent.getByRole('button', { name: 'Play again' }).waitFor();
-  await agent.getByText(/^(Solved in \d+ moves?|Failed: .*|Out of (moves|turns))$/).waitFor();
+  await agent.getByText(/^(Solved in \d+ actions?|Failed: .*|Out of (actions|turns))$/).waitFor();
   expect(await agent.getByRole('heading', { name: 'Turn 1' }).count()).toBe(1);
   await expectAccessible();
   await page.keyboard.press('n');
   await page.getByRole('region', { name: 'Score' }).getByText('0 of 1 solved').first().waitFor();
-  await you.getByText('10 of 10 moves left').waitFor();
+  await you.getByText('10 of 10 actions left').waitFor();
 
   // Another window opens its own game from a pasted address.
   await page.evaluate((hash) => location.assign(hash), `#/play/${runId}/0`);

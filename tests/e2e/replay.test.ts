@@ -188,7 +188,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async
     await page.evaluate((hash) => {
       location.hash = hash;
     }, `/run/${run}/replay/000020-train-0003`);
-    await page.getByLabel('Colour tokens by').selectOption('entropies');
+    await page.getByLabel('Color tokens by').selectOption('entropies');
     await page.locator('[data-own-keys]').first().focus();
     await page.getByRole('region', { name: 'Group', exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);

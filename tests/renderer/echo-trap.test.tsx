@@ -71,7 +71,7 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
   expect(head()!.getAttribute('aria-expanded')).toBe('true');
   const lit = page.all('[aria-label="Echo Trap indicators"] li[data-state="on"]');
   expect(lit.length).toBeGreaterThanOrEqual(3);
-  for (const { textContent } of lit) expect(textContent).toMatch(/baseline \d.*since \d/);
+  for (const { textContent } of lit) expect(textContent).toMatch(/baseline \d.*since iteration \d/);
   const alerts = page.core.annotations.alerts(runId).filter(({ state }) => state === 'raised');
   expect(alerts.length).toBeGreaterThan(0);
   const items = () => page.all('ul[aria-label="Alerts"] > li');

@@ -4,9 +4,9 @@ import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../cor
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/episodes/episode-files.ts';
 import {
+  activeFilters,
   counterpart,
   environmentsOf,
-  filtersOn,
   firstListing,
   flagsOf,
   type Listing,
@@ -101,8 +101,8 @@ describe('the table of episodes', () => {
       ...{ ...firstListing, filter: 'kept', group: 2, reward: { least: -0.5, most: 1 } },
       ...{ tokens: { least: null, most: 40 }, flags: ['cut', 'invalid'] },
     };
-    const on = filtersOn(listing, 'Level');
-    expect(on.map(({ words }) => words)).toEqual([
+    const on = activeFilters(listing, 'Level');
+    expect(on.map(({ text }) => text)).toEqual([
       'Level 3',
       'Reward ≥ -0.5',
       'Reward ≤ 1',
@@ -112,7 +112,7 @@ describe('the table of episodes', () => {
     ]);
     expect(on[1]!.without).toEqual({ ...listing, reward: { least: null, most: 1 } });
     let rest = listing;
-    for (let left = on.length; left > 0; left--) rest = filtersOn(rest, 'Level')[0]!.without;
+    for (let left = on.length; left > 0; left--) rest = activeFilters(rest, 'Level')[0]!.without;
     expect(rest).toEqual({ ...firstListing, filter: 'kept' });
   });
 

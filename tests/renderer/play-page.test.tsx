@@ -36,16 +36,16 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
   test('opens a level from the list of runs, plays both sides and counts the result', async () => {
     page.open('#/play');
     await page.click(page.saying('main th a', /FrozenLake/));
-    await page.shown(said('You', /10 of 10 moves left/));
+    await page.shown(said('You', /10 of 10 actions left/));
     expect(section('You')!.querySelector('[role=img]')?.ariaLabel ?? '').toMatch(/^Your board\. Ready/);
     page.press('ArrowUp');
-    await page.shown(said('You', /9 of 10 moves left/));
+    await page.shown(said('You', /9 of 10 actions left/));
     // The agent starts with the first move.
-    await page.shown(said('Agent', /Solved in \d+ moves?|Failed|Out of/));
+    await page.shown(said('Agent', /Solved in \d+ actions?|Failed|Out of/));
     expect(section('Agent')!.textContent).toMatch(/Turn 1.*(goal|way)/s);
     await page.click(button('Restart'));
-    await page.shown(said('You', /10 of 10 moves left/));
-    await page.shown(said('Score', /0 of 1 solved.*Play 9 more levels.*failed 1 move/s));
+    await page.shown(said('You', /10 of 10 actions left/));
+    await page.shown(said('Score', /0 of 1 solved.*Play 9 more levels.*failed 1 action/s));
     await page.click(button('Next level'));
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '2');
     await page.shown(said('Agent', /Its reasoning appears here/));

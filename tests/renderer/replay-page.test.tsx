@@ -175,7 +175,7 @@ test('an address with a turn starts at that turn', async () => {
 test('a level can be compared across checkpoints', async () => {
   page = await Page.on(template);
   page.open(`#/run/${lake}/replay/000002-frozen-lake-0007`);
-  const places = () => page.all<HTMLButtonElement>('.level-place');
+  const places = () => page.all<HTMLButtonElement>('.level-checkpoint');
   await page.shown(() => places().length === 3 && places().every(({ disabled }) => !disabled));
   expect(places().map(({ textContent }) => textContent!.replace(/\D/g, ''))).toEqual(['0', '2', '4']);
   expect(places().findIndex((place) => place.ariaCurrent === 'true')).toBe(1);

@@ -361,7 +361,7 @@ test('the sample’s page shows boards and charts, but no actions that change it
   page.open('#/run/sample-run');
   await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
   await page.shown(
-    page.saying('header', /Made by StarPO Studio’s own trainer on .*\d{4} \(commit \S+\): 4 iterations/),
+    page.saying('header', /Trained with StarPO Studio on .*\d{4} \(commit \S+\): 4 iterations/),
   );
   await page.shown(page.saying('h2', 'Boards'));
   await page.shown(() => page.find('[data-chart]'));

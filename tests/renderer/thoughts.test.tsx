@@ -30,15 +30,15 @@ afterEach(() => page.close());
 const thoughtsOf = (iteration: number): Promise<Thoughts> =>
   Promise.resolve(createHandlers(page.core)['rollouts.thoughts']({ runId, iteration }));
 const tree = (iteration: number) => () =>
-  page.find(`ul[aria-label="First thoughts of iteration ${iteration}"]`);
+  page.find(`ul[aria-label="First reasoning of iteration ${iteration}"]`);
 const fact = (name: string) => page.saying('dl > div', name)()?.querySelector('dd')?.textContent;
 
-test('shows an iteration’s first thoughts as a tree, and the slider changes the iteration', async () => {
+test('shows an iteration’s first reasoning as a tree, and the slider changes the iteration', async () => {
   page.open(`#/run/${runId}/thoughts/2`);
   await page.shown(tree(2));
   const { thoughts, episodes } = await thoughtsOf(2);
   expect(fact('Episodes')).toBe(String(episodes));
-  expect(fact('Distinct first thoughts')).toBe(String(thoughts.length));
+  expect(fact('Distinct first reasoning')).toBe(String(thoughts.length));
   const roots = [...tree(2)()!.children];
   const counts = roots.map((root) => Number(root.textContent!.match(/(\d+) of 16 episodes/)![1]));
   expect(counts.reduce((sum, count) => sum + count)).toBe(episodes);
@@ -67,7 +67,7 @@ test('a branch links to its episodes, and the filter can be removed', async () =
   const matching = thoughts.filter(({ text }) => text.startsWith('I go to the goal.'));
   const count = matching.reduce((sum, each) => sum + each.count, 0);
   location.hash = goal.getAttribute('href')!;
-  await page.shown(page.saying('[role="status"]', 'First thought'));
+  await page.shown(page.saying('[role="status"]', 'First reasoning'));
   const rows = () => page.all('.episode-table tbody tr').length;
   const whole = location.hash.includes('/thought/');
   await page.shown(() => rows() === (whole ? matching[0]!.count : count));

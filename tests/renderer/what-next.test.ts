@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary, TrapState } from '../../core/contract/contract.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
-import { clipEnd, factsOf, learnedIn, sentence } from '../../renderer/pages/run/outcome.ts';
+import { clipEnd, describeResult, learnedIn, resultSentence } from '../../renderer/pages/run/outcome.ts';
 import { ideasFor, sampleIdeas } from '../../renderer/pages/run/what-next.ts';
 import { runOf } from './summaries.ts';
 
@@ -44,14 +44,14 @@ describe('next steps', () => {
     expect(endOf([0.5, 0.3, 0.4])).toEqual([40]);
   });
 
-  test('the result is one sentence with each environment that was evaluated twice', () => {
-    expect(sentence(run(), learned([0.359, 0.742]), 'success on 256 fixed levels')).toBe(
+  test('the result is one resultSentence with each environment that was evaluated twice', () => {
+    expect(resultSentence(run(), learned([0.359, 0.742]), 'success on 256 fixed levels')).toBe(
       'FrozenLake, StarPO-S (PPO): 35.9 → 74.2 % success on 256 fixed levels (StarPO Studio).',
     );
     expect(learned([0.5])).toEqual([]);
     const whole = run({ iterations: 120, startedAt: 0, trainingSeconds: 60 });
-    expect(factsOf(whole, 64)).toMatch(/^success on 64 fixed levels, after 120 iterations in /);
-    expect(factsOf({ ...whole, parent: { run: 'parent', iteration: 80 } }, null)).toMatch(
+    expect(describeResult(whole, 64)).toMatch(/^success on 64 fixed levels, after 120 iterations in /);
+    expect(describeResult({ ...whole, parent: { run: 'parent', iteration: 80 } }, null)).toMatch(
       /^success, after 40 more iterations in /,
     );
   });

@@ -13,14 +13,14 @@ import { type Compared, ComparedList } from './compared-list.tsx';
 import { ConfigTable } from './config-table.tsx';
 
 /** Maximum number of runs. With more, lines are hard to distinguish and slow to draw. */
-const mostRuns = 60;
+const maxRuns = 60;
 const colors = 10;
 const dashes = [undefined, 'dashed', 'dotted'] as const;
 
 /** Overlays the metrics of several runs and lists how their configurations differ. */
-export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
-  const runIds = useMemo(() => asked.slice(0, mostRuns), [asked]);
-  const known = useApp((state) => state.runs);
+export function ComparePage({ runIds: requested }: { runIds: readonly string[] }) {
+  const runIds = useMemo(() => requested.slice(0, maxRuns), [requested]);
+  const runs = useApp((state) => state.runs);
   useSample(runIds.includes(sampleRunId));
   const sample = useApp((state) => state.sample);
   const followed = useComparedRuns(runIds);
@@ -28,14 +28,14 @@ export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
   const compared = useMemo(
     () =>
       followed.flatMap((each): Compared[] => {
-        const run = findRun({ runs: known, sample }, each.id);
-        const place = runIds.indexOf(each.id);
-        const dash = dashes[Math.floor(place / colors) % dashes.length];
-        return run ? [{ ...each, run, color: `run-${(place % colors) + 1}`, ...(dash && { dash }) }] : [];
+        const run = findRun({ runs, sample }, each.id);
+        const index = runIds.indexOf(each.id);
+        const dash = dashes[Math.floor(index / colors) % dashes.length];
+        return run ? [{ ...each, run, color: `run-${(index % colors) + 1}`, ...(dash && { dash }) }] : [];
       }),
-    [followed, known, sample, runIds],
+    [followed, runs, sample, runIds],
   );
-  const gone = known ? runIds.filter((id) => id !== sampleRunId && !known.some((run) => run.id === id)) : [];
+  const missing = runs ? runIds.filter((id) => id !== sampleRunId && !runs.some((run) => run.id === id)) : [];
   const title = `Compare ${compared.length} run${compared.length === 1 ? '' : 's'}`;
   useTitle(title);
 
@@ -58,19 +58,19 @@ export function ComparePage({ runIds: asked }: { runIds: readonly string[] }) {
           onChoose={(id) => navigate({ page: 'compare', runIds: [...runIds, id] }, true)}
         />
       </header>
-      {asked.length > mostRuns && (
-        <p className={styles.gone} role="status">
-          Comparing the first {mostRuns} of {asked.length} runs.
+      {requested.length > maxRuns && (
+        <p className={styles.missing} role="status">
+          Comparing the first {maxRuns} of {requested.length} runs.
         </p>
       )}
-      {gone.length > 0 && (
-        <p className={styles.gone} role="status">
-          {gone.length === 1
+      {missing.length > 0 && (
+        <p className={styles.missing} role="status">
+          {missing.length === 1
             ? '1 run was not found. It may have been deleted.'
-            : `${gone.length} runs were not found. They may have been deleted.`}
+            : `${missing.length} runs were not found. They may have been deleted.`}
         </p>
       )}
-      {compared.length === 0 && gone.length === runIds.length ? (
+      {compared.length === 0 && missing.length === runIds.length ? (
         <Empty title="No runs to compare">Add two or more runs to overlay their metrics.</Empty>
       ) : (
         <>

@@ -12,7 +12,7 @@ export interface Difference {
   values: (string | null)[];
 }
 
-/** Settings that the user didn't choose, or that follow from another setting. */
+/** Settings that follow from another setting or that the user didn't choose. */
 const ignoredPaths = /^(version|preset|parent\.|start\.sha256$)/;
 
 /** Returns the settings that differ between the configurations. */
@@ -64,7 +64,7 @@ export interface Grouping {
 
 interface Grouped {
   config: unknown;
-  /** Point of the run's sweep; null if it belongs to none. */
+  /** The run's settings in its sweep; null if it belongs to no sweep. */
   point: string | null;
 }
 

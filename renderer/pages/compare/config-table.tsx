@@ -4,7 +4,7 @@ import styles from './compare-page.module.css';
 import type { Compared } from './compared-list.tsx';
 import { differences } from './config-diff.ts';
 
-/** Table of the settings in which the runs differ. */
+/** Lists the settings in which the runs differ. */
 export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
   const loaded = useMemo(() => compared.filter(({ config }) => config !== null), [compared]);
   const rows = useMemo(() => differences(loaded.map(({ config }) => config)), [loaded]);

@@ -13,11 +13,11 @@ import styles from './history.module.css';
 import { SearchField } from './search-field.tsx';
 
 /** Episodes per page of results, and the delay in ms after typing before a search starts. */
-const page = 50;
-const typing = 120;
+const pageSize = 50;
+const searchDelay = 120;
 
-type Ended = 'all' | 'success' | 'failure';
-const ends: Record<Ended, string> = { all: 'All', success: 'Successes', failure: 'Failures' };
+type Outcome = 'all' | 'success' | 'failure';
+const outcomeLabels: Record<Outcome, string> = { all: 'All', success: 'Successes', failure: 'Failures' };
 
 /** Searches the model's responses in all runs. A result opens its replay. */
 export function EpisodeSearch() {
@@ -25,7 +25,7 @@ export function EpisodeSearch() {
   const [text, setText] = useState('');
   const [runId, setRunId] = useState('');
   const [environment, setEnvironment] = useState('');
-  const [ended, setEnded] = useState<Ended>('all');
+  const [ended, setEnded] = useState<Outcome>('all');
   const environments = useMemo(() => [...new Set(runs?.flatMap((run) => run.environments))].sort(), [runs]);
   const { found, more, fetchMore } = useEpisodes({ text, runId, environment, ended });
   return (
@@ -64,7 +64,7 @@ export function EpisodeSearch() {
           </fieldset>
         )}
         <fieldset className={styles.chips} aria-label="Outcome">
-          {(Object.keys(ends) as Ended[]).map((each) => (
+          {(Object.keys(outcomeLabels) as Outcome[]).map((each) => (
             <button
               key={each}
               type="button"
@@ -72,7 +72,7 @@ export function EpisodeSearch() {
               aria-pressed={ended === each}
               onClick={() => setEnded(each)}
             >
-              {ends[each]}
+              {outcomeLabels[each]}
             </button>
           ))}
         </fieldset>
@@ -124,7 +124,7 @@ function Episode({ episode }: { episode: FoundEpisode }) {
       <Icon name={success ? 'ok' : 'close'} size={14} />
       <span className={styles.excerpt}>
         <span className="visually-hidden">{success ? 'Success: ' : 'Failure: '}</span>
-        <Marked text={excerpt} />
+        <Highlighted text={excerpt} />
       </span>
       <span className={styles.source}>
         {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'},{' '}
@@ -135,9 +135,9 @@ function Episode({ episode }: { episode: FoundEpisode }) {
 }
 
 /** Highlights matches, which the server marks with control characters. */
-function Marked({ text }: { text: string }) {
-  return inOrder(text.split('\u0002'), (part, place) => {
-    const [found = '', rest = ''] = place === 0 ? ['', part] : part.split('\u0003');
+function Highlighted({ text }: { text: string }) {
+  return inOrder(text.split('\u0002'), (part, index) => {
+    const [found = '', rest = ''] = index === 0 ? ['', part] : part.split('\u0003');
     return (
       <span>
         {found && <mark>{found}</mark>}
@@ -151,17 +151,17 @@ interface Query {
   text: string;
   runId: string;
   environment: string;
-  ended: Ended;
+  ended: Outcome;
 }
 
 const fail = (cause: unknown) => !isConnectionLost(cause) && useApp.getState().report(cause);
 
 interface Found {
-  of: Omit<Input<'episodes.search'>, 'offset'>;
+  query: Omit<Input<'episodes.search'>, 'offset'>;
   answer: Output<'episodes.search'>;
 }
 
-/** Results for the newest query. Earlier results stay until it is answered. */
+/** Returns the results of the newest query. Earlier results stay while it is pending. */
 function useEpisodes({ text, runId, environment, ended }: Query) {
   const api = useApi();
   const connection = useApp((state) => state.connection);
@@ -169,7 +169,7 @@ function useEpisodes({ text, runId, environment, ended }: Query) {
   const query = useMemo(
     () => ({
       text,
-      limit: page,
+      limit: pageSize,
       ...(runId && { runId }),
       ...(environment && { environment }),
       ...(ended !== 'all' && { success: ended === 'success' }),
@@ -180,8 +180,8 @@ function useEpisodes({ text, runId, environment, ended }: Query) {
     if (connection !== 'open') return;
     let newest = true;
     const timer = setTimeout(() => {
-      api.call('episodes.search', query).then((answer) => newest && setFound({ of: query, answer }), fail);
-    }, typing);
+      api.call('episodes.search', query).then((answer) => newest && setFound({ query, answer }), fail);
+    }, searchDelay);
     return () => {
       newest = false;
       clearTimeout(timer);
@@ -189,15 +189,15 @@ function useEpisodes({ text, runId, environment, ended }: Query) {
   }, [api, connection, query]);
   const fetchMore = () => {
     if (!found) return;
-    const { of, answer } = found;
-    // Ignore a second answer and one for a query that is no longer shown.
+    const { query: shownQuery, answer } = found;
+    // Ignore a repeated response and one for an earlier query.
     const append = (next: Found['answer']) =>
       setFound((previous) =>
         previous?.answer === answer
-          ? { of, answer: { ...next, episodes: [...answer.episodes, ...next.episodes] } }
+          ? { query: shownQuery, answer: { ...next, episodes: [...answer.episodes, ...next.episodes] } }
           : previous,
       );
-    api.call('episodes.search', { ...of, offset: answer.episodes.length }).then(append, fail);
+    api.call('episodes.search', { ...shownQuery, offset: answer.episodes.length }).then(append, fail);
   };
   return { found: found?.answer ?? null, more: found?.answer.more ?? false, fetchMore };
 }

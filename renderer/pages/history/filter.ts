@@ -13,7 +13,7 @@ export type SortKey =
   | 'iterations'
   | 'success'
   | 'started'
-  | 'took'
+  | 'duration'
   | 'device'
   | 'disk';
 
@@ -38,7 +38,7 @@ const storageKey = 'starpo-history-sort';
 const newestFirst: Sort = { key: 'started', descending: true };
 const none = { text: '', statuses: [], environments: [], tags: [], starred: false, archived: false };
 
-/** Kept while the window is open; the order is kept in local storage. */
+/** The filter lasts while the window is open. The order is kept in local storage. */
 export const useFilter = create<Filter>()((set) => ({
   ...none,
   sort: storedSort(),
@@ -60,7 +60,7 @@ export const isFiltered = (filter: Omit<Filter, 'change' | 'clear' | 'sort'>) =>
   filter.archived ||
   filter.statuses.length + filter.environments.length + filter.tags.length > 0;
 
-/** Runs that contain all words and match the selected values. Shows either archived runs or the others. */
+/** Returns the runs that contain all words and match the selected values: either archived runs or the others. */
 export function filterRuns(
   runs: readonly RunSummary[],
   { text, statuses, environments, tags, starred, archived }: Omit<Filter, 'change' | 'clear' | 'sort'>,
@@ -74,12 +74,12 @@ export function filterRuns(
       return false;
     if (!tags.every((tag) => marks.tags.includes(tag))) return false;
     if (words.length === 0) return true;
-    const searched = wordsOf(run);
+    const searched = searchedText(run);
     return words.every((word) => searched.includes(word));
   });
 }
 
-function wordsOf(run: RunSummary): string {
+function searchedText(run: RunSummary): string {
   const { id, name, preset, environments, algorithm, status, marks } = run;
   const texts = [
     name,
@@ -96,7 +96,7 @@ function wordsOf(run: RunSummary): string {
 
 type Value = string | number | null;
 
-/** The sort value of a column; null sorts last in both directions. */
+/** Returns the sort value per column; null sorts last in both directions. */
 const values: Record<SortKey, (run: RunSummary, disk: number | undefined) => Value> = {
   name: ({ name }) => name.toLowerCase(),
   environment: ({ environments }) => environments.join(' '),
@@ -105,7 +105,7 @@ const values: Record<SortKey, (run: RunSummary, disk: number | undefined) => Val
   iterations: (run) => shareDone(run),
   success: (run) => successOf(run).evaluation ?? null,
   started: ({ startedAt, createdAt }) => startedAt ?? createdAt,
-  took: (run) => elapsedSeconds(run),
+  duration: (run) => elapsedSeconds(run),
   device: (run) => machineText(run) || null,
   disk: (_, disk) => disk ?? null,
 };
@@ -135,7 +135,7 @@ export interface Choice<T extends string> {
   count: number;
 }
 
-/** Number of runs per value, largest first. */
+/** Counts the runs per value, largest count first. */
 export function countBy<T extends string>(
   runs: readonly RunSummary[],
   of: (run: RunSummary) => readonly T[],

@@ -53,12 +53,12 @@ export function RunsTab({ sizes }: { sizes: Sizes }) {
   );
 }
 
-const mostTags = 12;
+const maxTags = 12;
 
 function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }) {
   const filter = useFilter();
   const { text, statuses, environments, tags, starred, archived, change, clear } = filter;
-  const inArchive = runs.filter(({ marks }) => marks.archived).length;
+  const archivedCount = runs.filter(({ marks }) => marks.archived).length;
   const listed = runs.filter(({ marks }) => marks.archived === archived);
   return (
     <search className={styles.filters}>
@@ -71,25 +71,25 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
       <Chips
         label="Status"
         choices={countBy(listed, ({ status }) => [status])}
-        of={listed.length}
+        total={listed.length}
         chosen={statuses}
-        words={statusLabel}
+        labelOf={statusLabel}
         choose={(next) => change({ statuses: next })}
       />
       <Chips
         label="Environment"
         choices={countBy(listed, (run) => run.environments)}
-        of={listed.length}
+        total={listed.length}
         chosen={environments}
-        words={environmentTitle}
+        labelOf={environmentTitle}
         choose={(next) => change({ environments: next })}
       />
       <Chips
         label="Tag"
-        choices={countBy(listed, ({ marks }) => marks.tags).slice(0, mostTags)}
-        of={listed.length}
+        choices={countBy(listed, ({ marks }) => marks.tags).slice(0, maxTags)}
+        total={listed.length}
         chosen={tags}
-        words={(tag) => tag}
+        labelOf={(tag) => tag}
         choose={(next) => change({ tags: next })}
       />
       <fieldset className={styles.chips} aria-label="Marks">
@@ -101,14 +101,14 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
         >
           Starred
         </button>
-        {(inArchive > 0 || archived) && (
+        {(archivedCount > 0 || archived) && (
           <button
             type="button"
             className="toggle"
             aria-pressed={archived}
             onClick={() => change({ archived: !archived })}
           >
-            Archived <span className={styles.count}>{inArchive}</span>
+            Archived <span className={styles.count}>{archivedCount}</span>
           </button>
         )}
       </fieldset>
@@ -130,15 +130,15 @@ interface ChipsProps<T extends string> {
   label: string;
   choices: readonly Choice<T>[];
   /** Total number of runs. */
-  of: number;
+  total: number;
   chosen: readonly T[];
-  words: (value: T) => string;
+  labelOf: (value: T) => string;
   choose: (chosen: T[]) => void;
 }
 
 /** Filter buttons; none if all runs share the same values. */
-function Chips<T extends string>({ label, choices, of, chosen, words, choose }: ChipsProps<T>) {
-  if (choices.every(({ count }) => count === of) && chosen.length === 0) return null;
+function Chips<T extends string>({ label, choices, total, chosen, labelOf, choose }: ChipsProps<T>) {
+  if (choices.every(({ count }) => count === total) && chosen.length === 0) return null;
   const offered = [
     ...choices,
     ...chosen
@@ -157,7 +157,7 @@ function Chips<T extends string>({ label, choices, of, chosen, words, choose }: 
             choose(chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value])
           }
         >
-          {words(value)} <span className={styles.count}>{count}</span>
+          {labelOf(value)} <span className={styles.count}>{count}</span>
         </button>
       ))}
     </fieldset>

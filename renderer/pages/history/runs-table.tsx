@@ -29,9 +29,9 @@ const rowHeight = 52;
 interface Column {
   key: SortKey | 'note';
   title: string;
-  /** Whether to align numbers. */
+  /** True to right-align numbers. */
   numeric?: boolean;
-  /** Whether the first click sorts in descending order. */
+  /** True if the first click sorts in descending order. */
   descending?: boolean;
 }
 
@@ -43,7 +43,7 @@ const columns: readonly Column[] = [
   { key: 'iterations', title: 'Iterations', descending: true },
   { key: 'success', title: 'Success', numeric: true, descending: true },
   { key: 'started', title: 'Started', descending: true },
-  { key: 'took', title: 'Duration', numeric: true, descending: true },
+  { key: 'duration', title: 'Duration', numeric: true, descending: true },
   { key: 'device', title: 'Device' },
   { key: 'disk', title: 'Disk', numeric: true, descending: true },
   { key: 'note', title: 'Note' },
@@ -87,7 +87,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   );
   return (
     <div className={`panel ${styles.panel}`}>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows outside the view leave a gap, which a table element can't have. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a table element can't skip the rows outside the view. */}
       <div role="table" className={styles.table} aria-label="Runs" aria-rowcount={runs.length + 1}>
         <TableRow className={`${styles.row} ${styles.head}`} aria-rowindex={1}>
           <Cell heading name="choose">
@@ -209,7 +209,7 @@ interface RowProps {
 /** Memoized, because run updates arrive several times a second and each changes one row. */
 const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProps) {
   const now = Date.now();
-  const took = elapsedSeconds(run);
+  const elapsed = elapsedSeconds(run);
   const success = successOf(run).evaluation;
   const environments = run.environments.map(environmentTitle).join(', ');
   return (
@@ -249,8 +249,8 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
       <Cell name="started" title={startText(run)}>
         {run.startedAt === null ? '–' : ago(run.startedAt, now)}
       </Cell>
-      <Cell name="took" numeric>
-        {took === null ? '–' : duration(took)}
+      <Cell name="duration" numeric>
+        {elapsed === null ? '–' : duration(elapsed)}
       </Cell>
       <Cell name="device" title={machineText(run)}>
         {machineText(run) || '–'}
@@ -271,7 +271,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
 const startText = ({ startedAt, createdAt }: RunSummary) =>
   startedAt === null ? `Created ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
 
-const shownTags = 2;
+const maxTags = 2;
 
 function RunName({ run }: { run: RunSummary }) {
   const api = useApi();
@@ -296,12 +296,12 @@ function RunName({ run }: { run: RunSummary }) {
         </a>
         {tags.length > 0 && (
           <span className={styles.tags} title={tags.join(', ')}>
-            {tags.slice(0, shownTags).map((tag) => (
+            {tags.slice(0, maxTags).map((tag) => (
               <span key={tag} className="tag">
                 {tag}
               </span>
             ))}
-            {tags.length > shownTags && <span className="faint">+{tags.length - shownTags}</span>}
+            {tags.length > maxTags && <span className="faint">+{tags.length - maxTags}</span>}
           </span>
         )}
       </span>

@@ -52,7 +52,7 @@ export function TrashTab() {
                   {run.name}
                 </th>
                 <td>{ago(run.deletedAt, now)}</td>
-                <td>{left(run.until - now)}</td>
+                <td>{timeLeft(run.until - now)}</td>
                 <td className="numeric">{bytes(run.bytes)}</td>
                 <td className="numeric">
                   <Button icon="undo" label={`Restore ${run.name}`} onClick={() => restore(run)}>
@@ -68,7 +68,7 @@ export function TrashTab() {
   );
 }
 
-function left(milliseconds: number): string {
+function timeLeft(milliseconds: number): string {
   const days = Math.ceil(milliseconds / day);
   return days <= 1 ? 'less than a day' : `${days} more days`;
 }
@@ -79,15 +79,15 @@ function useTrash(): TrashedRun[] | null {
   const [runs, setRuns] = useState<TrashedRun[] | null>(null);
   useEffect(() => {
     let active = true;
-    const ask = () =>
+    const request = () =>
       void api.call('trash.list', {}).then(
         (list) => active && setRuns(list),
         (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
       );
     const stops = [
-      api.on('trash', ask),
+      api.on('trash', request),
       api.onState((state) => {
-        if (state === 'open') ask();
+        if (state === 'open') request();
       }),
     ];
     return () => {

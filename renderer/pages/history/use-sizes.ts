@@ -2,8 +2,8 @@ import { useEffect, useMemo, useState } from 'react';
 import type { DiskUse } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 
-/** Debounce time for changes, in ms. */
-const gathering = 1000;
+/** Delay of a request after a change, in ms. */
+const requestDelay = 1000;
 
 export interface Sizes {
   /** Disk use; null until measured. */
@@ -11,7 +11,7 @@ export interface Sizes {
   runs: ReadonlyMap<string, DiskUse['runs'][number]>;
 }
 
-/** Disk use per run, updated when files change. */
+/** Returns the disk use per run, updated when files change. */
 export function useSizes(): Sizes {
   const api = useApi();
   const [use, setUse] = useState<DiskUse | null>(null);
@@ -19,19 +19,19 @@ export function useSizes(): Sizes {
     let active = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     // Ignore failures: the next change triggers another request.
-    const ask = () =>
+    const request = () =>
       void api.call('runs.sizes', {}).then(
         (answer) => active && setUse(answer),
         () => {},
       );
-    const later = () => {
+    const requestLater = () => {
       clearTimeout(timer);
-      timer = setTimeout(ask, gathering);
+      timer = setTimeout(request, requestDelay);
     };
     const stops = [
-      ...(['storage', 'removed', 'trash', 'checkpoints'] as const).map((name) => api.on(name, later)),
+      ...(['storage', 'removed', 'trash', 'checkpoints'] as const).map((name) => api.on(name, requestLater)),
       api.onState((state) => {
-        if (state === 'open') ask();
+        if (state === 'open') request();
       }),
     ];
     return () => {

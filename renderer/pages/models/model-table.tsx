@@ -69,7 +69,7 @@ function Row({ model }: { model: ModelEntry }) {
   );
 }
 
-/** Whether training this model fits into memory, according to its preset's memory plan. */
+/** Shows whether training this model fits into memory, according to its preset's memory plan. */
 function Fit({ model: { folder, parameters, problem, trainingBytes } }: { model: ModelEntry }) {
   const system = useApp((state) => state.system);
   if (problem)

@@ -21,7 +21,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
                 <a href={formatRoute({ page: 'run', runId })}>{name}</a>
               </th>
               <td className="numeric">{iterations.length}</td>
-              <td>{inShort(iterations.toReversed())}</td>
+              <td>{iterationsText(iterations.toReversed())}</td>
               <td className="numeric">{sizeOf(bytes)}</td>
               <td>
                 <a className="button" href={formatRoute({ page: 'play', runId, checkpoint: null })}>
@@ -38,7 +38,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
 }
 
 /** `0, 20, 40`; for more than six, the first two and the last. */
-const inShort = (iterations: readonly number[]) =>
+const iterationsText = (iterations: readonly number[]) =>
   iterations.length <= 6
     ? iterations.join(', ')
     : `${iterations.slice(0, 2).join(', ')} … ${iterations.at(-1)}`;

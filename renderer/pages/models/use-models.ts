@@ -7,7 +7,7 @@ import { useApp } from '../../stores/app-store.ts';
 
 type ModelList = Output<'models.list'>;
 
-/** The list of models, reloaded after changes, and the active downloads by task id. */
+/** Returns the list of models, reloaded after changes, and the active downloads by task id. */
 export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string, Task> } {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -18,8 +18,8 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
     const fail = (cause: unknown) => {
       if (active && !isConnectionLost(cause)) report(cause);
     };
-    const ask = () => api.call('models.list', {}).then((found) => active && setList(found), fail);
-    const note = (task: Task) => {
+    const request = () => api.call('models.list', {}).then((found) => active && setList(found), fail);
+    const update = (task: Task) => {
       if (task.kind !== 'download') return;
       setTasks((previous) => new Map(previous).set(task.id, task));
       // Report a failure here even if another window started the download.
@@ -28,12 +28,12 @@ export function useModels(): { list: ModelList | null; tasks: ReadonlyMap<string
       fail(new Failure(code, message, hint));
     };
     const stops = [
-      api.on('models', () => void ask()),
-      api.on('task', note),
+      api.on('models', () => void request()),
+      api.on('task', update),
       api.onState((state) => {
         if (state !== 'open') return;
-        void ask();
-        api.call('tasks.list', {}).then((running) => active && running.forEach(note), fail);
+        void request();
+        api.call('tasks.list', {}).then((running) => active && running.forEach(update), fail);
       }),
     ];
     return () => {

@@ -15,14 +15,16 @@ type Addable = ConfigForm['addable'][number];
 
 const rounded = (share: number) => Math.round(share * 1000) / 1000;
 
-/** Adds an environment with the average share. It gets a system prompt if the first one has one. */
+/** Adds an environment with the average share, and with a system prompt if the first environment has one. */
 export function withEnvironment(list: readonly EnvironmentConfig[], added: Addable): EnvironmentConfig[] {
-  const own = added.environment as unknown as EnvironmentConfig;
+  const environment = added.environment as unknown as EnvironmentConfig;
   const count = list.length;
-  const prompt = (list[0]?.prompt.system ? added.chatPrompt : own.prompt) as EnvironmentConfig['prompt'];
+  const prompt = (
+    list[0]?.prompt.system ? added.chatPrompt : environment.prompt
+  ) as EnvironmentConfig['prompt'];
   return [
     ...list.map((each) => ({ ...each, share: rounded((each.share * count) / (count + 1)) })),
-    { ...own, label: freeLabel(own.label, list), share: rounded(1 / (count + 1)), prompt },
+    { ...environment, label: freeLabel(environment.label, list), share: rounded(1 / (count + 1)), prompt },
   ];
 }
 
@@ -57,10 +59,10 @@ export function splitEdits({ environments, ...edits }: Settings): {
   return { list: null, edits: { environments, ...edits } };
 }
 
-/** The edits as the server expects them: the list first, because other paths refer to its items. */
+/** Returns the edits as the server expects them: the list first, because other paths refer to its items. */
 export const joinEdits = (list: readonly EnvironmentConfig[] | null, edits: Settings): Settings =>
   list ? { environments: JSON.stringify(list), ...edits } : edits;
 
-/** Edits that don't concern an environment. */
-export const besidesEnvironments = <T>(byPath: Record<string, T>): Record<string, T> =>
+/** Returns the edits outside of environments. */
+export const withoutEnvironmentEdits = <T>(byPath: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(byPath).filter(([path]) => !path.startsWith('environments.')));

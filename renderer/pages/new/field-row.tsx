@@ -13,11 +13,11 @@ interface FieldRowProps {
   changed: boolean;
   /** Validation error. */
   problem: string | null;
-  /** Why it currently has no effect. */
+  /** Why the setting has no effect; null if it has one. */
   idle: string | null;
   onChange: (value: SettingValue) => void;
   onReset: () => void;
-  /** Whether the sweep varies it; null if it can't be varied. */
+  /** True if the sweep varies the setting; null if it can't be varied. */
   varied: boolean | null;
   onVary: () => void;
   /** Choices for a text field. */

@@ -37,7 +37,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
     .map((section) => ({ ...section, fields: section.fields.filter(({ at }) => !first.includes(at)) }))
     .filter(({ fields }) => fields.length > 0);
   const found = query.trim() === '' ? rest : findFields(sections, query);
-  const isWrong = ({ fields }: PlacedSection) =>
+  const hasProblem = ({ fields }: PlacedSection) =>
     fields.some(({ at }) => problems.some(({ path }) => path === at));
   const toggle = (id: string, isOpen: boolean) =>
     setOpen((previous) => new Set(isOpen ? [...previous, id] : [...previous].filter((each) => each !== id)));
@@ -72,7 +72,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
       )}
       <div className={styles.sections}>
         {found.map((section) => {
-          const isOpen = query.trim() !== '' || open.has(section.id) || isWrong(section);
+          const isOpen = query.trim() !== '' || open.has(section.id) || hasProblem(section);
           return (
             <Section
               key={section.id}

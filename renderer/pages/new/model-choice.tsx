@@ -5,13 +5,13 @@ import { useApp } from '../../stores/app-store.ts';
 import { useQuery } from '../../stores/use-query.ts';
 import styles from './field-row.module.css';
 
-/** The choice for entering a folder as text. Not a valid folder name. */
+/** The choice to enter a folder as text. It isn't a valid folder name. */
 export const anotherFolder = '\u0000';
 
-/** Maximum number of runs offered with their newest checkpoint. */
-const mostRuns = 20;
+/** Maximum number of runs whose newest checkpoint is a choice. */
+const maxRuns = 20;
 
-/** The models on this machine: the base model first, a custom folder last. */
+/** Returns the models on this machine: the base model first, a custom folder last. */
 export function useModelChoices(base: string, from: NewFrom): FormField['choices'] {
   const list = useQuery('models.list', {}, 0).value;
   const presets = useApp((state) => state.presets);
@@ -22,39 +22,39 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
         ? { value: base === 'starter' ? base : folder, title: 'Starter model' }
         : { value: name === base ? base : folder, title: `${name}, ${modelSources[source]}` },
     );
-  const checkpoints = (list?.checkpoints ?? []).slice(0, mostRuns).map(({ name, iterations, folder }) => ({
+  const checkpoints = (list?.checkpoints ?? []).slice(0, maxRuns).map(({ name, iterations, folder }) => ({
     value: folder,
     title: `${name}, iteration ${iterations[0]}`,
   }));
   const published = presets?.find(({ model }) => model?.name === base)?.model;
-  const own = {
+  const baseModel = {
     value: base,
-    title: published?.title ?? (base === 'starter' ? 'Starter model' : ownTitle(base, from)),
+    title: published?.title ?? (base === 'starter' ? 'Starter model' : folderTitle(base, from)),
   };
   const found = [...models, ...checkpoints];
-  const all = found.some(({ value }) => value === base) ? found : [own, ...found];
+  const all = found.some(({ value }) => value === base) ? found : [baseModel, ...found];
   // Keep the first of two models with the same value.
-  const once = all.filter((model, place) => all.findIndex(({ value }) => value === model.value) === place);
-  return [...once, { value: anotherFolder, title: 'Another folder…' }];
+  const unique = all.filter((model, index) => all.findIndex(({ value }) => value === model.value) === index);
+  return [...unique, { value: anotherFolder, title: 'Another folder…' }];
 }
 
-const ownTitle = (folder: string, from: NewFrom) =>
+const folderTitle = (folder: string, from: NewFrom) =>
   'run' in from && from.checkpoint !== null
     ? `Checkpoint at iteration ${from.checkpoint}`
     : (folder.split(/[\\/]/).findLast(Boolean) ?? folder);
 
 interface ModelPathProps {
   value: string;
-  wrong: boolean;
+  invalid: boolean;
   onChange: (folder: string) => void;
 }
 
-export function ModelPath({ value, wrong, onChange }: ModelPathProps) {
+export function ModelPath({ value, invalid, onChange }: ModelPathProps) {
   return (
     <div className={styles.control}>
       <input
         aria-label="Path of the model folder"
-        aria-invalid={wrong}
+        aria-invalid={invalid}
         placeholder="/path/to/a/model"
         autoComplete="off"
         spellCheck={false}

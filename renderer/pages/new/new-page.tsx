@@ -19,7 +19,8 @@ interface NewPageProps {
 /** The form for a new run or sweep. Each address has its own form. */
 export function NewPage({ from, set, study, importing }: NewPageProps) {
   const [imported, setImported] = useState<Imported | null>(null);
-  const [count, setCount] = useState(0);
+  /** Number of imports. Each one resets the form. */
+  const [imports, setImports] = useState(0);
   const form = useQuery('configs.form', {}, 0);
   const source = sourceOf(from);
   const loaded = useQuery('configs.load', source, 0);
@@ -44,7 +45,7 @@ export function NewPage({ from, set, study, importing }: NewPageProps) {
   const begin: Imported = imported ?? { source, config, edits: set, title: origin, notes };
   return (
     <Editor
-      key={count}
+      key={imports}
       form={form.value}
       from={from}
       begin={begin}
@@ -55,7 +56,7 @@ export function NewPage({ from, set, study, importing }: NewPageProps) {
       importing={importing && imported === null}
       onImport={(next) => {
         setImported(next);
-        setCount(count + 1);
+        setImports(imports + 1);
       }}
     />
   );

@@ -31,8 +31,8 @@ export function Origin(props: OriginProps) {
 function PresetChoice({ from, study }: OriginProps) {
   const presets = useApp((state) => state.presets) ?? [];
   const id = useId();
-  const named = ('preset' in from && from.preset) || usualPreset;
-  const chosen = presets.find((preset) => preset.id === named || preset.alias === named) ?? presets[0];
+  const presetId = ('preset' in from && from.preset) || usualPreset;
+  const chosen = presets.find((preset) => preset.id === presetId || preset.alias === presetId) ?? presets[0];
   return (
     <div className={styles.origin}>
       <label htmlFor={id}>Preset</label>
@@ -76,7 +76,7 @@ function RunChoice({
   const checkpoints = choices.value?.checkpoints ?? [];
   const listed =
     checkpoint === null || checkpoints.includes(checkpoint) ? checkpoints : [...checkpoints, checkpoint];
-  const go = (value: string) =>
+  const choose = (value: string) =>
     navigate({
       page: 'new',
       from: { run, checkpoint: value === '' ? null : Number(value) },
@@ -88,7 +88,7 @@ function RunChoice({
       <label htmlFor={id} className="visually-hidden">
         Start from
       </label>
-      <select id={id} value={checkpoint ?? ''} onChange={({ target }) => go(target.value)}>
+      <select id={id} value={checkpoint ?? ''} onChange={({ target }) => choose(target.value)}>
         <option value="">configuration only</option>
         {listed.map((iteration) => (
           <option key={iteration} value={iteration}>

@@ -54,7 +54,7 @@ export function SettingRow({ field, config, check, from, models }: SettingRowPro
       {asFolder && (
         <ModelPath
           value={String(value)}
-          wrong={problem !== null}
+          invalid={problem !== null}
           onChange={(text) => {
             setFolder(text);
             config.change(at, text);

@@ -30,7 +30,7 @@ export function Summary(props: SummaryProps) {
   const { check, preview, config, run, request, blocked } = props;
   /** True if the form creates a sweep, which starts its own runs. */
   const study = config.variation !== null;
-  const taken = useApp(({ runs }) => isDeviceInUse(runs, request.device));
+  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, request.device));
   const trainer = useApp(({ system }) => system?.trainer);
   const problems = check.value?.problems ?? [];
   return (
@@ -54,7 +54,7 @@ export function Summary(props: SummaryProps) {
             </Button>
           </div>
         )}
-        <p className={styles.said} role="status">
+        <p className={styles.message} role="status">
           {run.message}
         </p>
         <dl className={styles.facts}>
@@ -69,7 +69,7 @@ export function Summary(props: SummaryProps) {
             <Memory preview={preview} />
           </Fact>
         </dl>
-        {taken && !study && (
+        {deviceInUse && !study && (
           <p className="muted">Another run is using this device. You'll be asked whether to queue.</p>
         )}
         {!study && (
@@ -103,16 +103,16 @@ function Memory({ preview: { value, error } }: { preview: QueryResult<Output<'co
   const memory = value?.memory;
   if (!memory) return <span className="faint">{error || value ? 'not available yet' : '…'}</span>;
   const { bytes, available, device } = memory;
-  const place = device === 'cpu' ? 'free on this machine' : `on ${device}`;
-  const tight = available !== null && bytes > available;
+  const location = device === 'cpu' ? 'free on this machine' : `on ${device}`;
+  const exceeds = available !== null && bytes > available;
   return (
     <>
-      <span className={tight ? styles.wrong : undefined}>
+      <span className={exceeds ? styles.wrong : undefined}>
         {gigabytes(bytes)}
         {available !== null && (
           <span className="faint">
             {' '}
-            of {gigabytes(available)} {place}
+            of {gigabytes(available)} {location}
           </span>
         )}
       </span>

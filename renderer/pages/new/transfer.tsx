@@ -22,7 +22,7 @@ export interface Imported {
 interface TransferProps {
   base: Config;
   edits: Settings;
-  /** Whether to open the import dialog at first. */
+  /** True to open the import dialog first. */
   importing: boolean;
   onImport: (imported: Imported) => void;
 }
@@ -71,7 +71,7 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
       description="The complete run.json with your changes. Import it here or pass it to starpo with --config."
       actions={
         <>
-          <span className={styles.said} role="status">
+          <span className={styles.message} role="status">
             {message}
           </span>
           <Button onClick={onClose}>Close</Button>
@@ -94,7 +94,7 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
   const [busy, setBusy] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
 
-  async function use(): Promise<void> {
+  async function importText(): Promise<void> {
     setBusy(true);
     setProblems([]);
     try {
@@ -123,7 +123,7 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
           </Button>
           <span className="spacer" />
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" disabled={busy || text.trim() === ''} onClick={() => void use()}>
+          <Button kind="primary" disabled={busy || text.trim() === ''} onClick={() => void importText()}>
             Use configuration
           </Button>
         </>
@@ -139,7 +139,7 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
         onChange={async ({ target }) => {
           const file = target.files?.[0];
           target.value = '';
-          if (file && file.size > largest) setProblems([tooLarge]);
+          if (file && file.size > maxSize) setProblems([tooLarge]);
           else if (file) setText(await file.text());
         }}
       />
@@ -168,7 +168,7 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
 }
 
 /** Maximum file size in bytes. A run.json has a few thousand. */
-const largest = 4_000_000;
+const maxSize = 4_000_000;
 const tooLarge = { message: 'The file is too large for a configuration.', hint: 'Choose a run.json file.' };
 
 /** Parses and validates a configuration. Returns it, or its problems. */
@@ -187,15 +187,15 @@ async function readConfig(
     return [
       { message: 'Not a valid configuration.', hint: 'A run.json file contains a JSON object: { … }.' },
     ];
-  const whole = config as Config;
-  const { problems } = await api.call('configs.check', { config: whole, titles: true });
+  const parsed = config as Config;
+  const { problems } = await api.call('configs.check', { config: parsed, titles: true });
   if (problems.length > 0) return problems;
-  const loaded = await api.call('configs.load', { config: whole });
+  const loaded = await api.call('configs.load', { config: parsed });
   return (await asPreset(api, loaded)) ?? { source: { config: loaded.config }, edits: {}, ...loaded };
 }
 
-/** Keys that the server sets; not edits. */
-const own = ['start.sha256', 'parent.run', 'parent.iteration'];
+/** Settings that the server sets. They are not edits. */
+const serverSettings = ['start.sha256', 'parent.run', 'parent.iteration'];
 
 /** Expresses the configuration as edits of its preset; null if it is a fork or has other settings than the preset. */
 async function asPreset(api: Api, loaded: Omit<Imported, 'source' | 'edits'>): Promise<Imported | null> {
@@ -204,7 +204,9 @@ async function asPreset(api: Api, loaded: Omit<Imported, 'source' | 'edits'>): P
   const base = await api.call('configs.load', { preset }).catch(() => null);
   const changed = base && differences(base.config, loaded.config);
   if (!changed) return null;
-  const edits = Object.fromEntries(Object.entries(changed).filter(([path]) => !own.includes(path)));
+  const edits = Object.fromEntries(
+    Object.entries(changed).filter(([path]) => !serverSettings.includes(path)),
+  );
   return {
     source: { preset },
     config: base.config,

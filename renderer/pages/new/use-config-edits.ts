@@ -1,7 +1,12 @@
 import { useMemo, useState } from 'react';
 import type { RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
 import { type Config, flatten, withEdit } from '../../stores/draft.ts';
-import { besidesEnvironments, type EnvironmentConfig, joinEdits, splitEdits } from './environment-list.ts';
+import {
+  type EnvironmentConfig,
+  joinEdits,
+  splitEdits,
+  withoutEnvironmentEdits,
+} from './environment-list.ts';
 import type { Imported } from './transfer.tsx';
 import type { Variation } from './variation.ts';
 
@@ -53,8 +58,8 @@ export function useConfigEdits(
   function changeEnvironments(list: readonly EnvironmentConfig[]): void {
     const same = JSON.stringify(list) === JSON.stringify(begin.config.environments);
     setEnvironments(same ? null : list);
-    setEdits(besidesEnvironments);
-    setVariation((current) => current && besidesEnvironments(current));
+    setEdits(withoutEnvironmentEdits);
+    setVariation((current) => current && withoutEnvironmentEdits(current));
   }
   return {
     base,

@@ -5,9 +5,9 @@ import { type PlacedField, valueText } from '../../stores/draft.ts';
 export type Variation = Record<string, readonly SettingValue[]>;
 
 /** Maximum length of a combination's name. */
-const longest = 64;
+const maxNameLength = 64;
 /** Maximum length of a choice's title in a name; for longer ones the name uses the value in run.json. */
-const brief = 18;
+const maxTitleLength = 18;
 
 /** Parses `1e-4, 3e-4` into unique values. */
 export const readValues = (text: string): string[] => [
@@ -32,7 +32,7 @@ export function readSeeds(text: string): number[] | null {
     : null;
 }
 
-/** Every combination of the values, named after them. */
+/** Returns every combination of the values, named after them. */
 export function pointsOf(variation: Variation, fields: readonly PlacedField[]): StudyPoint[] {
   let sets: Record<string, SettingValue>[] = [{}];
   for (const [path, values] of Object.entries(variation))
@@ -40,8 +40,8 @@ export function pointsOf(variation: Variation, fields: readonly PlacedField[]): 
   const names = sets.map((set) => nameOf(set, fields));
   return sets.map((set, index) => {
     const name = names[index]!;
-    const plain = name.length <= longest && names.indexOf(name) === names.lastIndexOf(name);
-    return { name: plain ? name : `point ${index + 1}`, set };
+    const usable = name.length <= maxNameLength && names.indexOf(name) === names.lastIndexOf(name);
+    return { name: usable ? name : `point ${index + 1}`, set };
   });
 }
 
@@ -50,12 +50,12 @@ function nameOf(set: Record<string, SettingValue>, fields: readonly PlacedField[
     .map(([path, value]) => {
       const field = fields.find(({ at }) => at === path);
       if (!field) return `${path} ${value}`;
-      const words = valueText(value, field);
-      return `${field.title} ${words.length <= brief ? words : String(value).replaceAll('_', ' ')}`;
+      const text = valueText(value, field);
+      return `${field.title} ${text.length <= maxTitleLength ? text : String(value).replaceAll('_', ' ')}`;
     })
     .join(', ');
 }
 
-/** Number of runs in a sweep. */
+/** Returns the number of runs in a sweep. */
 export const runCount = (points: readonly StudyPoint[], seeds: readonly number[] | null): number =>
   points.length * (seeds?.length ?? 0);

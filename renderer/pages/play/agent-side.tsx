@@ -7,12 +7,12 @@ import { SideBoard } from './side-board.tsx';
 
 interface AgentSideProps {
   game: Game;
-  onBegin: () => void;
+  onStart: () => void;
   onStop: () => void;
 }
 
 /** The agent's board and its responses as it writes them. */
-export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
+export function AgentSide({ game, onStart, onStop }: AgentSideProps) {
   const { agent, checkpoint, maxTurns, maxMoves } = game;
   const thinking = agent.state === 'thinking';
   return (
@@ -20,7 +20,7 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
       <header className={styles.head}>
         <h2 id="play-agent">Agent</h2>
         <span className="faint">
-          checkpoint {checkpoint} · {agent.movesLeft} of {maxMoves} moves left
+          checkpoint {checkpoint} · {agent.movesLeft} of {maxMoves} actions left
         </span>
       </header>
       <SideBoard game={game} side={agent} who="agent" />
@@ -30,7 +30,7 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
             Stop
           </Button>
         ) : (
-          <Button icon="play" kind={agent.state === 'ready' ? 'primary' : 'plain'} onClick={onBegin}>
+          <Button icon="play" kind={agent.state === 'ready' ? 'primary' : 'plain'} onClick={onStart}>
             {agent.state === 'ready' ? 'Let the agent play' : 'Play again'}
           </Button>
         )}
@@ -42,12 +42,12 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
           <Turn turn={turn} index={index} />
         ))}
         {thinking && agent.turns.length < maxTurns && (
-          <Turn turn={inTheMaking(agent.text ?? '')} index={agent.turns.length} open />
+          <Turn turn={partialTurn(agent.text ?? '')} index={agent.turns.length} open />
         )}
       </ol>
       {agent.turns.length === 0 && !thinking && (
         <p className="faint">
-          Its reasoning appears here, turn by turn. It starts with your first move, or when you press P.
+          Its reasoning appears here, turn by turn. It starts with your first action or when you press P.
         </p>
       )}
     </section>
@@ -55,7 +55,7 @@ export function AgentSide({ game, onBegin, onStop }: AgentSideProps) {
 }
 
 /** Splits a partial response into reasoning and action. */
-function inTheMaking(text: string): PlayTurn {
+function partialTurn(text: string): PlayTurn {
   const [thought = '', rest = ''] = text.replace(/^<think>/, '').split('</think>');
   const answer = rest.replace(/^\s*<answer>/, '');
   const plain = text.startsWith('<answer>');
@@ -94,7 +94,7 @@ function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; op
       ) : (
         <>
           <p className={styles.thought}>{response}</p>
-          <p className={styles.unread}>
+          <p className={styles.invalid}>
             {cut
               ? `Response cut off after ${tokens} tokens: no action found.`
               : 'No valid action in this response.'}

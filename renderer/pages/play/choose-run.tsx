@@ -9,7 +9,7 @@ import { numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
 
-/** Runs with checkpoints to play against. */
+/** Lists runs with checkpoints to play against. */
 export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];
@@ -45,18 +45,18 @@ export function ChooseRunToPlay() {
   );
 }
 
-/** A run that hasn't started may have no checkpoint; an imported one never has. */
+/** Returns whether a run can have checkpoints: it is not imported and has started. */
 const hasPolicy = ({ task, startedAt }: RunSummary) => task === 'reinforce' && startedAt !== null;
 
 function Row({ run }: { run: RunSummary }) {
   const { evaluation } = successOf(run);
-  const places = [...new Set(run.environments)].map(environmentTitle);
+  const environments = [...new Set(run.environments)].map(environmentTitle);
   return (
     <tr>
       <th scope="row">
         <a href={formatRoute({ page: 'play', runId: run.id, checkpoint: null })}>{run.name}</a>
       </th>
-      <td>{places.join(', ')}</td>
+      <td>{environments.join(', ')}</td>
       <td>
         {run.iteration} of {run.iterations} iterations
       </td>

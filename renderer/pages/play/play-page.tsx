@@ -7,7 +7,7 @@ import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { hasOwnKeys } from '../../player/use-player.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { AgentSide } from './agent-side.tsx';
-import { moveOfKey } from './moves.ts';
+import { actionOfKey } from './keys.ts';
 import styles from './play-page.module.css';
 import { ScoreTable } from './score-table.tsx';
 import { Settings } from './settings.tsx';
@@ -74,24 +74,24 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
 
 function Table({ playing, game, temperature }: { playing: Playing; game: Game; temperature: number }) {
   const { act, choices } = playing;
-  const begin = () => act('play.agent', { temperature });
-  // The agent starts with your first move.
+  const start = () => act('play.agent', { temperature });
+  // The agent starts with the user's first action.
   const move = (action: string) => act('play.move', { action, temperature });
   const nextLevel = () => act('play.level', { level: game.level + 1 });
-  const beginOrStop = () => (game.agent.state === 'thinking' ? act('play.stop') : begin());
-  useKeys(game, { move, restart: () => act('play.restart'), nextLevel, beginOrStop });
-  const kept = choices?.humanSuccess.find(({ environment }) => environment === game.environment) ?? null;
+  const startOrStop = () => (game.agent.state === 'thinking' ? act('play.stop') : start());
+  useKeys(game, { move, restart: () => act('play.restart'), nextLevel, startOrStop });
+  const saved = choices?.humanSuccess.find(({ environment }) => environment === game.environment) ?? null;
   return (
     <div className={styles.table}>
-      <AgentSide key={game.id} game={game} onBegin={begin} onStop={() => act('play.stop')} />
+      <AgentSide key={game.id} game={game} onStart={start} onStop={() => act('play.stop')} />
       <YourSide
         key={`${game.id} you`}
         game={game}
-        onMove={move}
+        onAction={move}
         onRestart={() => act('play.restart')}
         onNext={nextLevel}
       />
-      <ScoreTable game={game} kept={kept} onLevel={(level) => act('play.level', { level })} />
+      <ScoreTable game={game} saved={saved} onLevel={(level) => act('play.level', { level })} />
     </div>
   );
 }
@@ -100,21 +100,21 @@ interface Keys {
   move: (action: string) => void;
   restart: () => void;
   nextLevel: () => void;
-  beginOrStop: () => void;
+  startOrStop: () => void;
 }
 
-/** Arrows or digits move, R restarts, N opens the next level, P starts or stops the agent. Ignored in form fields and behind dialogs. */
-function useKeys(game: Game, { move, restart, nextLevel, beginOrStop }: Keys): void {
+/** Arrows or digits act, R restarts, N opens the next level, P starts or stops the agent. Ignored in form fields and behind dialogs. */
+function useKeys(game: Game, { move, restart, nextLevel, startOrStop }: Keys): void {
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof Element && hasOwnKeys(event.target, event.key)) return;
-      const action = moveOfKey(event.key, game.actions);
+      const action = actionOfKey(event.key, game.actions);
       const key = event.key.toLowerCase();
       if (action !== null) move(action);
       else if (key === 'r') restart();
       else if (key === 'n') nextLevel();
-      else if (key === 'p') beginOrStop();
+      else if (key === 'p') startOrStop();
       else return;
       event.preventDefault();
     };

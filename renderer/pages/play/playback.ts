@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { frames as scheduler } from '../../base/frame-scheduler.ts';
 import type { Motion } from '../../environments/motion.ts';
 
-/** Duration of a move's animation, in ms. */
-const moveTime = 260;
+/** Duration of an action's animation, in ms. */
+const motionTime = 260;
 
-/** Plays the frames of a growing episode one move at a time, outside React. */
+/** Plays the frames of a growing episode one action at a time, outside React. */
 class Playback {
   index = 0;
   private last = 0;
@@ -16,7 +16,7 @@ class Playback {
   private readonly steps = new Set<() => void>();
   private readonly draws = new Set<(progress: number) => void>();
 
-  /** `pause` is the time between moves, in ms. */
+  /** `pause`: the time between actions, in ms. */
   constructor(pause: number) {
     this.pause = pause;
   }
@@ -30,7 +30,7 @@ class Playback {
     this.last = Math.max(0, count - 1);
     const still = this.last < this.index || matchMedia('(prefers-reduced-motion: reduce)').matches;
     if (still) this.show(this.last, 1);
-    else if (this.index < this.last) this.begin();
+    else if (this.index < this.last) this.start();
   }
 
   readonly onStep = (listener: () => void) => {
@@ -48,7 +48,7 @@ class Playback {
     scheduler.cancel(this.tick);
   }
 
-  private begin(): void {
+  private start(): void {
     this.time = performance.now();
     scheduler.schedule(this.tick);
   }
@@ -57,7 +57,7 @@ class Playback {
     const now = performance.now();
     const elapsed = now - this.time;
     this.time = now;
-    if (this.moving) this.show(this.index, Math.min(1, this.progress + elapsed / moveTime));
+    if (this.moving) this.show(this.index, Math.min(1, this.progress + elapsed / motionTime));
     else if (this.index < this.last) {
       this.rested += elapsed;
       if (this.rested >= this.pause) this.show(this.index + 1, 0);
@@ -75,7 +75,7 @@ class Playback {
   }
 }
 
-/** The frame to show and the animation towards it. */
+/** Returns the frame to show and the motion toward it. */
 export function usePlayback(count: number, pause: number): { index: number; motion: Motion } {
   const [playback] = useState(() => new Playback(pause));
   useEffect(() => playback.follow(count), [playback, count]);

@@ -3,18 +3,18 @@ import { percent } from '../../components/format.ts';
 import { LevelChoice } from './level-choice.tsx';
 import styles from './score.module.css';
 
-/** Levels to play before your success rate is saved. */
-const enough = 10;
+/** Number of levels to play before the success rate is saved. */
+const minLevels = 10;
 
 interface ScoreTableProps {
   game: Game;
-  /** Your saved success rate. */
-  kept: HumanSuccess | null;
+  /** The saved success rate. */
+  saved: HumanSuccess | null;
   onLevel: (level: number) => void;
 }
 
-/** Your result and the agent's on every level. */
-export function ScoreTable({ game, kept, onLevel }: ScoreTableProps) {
+/** Shows the results of the user and the agent on every level. */
+export function ScoreTable({ game, saved, onLevel }: ScoreTableProps) {
   const { results, level } = game;
   const yours = tally(results, 'you');
   const agents = tally(results, 'agent');
@@ -25,10 +25,10 @@ export function ScoreTable({ game, kept, onLevel }: ScoreTableProps) {
         <LevelChoice level={level} onLevel={onLevel} />
       </header>
       <dl className={styles.tallies}>
-        <Tally name="Agent" {...agents} leads={leads(agents, yours)} />
-        <Tally name="You" {...yours} leads={leads(yours, agents)} />
+        <Tally name="Agent" {...agents} isAhead={isAhead(agents, yours)} />
+        <Tally name="You" {...yours} isAhead={isAhead(yours, agents)} />
       </dl>
-      <p className={styles.goal}>{goalText(yours.levels, kept)}</p>
+      <p className={styles.goal}>{goalText(yours.levels, saved)}</p>
       {results.length > 0 && (
         <div className={styles.scroll}>
           <table className="table">
@@ -71,11 +71,11 @@ function tally(results: readonly PlayResult[], who: 'agent' | 'you'): Rate {
 }
 
 const rateOf = ({ levels, solved }: Rate) => (levels === 0 ? Number.NaN : solved / levels);
-const leads = (own: Rate, other: Rate) => rateOf(own) > rateOf(other);
+const isAhead = (own: Rate, other: Rate) => rateOf(own) > rateOf(other);
 
-function Tally({ name, levels, solved, leads }: Rate & { name: string; leads: boolean }) {
+function Tally({ name, levels, solved, isAhead }: Rate & { name: string; isAhead: boolean }) {
   return (
-    <div data-leads={leads || undefined}>
+    <div data-ahead={isAhead || undefined}>
       <dt>{name}</dt>
       <dd className={styles.rate}>{levels === 0 ? '–' : percent(solved / levels, 0)}</dd>
       <dd className="faint">
@@ -94,15 +94,15 @@ function Cell({ result }: { result: PlayResult['agent'] }) {
         {success ? 'solved' : 'failed'}
       </span>{' '}
       <span className="faint">
-        {moves} {moves === 1 ? 'move' : 'moves'}
+        {moves} {moves === 1 ? 'action' : 'actions'}
       </span>
     </td>
   );
 }
 
-function goalText(levels: number, kept: HumanSuccess | null): string {
-  if (levels >= enough) return 'Your score is saved as the line "You" on the success chart.';
-  const before = kept ? `Saved so far: ${kept.successes} of ${kept.levels}. ` : '';
-  const left = enough - levels;
+function goalText(levels: number, saved: HumanSuccess | null): string {
+  if (levels >= minLevels) return 'Your score is saved as the line "You" on the success chart.';
+  const before = saved ? `Saved so far: ${saved.successes} of ${saved.levels}. ` : '';
+  const left = minLevels - levels;
   return `${before}Play ${left} more ${left === 1 ? 'level' : 'levels'} to add your score to the success chart.`;
 }

@@ -41,9 +41,9 @@ export function Settings(props: SettingsProps) {
           disabled={loading || checkpoints.length === 0}
           onChange={(event) => onCheckpoint(Number(event.target.value))}
         >
-          {checkpoints.map((iteration, place) => (
+          {checkpoints.map((iteration, index) => (
             <option key={iteration} value={iteration}>
-              {iteration === 0 ? 'untrained' : `iteration ${iteration}${place === 0 ? ', latest' : ''}`}
+              {iteration === 0 ? 'untrained' : `iteration ${iteration}${index === 0 ? ', latest' : ''}`}
             </option>
           ))}
         </select>

@@ -4,15 +4,15 @@ import { environmentOf } from '../../environments/registry.ts';
 import { usePlayback } from './playback.ts';
 import styles from './side.module.css';
 
-/** Milliseconds between the agent's moves. The user's moves are shown at once. */
+/** Milliseconds between the agent's actions. The user's actions are shown immediately. */
 const agentPause = 160;
 
-/** The board of one side, and the outcome of the move shown. */
+/** Shows the board of one side, and the outcome of the current action. */
 export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who: 'agent' | 'you' }) {
   const { index, motion } = usePlayback(side.frames.length, who === 'agent' ? agentPause : 0);
   const replay = asReplay(game, side);
   const { Board, describe } = environmentOf(game.type);
-  const words = wordsOf(replay, side, index);
+  const status = statusText(replay, side, index);
   return (
     <>
       <div className={styles.board}>
@@ -20,17 +20,17 @@ export function SideBoard({ game, side, who }: { game: Game; side: PlaySide; who
           replay={replay}
           index={index}
           motion={motion}
-          label={`${who === 'agent' ? "The agent's" : 'Your'} board. ${words}. ${describe(replay, index)}`}
+          label={`${who === 'agent' ? "The agent's" : 'Your'} board. ${status}. ${describe(replay, index)}`}
         />
       </div>
       <p className={styles.status} data-tone={toneOf(side, index)} aria-live="polite">
-        {words}
+        {status}
       </p>
     </>
   );
 }
 
-/** The episode so far, for the board. Hides an episode's arms until the end. */
+/** Returns the episode so far, for the board. Hides the arms' payouts until the end. */
 function asReplay({ type, config, arms, environment, seed }: Game, side: PlaySide): Replay {
   const last = side.frames.at(-1)!;
   return {
@@ -50,17 +50,17 @@ function asReplay({ type, config, arms, environment, seed }: Game, side: PlaySid
 
 const atEnd = (side: PlaySide, index: number) => side.state === 'over' && index === side.frames.length - 1;
 
-function wordsOf(replay: Replay, side: PlaySide, index: number): string {
+function statusText(replay: Replay, side: PlaySide, index: number): string {
   const frame: Frame | undefined = side.frames[index];
   if (atEnd(side, index)) {
-    const moves = side.frames.filter(({ action }) => action !== null).length;
+    const actions = side.frames.filter(({ action }) => action !== null).length;
     if (replay.arms && frame)
       return `${frame.action} ${outcomeAt(replay, index).text}. It is the ${side.success ? 'better' : 'worse'} arm.`;
-    const count = `${moves} ${moves === 1 ? 'move' : 'moves'}`;
+    const count = `${actions} ${actions === 1 ? 'action' : 'actions'}`;
     if (side.success) return `Solved in ${count}`;
     return frame?.done
       ? `Failed: ${outcomeAt(replay, index).text} after ${count}`
-      : (ends[side.ended ?? ''] ?? 'Failed');
+      : (endLabels[side.ended ?? ''] ?? 'Failed');
   }
   if (!frame || frame.action === null) {
     if (side.state === 'thinking' && index === side.frames.length - 1) return 'Thinking…';
@@ -69,8 +69,8 @@ function wordsOf(replay: Replay, side: PlaySide, index: number): string {
   return `${frame.action}: ${outcomeAt(replay, index).text}`;
 }
 
-const ends: Record<string, string> = {
-  max_actions: 'Out of moves',
+const endLabels: Record<string, string> = {
+  max_actions: 'Out of actions',
   max_turns: 'Out of turns',
   context: 'Out of context',
   given_up: 'Stopped',

@@ -20,10 +20,13 @@ export interface Playing {
 
 type ActName = Extract<Call[0], 'play.agent' | 'play.stop' | 'play.move' | 'play.restart' | 'play.level'>;
 
-/** Ignores moves made after the end of a level. */
-const isQuiet = (cause: unknown) => isConnectionLost(cause) || asFailure(cause).code === 'move_invalid';
+/** Returns whether to ignore an error, such as that of an action after the end of a level. */
+const isIgnored = (cause: unknown) => isConnectionLost(cause) || asFailure(cause).code === 'move_invalid';
 
-/** Opens a game with a checkpoint of a run, the newest by default, and closes it with the page. Reopens after a reconnection. */
+/**
+ * Opens a game with a checkpoint of a run, the newest by default, and closes it with the page. Reopens it after
+ * a reconnection.
+ */
 export function useGame(runId: string, checkpoint: number | null, environment: string | null): Playing {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -50,7 +53,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
   useEffect(() => {
     let active = true;
     let before: ConnectionState | null = null;
-    async function begin(): Promise<void> {
+    async function openGame(): Promise<void> {
       setLoading(true);
       setProblem(null);
       try {
@@ -86,7 +89,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
       api.onState((state) => {
         const game = before === 'open' ? open.current : null;
         before = state;
-        if (state === 'open') void (game ? reload(game) : begin());
+        if (state === 'open') void (game ? reload(game) : openGame());
       }),
     ];
     return () => {
@@ -100,16 +103,16 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
   }, [api, runId, environment, show, attempt]);
 
   const gameId = game?.id;
-  const present = game?.checkpoint;
+  const currentCheckpoint = game?.checkpoint;
   useEffect(() => {
-    if (!gameId || checkpoint === null || checkpoint === present) return;
+    if (!gameId || checkpoint === null || checkpoint === currentCheckpoint) return;
     setLoading(true);
     setProblem(null);
     api
       .call('play.checkpoint', { gameId, checkpoint })
       .then(show, (cause) => !isConnectionLost(cause) && setProblem(asFailure(cause).toApiError()))
       .finally(() => setLoading(false));
-  }, [api, gameId, present, checkpoint, show]);
+  }, [api, gameId, currentCheckpoint, checkpoint, show]);
 
   const act = useCallback(
     (name: ActName, input: Record<string, unknown> = {}) => {
@@ -118,7 +121,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
       api
         .call(name, { gameId: id, ...input } as never)
         .then((next) => (next as Game).id === open.current?.id && show(next as Game))
-        .catch((cause) => !isQuiet(cause) && report(cause));
+        .catch((cause) => !isIgnored(cause) && report(cause));
     },
     [api, report, show],
   );

@@ -1,19 +1,19 @@
 import { useState } from 'react';
 import type { Game } from '../../../core/contract/contract.ts';
 import { Button } from '../../components/basics.tsx';
-import { directions, isDirectional, keyOf } from './moves.ts';
+import { directions, isDirectional, keyOf } from './keys.ts';
 import styles from './side.module.css';
 import { SideBoard } from './side-board.tsx';
 
 interface YourSideProps {
   game: Game;
-  onMove: (action: string) => void;
+  onAction: (action: string) => void;
   onRestart: () => void;
   onNext: () => void;
 }
 
-/** The user's board and moves. */
-export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
+/** Shows the user's board and actions. */
+export function YourSide({ game, onAction, onRestart, onNext }: YourSideProps) {
   const { you, maxMoves } = game;
   const over = you.state === 'over';
   return (
@@ -21,7 +21,7 @@ export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
       <header className={styles.head}>
         <h2 id="play-you">You</h2>
         <span className="faint">
-          {you.movesLeft} of {maxMoves} moves left
+          {you.movesLeft} of {maxMoves} actions left
         </span>
       </header>
       <SideBoard game={game} side={you} who="you" />
@@ -36,30 +36,30 @@ export function YourSide({ game, onMove, onRestart, onNext }: YourSideProps) {
         <kbd className={styles.key}>R</kbd>
       </div>
       {game.actions.length > 0 ? (
-        <MovePad game={game} disabled={over} onMove={onMove} />
+        <ActionPad game={game} disabled={over} onAction={onAction} />
       ) : (
-        <AnswerField disabled={over} onMove={onMove} />
+        <AnswerField disabled={over} onAction={onAction} />
       )}
       <p className="faint">
         {isDirectional(game.actions) && 'Arrow keys move. '}
-        {maxMoves > 1 && 'You see the result of each move; the agent plans several per turn. '}
+        {maxMoves > 1 && 'You see the result of each action; the agent plans several per turn. '}
         Only your first attempt counts.
       </p>
     </section>
   );
 }
 
-interface MovesProps {
+interface ActionProps {
   game: Game;
   disabled: boolean;
-  onMove: (action: string) => void;
+  onAction: (action: string) => void;
 }
 
-/** One button per move. The four directions are laid out like arrow keys. */
-function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
+/** Shows one button per action. The four directions are arranged like arrow keys. */
+function ActionPad({ game: { actions }, disabled, onAction }: ActionProps) {
   const four = isDirectional(actions);
   return (
-    <fieldset className={four ? styles.pad : styles.choices} aria-label="Your moves">
+    <fieldset className={four ? styles.pad : styles.choices} aria-label="Your actions">
       {(four ? directions : actions).map((action) => (
         <button
           key={action}
@@ -69,7 +69,7 @@ function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
           disabled={disabled}
           aria-label={four ? action : undefined}
           title={action}
-          onClick={() => onMove(action)}
+          onClick={() => onAction(action)}
         >
           <span className={styles.cap} aria-hidden="true">
             {keyOf(action, actions)}
@@ -81,8 +81,8 @@ function MovePad({ game: { actions }, disabled, onMove }: MovesProps) {
   );
 }
 
-/** A text field, for environments with free-text answers. */
-function AnswerField({ disabled, onMove }: Omit<MovesProps, 'game'>) {
+/** A text field for environments with free-text actions. */
+function AnswerField({ disabled, onAction }: Omit<ActionProps, 'game'>) {
   const [text, setText] = useState('');
   return (
     <form
@@ -90,12 +90,12 @@ function AnswerField({ disabled, onMove }: Omit<MovesProps, 'game'>) {
       onSubmit={(event) => {
         event.preventDefault();
         if (text.trim() === '') return;
-        onMove(text.trim());
+        onAction(text.trim());
         setText('');
       }}
     >
       <input
-        className={styles.words}
+        className={styles.answerField}
         aria-label="Your answer"
         value={text}
         maxLength={200}
@@ -103,7 +103,7 @@ function AnswerField({ disabled, onMove }: Omit<MovesProps, 'game'>) {
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className="button" disabled={disabled || text.trim() === ''}>
-        QueryResult
+        Answer
       </button>
     </form>
   );

@@ -10,18 +10,18 @@ import { type Measure, type Scale, scaleOf, type TokenTurn } from './tokens/toke
 import { TokenText } from './tokens/token-text.tsx';
 import { useTokens } from './tokens/use-tokens.ts';
 
-/**
- * Shows the episode's states, reasoning and answers by turn, and scrolls to the current turn. `children`
- * follow below.
- */
 interface ConversationProps {
   replay: Replay;
-  /** The value that colours tokens; null hides them. */
+  /** The measure that colors tokens; null shows text without tokens. */
   measure: Measure | null;
   onMeasure: (measure: Measure | null) => void;
   children?: ReactNode;
 }
 
+/**
+ * Shows the episode's states, reasoning and answers by turn, and scrolls to the current turn. `children`
+ * follow below.
+ */
 export function Conversation({ replay, measure, onMeasure, children }: ConversationProps) {
   const current = useCurrentTurn();
   const scroller = useRef<HTMLElement>(null);
@@ -121,7 +121,7 @@ function Turn({
         </Block>
       )}
       {!tokens && answer !== null && (
-        <Block name="QueryResult" kind="answer">
+        <Block name="Answer" kind="answer">
           {answer.trim() || <span className="faint">empty</span>}
         </Block>
       )}
@@ -147,7 +147,7 @@ function Block({ name, kind, children }: { name: string; kind: string; children:
   );
 }
 
-/** The actions of the answer. Actions that were not executed are struck through. */
+/** Shows the actions of the answer. Actions that were not executed are struck through. */
 function Actions({ turn, index, replay }: { turn: ReplayTurn; index: number; replay: Replay }) {
   const { frames } = replay;
   const position = useReplay((state) => state.player.index);

@@ -27,7 +27,7 @@ export const flags: readonly { value: Flag; label: string; title: string }[] = [
   { value: 'invalid', label: 'Invalid format', title: 'A response had an invalid format' },
   { value: 'cut', label: 'Cut short', title: 'Reached the limit of turns, actions or context' },
 ];
-const has: Record<Flag, (episode: EpisodeSummary) => boolean> = {
+const hasFlag: Record<Flag, (episode: EpisodeSummary) => boolean> = {
   invalid: ({ format_valid }) => !format_valid,
   cut: ({ ended }) => ended !== 'done',
 };
@@ -38,7 +38,7 @@ export interface Bounds {
   most: number | null;
 }
 
-/** Filter and order of the list. */
+/** The filters and the order of the list. */
 export interface Listing {
   filter: Filter;
   sort: Sort;
@@ -69,8 +69,8 @@ export const environmentsOf = (episodes: readonly EpisodeSummary[]): string[] =>
 ];
 
 /** Returns the flags that any episode has, or that are selected. */
-export const flagsOf = (episodes: readonly EpisodeSummary[], { flags: asked }: Listing) =>
-  flags.filter(({ value }) => asked.includes(value) || episodes.some(has[value]));
+export const flagsOf = (episodes: readonly EpisodeSummary[], { flags: selected }: Listing) =>
+  flags.filter(({ value }) => selected.includes(value) || episodes.some(hasFlag[value]));
 
 /** Returns the episodes to show; ties stay in order of group and member. */
 export function listed(episodes: readonly EpisodeSummary[], listing: Listing): EpisodeSummary[] {
@@ -85,7 +85,7 @@ export function listed(episodes: readonly EpisodeSummary[], listing: Listing): E
         (group ?? episode.group) === episode.group &&
         within(reward, episode.reward) &&
         within(tokens, episode.tokens) &&
-        flags.every((flag) => has[flag](episode)),
+        flags.every((flag) => hasFlag[flag](episode)),
     )
     .sort((a, b) => sign * (a[key] - b[key]) || a.group - b.group || a.member - b.member);
 }
@@ -94,35 +94,39 @@ const within = ({ least, most }: Bounds, value: number) =>
   value >= (least ?? value) && value <= (most ?? value);
 
 /** An active filter with its text, and the listing without it. */
-interface FilterOn {
-  words: string;
+interface ActiveFilter {
+  text: string;
   without: Listing;
 }
 
 /** Returns the active filters besides result and environment. `groupWord`: "Group" or "Level". */
-export function filtersOn(listing: Listing, groupWord: string): FilterOn[] {
-  const on: FilterOn[] = [];
+export function activeFilters(listing: Listing, groupWord: string): ActiveFilter[] {
+  const active: ActiveFilter[] = [];
   if (listing.group !== null)
-    on.push({ words: `${groupWord} ${listing.group + 1}`, without: { ...listing, group: null } });
+    active.push({ text: `${groupWord} ${listing.group + 1}`, without: { ...listing, group: null } });
   for (const key of ['reward', 'tokens'] as const) {
     const name = key === 'reward' ? 'Reward' : 'Tokens';
     const { least, most } = listing[key];
     if (least !== null)
-      on.push({ words: `${name} ≥ ${least}`, without: { ...listing, [key]: { least: null, most } } });
+      active.push({ text: `${name} ≥ ${least}`, without: { ...listing, [key]: { least: null, most } } });
     if (most !== null)
-      on.push({ words: `${name} ≤ ${most}`, without: { ...listing, [key]: { least, most: null } } });
+      active.push({ text: `${name} ≤ ${most}`, without: { ...listing, [key]: { least, most: null } } });
   }
   for (const { value, label } of flags.filter((flag) => listing.flags.includes(flag.value)))
-    on.push({ words: label, without: { ...listing, flags: listing.flags.filter((flag) => flag !== value) } });
-  return on;
+    active.push({
+      text: label,
+      without: { ...listing, flags: listing.flags.filter((flag) => flag !== value) },
+    });
+  return active;
 }
 
 /** Returns the episode with the same group and member in another file. Evaluation files have the same levels. */
 export function counterpart(
   episodes: readonly EpisodeSummary[],
-  place: { group: number; member: number } | null,
+  position: { group: number; member: number } | null,
 ): EpisodeSummary | undefined {
   return (
-    episodes.find(({ group, member }) => group === place?.group && member === place.member) ?? episodes[0]
+    episodes.find(({ group, member }) => group === position?.group && member === position.member) ??
+    episodes[0]
   );
 }

@@ -8,8 +8,8 @@ import { EpisodeTools } from './episode-tools.tsx';
 
 const columns: { key: SortKey; label: string; title: string }[] = [
   { key: 'group', label: 'Episode', title: 'Group and member' },
-  { key: 'reward', label: 'Reward', title: 'Score, penalties included' },
-  { key: 'actions', label: 'Moves', title: 'Actions that were executed' },
+  { key: 'reward', label: 'Reward', title: 'Reward, including penalties' },
+  { key: 'actions', label: 'Actions', title: 'Executed actions' },
   { key: 'tokens', label: 'Tokens', title: 'Sampled tokens' },
 ];
 
@@ -34,33 +34,33 @@ export function EpisodeTable(props: EpisodeTableProps) {
   const { episodes, rows, listing, onList, current, addressOf, onChoose } = props;
   const { sort } = listing;
   const scroller = useRef<HTMLDivElement>(null);
-  const place = rows.findIndex(({ id }) => id === current);
+  const selected = rows.findIndex(({ id }) => id === current);
   /** Index of the row in the Tab order. */
-  const reachable = Math.max(0, place);
+  const reachable = Math.max(0, selected);
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => scroller.current,
     getItemKey: (index) => rows[index]!.id,
     estimateSize: () => rowHeight,
     overscan: 8,
-    // The row in the Tab order and its neighbours are always rendered, for the arrow keys.
-    rangeExtractor: (range) => withNeighbours(range, reachable),
+    // The row in the Tab order and its neighbors are always rendered, for the arrow keys.
+    rangeExtractor: (range) => withNeighbors(range, reachable),
     observeElementRect: observeWithFallback,
   });
 
   // Scroll to the selected episode, even if it was selected elsewhere.
   useEffect(() => {
     const box = scroller.current;
-    const place = rows.findIndex(({ id }) => id === current);
-    if (!box || place < 0) return;
+    const index = rows.findIndex(({ id }) => id === current);
+    if (!box || index < 0) return;
     const head = box.querySelector('thead')?.clientHeight ?? 0;
-    const top = head + place * rowHeight;
+    const top = head + index * rowHeight;
     const above = top - head < box.scrollTop;
     const below = top + rowHeight > box.scrollTop + box.clientHeight;
     if (above || below) box.scrollTo({ top: top - box.clientHeight / 2 });
   }, [current, rows]);
 
-  const drawn = virtual.getVirtualItems();
+  const visible = virtual.getVirtualItems();
 
   function move(event: KeyboardEvent<HTMLElement>): void {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -106,20 +106,20 @@ export function EpisodeTable(props: EpisodeTableProps) {
             </tr>
           </thead>
           <tbody onKeyDown={move}>
-            {drawn.map(({ index, key, start }, at) => (
+            {visible.map(({ index, key, start }, at) => (
               <Fragment key={key}>
-                <Gap height={start - (drawn[at - 1]?.end ?? 0)} />
+                <Gap height={start - (visible[at - 1]?.end ?? 0)} />
                 <Row
                   episode={rows[index]!}
                   index={index}
-                  current={index === place}
+                  current={index === selected}
                   reachable={index === reachable}
                   address={addressOf(rows[index]!.id)}
                   onChoose={onChoose}
                 />
               </Fragment>
             ))}
-            <Gap height={virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
+            <Gap height={virtual.getTotalSize() - (visible.at(-1)?.end ?? 0)} />
           </tbody>
         </table>
         {episodes !== null && rows.length === 0 && (
@@ -133,9 +133,9 @@ export function EpisodeTable(props: EpisodeTableProps) {
 /** One-based row number including the header. */
 const rowIndex = (index: number) => index + 2;
 
-/** Returns the visible rows, plus a row and its neighbours. */
-function withNeighbours(range: Range, place: number): number[] {
-  const beside = [place - 1, place, place + 1].filter((index) => index >= 0 && index < range.count);
+/** Returns the visible rows, plus a row and its neighbors. */
+function withNeighbors(range: Range, row: number): number[] {
+  const beside = [row - 1, row, row + 1].filter((index) => index >= 0 && index < range.count);
   return [...new Set([...defaultRangeExtractor(range), ...beside])].sort((a, b) => a - b);
 }
 

@@ -2,7 +2,7 @@ import { useId, useMemo, useState } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { Icon } from '../../components/icon.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
-import { environmentsOf, filters, filtersOn, type Listing } from './episode-list.ts';
+import { activeFilters, environmentsOf, filters, type Listing } from './episode-list.ts';
 import styles from './episode-tools.module.css';
 import { MoreFilters } from './more-filters.tsx';
 
@@ -15,14 +15,14 @@ interface EpisodeToolsProps {
   onList: (listing: Listing) => void;
 }
 
-/** Filters of the list: common ones, more when expanded, and the active ones as chips. */
+/** The filters of the list: common ones, others when expanded, and the active ones as chips. */
 export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsProps) {
   const id = useId();
   const [open, setOpen] = useState(false);
   const environments = useMemo(() => environmentsOf(episodes ?? []), [episodes]);
   const solved = rows.filter(({ success }) => success).length;
   const groupWord = episodes?.[0]?.split === 'train' ? 'Group' : 'Level';
-  const on = filtersOn(listing, groupWord);
+  const active = activeFilters(listing, groupWord);
   return (
     <div className="episodes-tools">
       <fieldset className="segments" aria-label="Result">
@@ -72,12 +72,12 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
           onList={onList}
         />
       )}
-      {on.length > 0 && (
-        <ul className={styles.on} aria-label="Active filters">
-          {on.map(({ words, without }) => (
-            <li key={words} className="tag run-tag">
-              {words}
-              <button type="button" aria-label={`Remove filter: ${words}`} onClick={() => onList(without)}>
+      {active.length > 0 && (
+        <ul className={styles.active} aria-label="Active filters">
+          {active.map(({ text, without }) => (
+            <li key={text} className="tag run-tag">
+              {text}
+              <button type="button" aria-label={`Remove filter: ${text}`} onClick={() => onList(without)}>
                 <Icon name="close" size={10} />
               </button>
             </li>

@@ -16,8 +16,8 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
   const sets = [...new Map(files.map((each) => [each.set, each])).values()].sort(
     (a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title),
   );
-  const ofSet = files.filter(({ set }) => set === file?.set);
-  const at = ofSet.findIndex((each) => sameFile(each, file));
+  const filesOfSet = files.filter(({ set }) => set === file?.set);
+  const at = filesOfSet.findIndex((each) => sameFile(each, file));
   const choose = (chosen: EpisodeFile | undefined) => chosen && onChoose(chosen);
   return (
     <div className="file-choice">
@@ -47,9 +47,11 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
         <span>{file?.split === 'train' ? 'Iteration' : 'Checkpoint'}</span>
         <select
           value={file?.iteration ?? ''}
-          onChange={({ target }) => choose(ofSet.find(({ iteration }) => iteration === Number(target.value)))}
+          onChange={({ target }) =>
+            choose(filesOfSet.find(({ iteration }) => iteration === Number(target.value)))
+          }
         >
-          {ofSet.map(({ iteration }) => (
+          {filesOfSet.map(({ iteration }) => (
             <option key={iteration} value={iteration}>
               {iteration}
             </option>
@@ -59,14 +61,14 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
       <IconButton
         icon="back"
         label="Previous iteration"
-        disabled={at < 0 || at === ofSet.length - 1}
-        onClick={() => choose(ofSet[at + 1])}
+        disabled={at < 0 || at === filesOfSet.length - 1}
+        onClick={() => choose(filesOfSet[at + 1])}
       />
       <IconButton
         icon="chevron"
         label="Next iteration"
         disabled={at <= 0}
-        onClick={() => choose(ofSet[at - 1])}
+        onClick={() => choose(filesOfSet[at - 1])}
       />
       {onFollow && (
         <button

@@ -7,7 +7,7 @@ export interface FilterSettings {
   keep: number;
 }
 
-/** Reads the filter from a configuration; no filter if it is missing. */
+/** Returns the filter of a configuration; no filter if the setting is missing. */
 export function filterOf(config: unknown): FilterSettings {
   const { strategy = 'none', keep = 1 } =
     (config as { filter?: Partial<FilterSettings> } | null)?.filter ?? {};
@@ -27,7 +27,7 @@ export function describeFilter({ strategy, keep }: FilterSettings, groups: reado
   }
   if (strategy === 'top_p')
     return `Top-p filter: trains on the groups with the highest reward std that make up ${percent(keep, 0)} of the total: ${kept} of ${groups.length}.`;
-  return 'No filter: trains on every group.';
+  return 'No filter. The update trains on every group.';
 }
 
 /** Ranks the groups of each environment by reward std, as the filter does, with the reason for each. */

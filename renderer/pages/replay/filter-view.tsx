@@ -31,7 +31,7 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
 
   return (
     <section className={styles.view} aria-label="Groups">
-      <p className={styles.words}>{describeFilter(filter, groups)}</p>
+      <p className={styles.summary}>{describeFilter(filter, groups)}</p>
       <ol className={styles.groups} onKeyDown={move}>
         {rows.map(({ group, reason }) => {
           const { members, solved, rewardStd, kept } = group;

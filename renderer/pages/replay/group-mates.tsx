@@ -17,7 +17,7 @@ interface GroupMatesProps {
   onChoose: (id: string) => void;
 }
 
-/** Other episodes of the group side by side: same level and policy, other samples. They follow the player. */
+/** Shows the episodes of the group side by side, which are different samples on the same level. They follow the player. */
 export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMatesProps) {
   const boards = useGroup(runId, file, shown.group);
   const mates = useMemo(

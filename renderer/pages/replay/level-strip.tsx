@@ -19,15 +19,15 @@ export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripPr
   const api = useApi();
   const report = useApp((state) => state.report);
   const connection = useApp((state) => state.connection);
-  const ofSet = useMemo(() => files.filter(({ set }) => set === file.set).reverse(), [files, file.set]);
+  const filesOfSet = useMemo(() => files.filter(({ set }) => set === file.set).reverse(), [files, file.set]);
   const { group } = level;
   const [loaded, setLoaded] = useState<{ key: string; episodes: (EpisodeSummary | null)[] } | null>(null);
   const key = `${runId} ${file.set} ${group}`;
 
   useEffect(() => {
-    if (connection !== 'open' || ofSet.length < 2) return;
+    if (connection !== 'open' || filesOfSet.length < 2) return;
     let active = true;
-    const names = ofSet.map(({ iteration, split, evaluation }) => ({ iteration, split, evaluation }));
+    const names = filesOfSet.map(({ iteration, split, evaluation }) => ({ iteration, split, evaluation }));
     api
       .call('rollouts.level', { runId, group, files: names })
       .then((episodes) => active && setLoaded({ key, episodes }))
@@ -35,23 +35,23 @@ export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripPr
     return () => {
       active = false;
     };
-  }, [api, report, connection, runId, group, ofSet, key]);
+  }, [api, report, connection, runId, group, filesOfSet, key]);
 
-  if (ofSet.length < 2) return null;
+  if (filesOfSet.length < 2) return null;
   const episodes = loaded?.key === key ? loaded.episodes : [];
   return (
     <nav className="level-strip" aria-label="This level at other checkpoints">
       <span className="level-strip-title">
         Level {group + 1} <span className="faint">at checkpoint</span>
       </span>
-      <div className="level-strip-places">
-        {ofSet.map((each, index) => {
+      <div className="level-strip-checkpoints">
+        {filesOfSet.map((each, index) => {
           const episode = episodes[index];
           return (
             <button
               key={each.iteration}
               type="button"
-              className="level-place"
+              className="level-checkpoint"
               aria-current={sameFile(each, file) || undefined}
               aria-label={`Checkpoint ${each.iteration}${episode ? `: ${episode.success ? 'success' : 'failed'}, reward ${signed(episode.reward)}` : ''}`}
               title={episode ? `reward ${signed(episode.reward)}, ${episode.actions} actions` : undefined}

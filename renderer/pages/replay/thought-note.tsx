@@ -2,12 +2,12 @@ import { IconButton } from '../../components/basics.tsx';
 import styles from './thought-note.module.css';
 import type { ThoughtFilter } from './use-thought-filter.ts';
 
-/** Shows the active filter by first reasoning. */
+/** Shows the filter by first reasoning. */
 export function ThoughtNote({ thought, clear }: { thought: ThoughtFilter; clear: () => void }) {
   return (
     <div className={styles.note} role="status">
       <p title={thought.text}>
-        First thought {thought.whole ? 'is' : 'starts with'} <q>{thought.text}</q>
+        First reasoning {thought.whole ? 'is' : 'starts with'} <q>{thought.text}</q>
       </p>
       <IconButton icon="close" label="Show all episodes" onClick={clear} />
     </div>

@@ -4,15 +4,15 @@ import type { FileName } from '../../episodes/episode-files.ts';
 import { matches } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
 
-/** Words that the first reasoning begins with, or equals if `whole`. */
+/** Text with which the first reasoning starts, or which it equals if `whole`. */
 export interface ThoughtFilter {
   text: string;
   whole: boolean;
 }
 
 /**
- * Returns the episodes that match the filter; null while loading. Evaluations have no reasoning counts, so
- * all are returned.
+ * Returns the episodes that match the filter; null while loading. Returns all episodes of evaluations, whose
+ * reasoning isn't counted.
  */
 export function useThoughtFilter(
   runId: string,
@@ -20,13 +20,13 @@ export function useThoughtFilter(
   episodes: EpisodeSummary[] | null,
   filter: ThoughtFilter | null,
 ): EpisodeSummary[] | null {
-  const asked = filter && file?.split === 'train' && file.evaluation === null ? file.iteration : null;
-  const { thoughts, problem } = useThoughts(runId, asked);
+  const iteration = filter && file?.split === 'train' && file.evaluation === null ? file.iteration : null;
+  const { thoughts, problem } = useThoughts(runId, iteration);
   return useMemo(() => {
-    if (!filter || asked === null || problem) return episodes;
-    if (thoughts?.iteration !== asked) return null;
+    if (!filter || iteration === null || problem) return episodes;
+    if (thoughts?.iteration !== iteration) return null;
     const matching = thoughts.thoughts.filter(({ text }) => matches(text, filter.text, filter.whole));
     const ids = new Set(matching.flatMap((each) => each.episodes));
     return episodes?.filter(({ id }) => ids.has(id)) ?? null;
-  }, [episodes, filter, asked, thoughts, problem]);
+  }, [episodes, filter, iteration, thoughts, problem]);
 }

@@ -25,11 +25,11 @@ import { LatestIteration } from './latest-iteration.tsx';
 export function ChartsSection({ run }: { run: RunSummary }) {
   const series = useRun((state) => state.series);
   const loaded = useRun((state) => state.loaded);
-  // The set of metric names changes a few times per run; values change all the time.
+  // Metric names change a few times per run, values all the time.
   const names = useSyncExternalStore(series.subscribe, () => series.names().sort().join('\n'));
   const axis = useChartPreferences((state) => state.axis);
   if (!loaded) return <Empty title="Loading the charts…" />;
-  if (names === '') return <NoValues status={run.status} />;
+  if (names === '') return <NoMetrics status={run.status} />;
   return (
     // A zoom range is valid for one axis only.
     <ChartsView key={axis}>
@@ -69,15 +69,15 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
 function useGroups(run: RunSummary, names: string, behind: Parent | null) {
   const series = useRun((state) => state.series);
   const config = useRun((state) => state.config);
-  const people = useRun((state) => state.humanSuccess);
-  const wished = useChartPreferences((state) => state.axis);
+  const humans = useRun((state) => state.humanSuccess);
+  const preferredAxis = useChartPreferences((state) => state.axis);
   const { id, name, task } = run;
   const live = isLive(run.status);
   return useMemo(() => {
     const all = names.split('\n');
     const own: Subject = { id, label: name, source: series, shape: shapeOf(config) };
     const axes = axesOf([own]);
-    const axis = axes.includes(wished) ? wished : 'iteration';
+    const axis = axes.includes(preferredAxis) ? preferredAxis : 'iteration';
     // Only the iteration axis works for the parent: its episodes and tokens depend on its own configuration,
     // which isn't loaded.
     const subjects: Subject[] =
@@ -101,7 +101,7 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       axis,
       extent,
       ...(spec.id === 'success' && {
-        references: successReferences(config, series, people),
+        references: successReferences(config, series, humans),
         headline: <EvaluationFigures runId={id} series={series} />,
       }),
     });
@@ -118,10 +118,10 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
     ];
     return { axis, axes, groups, positions: positions.get(own)! };
-  }, [id, name, task, live, series, config, people, names, wished, behind]);
+  }, [id, name, task, live, series, config, humans, names, preferredAxis, behind]);
 }
 
-/** Returns the run's alerts and forks as marks, placed on the current axis. */
+/** Returns the run's alerts and forks as marks on the current axis. */
 function useMarks(run: RunSummary, parent: Parent | null, positions: AxisPositions): ChartMark[] {
   const alerts = useRun((state) => state.alerts);
   const forks = useForks(run.id);
@@ -133,7 +133,7 @@ function useMarks(run: RunSummary, parent: Parent | null, positions: AxisPositio
   );
 }
 
-function NoValues({ status }: { status: RunStatus }) {
+function NoMetrics({ status }: { status: RunStatus }) {
   const [title, text] = isLive(status)
     ? ['Waiting for the first metrics', 'The initial policy is evaluated first. Training starts after that.']
     : status === 'queued'

@@ -24,7 +24,10 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
       </Panel>
     );
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
-  const best = checkpoints.reduce<number | null>((top, { success }) => higher(top, meanOf(success)), null);
+  const best = checkpoints.reduce<number | null>(
+    (highest, { success }) => maxOf(highest, meanOf(success)),
+    null,
+  );
   return (
     <Panel
       id={sectionId(run.id, 'checkpoints')}
@@ -56,7 +59,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
   );
 }
 
-const higher = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : Math.max(a, b));
+const maxOf = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : Math.max(a, b));
 
 function meanOf(success: Checkpoint['success']): number | null {
   if (success.length === 0) return null;
@@ -124,31 +127,31 @@ function useCheckpoints(runId: string): Checkpoint[] | null {
   const api = useApi();
   const [checkpoints, setCheckpoints] = useState<Checkpoint[] | null>(null);
   useEffect(() => {
-    let shown = true;
+    let active = true;
     // Deleted runs and lost connections are reported elsewhere.
-    const ask = () =>
+    const request = () =>
       void api.call('checkpoints.list', { runId }).then(
-        (list) => shown && setCheckpoints(list),
+        (list) => active && setCheckpoints(list),
         () => {},
       );
     const stops = [
-      api.on('checkpoints', ask, runId),
+      api.on('checkpoints', request, runId),
       api.on(
         'metrics',
         ({ points }) => {
           const evaluated = points.some(({ metrics }) =>
             Object.keys(metrics).some((name) => name.startsWith('evaluation/')),
           );
-          if (evaluated) ask();
+          if (evaluated) request();
         },
         runId,
       ),
       api.onState((state) => {
-        if (state === 'open') ask();
+        if (state === 'open') request();
       }),
     ];
     return () => {
-      shown = false;
+      active = false;
       for (const stop of stops) stop();
     };
   }, [api, runId]);

@@ -17,7 +17,7 @@ export function ConfigPanel() {
   const folder = useRun((state) => state.folder);
   return (
     <Panel title="Configuration" note={<code>{folder}/run.json</code>}>
-      {isConfig(config) && <Made runId={runId} config={config} />}
+      {isConfig(config) && <FormattedConfig runId={runId} config={config} />}
       <ScrollingRegion className="config" aria-label="Configuration as JSON">
         <pre>{JSON.stringify(config, null, 2)}</pre>
       </ScrollingRegion>
@@ -31,10 +31,10 @@ function isConfig(config: unknown): config is Config {
   return Array.isArray(environments) && typeof rollout === 'object';
 }
 
-function Made({ runId, config }: { runId: string; config: Config }) {
+function FormattedConfig({ runId, config }: { runId: string; config: Config }) {
   const from = { run: runId, checkpoint: null };
   return (
-    <div className={styles.made}>
+    <div className={styles.formatted}>
       <Differences config={config} />
       <p className={styles.links}>
         <a className="button" href={formatRoute({ page: 'new', from })}>
@@ -54,7 +54,7 @@ function Differences({ config }: { config: Config }) {
   const base = useQuery('presets.config', preset ? { preset: name } : null, 0).value?.config;
   const form = useQuery('configs.form', {}, 0).value;
   const rows = useMemo(
-    () => (form && base ? differing(form, base as Config, config) : null),
+    () => (form && base ? changedSettings(form, base as Config, config) : null),
     [form, base, config],
   );
   if (!preset || !rows) return null;
@@ -89,11 +89,11 @@ function Differences({ config }: { config: Config }) {
   );
 }
 
-/** Returns the form's settings that differ from the preset. The model path is skipped: it differs on every machine. */
-function differing(form: ConfigForm, base: Config, config: Config) {
+/** Returns the form's settings that differ from the preset. Skips the model path, which differs on every machine. */
+function changedSettings(form: ConfigForm, base: Config, config: Config) {
   const theirs = flatten(base);
   const ours: Settings = Object.fromEntries(flatten(config));
-  const words = (value: SettingValue | undefined, choices: Parameters<typeof valueText>[1]) => {
+  const shortText = (value: SettingValue | undefined, choices: Parameters<typeof valueText>[1]) => {
     const text = valueText(value, choices);
     return text.length > 60 ? `${text.slice(0, 59)}…` : text;
   };
@@ -102,7 +102,7 @@ function differing(form: ConfigForm, base: Config, config: Config) {
     .filter(({ at }) => at !== 'start.model' && ours[at] !== undefined && !isSame(ours[at], theirs.get(at)))
     .map((field) => ({
       title: field.title,
-      theirs: words(theirs.get(field.at), field),
-      ours: words(ours[field.at], field),
+      theirs: shortText(theirs.get(field.at), field),
+      ours: shortText(ours[field.at], field),
     }));
 }

@@ -27,20 +27,20 @@ interface FigureProps {
 }
 
 function Figure({ runId, series, label, named }: FigureProps) {
-  const of = (name: string) => series.get(`evaluation/${label}/${name}`);
-  const success = of('success_rate');
+  const metric = (name: string) => series.get(`evaluation/${label}/${name}`);
+  const success = metric('success_rate');
   const newest = success?.newest();
   if (!success || !newest) return null;
   const { iteration, value } = newest;
   const change = value - success.values()[0]!;
-  const low = of('success_rate_low')?.at(iteration);
-  const high = of('success_rate_high')?.at(iteration);
+  const low = metric('success_rate_low')?.at(iteration);
+  const high = metric('success_rate_high')?.at(iteration);
   const first = `${String(iteration).padStart(6, '0')}-${label}-0000`;
   return (
     <p className={styles.figure}>
       {named && <span className={styles.label}>{environmentTitle(label)}</span>}
       <strong>{percent(value)}</strong>
-      <span className={styles.words}>
+      <span className={styles.details}>
         {low !== undefined && high !== undefined && (
           <span>
             95 % interval {percent(low, 0).replace(' %', '')} to {percent(high, 0)}

@@ -7,7 +7,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { originOf, useForks } from '../../views/use-parent.ts';
 import styles from './family.module.css';
 
-const mostShown = 3;
+const maxForks = 3;
 
 /** Links to the run's parent and to its forks. */
 export function Family({ run }: { run: RunSummary }) {
@@ -16,7 +16,7 @@ export function Family({ run }: { run: RunSummary }) {
   const origin = originOf(run.parent);
   const parent = useApp(({ runs }) => runs?.find(({ id }) => id === origin?.run));
   if (!origin && forks.length === 0) return null;
-  const shown = all ? forks : forks.slice(0, mostShown);
+  const shown = all ? forks : forks.slice(0, maxForks);
   return (
     <ul className={styles.family} aria-label="Forks">
       {origin && (
@@ -35,10 +35,10 @@ export function Family({ run }: { run: RunSummary }) {
           </span>
         </li>
       ))}
-      {forks.length > mostShown && (
+      {forks.length > maxForks && (
         <li>
           <Button kind="quiet" onClick={() => setAll(!all)}>
-            {all ? 'Show fewer' : `Show ${forks.length - mostShown} more forks`}
+            {all ? 'Show fewer' : `Show ${forks.length - maxForks} more forks`}
           </Button>
         </li>
       )}

@@ -13,7 +13,14 @@ import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './finish.module.css';
-import { clipEnd, factsOf, type Learned, learnedIn, riseOf, sentence } from './outcome.ts';
+import {
+  clipEnd,
+  describeResult,
+  type Learned,
+  learnedIn,
+  resultSentence,
+  successChange,
+} from './outcome.ts';
 import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
 
 /** Shows the result of a completed run, to share, and suggests next steps. */
@@ -27,7 +34,7 @@ export function Finish({ run }: { run: RunSummary }) {
   const files = useMemo(() => episodeFiles(rollouts, []), [rollouts]);
   const compared = useMemo(() => spansOf(files).length > 0, [files]);
   if (learned.length === 0) return null;
-  const facts = factsOf(run, levels);
+  const facts = describeResult(run, levels);
   const isSample = run.id === sampleRunId;
   return (
     <section className={`panel ${styles.finish}`} aria-labelledby={title}>
@@ -38,12 +45,12 @@ export function Finish({ run }: { run: RunSummary }) {
         {learned.map((each) => (
           <p key={each.label} className={styles.figure}>
             {learned.length > 1 && <span className={styles.label}>{environmentTitle(each.label)}</span>}
-            <strong>{riseOf(each)}</strong>
+            <strong>{successChange(each)}</strong>
           </p>
         ))}
         <p className="muted">{facts}</p>
         <div className={styles.share}>
-          <CopyResult text={sentence(run, learned, facts)} />
+          <CopyResult text={resultSentence(run, learned, facts)} />
           {compared && (
             <a
               className="button"
@@ -87,13 +94,13 @@ function FinishClip({ run, files, learned }: FinishClipProps) {
 function IdeaLink({ run, idea: { label, to } }: { run: RunSummary; idea: Idea }) {
   const openDialog = useDialogs((state) => state.openDialog);
   if ('href' in to) return <a href={to.href}>{label}</a>;
-  const act = () => {
-    if (to.part === 'train-more') openDialog({ kind: 'train-more', run });
-    else if (to.part === 'evaluations') showSection(run.id, to.part);
+  const onClick = () => {
+    if (to.section === 'train-more') openDialog({ kind: 'train-more', run });
+    else if (to.section === 'evaluations') showSection(run.id, to.section);
     else document.querySelector('[data-echo-trap]')?.scrollIntoView({ block: 'start' });
   };
   return (
-    <button type="button" className={styles.link} onClick={act}>
+    <button type="button" className={styles.link} onClick={onClick}>
       {label}
     </button>
   );

@@ -19,12 +19,12 @@ const rows: Row[] = [
   { metric: 'rollout/turns', label: 'Turns per episode', format: number },
   { metric: 'rollout/pass_at_n', label: 'Groups with at least one success', format: share },
   { metric: 'filter/kept_groups', label: 'Groups trained on', format: (value) => String(value) },
-  { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first thoughts', format: share },
+  { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first reasoning', format: share },
   { metric: 'actor/clip_fraction_high', label: 'Clipped above', format: share },
   { metric: 'actor/approximate_kl', label: 'KL to rollout policy', format: number },
   {
     metric: 'rollout/logprob_gap',
-    label: 'Log-prob gap between update and rollout, nats',
+    label: 'Log-probability gap between update and rollout, nats',
     format: number,
     unlessZero: true,
   },
@@ -39,7 +39,7 @@ const rows: Row[] = [
 export function LatestIteration({ series, live }: { series: SeriesSource; live: boolean }) {
   const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
-  const known = rows.flatMap(({ metric, label, format, unlessZero }) => {
+  const measured = rows.flatMap(({ metric, label, format, unlessZero }) => {
     const newest = series.get(metric)?.newest();
     return newest && !(unlessZero && newest.value === 0)
       ? [{ metric, label, text: format(newest.value) }]
@@ -48,11 +48,11 @@ export function LatestIteration({ series, live }: { series: SeriesSource; live: 
   return (
     <section className="panel latest" aria-labelledby={title}>
       <h3 id={title}>Latest iteration</h3>
-      {known.length === 0 && (
+      {measured.length === 0 && (
         <p className="faint">{live ? 'No completed iteration yet.' : 'Not measured in this run.'}</p>
       )}
       <dl>
-        {known.map(({ metric, label, text }) => (
+        {measured.map(({ metric, label, text }) => (
           <div key={metric} className="latest-row" title={metric}>
             <dt>{label}</dt>
             <dd>{text}</dd>

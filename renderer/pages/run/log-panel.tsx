@@ -5,21 +5,21 @@ import { clock } from '../../components/format.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
 import { useRun } from '../../views/run-view.tsx';
 
-const ofIteration = /^iteration (\d+): (.*)$/s;
+const iterationMessage = /^iteration (\d+): (.*)$/s;
 
 /** Merges repeated messages of successive iterations: `9 iterations since 83: ...`. */
 export function withoutRepeats(log: readonly LogLine[]): LogLine[] {
   const merged: LogLine[] = [];
   let repeated = { text: '', since: 0, times: 0 };
   for (const line of log) {
-    const [, iteration, text = ''] = line.message.match(ofIteration) ?? [];
-    const again = text !== '' && text === repeated.text && merged.at(-1)?.level === line.level;
-    repeated = again
+    const [, iteration, text = ''] = line.message.match(iterationMessage) ?? [];
+    const repeats = text !== '' && text === repeated.text && merged.at(-1)?.level === line.level;
+    repeated = repeats
       ? { ...repeated, times: repeated.times + 1 }
       : { text, since: Number(iteration), times: 1 };
-    if (again) merged.pop();
+    if (repeats) merged.pop();
     merged.push(
-      again ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${text}` } : line,
+      repeats ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${text}` } : line,
     );
   }
   return merged;

@@ -3,8 +3,8 @@ import { Panel } from '../../components/basics.tsx';
 import { gigabytes, percent } from '../../components/format.ts';
 import { useRun } from '../../views/run-view.tsx';
 
-/** In the order of docs/formats/journal.md, which fixes the colours. */
-const words: Record<string, string> = {
+/** Labels of the parts. Their order in docs/formats/journal.md determines the colors. */
+const labels: Record<string, string> = {
   policy: 'Policy: weights, gradients, optimizer',
   critic: 'Critic: weights, gradients, optimizer',
   reference: 'Reference policy',
@@ -14,9 +14,9 @@ const words: Record<string, string> = {
   workspace: 'Workspace',
   rollout_buffers: 'Decoding buffers',
 };
-const colourOf = (name: string) => Object.keys(words).indexOf(name) + 1;
+const colorOf = (name: string) => Object.keys(labels).indexOf(name) + 1;
 
-const times: Record<MemoryPart['lifetime'], string> = {
+const lifetimes: Record<MemoryPart['lifetime'], string> = {
   run: 'always',
   rollout: 'during rollout',
   update: 'during update',
@@ -47,10 +47,10 @@ export function MemoryPanel() {
             {plan.parts.map(({ name, lifetime, bytes }) => (
               <tr key={name}>
                 <th scope="row">
-                  <span className="memory-key" data-part={colourOf(name)} aria-hidden="true" />
-                  {words[name] ?? name}
+                  <span className="memory-key" data-part={colorOf(name)} aria-hidden="true" />
+                  {labels[name] ?? name}
                 </th>
-                <td>{times[lifetime]}</td>
+                <td>{lifetimes[lifetime]}</td>
                 <td className="numeric">{gigabytes(bytes)}</td>
               </tr>
             ))}
@@ -70,23 +70,23 @@ export function MemoryPanel() {
 
 /** Draws the memory used during one of the two phases, as a share of the device. */
 function Bar({ plan, lifetime }: { plan: MemoryPlan; lifetime: 'rollout' | 'update' }) {
-  const held = plan.parts.filter((part) => part.lifetime === 'run' || part.lifetime === lifetime);
-  const sum = held.reduce((bytes, part) => bytes + part.bytes, 0);
+  const parts = plan.parts.filter((part) => part.lifetime === 'run' || part.lifetime === lifetime);
+  const sum = parts.reduce((bytes, part) => bytes + part.bytes, 0);
   const share = sum / plan.device_bytes;
   return (
     <div className="memory-row">
-      <span className="memory-when">{times[lifetime]}</span>
+      <span className="memory-when">{lifetimes[lifetime]}</span>
       <div
         className="memory-bar"
         role="img"
-        aria-label={`${times[lifetime]} ${gigabytes(sum)}, ${percent(share, 0)}`}
+        aria-label={`${lifetimes[lifetime]} ${gigabytes(sum)}, ${percent(share, 0)}`}
       >
-        {held.map(({ name, bytes }) => (
+        {parts.map(({ name, bytes }) => (
           <span
             key={name}
-            data-part={colourOf(name)}
+            data-part={colorOf(name)}
             style={{ width: `${(100 * bytes) / plan.device_bytes}%` }}
-            title={`${words[name] ?? name}: ${gigabytes(bytes)}`}
+            title={`${labels[name] ?? name}: ${gigabytes(bytes)}`}
           />
         ))}
       </div>

@@ -11,7 +11,7 @@ export interface Learned {
   first: { iteration: number; value: number };
   last: { iteration: number; value: number };
   best: { iteration: number; value: number };
-  /** Difference between the last two evaluations. */
+  /** Change between the last two evaluations. */
   step: number;
 }
 
@@ -32,16 +32,16 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
 export const clipEnd = ({ first, best, last }: Learned) =>
   best.iteration > first.iteration ? best.iteration : last.iteration;
 
-/** `35.9 → 74.2 %` */
-export const riseOf = ({ first, last }: Learned) =>
+/** Formats the first and last success rate: `35.9 → 74.2 %`. */
+export const successChange = ({ first, last }: Learned) =>
   `${(first.value * 100).toFixed(1)} → ${(last.value * 100).toFixed(1)} %`;
 
 /**
- * `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`. A fork counts its own
- * iterations and time only.
+ * Describes the result: `success on 256 fixed levels, after 200 iterations in 6 min 12 s on CPU, 2 threads`. A
+ * fork counts only its own iterations and time.
  */
-export function factsOf(run: RunSummary, levels: number | null): string {
-  const took = elapsedSeconds(run);
+export function describeResult(run: RunSummary, levels: number | null): string {
+  const elapsed = elapsedSeconds(run);
   const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
   const iterations =
@@ -49,16 +49,16 @@ export function factsOf(run: RunSummary, levels: number | null): string {
   return [
     levels === null ? 'success' : `success on ${levels} fixed levels`,
     `, after ${iterations}`,
-    took === null ? '' : ` in ${duration(took)}`,
+    elapsed === null ? '' : ` in ${duration(elapsed)}`,
     machine && ` on ${machine}`,
   ].join('');
 }
 
 /** Returns the result as one sentence for sharing. */
-export function sentence(run: RunSummary, learned: readonly Learned[], facts: string): string {
+export function resultSentence(run: RunSummary, learned: readonly Learned[], facts: string): string {
   const titles = run.environments.map(environmentTitle);
-  const rises = learned.map((each) =>
-    learned.length > 1 ? `${environmentTitle(each.label)} ${riseOf(each)}` : riseOf(each),
+  const changes = learned.map((each) =>
+    learned.length > 1 ? `${environmentTitle(each.label)} ${successChange(each)}` : successChange(each),
   );
-  return `${titles.join(' and ')}, ${run.algorithm}: ${rises.join(', ')} ${facts} (StarPO Studio).`;
+  return `${titles.join(' and ')}, ${run.algorithm}: ${changes.join(', ')} ${facts} (StarPO Studio).`;
 }

@@ -11,12 +11,12 @@ import { useApp } from '../../stores/app-store.ts';
 export function RunControls({ run }: { run: RunSummary }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const taken = useApp(({ runs }) => isDeviceInUse(runs, run.device));
+  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, run.device));
   const [busy, setBusy] = useState<string | null>(null);
   const actions = runActions(api, run);
   const { status } = run;
 
-  /** Runs one command at a time. */
+  /** Performs an action and disables the buttons while it runs. */
   async function perform(name: string, action: () => Promise<unknown>): Promise<void> {
     setBusy(name);
     try {
@@ -30,7 +30,7 @@ export function RunControls({ run }: { run: RunSummary }) {
   const start = () => perform('start', () => api.call('runs.start', { runId: run.id }));
   const queue = (procedure: 'queue.add' | 'queue.remove') =>
     perform(procedure, () => api.call(procedure, { runId: run.id }));
-  const startWord = status === 'queued' ? 'Start now' : status === 'created' ? 'Start' : 'Resume';
+  const startLabel = status === 'queued' ? 'Start now' : status === 'created' ? 'Start' : 'Resume';
 
   return (
     <fieldset className="controls" aria-label="Run">
@@ -69,10 +69,10 @@ export function RunControls({ run }: { run: RunSummary }) {
           onClick={start}
           disabled={busy !== null}
         >
-          {busy === 'start' ? 'Starting…' : startWord}
+          {busy === 'start' ? 'Starting…' : startLabel}
         </Button>
       )}
-      {isStartable(status) && status !== 'queued' && taken && (
+      {isStartable(status) && status !== 'queued' && deviceInUse && (
         <Button
           icon="queue"
           onClick={() => queue('queue.add')}

@@ -19,7 +19,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
   return (
     <header className="run-head">
       <div className="run-title">
-        <div className={styles.words}>
+        <div className={styles.name}>
           <h1 title={run.id}>{run.name}</h1>
           <StatusBadge status={run.status} stalled={run.stalled !== null} />
         </div>
@@ -42,7 +42,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
             </a>
           )}
           <PlayLink run={run} />
-          <RunMenu run={run} without={besides}>
+          <RunMenu run={run} without={headerActions}>
             <RunMenuItem icon="fork" onClick={() => showSection(run.id, 'checkpoints')}>
               Fork from a checkpoint…
             </RunMenuItem>
@@ -59,8 +59,8 @@ export function RunHeader({ run }: { run: RunSummary }) {
   );
 }
 
-/** Actions left out of the menu, because the header has buttons for them. */
-const besides = [
+/** Actions that are not in the menu, because the header has buttons for them. */
+const headerActions = [
   'run.page',
   'run.replay',
   'run.start',
@@ -72,7 +72,7 @@ const besides = [
 
 function Facts({ run }: { run: RunSummary }) {
   const now = Date.now();
-  const took = elapsedSeconds(run);
+  const elapsed = elapsedSeconds(run);
   return (
     <dl className="run-facts">
       <div>
@@ -103,10 +103,10 @@ function Facts({ run }: { run: RunSummary }) {
           <dd>{ago(run.startedAt, now)}</dd>
         </div>
       )}
-      {took !== null && !isLive(run.status) && (
+      {elapsed !== null && !isLive(run.status) && (
         <div title="From the first start to the end, including pauses">
           <dt>Duration</dt>
-          <dd>{duration(took)}</dd>
+          <dd>{duration(elapsed)}</dd>
         </div>
       )}
       {run.machine && (
@@ -131,7 +131,7 @@ function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
   );
 }
 
-/** Next steps for a run that has ended. */
+/** Next steps after a completed run. */
 function Next({ run }: { run: RunSummary }) {
   const { openDialog } = useDialogs.getState();
   return (
@@ -194,7 +194,7 @@ function PhaseLine({ run }: { run: RunSummary }) {
 
 const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
 const ordinalEndings: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
-const ordinal = (place: number) => `${place}${ordinalEndings[ordinalRules.select(place)] ?? 'th'}`;
+const ordinal = (number: number) => `${number}${ordinalEndings[ordinalRules.select(number)] ?? 'th'}`;
 
 function statusText({ status, iteration, phase, queuePosition }: RunSummary): string {
   switch (status) {

@@ -20,29 +20,29 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
     api.call('runs.annotate', { runId: run.id, ...change });
   const mark = (change: Omit<Input<'runs.annotate'>, 'runId'>) => void annotate(change).catch(report);
 
-  /** The note that returns focus to its button. The saved note arrives a moment after closing. */
-  const backAt = useRef<string | null>(null);
+  /** The note at which focus returns to the button. A saved note arrives a moment after closing. */
+  const returnsFocusAt = useRef<string | null>(null);
   useEffect(() => {
-    if (writing || backAt.current !== note) return;
-    backAt.current = null;
+    if (writing || returnsFocusAt.current !== note) return;
+    returnsFocusAt.current = null;
     opener.current?.focus();
   }, [writing, note]);
-  const close = (as = note) => {
-    backAt.current = as;
+  const close = (finalNote = note) => {
+    returnsFocusAt.current = finalNote;
     setWriting(false);
   };
   /** On failure the text stays in the editor. */
   const save = (text: string) =>
-    void annotate({ note: text, noteWas: draft?.over ?? note }).then(() => {
+    void annotate({ note: text, noteWas: draft?.saved ?? note }).then(() => {
       setDraft(null);
       close(text);
     }, report);
   const write = () => {
-    setDraft(draft ?? { text: note, over: note });
+    setDraft(draft ?? { text: note, saved: note });
     setWriting(true);
   };
   const leave = () => {
-    if (draft?.text === draft?.over) setDraft(null);
+    if (draft?.text === draft?.saved) setDraft(null);
     close();
   };
 
@@ -81,7 +81,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
       </div>
       {writing ? (
         <NoteEditor
-          draft={draft ?? { text: note, over: note }}
+          draft={draft ?? { text: note, saved: note }}
           note={note}
           change={setDraft}
           save={save}
@@ -107,7 +107,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
 /** An unsaved note and the saved note that it replaces. */
 interface Draft {
   text: string;
-  over: string;
+  saved: string;
 }
 
 /** Drafts by run id. They outlive the page, so that leaving it loses no text. */
@@ -152,7 +152,7 @@ function NewTag({ add }: { add: (tag: string) => void }) {
   );
 }
 
-const longestNote = 10_000;
+const maxNoteLength = 10_000;
 
 interface NoteEditorProps {
   draft: Draft;
@@ -165,8 +165,8 @@ interface NoteEditorProps {
 }
 
 function NoteEditor({ draft, note, change, save, leave }: NoteEditorProps) {
-  const { text, over } = draft;
-  const conflicting = over !== note;
+  const { text, saved } = draft;
+  const conflicting = saved !== note;
   const discard = () => {
     change(null);
     leave();
@@ -176,14 +176,14 @@ function NoteEditor({ draft, note, change, save, leave }: NoteEditorProps) {
       {conflicting && <Conflict draft={draft} note={note} change={change} discard={discard} />}
       <textarea
         value={text}
-        maxLength={longestNote}
+        maxLength={maxNoteLength}
         rows={3}
         aria-label="Note"
-        // biome-ignore lint/a11y/noAutofocus: the user asked to write
+        // biome-ignore lint/a11y/noAutofocus: the user has opened the editor
         autoFocus
         // Place the cursor at the end of the text.
         onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
-        onChange={(event) => change({ text: event.target.value, over })}
+        onChange={(event) => change({ text: event.target.value, saved })}
         onKeyDown={(event) => {
           if (event.key === 'Escape') leave();
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -198,8 +198,8 @@ function NoteEditor({ draft, note, change, save, leave }: NoteEditorProps) {
         </Button>
         <Button onClick={discard}>Discard</Button>
         <span className="faint">
-          {text.length >= longestNote
-            ? `Maximum ${longestNote.toLocaleString('en')} characters.`
+          {text.length >= maxNoteLength
+            ? `Maximum ${maxNoteLength.toLocaleString('en')} characters.`
             : 'Ctrl+Enter to save, Esc to close (draft kept).'}
         </span>
       </div>
@@ -221,8 +221,10 @@ function Conflict({ draft: { text }, note, change, discard }: ConflictProps) {
         {note === '' ? <p>The saved note is now empty.</p> : <blockquote>{note}</blockquote>}
         <div className="note-actions">
           <Button onClick={discard}>Use theirs</Button>
-          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), over: note })}>Append mine</Button>
-          <Button onClick={() => change({ text, over: note })}>Keep mine</Button>
+          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), saved: note })}>
+            Append mine
+          </Button>
+          <Button onClick={() => change({ text, saved: note })}>Keep mine</Button>
         </div>
       </div>
     </div>

@@ -5,7 +5,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import { isOpen } from './echo-trap/alerts.tsx';
 
-/** Shows what needs attention before the charts: a failure, a stalled trainer, low disk space, alerts. */
+/** Shows problems above the charts: a failure, a stalled trainer, low disk space, alerts. */
 export function RunNotices({ run }: { run: RunSummary }) {
   const storage = useRun((state) => state.storage);
   const alerts = useRun((state) => state.alerts);
@@ -26,22 +26,23 @@ export function RunNotices({ run }: { run: RunSummary }) {
   );
 }
 
-const snooze = 3_600_000;
+/** One hour in ms. */
+const snoozeTime = 3_600_000;
 
 function AlertNote({ runId, alert }: { runId: string; alert: Alert }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const answer = (how: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
-    void api.call('alerts.answer', { runId, alertId: alert.id, ...how }).catch(report);
+  const answer = (change: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
+    void api.call('alerts.answer', { runId, alertId: alert.id, ...change }).catch(report);
   const { kind, message, iteration, severity } = alert;
   return (
     <ErrorNote
-      error={{ code: kind, message, hint: `Raised at iteration ${iteration}.` }}
+      error={{ code: kind, message, hint: `At iteration ${iteration}.` }}
       kind={severity === 'critical' ? 'error' : 'warning'}
     >
       <div className="note-actions">
         <Button onClick={() => answer({ state: 'acknowledged' })}>Acknowledge</Button>
-        <Button kind="quiet" onClick={() => answer({ state: 'snoozed', until: Date.now() + snooze })}>
+        <Button kind="quiet" onClick={() => answer({ state: 'snoozed', until: Date.now() + snoozeTime })}>
           Snooze for 1 hour
         </Button>
         <Button kind="quiet" onClick={() => answer({ state: 'cleared' })}>

@@ -6,14 +6,14 @@ import { machineText } from '../../components/run-facts.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import styles from './run-header.module.css';
 
-/** Header of the sample run: how it was made, without controls. */
+/** Header of the sample run: its origin, without controls. */
 export function SampleHeader({ run }: { run: RunSummary }) {
   const build = useSample(true)?.build;
-  const made = run.endedAt ?? run.createdAt;
+  const date = run.endedAt ?? run.createdAt;
   return (
     <header className="run-head">
       <div className="run-title">
-        <div className={styles.words}>
+        <div className={styles.name}>
           <h1>{run.name}</h1>
           <span className="badge">Sample run</span>
         </div>
@@ -37,7 +37,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
         </div>
       </div>
       <p className="muted">
-        Made by StarPO Studio’s own trainer on {longDate(made)}
+        Trained with StarPO Studio on {longDate(date)}
         {build && (
           <>
             {' '}
@@ -45,7 +45,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
           </>
         )}
         : {run.iterations} iterations of {run.algorithm}
-        {run.machine && ` on ${machineText(run)}`}. Read-only example; episodes of some iterations only.
+        {run.machine && ` on ${machineText(run)}`}. Read-only example with the episodes of some iterations.
       </p>
     </header>
   );

@@ -8,7 +8,7 @@ export interface Idea {
   /** Text of the link or button. */
   label: string;
   /** An address, or a section of the run's page. */
-  to: { href: string } | { part: 'echo-trap' | 'evaluations' | 'train-more' };
+  to: { href: string } | { section: 'echo-trap' | 'evaluations' | 'train-more' };
 }
 
 /** Success rate from which an environment counts as solved. */
@@ -30,18 +30,18 @@ export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
     ideas.push({
       why: drop
         ? `Success peaked at iteration ${drop.best.iteration} and dropped afterwards.`
-        : 'The Echo Trap monitor raised a warning.',
+        : 'The Echo Trap monitor warned of a collapse.',
       label: 'See suggested actions',
-      to: { part: 'echo-trap' },
+      to: { section: 'echo-trap' },
     });
   if (learned.length > 0 && learned.every(({ last }) => last.value >= solved))
     ideas.push({
       why: 'The policy solves nearly every level.',
       label: 'Evaluate on harder levels',
-      to: { part: 'evaluations' },
+      to: { section: 'evaluations' },
     });
   else if (ideas.length === 0 && learned.some(isRising))
-    ideas.push({ why: 'Success was still rising.', label: 'Train more', to: { part: 'train-more' } });
+    ideas.push({ why: 'Success was still rising.', label: 'Train more', to: { section: 'train-more' } });
   else if (ideas.length === 0 && learned.length > 0)
     ideas.push({
       why: 'Success plateaued.',
@@ -77,7 +77,7 @@ export function sampleIdeas(run: RunSummary): Idea[] {
     ideas.push({
       why: 'The Echo Trap monitor saw early signs, but the run did not collapse.',
       label: 'See the signals',
-      to: { part: 'echo-trap' },
+      to: { section: 'echo-trap' },
     });
   return ideas;
 }

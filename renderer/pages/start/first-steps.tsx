@@ -12,14 +12,14 @@ import { useSample } from '../../stores/use-sample.ts';
 import styles from './first-steps.module.css';
 import { useStartPreferences } from './start-preferences.ts';
 
-/** Whether to show the three steps: there are no runs yet and the user hasn't dismissed them. */
+/** Returns whether to show the three steps: there are no runs yet and the user hasn't dismissed the steps. */
 export function useFirstSteps(): boolean {
   const empty = useApp(({ runs }) => runs?.length === 0);
   const { stepsDismissed } = useStartPreferences();
   return empty && !stepsDismissed;
 }
 
-/** An introduction for the first start. `hero` is the preset to start with. */
+/** An introduction for the first start. `hero`: the preset to start with. */
 export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
   const system = useApp((state) => state.system);
   const sample = useSample(true);
@@ -85,7 +85,7 @@ function Step({
   );
 }
 
-/** For example: `AMD EPYC, 2 cores, 25.3 GB of memory. No GPU found.` */
+/** Describes the hardware: `AMD EPYC, 2 cores, 25.3 GB of memory. No GPU found.` */
 function MachineText({ system }: { system: SystemInfo | null }) {
   const api = useApi();
   const [machine, setMachine] = useState<Machine | null>(null);

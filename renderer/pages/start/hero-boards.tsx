@@ -14,47 +14,50 @@ import { useStartPreferences } from './start-preferences.ts';
 import { useNewestRollout } from './use-newest-rollout.ts';
 
 /** Maximum number of boards beside the form. */
-const mostBoards = 16;
-/** CSS pixels, as high as the placeholder. */
+const maxBoards = 16;
+/** Height of the placeholder in CSS pixels. */
 const fieldHeight = 236;
 
-/** Plays boards from the running run, else from the latest run with boards, else from the sample. Renders `children` if there are none. */
+/**
+ * Plays boards of the running run, otherwise of the latest run with boards, otherwise of the sample. Renders
+ * `children` if there are no boards.
+ */
 export function HeroBoards({ children }: { children: ReactNode }) {
   const [first, second] = useOwnRuns();
-  const ofFirst = useNewestRollout(first?.id ?? null);
-  // A new run has no boards yet, so show the previous run's boards until it does.
-  const lacks = first === undefined || ofFirst === null;
-  const sample = useVisibleSample(lacks && second === undefined);
+  const rolloutOfFirst = useNewestRollout(first?.id ?? null);
+  // Show the previous run's boards until a new run has its own.
+  const isFirstEmpty = first === undefined || rolloutOfFirst === null;
+  const sample = useVisibleSample(isFirstEmpty && second === undefined);
   const next = second ?? sample?.summary;
-  const ofNext = useNewestRollout((lacks && next?.id) || null);
-  const [over, setOver] = useState(false);
+  const rolloutOfNext = useNewestRollout((isFirstEmpty && next?.id) || null);
+  const [ended, setEnded] = useState(false);
   const { boards, of } = useBoards(
-    (lacks ? next : first)?.id ?? '',
-    (lacks ? ofNext : ofFirst) ?? null,
-    over,
+    (isFirstEmpty ? next : first)?.id ?? '',
+    (isFirstEmpty ? rolloutOfNext : rolloutOfFirst) ?? null,
+    ended,
   );
-  const part = useMemo(() => boards && excerpt(boards), [boards]);
+  const shown = useMemo(() => boards && excerpt(boards), [boards]);
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
   const run = [first, next].find((each) => each?.id === of);
-  if (!run || !boards || !part || part.episodes.length === 0)
+  if (!run || !boards || !shown || shown.episodes.length === 0)
     return <div className={styles.still}>{children}</div>;
   return (
     <div className={styles.boards}>
       <WallField
         runId={run.id}
-        boards={part}
+        boards={shown}
         playing
         height={fieldHeight}
         still={still}
-        onStart={() => setOver(false)}
-        onEnd={() => setOver(true)}
+        onStart={() => setEnded(false)}
+        onEnd={() => setEnded(true)}
       />
       <Caption run={run} sample={run === sample?.summary ? sample : null} boards={boards} />
     </div>
   );
 }
 
-/** Started runs: the running one first, then the newest. */
+/** Returns the started runs: the running one first, then the newest. */
 function useOwnRuns(): RunSummary[] {
   const runs = useApp((state) => state.runs) ?? [];
   const started = runs.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived);
@@ -62,7 +65,7 @@ function useOwnRuns(): RunSummary[] {
   return live ? [live, ...started.filter((run) => run !== live)] : started;
 }
 
-/** The sample run, unless the user has hidden it. */
+/** Returns the sample run, unless the user has hidden it. */
 function useVisibleSample(enabled: boolean): Sample | null {
   const loaded = useApp(({ runs }) => runs !== null);
   const { sampleDismissed } = useStartPreferences();
@@ -109,7 +112,7 @@ export function excerpt(boards: RolloutBoards): RolloutBoards {
     (a, b) => evenness(a.solved, a.members.length) - evenness(b.solved, b.members.length),
   );
   const members = groups[0]?.members.length ?? 1;
-  const chosen = (members > 1 ? byEvenness : groups).slice(0, Math.max(1, Math.floor(mostBoards / members)));
-  const selected = new Set(chosen.flatMap((group) => group.members.slice(0, mostBoards).map(({ id }) => id)));
+  const chosen = (members > 1 ? byEvenness : groups).slice(0, Math.max(1, Math.floor(maxBoards / members)));
+  const selected = new Set(chosen.flatMap((group) => group.members.slice(0, maxBoards).map(({ id }) => id)));
   return { ...boards, episodes: boards.episodes.filter(({ summary }) => selected.has(summary.id)) };
 }

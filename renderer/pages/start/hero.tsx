@@ -13,9 +13,9 @@ import { useQuery } from '../../stores/use-query.ts';
 import styles from './hero.module.css';
 import { HeroBoards } from './hero-boards.tsx';
 import { Illustration } from './illustration.tsx';
-import { texts, unbroken } from './preset-card.tsx';
+import { settingsToText, withFixedSpaces } from './preset-card.tsx';
 
-const first = [
+const mainSettings = [
   { path: 'iterations', title: 'Iterations' },
   { path: 'seed', title: 'Seed' },
   { path: 'optimizer.learning_rate', title: 'Learning rate' },
@@ -28,7 +28,7 @@ interface HeroProps {
   published: readonly PresetCard[];
   run: StartRun;
   blocked: boolean;
-  /** The button's label while the trainer is being built. */
+  /** Label of the button while the trainer is being built. */
   building: string | null;
   /** Settings chosen for the whole page. */
   set: Settings;
@@ -46,12 +46,12 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
     title: card.title,
     device: card.device,
   };
-  const taken = useApp(({ runs }) => isDeviceInUse(runs, card.device));
+  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, card.device));
   const busy = run.busy?.title === card.title ? run.busy.how : null;
-  const place = { from: { preset: card.id }, set: texts(request.set) };
-  const asked =
+  const form = { from: { preset: card.id }, set: settingsToText(request.set) };
+  const checked =
     Object.keys(request.set).length > 0 ? { ...request.source, set: request.set, titles: true } : null;
-  const check = useQuery('configs.check', asked, 250);
+  const check = useQuery('configs.check', checked, 250);
   const presets = useApp((state) => state.presets) ?? [];
   const models = useQuery('models.list', { checkpoints: false }, 0).value?.models ?? [];
   const others = models.filter(
@@ -60,16 +60,16 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
       !published.some((each) => each.model?.name === model.name) &&
       trainFrom(model, presets),
   );
-  /** The form for another model: with its preset's settings or, for a folder, those for its size. */
+  /** Returns the form for a published model (a preset) or a model folder. */
   function formOf(chosen: string): Route {
     const other = others.find(({ folder }) => folder === chosen);
-    const form = other && trainFrom(other, presets);
-    if (form) return { ...form, set: { ...texts(set), ...form.set } };
-    return { page: 'new', from: { preset: chosen }, set: texts(set) };
+    const route = other && trainFrom(other, presets);
+    if (route) return { ...route, set: { ...settingsToText(set), ...route.set } };
+    return { page: 'new', from: { preset: chosen }, set: settingsToText(set) };
   }
   const problemId = useId();
   const problem = (check.fresh && check.value?.problems[0]) || null;
-  const time = asked === null ? card.time : (check.value?.time ?? null);
+  const time = checked === null ? card.time : (check.value?.time ?? null);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -88,11 +88,11 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <h2 id="hero">Watch it learn: {card.title}</h2>
           <p className={styles.summary}>{card.summary}</p>
           <p className={styles.aim}>
-            <span className="faint">Expected:</span> {unbroken(card.expects)}
+            <span className="faint">Expected:</span> {withFixedSpaces(card.expects)}
           </p>
         </div>
         <div className={styles.settings}>
-          {first.map(({ path, title }) => (
+          {mainSettings.map(({ path, title }) => (
             <label key={path}>
               <span>{title}</span>
               <input
@@ -144,7 +144,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
             <Icon name="play" size={16} />
             {busy === 'start' ? 'Starting…' : (building ?? 'Start')}
           </button>
-          {taken && (
+          {deviceInUse && (
             <Button
               icon="queue"
               onClick={() => run.queue(request)}
@@ -154,10 +154,10 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
               Add to queue
             </Button>
           )}
-          <a className="button" href={formatRoute({ page: 'new', ...place })}>
+          <a className="button" href={formatRoute({ page: 'new', ...form })}>
             <Icon name="settings" size={14} /> Configure
           </a>
-          <a className="button" href={formatRoute({ page: 'new', ...place, study: true })}>
+          <a className="button" href={formatRoute({ page: 'new', ...form, study: true })}>
             <Icon name="study" size={14} /> New sweep
           </a>
           <span className={styles.time}>{problem === null && <EstimatedTime time={time} />}</span>

@@ -11,9 +11,9 @@ import styles from './preset-card.module.css';
 interface PresetCardProps {
   card: Card;
   run: StartRun;
-  /** Whether starting is disabled. */
+  /** True if starting is disabled. */
   blocked: boolean;
-  /** Settings that differ from the preset's. */
+  /** Settings that differ from those of the preset. */
   set: Settings;
   /** GPU memory in bytes; null if there is no GPU or its memory is unknown. */
   deviceMemory?: number | null;
@@ -45,9 +45,9 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
       </div>
       <p className={styles.summary}>{card.summary}</p>
       <p className={styles.aim}>
-        <span className="faint">Expected:</span> {unbroken(card.expects)}
+        <span className="faint">Expected:</span> {withFixedSpaces(card.expects)}
       </p>
-      {card.deviceBytes !== null && <DeviceNeed bytes={card.deviceBytes} available={deviceMemory} />}
+      {card.deviceBytes !== null && <MemoryNeed bytes={card.deviceBytes} available={deviceMemory} />}
       <div className={styles.foot}>
         <Button
           icon="play"
@@ -60,7 +60,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
         <a
           className="button"
           data-kind="quiet"
-          href={formatRoute({ page: 'new', from: { preset: card.id }, set: texts(set) })}
+          href={formatRoute({ page: 'new', from: { preset: card.id }, set: settingsToText(set) })}
           aria-label={`Configure ${title}, ${card.algorithm}`}
         >
           Configure
@@ -71,19 +71,19 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
 }
 
 /** Keeps a number and its percent sign on one line. */
-export const unbroken = (text: string): string => text.replaceAll(' %', '\u00a0%');
+export const withFixedSpaces = (text: string): string => text.replaceAll(' %', '\u00a0%');
 
 /** Converts settings to strings for a URL. */
-export const texts = (set: Settings): Record<string, string> =>
+export const settingsToText = (set: Settings): Record<string, string> =>
   Object.fromEntries(Object.entries(set).map(([path, value]) => [path, String(value)]));
 
-/** The GPU memory that the preset needs, with a warning if this GPU has less. */
-function DeviceNeed({ bytes, available }: { bytes: number; available: number | null }) {
-  const small = available !== null && available < bytes;
+/** Shows the GPU memory that the preset needs, with a warning if this GPU has less. */
+function MemoryNeed({ bytes, available }: { bytes: number; available: number | null }) {
+  const tooSmall = available !== null && available < bytes;
   return (
-    <p className={styles.need} data-small={small || undefined}>
+    <p className={styles.need} data-small={tooSmall || undefined}>
       <span className="faint">Needs</span> about {Math.ceil(bytes / 1e9)} GB of GPU memory
-      {small && `; this GPU has ${gigabytes(available)}`}
+      {tooSmall && `; this GPU has ${gigabytes(available)}`}
     </p>
   );
 }

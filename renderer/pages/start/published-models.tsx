@@ -23,17 +23,17 @@ interface PublishedModelsProps {
   set: Settings;
 }
 
-/** Presets for published models, which the user must download and which need a GPU. Collapsed without one. */
+/** Presets for published models, which need a download and a GPU. Collapsed if there is no GPU. */
 export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
   const system = useApp((state) => state.system);
   const gpu = system?.devices.find(({ id, available }) => id.startsWith('cuda') && available) ?? null;
-  const [folded, fold] = useState<boolean | null>(null);
-  const open = folded === null ? gpu !== null : !folded;
+  const [collapsed, setCollapsed] = useState<boolean | null>(null);
+  const open = collapsed === null ? gpu !== null : !collapsed;
   const models = [...new Map(cards.map(({ model }) => [model.name, model])).values()];
   return (
     <section aria-labelledby="published-models" className={`panel ${styles.section}`}>
       <h2 id="published-models" className={`${foldHead.head} ${styles.head}`}>
-        <button type="button" aria-expanded={open} onClick={() => fold(open)}>
+        <button type="button" aria-expanded={open} onClick={() => setCollapsed(open)}>
           <Icon name="chevron" size={12} />
           Qwen2.5 on a GPU
           <span className="faint">
@@ -42,7 +42,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
         </button>
       </h2>
       {open && (
-        <Opened
+        <Presets
           {...rest}
           cards={cards}
           models={models}
@@ -57,13 +57,13 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
 const noGpuText = (system: SystemInfo | null) =>
   system ? 'Experiments from the RAGEN paper. No GPU found.' : 'Experiments from the RAGEN paper';
 
-interface OpenedProps extends PublishedModelsProps {
+interface PresetsProps extends PublishedModelsProps {
   models: readonly ModelCard[];
   hasGpu: boolean;
   gpuMemory: number | null;
 }
 
-function Opened({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemory }: OpenedProps) {
+function Presets({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemory }: PresetsProps) {
   const system = useApp((state) => state.system);
   const [name, choose] = useState(models[0]!.name);
   const chosen = models.find((model) => model.name === name) ?? models[0]!;

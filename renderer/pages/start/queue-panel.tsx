@@ -12,13 +12,13 @@ import { useQueueTimes } from './use-queue-times.ts';
 
 /** Queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
 export function QueuePanel() {
-  const waiting = queueOf(useApp((state) => state.runs));
-  const problem = useQueueProblem(waiting.map(({ id }) => id).join());
+  const queued = queueOf(useApp((state) => state.runs));
+  const problem = useQueueProblem(queued.map(({ id }) => id).join());
   const move = useMove();
-  const times = useQueueTimes(waiting);
-  const held = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
-  const [dragged, drag] = useState<string | null>(null);
-  if (waiting.length === 0) return null;
+  const times = useQueueTimes(queued);
+  const blocked = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
+  const [dragged, setDragged] = useState<string | null>(null);
+  if (queued.length === 0) return null;
   return (
     <section aria-labelledby="queue">
       <div className="section-head">
@@ -27,16 +27,16 @@ export function QueuePanel() {
       </div>
       {problem && <ErrorNote error={problem} kind="warning" />}
       <ol className={`panel ${styles.queue}`}>
-        {waiting.map((run, index) => (
-          <Waiting
+        {queued.map((run, index) => (
+          <QueuedRun
             key={run.id}
             run={run}
-            last={index === waiting.length - 1}
+            last={index === queued.length - 1}
             startsIn={times[index] ?? null}
-            held={held}
+            blocked={blocked}
             move={move}
             dragged={dragged === run.id}
-            onDrag={drag}
+            onDrag={setDragged}
             onDrop={() => dragged && dragged !== run.id && void move(dragged, index + 1)}
           />
         ))}
@@ -45,20 +45,20 @@ export function QueuePanel() {
   );
 }
 
-interface WaitingProps {
+interface QueuedRunProps {
   run: RunSummary;
   last: boolean;
   /** Seconds until the run starts; null if unknown. */
   startsIn: number | null;
-  /** A run on the device is paused. */
-  held: boolean;
+  /** True if a paused run blocks the device. */
+  blocked: boolean;
   move: (runId: string, position: number) => Promise<void>;
   dragged: boolean;
   onDrag: (runId: string | null) => void;
   onDrop: () => void;
 }
 
-function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: WaitingProps) {
+function QueuedRun({ run, last, startsIn, blocked, move, dragged, onDrag, onDrop }: QueuedRunProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [over, setOver] = useState(false);
@@ -97,7 +97,11 @@ function Waiting({ run, last, startsIn, held, move, dragged, onDrag, onDrop }: W
       <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
       <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
       <span className={styles.facts}>
-        {startsIn === null ? (held ? 'waiting for a paused run' : 'start time unknown') : startText(startsIn)}
+        {startsIn === null
+          ? blocked
+            ? 'waiting for a paused run'
+            : 'start time unknown'
+          : startText(startsIn)}
       </span>
       <span className={styles.buttons}>
         <IconButton
@@ -136,7 +140,7 @@ function useMove(): (runId: string, position: number) => Promise<void> {
   };
 }
 
-/** The problem that blocks the queue, or null. `ids` are the queued runs. */
+/** Returns the problem that blocks the queue, or null. `ids`: the queued runs. */
 function useQueueProblem(ids: string): ApiError | null {
   const api = useApi();
   const [problem, setProblem] = useState<ApiError | null>(null);

@@ -7,14 +7,14 @@ import { elapsedSeconds, successOf } from '../../components/run-facts.ts';
 import { useApp, useListedRuns } from '../../stores/app-store.ts';
 import styles from './recent-runs.module.css';
 
-const shown = 8;
+const maxRuns = 8;
 
-/** The newest runs. */
+/** Lists the newest runs. */
 export function RecentRuns() {
   const { runs, archived } = useListedRuns();
   const { showArchived, toggleArchived } = useApp();
   if (!runs || runs.length + archived === 0) return null;
-  const listed = runs.slice(0, shown);
+  const listed = runs.slice(0, maxRuns);
   return (
     <section aria-labelledby="recent-runs">
       <div className="section-head">
@@ -65,7 +65,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
 function Row({ run, now }: { run: RunSummary; now: number }) {
   const algorithm = useApp(({ presets }) => presets?.find(({ id }) => id === run.preset)?.algorithm);
   const { evaluation, rollout } = successOf(run);
-  const took = elapsedSeconds(run);
+  const elapsed = elapsedSeconds(run);
   return (
     <tr>
       <th scope="row" className={styles.run}>
@@ -102,7 +102,7 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
       </td>
       <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
       <td className="numeric">{rollout === undefined ? '–' : percent(rollout)}</td>
-      <td className="numeric">{took === null ? '–' : duration(took)}</td>
+      <td className="numeric">{elapsed === null ? '–' : duration(elapsed)}</td>
       <td className="faint">{ago(run.createdAt, now)}</td>
     </tr>
   );

@@ -55,7 +55,7 @@ export function StartPage() {
   );
 }
 
-/** The main preset of the page. */
+/** Returns the main preset of the page. */
 const heroOf = (presets: readonly Card[] | null) =>
   presets?.find((card) => card.model === null && card.alias !== null);
 
@@ -70,14 +70,14 @@ function Presets({ presets }: { presets: readonly Card[] }) {
   const published = presets.flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
   const blocked = Boolean(system?.trainer.problem);
   const set: Settings = automaticAction === 'notify' ? {} : { automatic_action: automaticAction };
-  const of = (ofTask: TaskPresets) => presetOf(ofTask, algorithm);
+  const chosenOf = (presets: TaskPresets) => presetOf(presets, algorithm);
   const shared = { run, blocked, set };
   return (
     <>
       {first && (
         <PageChoices
           algorithms={first}
-          chosen={algorithm === null ? defaultOf(first) : of(first)}
+          chosen={algorithm === null ? defaultOf(first) : chosenOf(first)}
           choose={choose}
           automaticAction={automaticAction}
           chooseAutomaticAction={chooseAutomaticAction}
@@ -87,10 +87,10 @@ function Presets({ presets }: { presets: readonly Card[] }) {
         {first && (
           <Hero
             {...shared}
-            key={of(first).id}
-            card={of(first)}
+            key={chosenOf(first).id}
+            card={chosenOf(first)}
             published={published.filter(
-              (card) => card.title === of(first).title && card.algorithm === of(first).algorithm,
+              (card) => card.title === chosenOf(first).title && card.algorithm === chosenOf(first).algorithm,
             )}
             building={buildingText(system?.trainer)}
           />
@@ -100,11 +100,11 @@ function Presets({ presets }: { presets: readonly Card[] }) {
         ))}
       </div>
       <div className={styles.cards}>
-        {others.map((ofTask) => (
-          <PresetCard key={ofTask[0].task} {...shared} card={of(ofTask)} />
+        {others.map((presetsOfTask) => (
+          <PresetCard key={presetsOfTask[0].task} {...shared} card={chosenOf(presetsOfTask)} />
         ))}
       </div>
-      <p className={styles.said} role="status">
+      <p className={styles.message} role="status">
         {run.message}
       </p>
       <QueuePanel />

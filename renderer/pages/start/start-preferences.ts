@@ -24,12 +24,12 @@ useStartPreferences.subscribe(({ stepsDismissed, sampleDismissed }) =>
 
 /** Reads the stored values and ignores invalid ones, which another version may have written. */
 function stored(): Pick<StartPreferences, 'stepsDismissed' | 'sampleDismissed'> {
-  let written: Record<string, unknown> = {};
+  let parsed: Record<string, unknown> = {};
   try {
-    written = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
+    parsed = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
   } catch {}
   return {
-    stepsDismissed: written.stepsDismissed === true,
-    sampleDismissed: written.sampleDismissed === true,
+    stepsDismissed: parsed.stepsDismissed === true,
+    sampleDismissed: parsed.sampleDismissed === true,
   };
 }

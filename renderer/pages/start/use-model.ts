@@ -6,7 +6,7 @@ import { useApi } from '../../api/context.ts';
 const keyOf = (model: string) => `starpo.model-folder.${model}`;
 
 export interface ChosenModel {
-  /** The folder set by the user; empty to search the known model folders. */
+  /** The folder set by the user; empty to search the model folders. */
   folder: string;
   setFolder: (folder: string) => void;
   /** Null while it is being checked. */
@@ -14,28 +14,28 @@ export interface ChosenModel {
   recheck: () => void;
 }
 
-/** A published model's folder, kept in local storage, and whether a run can start from it. */
+/** Returns a published model's folder, stored in the browser, and whether a run can start from it. */
 export function useModel(model: string): ChosenModel {
   const api = useApi();
   const [folders, setFolders] = useState<Record<string, string>>({});
   const folder = folders[model] ?? localStorage.getItem(keyOf(model)) ?? '';
-  const [checked, setChecked] = useState<{ at: string; state: ModelState } | null>(null);
-  const [round, setRound] = useState(0);
-  const at = `${round} ${model} ${folder}`;
+  const [checked, setChecked] = useState<{ key: string; state: ModelState } | null>(null);
+  const [check, setCheck] = useState(0);
+  const key = `${check} ${model} ${folder}`;
 
   useEffect(() => {
     let active = true;
     api.call('models.inspect', { model, ...(folder === '' ? {} : { folder }) }).then(
-      (state) => active && setChecked({ at, state }),
+      (state) => active && setChecked({ key, state }),
       (cause) => {
         const problem = asFailure(cause).toApiError();
-        if (active) setChecked({ at, state: { folder: null, parameters: null, problem } });
+        if (active) setChecked({ key, state: { folder: null, parameters: null, problem } });
       },
     );
     return () => {
       active = false;
     };
-  }, [api, model, folder, at]);
+  }, [api, model, folder, key]);
 
   const setFolder = useCallback(
     (chosen: string) => {
@@ -47,7 +47,7 @@ export function useModel(model: string): ChosenModel {
   return {
     folder,
     setFolder,
-    state: checked?.at === at ? checked.state : null,
-    recheck: () => setRound((last) => last + 1),
+    state: checked?.key === key ? checked.state : null,
+    recheck: () => setCheck((last) => last + 1),
   };
 }

@@ -3,7 +3,7 @@ import type { RolloutFile } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** The newest rollout file of a run, updated during training; null if there is none, undefined while loading. */
+/** Returns the newest rollout file of a run, updated during training; null if there is none, undefined while loading. */
 export function useNewestRollout(runId: string | null): RolloutFile | null | undefined {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');

@@ -4,7 +4,7 @@ import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** Presets with their time estimates, refreshed when the page opens; null while loading. */
+/** Returns the presets with time estimates, refreshed when the page opens; null while loading. */
 export function usePresets(): PresetCard[] | null {
   const api = useApi();
   const report = useApp((state) => state.report);

@@ -4,21 +4,22 @@ import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
-/** Seconds until each queued run starts, next first, assuming that it starts when all runs before it end. Null after
- * the first run with an unknown duration, such as a paused one.
+/**
+ * Returns the seconds until each queued run starts, next first, assuming that it starts when all runs before it
+ * have ended. Null after the first run with an unknown duration, such as a paused one.
  */
-export function useQueueTimes(waiting: readonly RunSummary[]): (number | null)[] {
+export function useQueueTimes(queued: readonly RunSummary[]): (number | null)[] {
   const api = useApi();
   const runs = useApp((state) => state.runs);
   const live = runs?.filter(({ status }) => isLive(status)) ?? [];
-  const [lengths, setLengths] = useState<Record<string, number | null>>({});
-  const unknown = waiting.find(({ id }) => lengths[id] === undefined)?.id;
+  const [durations, setDurations] = useState<Record<string, number | null>>({});
+  const unknown = queued.find(({ id }) => durations[id] === undefined)?.id;
   useEffect(() => {
     if (unknown === undefined) return;
     let active = true;
     api.call('configs.check', { run: unknown }).then(
-      ({ time }) => active && setLengths((previous) => ({ ...previous, [unknown]: time?.seconds ?? null })),
-      () => active && setLengths((previous) => ({ ...previous, [unknown]: null })),
+      ({ time }) => active && setDurations((previous) => ({ ...previous, [unknown]: time?.seconds ?? null })),
+      () => active && setDurations((previous) => ({ ...previous, [unknown]: null })),
     );
     return () => {
       active = false;
@@ -30,11 +31,11 @@ export function useQueueTimes(waiting: readonly RunSummary[]): (number | null)[]
       latest === null || etaSeconds === null ? null : Math.max(latest, etaSeconds),
     0,
   );
-  return waiting.map(({ id, iteration, iterations }) => {
+  return queued.map(({ id, iteration, iterations }) => {
     const start = at;
-    const length = lengths[id] ?? null;
-    // A stopped run only has its remaining iterations to do.
-    at = at === null || length === null ? null : at + length * (1 - iteration / iterations);
+    const seconds = durations[id] ?? null;
+    // A stopped run only trains its remaining iterations.
+    at = at === null || seconds === null ? null : at + seconds * (1 - iteration / iterations);
     return start;
   });
 }

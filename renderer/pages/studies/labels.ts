@@ -8,7 +8,7 @@ export const stateLabels: Record<StudyState, string> = {
   completed: 'Completed',
 };
 
-/** The title of a sweep's base, which is a preset, a run or a checkpoint (`run@iteration`). */
+/** Returns the title of a sweep's base, which is a preset, a run or a checkpoint (`run@iteration`). */
 export function useBaseTitle(base: string): string {
   const preset = useApp(({ presets }) => presets?.find(({ id, alias }) => id === base || alias === base));
   const [runId, iteration] = base.split('@');

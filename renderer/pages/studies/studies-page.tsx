@@ -51,18 +51,18 @@ function StudyList({ studies }: { studies: StudySummary[] }) {
   );
 }
 
-/** Maximum number of names shown. */
-const shown = 3;
+/** Maximum number of settings shown. */
+const maxSettings = 3;
 
 function Row({ study, now }: { study: StudySummary; now: number }) {
   const { id, name, base, state, runs, points, seeds, created } = study;
-  const words = useBaseTitle(base);
-  const others = points.length - shown;
+  const baseTitle = useBaseTitle(base);
+  const others = points.length - maxSettings;
   return (
     <tr>
       <th scope="row" className={styles.name}>
         <a href={formatRoute({ page: 'study', studyId: id })}>{name}</a>
-        <span className={styles.base}>{words}</span>
+        <span className={styles.base}>{baseTitle}</span>
       </th>
       <td>
         {stateLabels[state]}
@@ -75,7 +75,7 @@ function Row({ study, now }: { study: StudySummary; now: number }) {
         </span>
       </td>
       <td className={styles.points}>
-        {points.slice(0, shown).join('; ')}
+        {points.slice(0, maxSettings).join('; ')}
         {others > 0 && `; and ${others} more`}
       </td>
       <td className="numeric">{seeds.length}</td>

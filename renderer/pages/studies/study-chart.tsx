@@ -8,8 +8,8 @@ import styles from './study-page.module.css';
 
 /** CSS pixels. The chart is drawn at its layout width, so its text matches the page. */
 const rowHeight = 44;
-const widest = 1100;
-const letter = 7;
+const maxWidth = 1100;
+const letterWidth = 7;
 /** Maximum share of the width for names. */
 const namesShare = 0.36;
 const ticks = [0, 0.25, 0.5, 0.75, 1];
@@ -25,15 +25,15 @@ interface StudyChartProps {
 
 /** Success before and after training per setting: means with 95 % intervals, and each run. The table has the same numbers. */
 export function StudyChart({ rows, environment, references }: StudyChartProps) {
-  const { ref, width: room } = useWidth();
-  const width = Math.min(widest, room);
+  const { ref, width: available } = useWidth();
+  const width = Math.min(maxWidth, available);
   const top = references.length > 0 ? referenceHeight : 0;
   const height = rows.length * rowHeight + 28 + top;
-  const longest = Math.max(...rows.map(({ name }) => name.length)) * letter;
+  const longest = Math.max(...rows.map(({ name }) => name.length)) * letterWidth;
   const names = Math.min(longest, namesShare * width);
-  const letters = Math.floor(names / letter);
+  const letters = Math.floor(names / letterWidth);
   const left = names + 20;
-  const place: Place = (share) => left + share * (width - 28 - left);
+  const xOf: XOf = (share) => left + share * (width - 28 - left);
   return (
     <figure className={`panel ${styles.chart}`}>
       <figcaption>
@@ -47,14 +47,8 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
           <svg width={width} height={height} role="img" aria-label={chartText(rows, references)}>
             {ticks.map((share) => (
               <g key={share}>
-                <line
-                  className={styles.grid}
-                  x1={place(share)}
-                  x2={place(share)}
-                  y1={top + 4}
-                  y2={height - 22}
-                />
-                <text className={styles.tick} x={place(share)} y={height - 6} textAnchor="middle">
+                <line className={styles.grid} x1={xOf(share)} x2={xOf(share)} y1={top + 4} y2={height - 22} />
+                <text className={styles.tick} x={xOf(share)} y={height - 6} textAnchor="middle">
                   {percent(share, 0)}
                 </text>
               </g>
@@ -63,12 +57,12 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
               <g key={label}>
                 <line
                   className={styles.reference}
-                  x1={place(value)}
-                  x2={place(value)}
+                  x1={xOf(value)}
+                  x2={xOf(value)}
                   y1={top}
                   y2={height - 22}
                 />
-                <text className={styles.tick} x={place(value)} y={top - 4} textAnchor="middle">
+                <text className={styles.tick} x={xOf(value)} y={top - 4} textAnchor="middle">
                   {label}
                 </text>
               </g>
@@ -79,8 +73,8 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
                   {shortened(row.name, letters)}
                   <title>{row.name}</title>
                 </text>
-                <Whisker place={place} estimate={row.before} cells={row.cells} y={-8} kind="before" />
-                <Whisker place={place} estimate={row.after} cells={row.cells} y={8} kind="after" />
+                <Whisker xOf={xOf} estimate={row.before} cells={row.cells} y={-8} kind="before" />
+                <Whisker xOf={xOf} estimate={row.after} cells={row.cells} y={8} kind="after" />
               </g>
             ))}
           </svg>
@@ -91,26 +85,26 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
 }
 
 /** Maps a share in [0, 1] to an x coordinate. */
-type Place = (share: number) => number;
+type XOf = (share: number) => number;
 
 interface WhiskerProps {
-  place: Place;
+  xOf: XOf;
   estimate: Estimate | null;
   cells: readonly StudyCell[];
   y: number;
   kind: 'before' | 'after';
 }
 
-function Whisker({ place, estimate, cells, y, kind }: WhiskerProps) {
+function Whisker({ xOf, estimate, cells, y, kind }: WhiskerProps) {
   return (
     <g className={styles[kind]} transform={`translate(0 ${y})`}>
       {cells.map(({ seed, [kind]: share }) =>
-        share === null ? null : <circle key={seed} className={styles.run} cx={place(share)} cy={0} r={2.5} />,
+        share === null ? null : <circle key={seed} className={styles.run} cx={xOf(share)} cy={0} r={2.5} />,
       )}
       {estimate && estimate.low !== null && estimate.high !== null && (
-        <line className={styles.interval} x1={place(estimate.low)} x2={place(estimate.high)} y1={0} y2={0} />
+        <line className={styles.interval} x1={xOf(estimate.low)} x2={xOf(estimate.high)} y1={0} y2={0} />
       )}
-      {estimate && <circle className={styles.mean} cx={place(estimate.mean)} cy={0} r={4.5} />}
+      {estimate && <circle className={styles.mean} cx={xOf(estimate.mean)} cy={0} r={4.5} />}
     </g>
   );
 }

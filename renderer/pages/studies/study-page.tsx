@@ -22,19 +22,19 @@ export function StudyPage({ studyId }: { studyId: string }) {
   const study = useStudy(studyId);
   return (
     <div className="page">
-      {study === 'gone' && (
+      {study === 'missing' && (
         <Empty title="Sweep not found">
           <a href={formatRoute({ page: 'studies' })}>All sweeps</a>
         </Empty>
       )}
-      {study && study !== 'gone' && <Loaded study={study} />}
+      {study && study !== 'missing' && <Loaded study={study} />}
     </div>
   );
 }
 
 function Loaded({ study: { summary, table } }: { study: Study }) {
   const { name, base, state, runs, environment } = summary;
-  const words = useBaseTitle(base);
+  const baseTitle = useBaseTitle(base);
   const references = useReferences(table);
   useTitle(name);
   return (
@@ -45,7 +45,7 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
           <p className="muted">
             {stateLabels[state]}: {runs.completed} of {runs.total} runs completed
             {runs.active > 0 && `, ${runs.active} queued or running`}
-            {runs.failed > 0 && `, ${runs.failed} failed`}. Based on {words}.
+            {runs.failed > 0 && `, ${runs.failed} failed`}. Based on {baseTitle}.
           </p>
         </div>
         <div className={styles.actions}>
@@ -61,15 +61,15 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
 }
 
 /** Settings that determine the reference lines. */
-const decisive = /^(environments\.|start\.model$)/;
+const referenceSettings = /^(environments\.|start\.model$)/;
 
-/** Random success, the optimum and the paper's result, if all runs share the environment and model. */
+/** Returns random success, the optimum and the paper's result, if all runs share the environment and model. */
 function useReferences(table: Study['table']): Reference[] {
-  const differ = table.some(({ set }) => Object.keys(set).some((path) => decisive.test(path)));
-  const made = differ
+  const differ = table.some(({ set }) => Object.keys(set).some((path) => referenceSettings.test(path)));
+  const cell = differ
     ? undefined
     : table.flatMap(({ cells }) => cells).find(({ status }) => status !== 'missing');
-  const run = useQuery('runs.get', made ? { runId: made.runId } : null, 0);
+  const run = useQuery('runs.get', cell ? { runId: cell.runId } : null, 0);
   return useMemo(() => (run.value ? sharedReferences([run.value.config]) : []), [run.value]);
 }
 

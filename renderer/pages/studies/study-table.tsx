@@ -107,9 +107,9 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
-  const words = status === 'missing' ? 'Not created' : statusLabel(status);
+  const seedStatus = status === 'missing' ? 'Not created' : statusLabel(status);
   const dot = <span className="status-dot" data-status={status} aria-hidden="true" />;
-  const label = `Seed ${seed}: ${words}`;
+  const label = `Seed ${seed}: ${seedStatus}`;
   if (status === 'missing')
     return (
       <span className="tag" title={label}>

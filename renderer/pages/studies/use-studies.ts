@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { createCatchUp } from '../../stores/catch-up.ts';
 
-/** All sweeps, oldest first; null while loading. */
+/** Returns all sweeps, oldest first; null while loading. */
 export function useStudies(): StudySummary[] | null {
   const api = useApi();
   const [studies, setStudies] = useState<StudySummary[] | null>(null);
@@ -21,7 +21,7 @@ export function useStudies(): StudySummary[] | null {
             () => api.call('studies.list', {}),
             (list) => setStudies(list),
           )
-          .catch(unlessLost);
+          .catch(reportUnlessLost);
       }),
     ];
     return () => {
@@ -33,41 +33,42 @@ export function useStudies(): StudySummary[] | null {
 
 function withStudy(loaded: StudySummary[], id: string, summary: StudySummary | null): StudySummary[] {
   if (!summary) return loaded.filter((study) => study.id !== id);
-  const place = loaded.findIndex((study) => study.id === id);
-  return place < 0 ? [...loaded, summary] : loaded.with(place, summary);
+  const index = loaded.findIndex((study) => study.id === id);
+  return index < 0 ? [...loaded, summary] : loaded.with(index, summary);
 }
 
-/** A sweep with its table; null while loading, `gone` if it doesn't exist. Changes during a request cause one more request
- * after it.
+/**
+ * Returns a sweep with its table; null while loading, `missing` if it doesn't exist. Changes during a request
+ * cause another request.
  */
-export function useStudy(studyId: string): Study | null | 'gone' {
+export function useStudy(studyId: string): Study | null | 'missing' {
   const api = useApi();
-  const [loaded, setLoaded] = useState<{ id: string; study: Study | 'gone' } | null>(null);
+  const [loaded, setLoaded] = useState<{ id: string; study: Study | 'missing' } | null>(null);
   useEffect(() => {
     let active = true;
-    let asking = false;
+    let pending = false;
     let again = false;
-    const show = (study: Study | 'gone') => active && setLoaded({ id: studyId, study });
-    async function ask(): Promise<void> {
-      again = asking;
-      if (asking) return;
-      asking = true;
+    const show = (study: Study | 'missing') => active && setLoaded({ id: studyId, study });
+    async function request(): Promise<void> {
+      again = pending;
+      if (pending) return;
+      pending = true;
       try {
         show(await api.call('studies.get', { studyId }));
       } catch (cause) {
-        if ((cause as { code?: string }).code === 'study_unknown') show('gone');
-        else unlessLost(cause);
+        if ((cause as { code?: string }).code === 'study_unknown') show('missing');
+        else reportUnlessLost(cause);
       }
-      asking = false;
-      if (again && active) await ask();
+      pending = false;
+      if (again && active) await request();
     }
     const stops = [
       api.on('study', (notice) => {
         if (notice.studyId !== studyId) return;
-        if (notice.summary) void ask();
-        else show('gone');
+        if (notice.summary) void request();
+        else show('missing');
       }),
-      onOpen(api, () => void ask()),
+      onOpen(api, () => void request()),
     ];
     return () => {
       active = false;
@@ -78,11 +79,11 @@ export function useStudy(studyId: string): Study | null | 'gone' {
 }
 
 /** Calls back after every (re)connection, because notices may have been missed. */
-const onOpen = (api: Api, ask: () => void) =>
+const onOpen = (api: Api, callback: () => void) =>
   api.onState((connection) => {
-    if (connection === 'open') ask();
+    if (connection === 'open') callback();
   });
 
-function unlessLost(cause: unknown): void {
+function reportUnlessLost(cause: unknown): void {
   if (!isConnectionLost(cause)) useApp.getState().report(cause);
 }

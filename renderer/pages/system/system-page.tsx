@@ -18,13 +18,13 @@ import { TensorBoard } from './tensor-board.tsx';
 import { useMachine } from './use-machine.ts';
 
 /** Minimum and maximum number of samples in a gauge: 5 and 30 minutes. */
-const leastRoom = 60;
-const mostRoom = 360;
+const minSamples = 60;
+const maxSamples = 360;
 
 /** Hardware use, checks, data folder and preferences. */
 export function SystemPage() {
-  const [again, setAgain] = useState(0);
-  const { machine, samples, interval, findings, problem } = useMachine(again);
+  const [check, setCheck] = useState(0);
+  const { machine, samples, interval, findings, problem } = useMachine(check);
   useTitle('System');
   return (
     <div className={`page ${styles.page}`}>
@@ -41,7 +41,7 @@ export function SystemPage() {
       <section className={`panel ${styles.section}`} aria-label="Checks">
         <div className={styles.head}>
           <h2>Checks</h2>
-          <Button kind="quiet" icon="reset" onClick={() => setAgain(again + 1)}>
+          <Button kind="quiet" icon="reset" onClick={() => setCheck(check + 1)}>
             Check again
           </Button>
         </div>
@@ -65,13 +65,13 @@ function Gauges({
   samples: MachineSample[];
   interval: number;
 }) {
-  const shown = samples.slice(-mostRoom);
-  const room = Math.max(leastRoom, shown.length);
-  const span = `${Math.round((room * interval) / 60_000)} min`;
+  const shown = samples.slice(-maxSamples);
+  const capacity = Math.max(minSamples, shown.length);
+  const span = `${Math.round((capacity * interval) / 60_000)} min`;
   const now = shown.at(-1);
   if (!now) return null;
   const diskUsed = machine.diskBytes - now.diskFreeBytes;
-  const of = (part: number | null | undefined, whole: number | null) =>
+  const shareOf = (part: number | null | undefined, whole: number | null) =>
     part == null || !whole ? null : Math.min(1, part / whole);
   return (
     <section className={styles.gauges} aria-label="Gauges">
@@ -80,23 +80,25 @@ function Gauges({
         value={percent(now.cpu, 0)}
         note={`${machine.cores} cores`}
         shares={shown.map(({ cpu }) => cpu)}
-        room={room}
+        capacity={capacity}
         span={span}
       />
       <Gauge
         title="Memory"
         value={bytes(now.memoryBytes)}
         note={`of ${bytes(machine.memoryBytes)}`}
-        shares={shown.map(({ memoryBytes }) => of(memoryBytes, machine.memoryBytes))}
-        room={room}
+        shares={shown.map(({ memoryBytes }) => shareOf(memoryBytes, machine.memoryBytes))}
+        capacity={capacity}
         span={span}
       />
       <Gauge
         title="Data folder disk"
         value={`${bytes(now.diskFreeBytes)} free`}
         note={`${bytes(diskUsed)} of ${bytes(machine.diskBytes)} used`}
-        shares={shown.map(({ diskFreeBytes }) => of(machine.diskBytes - diskFreeBytes, machine.diskBytes))}
-        room={room}
+        shares={shown.map(({ diskFreeBytes }) =>
+          shareOf(machine.diskBytes - diskFreeBytes, machine.diskBytes),
+        )}
+        capacity={capacity}
         span={span}
       />
       {inOrder(machine.gpus, (gpu, index) => {
@@ -112,7 +114,7 @@ function Gauges({
             value={at?.busy == null ? 'utilization unknown' : `${percent(at.busy, 0)} busy`}
             note={facts.filter((fact) => fact !== null).join(', ')}
             shares={shown.map(({ gpus }) => gpus[index]?.busy ?? null)}
-            room={room}
+            capacity={capacity}
             span={span}
           />
         );
@@ -131,11 +133,11 @@ const findingNames: Record<string, string> = {
 
 function Findings({ findings }: { findings: Finding[] | null }) {
   if (!findings) return <p className="faint">Checking…</p>;
-  const amiss = findings.filter(({ fine }) => !fine).length;
+  const failed = findings.filter(({ fine }) => !fine).length;
   return (
     <>
       <p className={styles.verdict} role="status">
-        {amiss === 0 ? 'Ready to train.' : `${amiss} of ${findings.length} need attention.`}
+        {failed === 0 ? 'Ready to train.' : `${failed} of ${findings.length} need attention.`}
       </p>
       <ul className={styles.findings}>
         {inOrder(findings, ({ name, fine, detail, advice }) => (
@@ -144,8 +146,8 @@ function Findings({ findings }: { findings: Finding[] | null }) {
             <span className="visually-hidden">{fine ? 'OK:' : 'Needs attention:'}</span>
             <strong>{findingNames[name] ?? name}</strong>
             <div>
-              <p>{sentence(detail)}</p>
-              {advice && <p className="muted">{sentence(advice)}</p>}
+              <p>{capitalized(detail)}</p>
+              {advice && <p className="muted">{capitalized(advice)}</p>}
             </div>
           </li>
         ))}
@@ -155,7 +157,7 @@ function Findings({ findings }: { findings: Finding[] | null }) {
 }
 
 /** Capitalizes the trainer's message, except for names, numbers and paths. */
-const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*:? )/, (letter) => letter.toUpperCase());
+const capitalized = (text: string) => text.replace(/^[a-z](?=[a-z]*:? )/, (letter) => letter.toUpperCase());
 
 function About({ machine }: { machine: Machine | null }) {
   const system = useApp((state) => state.system);
@@ -219,12 +221,12 @@ function Diagnostics() {
   const report = useApp((state) => state.report);
   const [busy, setBusy] = useState(false);
   const [message, setMessage] = useState('');
-  async function make(): Promise<void> {
+  async function create(): Promise<void> {
     setBusy(true);
     setMessage('');
     try {
-      const made = await api.call('machine.diagnostics', {});
-      setMessage((await saveExport(api, made)) ?? 'Not saved');
+      const files = await api.call('machine.diagnostics', {});
+      setMessage((await saveExport(api, files)) ?? 'Not saved');
     } catch (cause) {
       report(cause);
     } finally {
@@ -239,7 +241,7 @@ function Diagnostics() {
         logs. Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
       </p>
       <div className={styles.preference}>
-        <Button icon="download" onClick={() => void make()} disabled={busy}>
+        <Button icon="download" onClick={() => void create()} disabled={busy}>
           {busy ? 'Creating…' : 'Create diagnostics file'}
         </Button>
         <span className="faint" role="status">

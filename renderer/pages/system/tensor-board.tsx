@@ -4,20 +4,20 @@ import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './system-page.module.css';
 
-/** Turns TensorBoard logging on or off for the data folder, so for all its users. */
+/** Turns TensorBoard logging on or off for the whole data folder. */
 export function TensorBoard() {
   const api = useApi();
   const state = useApp(({ tensorBoard }) => tensorBoard);
   const [busy, perform] = useAction();
   if (!state) return null;
   const { on, folder, problem } = state;
-  const turn = () =>
+  const toggle = () =>
     perform(async () => useApp.setState({ tensorBoard: await api.call('tensorBoard.set', { on: !on }) }));
   return (
     <section className={`panel ${styles.section}`} aria-label="TensorBoard">
       <h2>TensorBoard</h2>
       <label className={styles.switch}>
-        <input type="checkbox" checked={on} aria-busy={busy} onChange={turn} />
+        <input type="checkbox" checked={on} aria-busy={busy} onChange={toggle} />
         Write TensorBoard files during training
       </label>
       <p className="muted">
@@ -28,15 +28,15 @@ export function TensorBoard() {
       {problem && <ErrorNote error={problem} kind="warning" />}
       {on && (
         <dl className={`${styles.facts} ${styles.copied}`}>
-          <Copied name="Folder" text={folder} />
-          <Copied name="Command" text={`tensorboard --logdir ${forShell(folder)}`} />
+          <CopyableText name="Folder" text={folder} />
+          <CopyableText name="Command" text={`tensorboard --logdir ${forShell(folder)}`} />
         </dl>
       )}
     </section>
   );
 }
 
-function Copied({ name, text }: { name: string; text: string }) {
+function CopyableText({ name, text }: { name: string; text: string }) {
   const notify = useApp((state) => state.notify);
   const report = useApp((state) => state.report);
   const copy = () => void navigator.clipboard.writeText(text).then(() => notify(`${name} copied.`), report);

@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 
 /** Number of samples in an hour. */
-const kept = 720;
+const maxSamples = 720;
 
 interface MachineState {
   machine: Machine | null;
@@ -16,44 +16,44 @@ interface MachineState {
   problem: ApiError | null;
 }
 
-const unknown: MachineState = { machine: null, samples: [], interval: 0, findings: null, problem: null };
+const initialState: MachineState = { machine: null, samples: [], interval: 0, findings: null, problem: null };
 
-/** Hardware use and checks, updated while the page is open. Increase `again` to rerun the checks. */
-export function useMachine(again: number): MachineState {
+/** Returns hardware use and checks, updated while the page is open. Increase `check` to rerun the checks. */
+export function useMachine(check: number): MachineState {
   const api = useApi();
   const connected = useApp(({ connection }) => connection === 'open');
-  const [state, setState] = useState(unknown);
+  const [state, setState] = useState(initialState);
   useEffect(() => {
     if (!connected) return;
-    let current = true;
+    let active = true;
     const fail = (cause: unknown) =>
-      current && setState((before) => ({ ...before, problem: asFailure(cause).toApiError() }));
+      active && setState((before) => ({ ...before, problem: asFailure(cause).toApiError() }));
     const stop = api.on('machine', (sample) =>
-      setState((before) => ({ ...before, samples: [...before.samples, sample].slice(-kept) })),
+      setState((before) => ({ ...before, samples: [...before.samples, sample].slice(-maxSamples) })),
     );
     api
       .call('machine.gauges', {})
       .then(
         ({ machine, samples, interval }) =>
-          current && setState((before) => ({ ...before, machine, samples, interval, problem: null })),
+          active && setState((before) => ({ ...before, machine, samples, interval, problem: null })),
       )
       .catch(fail);
     return () => {
-      current = false;
+      active = false;
       stop();
     };
   }, [api, connected]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `again` reruns the effect.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `check` reruns the effect.
   useEffect(() => {
     if (!connected) return;
-    let current = true;
+    let active = true;
     api.call('machine.findings', {}).then(
-      (findings) => current && setState((before) => ({ ...before, findings })),
-      (cause) => current && setState((before) => ({ ...before, problem: asFailure(cause).toApiError() })),
+      (findings) => active && setState((before) => ({ ...before, findings })),
+      (cause) => active && setState((before) => ({ ...before, problem: asFailure(cause).toApiError() })),
     );
     return () => {
-      current = false;
+      active = false;
     };
-  }, [api, connected, again]);
+  }, [api, connected, check]);
   return state;
 }

@@ -34,12 +34,12 @@ export function Side({ title, file: { iteration, evaluation }, episodeId }: Side
         <span className="spacer" />
         <a href={formatRoute({ page: 'replay', runId, evaluation, episodeId })}>Open in Replay</a>
       </header>
-      {replay ? <Playing replay={replay} /> : <Empty title="Loading the episode…" />}
+      {replay ? <Player replay={replay} /> : <Empty title="Loading the episode…" />}
     </section>
   );
 }
 
-function Playing({ replay }: { replay: Replay }) {
+function Player({ replay }: { replay: Replay }) {
   const current = useCurrentTurn();
   const turn = replay.turns[current];
   return (
@@ -48,7 +48,7 @@ function Playing({ replay }: { replay: Replay }) {
         <Board replay={replay} />
       </div>
       <Caption replay={replay} />
-      <div className={styles.words}>
+      <div className={styles.turn}>
         <h3>
           Turn {current + 1} <span className="faint">of {replay.turns.length}</span>
         </h3>

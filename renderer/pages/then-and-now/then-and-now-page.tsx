@@ -129,7 +129,7 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
           <select value={at} onChange={({ target }) => go(Number(target.value))}>
             {learned.map(({ group, late: { actions } }, index) => (
               <option key={group} value={index}>
-                Level {group + 1}, {actions} {actions === 1 ? 'move' : 'moves'}
+                Level {group + 1}, {actions} {actions === 1 ? 'action' : 'actions'}
               </option>
             ))}
           </select>
@@ -151,26 +151,26 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
         <ReplayView store={stores[1]}>
           <Side title="Now" file={span.late} episodeId={pair.late.id} />
         </ReplayView>
-        <Between files={files} span={span} level={pair.group + 1} />
+        <ClipPanel files={files} span={span} level={pair.group + 1} />
       </div>
       <TogetherControls stores={stores} act={act} />
     </>
   );
 }
 
-interface BetweenProps {
+interface ClipPanelProps {
   files: readonly EpisodeFile[];
   span: Span;
   level: number;
 }
 
 /** A clip of the same level at the checkpoints in between. */
-function Between({ files, span: { set, late }, level }: BetweenProps) {
+function ClipPanel({ files, span: { set, late }, level }: ClipPanelProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;
   const result = useClip({ runId, files, set, upTo: late.iteration, level });
   return (
-    <section className={`panel ${styles.between}`}>
+    <section className={`panel ${styles.clip}`}>
       <h2>Over time</h2>
       <ClipPlayer runId={runId} name={name} result={result} />
     </section>

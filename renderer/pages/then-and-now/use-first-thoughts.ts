@@ -6,8 +6,8 @@ import { useApp } from '../../stores/app-store.ts';
 export type FirstThoughts = ReadonlyMap<string, string>;
 
 /**
- * Returns the beginning of each episode's first reasoning, by episode id; null until loaded. Files that
- * can't be read have none: opening their episodes shows the error.
+ * Returns the beginning of each episode's first reasoning, by episode id; null until loaded. Unreadable
+ * files have none; opening their episodes shows the error.
  */
 export function useFirstThoughts(runId: string, files: readonly EpisodeFile[]): FirstThoughts | null {
   const api = useApi();
@@ -21,13 +21,13 @@ export function useFirstThoughts(runId: string, files: readonly EpisodeFile[]): 
     let active = true;
     const requests: { runId: string; iteration: number; split: string; evaluation: string | null }[] =
       JSON.parse(key);
-    const answers = requests.map((request) =>
+    const responses = requests.map((request) =>
       api.call('rollouts.boards', request).then(
         ({ episodes }) => episodes.map(({ summary, thought }) => [summary.id, thought] as const),
         () => [],
       ),
     );
-    Promise.all(answers).then((found) => active && setLoaded({ key, thoughts: new Map(found.flat()) }));
+    Promise.all(responses).then((found) => active && setLoaded({ key, thoughts: new Map(found.flat()) }));
     return () => {
       active = false;
     };

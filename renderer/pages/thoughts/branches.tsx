@@ -7,13 +7,13 @@ interface BranchesProps {
   branches: readonly Branch[];
   /** Number of episodes in the iteration. */
   total: number;
-  /** The run, and a lookup of an episode that begins with a branch's words. */
   runId: string;
+  /** Returns an episode that starts with the branch's words. */
   episodeOf: (branch: Branch) => string | null;
   label?: string;
 }
 
-/** A branch's height is its frequency; its continuations are to the right. Nested lists make the tree accessible. */
+/** Draws branches: the height is the frequency, continuations are to the right. Nested lists make the tree accessible. */
 export function Branches({ branches, label, ...tree }: BranchesProps) {
   return (
     <ul className={styles.branches} aria-label={label}>
@@ -39,7 +39,7 @@ function Box({
 }: Omit<BranchesProps, 'branches' | 'label'> & { branch: Branch }) {
   const { text, more, count, successes, opening, whole, branches } = branch;
   const share = count > 0 ? successes / count : 0;
-  const words = (
+  const content = (
     <>
       <span className={styles.text}>
         {text}
@@ -58,21 +58,21 @@ function Box({
       <span className={styles.success} style={{ width: `${100 * share}%` }} aria-hidden="true" />
     </>
   );
-  const look = {
+  const props = {
     className: styles.box,
     'data-size': count >= total / 3 ? 'large' : undefined,
     'data-leaf': branches.length === 0 || undefined,
     style: { '--share': `${100 * share}%` } as React.CSSProperties,
   };
   const episodeId = opening === null ? null : episodeOf(branch);
-  if (episodeId === null) return <div {...look}>{words}</div>;
+  if (episodeId === null) return <div {...props}>{content}</div>;
   return (
     <a
-      {...look}
+      {...props}
       href={formatRoute({ page: 'replay', runId, episodeId, thought: { text: opening!, whole } })}
       title={`${opening}\n${count} of ${total}, ${percent(share, 0)} successful`}
     >
-      {words}
+      {content}
     </a>
   );
 }

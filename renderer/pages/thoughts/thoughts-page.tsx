@@ -16,16 +16,15 @@ import { Branches } from './branches.tsx';
 import styles from './thoughts-page.module.css';
 
 /** Milliseconds per iteration while playing. */
-const pace = 900;
+const iterationTime = 900;
 /** Sizes in pixels. */
-const leastColumn = 185;
-const leastHeight = 420;
-/** More than the height of a line of text, so that frequent branches are higher than rare ones. */
+const minColumn = 185;
+const minHeight = 420;
+/** Higher than a line of text, so that frequent branches are higher than rare ones. */
 const leafHeight = 38;
 
 /**
- * Shows the first reasoning of all episodes as a tree of words. In an Echo Trap, the branches merge into
- * one. Must be inside a RunView.
+ * Shows the first reasoning of all episodes as a tree of words. In an Echo Trap, few branches remain. Must be inside a RunView.
  */
 export function ThoughtsPage({ iteration }: { iteration: number | null }) {
   const runId = useRun((state) => state.runId);
@@ -65,10 +64,10 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
       </header>
       {failure && <ErrorNote error={failure} />}
       {loaded && shown === null && (
-        <Empty title="No thoughts yet">They appear when the first training rollout is complete.</Empty>
+        <Empty title="No reasoning yet">They appear when the first training rollout is complete.</Empty>
       )}
       {thoughts?.missing && (
-        <Empty title={`No thoughts of iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>
+        <Empty title={`No reasoning for iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>
       )}
       {thoughts && !thoughts.missing && <Tree runId={runId} thoughts={thoughts} />}
     </div>
@@ -92,13 +91,13 @@ function Iterations({ iterations, shown, ready }: IterationsProps) {
   const last = iterations.length - 1;
   const go = (index: number) =>
     navigate({ page: 'thoughts', runId, iteration: iterations[index] ?? null }, true);
-  const goOn = useRef(go);
-  goOn.current = go;
+  const latestGo = useRef(go);
+  latestGo.current = go;
 
   useEffect(() => {
     if (!playing || !ready) return;
     if (at >= last) return setPlaying(false);
-    const timer = setTimeout(() => goOn.current(at + 1), pace);
+    const timer = setTimeout(() => latestGo.current(at + 1), iterationTime);
     return () => clearTimeout(timer);
   }, [playing, ready, at, last]);
 
@@ -128,7 +127,7 @@ function Iterations({ iterations, shown, ready }: IterationsProps) {
           }}
         />
       </label>
-      <span className={styles.at}>
+      <span className={styles.iteration}>
         Iteration <strong>{shown}</strong>
       </span>
     </div>
@@ -137,7 +136,7 @@ function Iterations({ iterations, shown, ready }: IterationsProps) {
 
 function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
   const { ref, width } = useWidth();
-  const depth = Math.min(6, Math.max(2, Math.floor(width / leastColumn)));
+  const depth = Math.min(6, Math.max(2, Math.floor(width / minColumn)));
   const branches = useMemo(
     () =>
       thoughtTree(thoughts.thoughts, {
@@ -166,7 +165,7 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
         style={
           {
             '--column': `${Math.floor(width / depth)}px`,
-            minHeight: Math.max(leastHeight, leavesOf(branches) * leafHeight),
+            minHeight: Math.max(minHeight, leavesOf(branches) * leafHeight),
           } as React.CSSProperties
         }
       >
@@ -176,7 +175,7 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
             total={thoughts.episodes}
             runId={runId}
             episodeOf={episodeOf}
-            label={`First thoughts of iteration ${thoughts.iteration}`}
+            label={`First reasoning of iteration ${thoughts.iteration}`}
           />
         )}
       </div>
@@ -195,7 +194,7 @@ function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
         <dd>{episodes}</dd>
       </div>
       <div>
-        <dt>Distinct first thoughts</dt>
+        <dt>Distinct first reasoning</dt>
         <dd>{thoughts.length}</dd>
       </div>
       <div>

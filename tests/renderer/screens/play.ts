@@ -65,7 +65,7 @@ export function playLevels(levels: number) {
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.getByRole('button', { name: 'Not now' }).click();
     for (let level = 1; level <= levels; level += 1) {
-      await page.getByRole('group', { name: 'Your moves' }).waitFor();
+      await page.getByRole('group', { name: 'Your actions' }).waitFor();
       for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowDown'])
         await page.keyboard.press(key);
       await page.getByRole('button', { name: 'Play again', exact: true }).waitFor();

@@ -298,7 +298,7 @@ function measuredFor(samples: number): Steps {
 }
 
 async function colourTokens(page: Page): Promise<void> {
-  await page.getByLabel('Colour tokens by').selectOption('entropies');
+  await page.getByLabel('Color tokens by').selectOption('entropies');
   await page.locator('[data-own-keys]').first().focus();
 }
 

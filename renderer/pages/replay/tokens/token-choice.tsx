@@ -10,14 +10,14 @@ interface TokenChoiceProps {
   onChoose: (measure: Measure | null) => void;
 }
 
-/** Selects the value that colours tokens, and shows the legend. */
+/** Selects the measure that colors tokens, and shows the legend. */
 export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
   const available = tokens ? measuresOf(tokens) : [];
   const scale = tokens && measure ? scaleOf(tokens, measure) : null;
   return (
     <div className={styles.choice}>
       <label>
-        <span className="faint">Colour tokens by</span>{' '}
+        <span className="faint">Color tokens by</span>{' '}
         <select
           value={measure ?? ''}
           onChange={({ target }) => onChoose((target.value || null) as Measure | null)}

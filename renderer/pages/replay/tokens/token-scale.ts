@@ -3,15 +3,15 @@ import { number, signed } from '../../../components/format.ts';
 
 export type TokenTurn = EpisodeTokens['turns'][number];
 
-/** Values by which tokens can be coloured. */
+/** Measures by which tokens can be colored. */
 export type Measure = 'entropies' | 'logprobs' | 'advantages' | 'values';
 
 interface MeasureLabels {
   label: string;
   unit: string;
-  /** Meaning of the colours. */
+  /** Meaning of the colors. */
   meaning: string;
-  /** True if there are two colours around 0. */
+  /** True if there is one color on either side of 0. */
   signed: boolean;
 }
 
@@ -52,11 +52,11 @@ export interface Scale {
   /** Ends of the legend. */
   from: number;
   to: number;
-  /** Returns -1 to 1: strength of the colour; negative values use the second colour. */
+  /** Returns -1 to 1: strength of the color; negative values use the second color. */
   strength: (value: number | null) => number;
 }
 
-/** Returns one scale for all turns of an episode, so that colours are comparable. */
+/** Returns one scale for all turns of an episode, so that colors are comparable. */
 export function scaleOf({ turns }: EpisodeTokens, measure: Measure): Scale {
   const values = turns.flatMap((turn) => turn[measure] ?? []).filter((value) => value !== null);
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
@@ -65,30 +65,30 @@ export function scaleOf({ turns }: EpisodeTokens, measure: Measure): Scale {
     return measures[measure].signed ? value / largest : Math.abs(value) / largest;
   };
   if (measures[measure].signed) return { from: -largest, to: largest, strength };
-  // A log-probability of 0 means certain; less likely tokens have stronger colours.
+  // A log-probability of 0 means certain; less likely tokens have stronger colors.
   return { from: 0, to: measure === 'logprobs' ? -largest : largest, strength };
 }
 
 /** Describes a token's values. */
 export function describeToken(turn: TokenTurn, at: number): string {
   const value = (of: Measure) => turn[of]?.[at];
-  const words: string[] = [];
+  const parts: string[] = [];
   const add = (of: Measure, text: (value: number) => string) => {
-    const found = value(of);
-    if (typeof found === 'number') words.push(`${measures[of].label.toLowerCase()} ${text(found)}`);
+    const measured = value(of);
+    if (typeof measured === 'number') parts.push(`${measures[of].label.toLowerCase()} ${text(measured)}`);
   };
   add('entropies', (entropy) => `${number(entropy)} nats`);
   add('logprobs', (logprob) => `${number(logprob)} (${probability(logprob)})`);
   add('advantages', signed);
   add('values', signed);
-  return words.join(' · ');
+  return parts.join(' · ');
 }
 
-/** `37 %`, `0.02 %`. */
+/** Formats the probability: `37 %`, `0.02 %`. */
 function probability(logprob: number): string {
   const share = 100 * Math.exp(logprob);
   return `${share >= 1 || share === 0 ? share.toFixed(0) : share.toPrecision(1)} %`;
 }
 
 /** Makes white space visible. */
-export const visible = (text: string) => text.replaceAll('\n', '⏎\n').replaceAll('\t', '⇥');
+export const withVisibleSpace = (text: string) => text.replaceAll('\n', '⏎\n').replaceAll('\t', '⇥');

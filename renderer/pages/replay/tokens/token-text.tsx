@@ -1,6 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, useState } from 'react';
 import { inOrder } from '../../../components/in-order.ts';
-import { describeToken, type Measure, type Scale, type TokenTurn, visible } from './token-scale.ts';
+import { describeToken, type Measure, type Scale, type TokenTurn, withVisibleSpace } from './token-scale.ts';
 import styles from './tokens.module.css';
 
 interface TokenTextProps {
@@ -10,7 +10,7 @@ interface TokenTextProps {
 }
 
 /**
- * Shows a turn's sampled tokens, coloured by a measure. The pointer and the arrow keys show a token's
+ * Shows a turn's sampled tokens, colored by a measure. The pointer and the arrow keys show a token's
  * values. Without the run's tokenizer, tokens are shown as numbers.
  */
 export function TokenText({ turn, measure, scale }: TokenTextProps) {
@@ -30,11 +30,11 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
   if (count === 0) return <p className="faint">No sampled tokens.</p>;
   return (
     <div>
-      {/* biome-ignore lint/a11y/useSemanticElements: no element of HTML is a text that the arrow keys go through. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: HTML has no element for a text with arrow-key navigation. */}
       <div
         className={`${styles.scale} ${styles.text}`}
         role="group"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is used by the keyboard: the arrow keys go from token to token.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys select tokens.
         tabIndex={0}
         data-own-keys
         aria-label={`${count} sampled tokens; use the arrow keys`}
@@ -43,21 +43,21 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
         onBlur={() => setFocused(null)}
         onPointerLeave={() => setPointed(null)}
       >
-        {inOrder(turn.logprobs, (_, place) => (
+        {inOrder(turn.logprobs, (_, index) => (
           <span
             className={styles.token}
-            data-at={place === at || undefined}
-            style={colour(scale.strength(turn[measure]?.[place] ?? null))}
-            onPointerEnter={() => setPointed(place)}
+            data-at={index === at || undefined}
+            style={background(scale.strength(turn[measure]?.[index] ?? null))}
+            onPointerEnter={() => setPointed(index)}
           >
-            {turn.texts ? visible(turn.texts[place] ?? '') : place + 1}
+            {turn.texts ? withVisibleSpace(turn.texts[index] ?? '') : index + 1}
           </span>
         ))}
       </div>
       <p className={styles.values} role="status">
         {at !== null && (
           <>
-            <strong>{turn.texts?.[at] ? `“${visible(turn.texts[at])}”` : `Token ${at + 1}`}</strong>{' '}
+            <strong>{turn.texts?.[at] ? `“${withVisibleSpace(turn.texts[at])}”` : `Token ${at + 1}`}</strong>{' '}
             {describeToken(turn, at)}
           </>
         )}
@@ -66,8 +66,8 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
   );
 }
 
-/** Limited, so that the text stays readable. */
-function colour(strength: number): CSSProperties {
+/** Returns the background for a strength in [-1, 1]. */
+function background(strength: number): CSSProperties {
   const share = Math.round(Math.min(1, Math.abs(strength)) * 100);
   if (share === 0) return {};
   const end = strength > 0 ? 'var(--token-more)' : 'var(--token-less)';

@@ -4,11 +4,11 @@ import { useApi } from '../../../api/context.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 
-/** Loads an episode's sampled tokens if `asked`; null while loading. */
+/** Loads an episode's sampled tokens if `enabled`. Returns null while loading. */
 export function useTokens(
   evaluation: string | null,
   episodeId: string,
-  asked: boolean,
+  enabled: boolean,
 ): EpisodeTokens | null {
   const api = useApi();
   const runId = useRun((state) => state.runId);
@@ -17,7 +17,7 @@ export function useTokens(
   const key = `${runId} ${evaluation} ${episodeId}`;
   const [loaded, setLoaded] = useState<{ key: string; tokens: EpisodeTokens } | null>(null);
   useEffect(() => {
-    if (!asked || connection !== 'open') return;
+    if (!enabled || connection !== 'open') return;
     let active = true;
     api
       .call('rollouts.tokens', { runId, evaluation, episodeId })
@@ -26,6 +26,6 @@ export function useTokens(
     return () => {
       active = false;
     };
-  }, [api, report, connection, runId, evaluation, episodeId, asked, key]);
+  }, [api, report, connection, runId, evaluation, episodeId, enabled, key]);
   return loaded?.key === key ? loaded.tokens : null;
 }

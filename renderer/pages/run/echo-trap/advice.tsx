@@ -21,10 +21,10 @@ interface AdviceListProps {
  * configuration.
  */
 export function AdviceList({ run, advice, alertId }: AdviceListProps) {
-  const offered = offeredOf(run, advice);
-  const best = offered.find(({ preferred }) => preferred) ?? offered[0];
+  const possibleAdvice = possibleActions(run, advice);
+  const best = possibleAdvice.find(({ preferred }) => preferred) ?? possibleAdvice[0];
   if (!best) return null;
-  const others = offered.filter((each) => each !== best);
+  const others = possibleAdvice.filter((each) => each !== best);
   const commands = others.filter(({ action }) => action.kind === 'command');
   const changes = others.filter(({ action }) => action.kind === 'rollback');
   return (
@@ -35,7 +35,7 @@ export function AdviceList({ run, advice, alertId }: AdviceListProps) {
         <ul className={styles.commands}>
           {commands.map((each) => (
             <li key={each.id}>
-              <Act run={run} advice={each} alertId={alertId} />
+              <ActionButton run={run} advice={each} alertId={alertId} />
               <span className={styles.why}>{each.why}</span>
             </li>
           ))}
@@ -60,7 +60,7 @@ export function AdviceList({ run, advice, alertId }: AdviceListProps) {
   );
 }
 
-function Item({ run, advice, alertId }: ActProps) {
+function Item({ run, advice, alertId }: ActionProps) {
   const { title, why, preferred, action } = advice;
   return (
     <div className={styles.item} data-preferred={preferred || undefined}>
@@ -72,13 +72,13 @@ function Item({ run, advice, alertId }: ActProps) {
         <p className={styles.why}>{why}</p>
         {action.kind === 'rollback' && <Changes changes={action.changes} />}
       </div>
-      <Act run={run} advice={advice} alertId={alertId} />
+      <ActionButton run={run} advice={advice} alertId={alertId} />
     </div>
   );
 }
 
-/** Skips actions that are impossible in the run's status: a run that has ended can't be paused. */
-export function offeredOf({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
+/** Returns the actions that are possible in the run's status. For example, a run that has ended can't be paused. */
+export function possibleActions({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
   const possible = ({ acts, action }: Advice) =>
     acts &&
     (action.kind === 'rollback' || (isLive(status) && !(action.command === 'pause' && status === 'paused')));
@@ -92,7 +92,7 @@ const icons: Record<Extract<AdviceAction, { kind: 'command' }>['command'], IconN
 };
 const commandLabels = { pause: 'Pause', checkpoint: 'Checkpoint now', stop: 'Stop' };
 
-interface ActProps {
+interface ActionProps {
   run: RunSummary;
   advice: Advice;
   /** The alert that the action answers. */
@@ -100,15 +100,15 @@ interface ActProps {
 }
 
 /** The button of a suggested action. Stopping and rolling back ask for confirmation. */
-export function Act({ run, advice, alertId }: ActProps) {
+export function ActionButton({ run, advice, alertId }: ActionProps) {
   const { action } = advice;
   const api = useApi();
   const report = useApp((state) => state.report);
-  const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'done'>('idle');
+  const [state, setState] = useState<'idle' | 'confirming' | 'busy' | 'done'>('idle');
   const [result, setResult] = useState('');
-  const asks = action.kind === 'rollback' || action.command === 'stop';
+  const needsConfirmation = action.kind === 'rollback' || action.command === 'stop';
 
-  async function take(): Promise<void> {
+  async function perform(): Promise<void> {
     setState('busy');
     try {
       const {
@@ -129,22 +129,22 @@ export function Act({ run, advice, alertId }: ActProps) {
     }
   }
 
-  if (state === 'asking') {
+  if (state === 'confirming') {
     const question =
       action.kind === 'rollback'
-        ? `${isLive(run.status) ? 'Stops this run (kept) and starts' : 'Starts'} a new one from the last checkpoint up to iteration ${action.notAfter}.`
+        ? `${isLive(run.status) ? 'Stops this run, which is kept, and starts' : 'Starts'} a new run from its last checkpoint up to iteration ${action.notAfter}.`
         : 'Writes a checkpoint and stops the run. You can resume it later.';
     return (
       <fieldset className={styles.question}>
         <legend>{question}</legend>
-        <Button kind="primary" onClick={() => void take()}>
+        <Button kind="primary" onClick={() => void perform()}>
           {action.kind === 'rollback' ? 'Roll back' : 'Stop'}
         </Button>
         <Button onClick={() => setState('idle')}>Cancel</Button>
       </fieldset>
     );
   }
-  const words = action.kind === 'rollback' ? 'Roll back and continue' : commandLabels[action.command];
+  const label = action.kind === 'rollback' ? 'Roll back and continue' : commandLabels[action.command];
   return (
     <span className={styles.act}>
       <span className="faint" role="status">
@@ -154,10 +154,10 @@ export function Act({ run, advice, alertId }: ActProps) {
         kind={advice.preferred ? 'primary' : 'plain'}
         icon={action.kind === 'rollback' ? 'fork' : icons[action.command]}
         disabled={state === 'busy'}
-        onClick={() => (asks ? setState('asking') : void take())}
-        label={`${words}: ${advice.title}`}
+        onClick={() => (needsConfirmation ? setState('confirming') : void perform())}
+        label={`${label}: ${advice.title}`}
       >
-        {state === 'busy' ? 'Working…' : words}
+        {state === 'busy' ? 'Working…' : label}
       </Button>
     </span>
   );
@@ -174,8 +174,8 @@ function Changes({ changes }: { changes: readonly SettingChange[] }) {
         return (
           <li key={path} className={styles.change}>
             <span title={path}>{settingFacts(path).title}</span>
-            {before !== undefined && <s>{shown(before)}</s>}
-            <strong>{shown(value)}</strong>
+            {before !== undefined && <s>{settingText(before)}</s>}
+            <strong>{settingText(value)}</strong>
           </li>
         );
       })}
@@ -183,7 +183,7 @@ function Changes({ changes }: { changes: readonly SettingChange[] }) {
   );
 }
 
-const shown = (value: unknown): string => {
+const settingText = (value: unknown): string => {
   if (typeof value === 'number') {
     const rounded = Number(value.toPrecision(3));
     return Math.abs(rounded) >= 0.001 || rounded === 0 ? String(rounded) : rounded.toExponential();

@@ -24,7 +24,7 @@ const newestFirst = (alerts: readonly TrapAlert[]) =>
 export const newestOpen = (alerts: readonly TrapAlert[]): TrapAlert | undefined =>
   newestFirst(alerts).find((alert) => isOpen(alert, Date.now()));
 
-/** Lists alerts, newest first; older ones are shortened. Answered alerts have a panel of their own. */
+/** Lists open alerts, newest first, with older ones shortened, and answered alerts in a panel. */
 export function Alerts({
   runId,
   alerts,
@@ -44,7 +44,7 @@ export function Alerts({
       {open.length > 0 && (
         <ul aria-label="Alerts">
           {open.map((alert, index) => (
-            <Item key={alert.id} runId={runId} alert={alert} signals={signals} brief={index > 0} />
+            <Item key={alert.id} runId={runId} alert={alert} signals={signals} short={index > 0} />
           ))}
         </ul>
       )}
@@ -52,7 +52,7 @@ export function Alerts({
         <Panel title="Answered alerts" note={String(answered.length)}>
           <ul aria-label="Answered alerts">
             {answered.map((alert) => (
-              <Item key={alert.id} runId={runId} alert={alert} signals={signals} brief={false} />
+              <Item key={alert.id} runId={runId} alert={alert} signals={signals} short={false} />
             ))}
           </ul>
         </Panel>
@@ -61,23 +61,24 @@ export function Alerts({
   );
 }
 
-const snooze = 3_600_000;
+/** One hour in ms. */
+const snoozeTime = 3_600_000;
 
 interface ItemProps {
   runId: string;
   alert: TrapAlert;
   signals: EchoTrap['signals'];
-  brief: boolean;
+  short: boolean;
 }
 
-function Item({ runId, alert, signals, brief }: ItemProps) {
+function Item({ runId, alert, signals, short }: ItemProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const { level, message, iteration, since, regime, state } = alert;
   const { word, tone } = levelLabel(level);
   const meaning = signals.find(({ series }) => series !== '' && series === alert.series)?.meaning;
-  const answer = (how: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
-    void api.call('alerts.answer', { runId, alertId: alert.id, ...how }).catch(report);
+  const answer = (change: Pick<Input<'alerts.answer'>, 'state' | 'until'>) =>
+    void api.call('alerts.answer', { runId, alertId: alert.id, ...change }).catch(report);
   const open = isOpen(alert, Date.now());
   return (
     <li className={styles.alert} data-tone={open ? tone : 'calm'}>
@@ -93,14 +94,14 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           )}
           {!open && <span className="badge">{state}</span>}
         </p>
-        {!brief && <p>{message}</p>}
-        {brief && alert.series !== null && alert.value !== null && (
+        {!short && <p>{message}</p>}
+        {short && alert.series !== null && alert.value !== null && (
           <p className={styles.seen}>
             {metricTitle(alert.series)} {number(alert.value)}
             {alert.baseline !== null && alert.baseline !== 0 && `, baseline ${number(alert.baseline)}`}
           </p>
         )}
-        {!brief && meaning && <p className={styles.seen}>{meaning}</p>}
+        {!short && meaning && <p className={styles.seen}>{meaning}</p>}
         {alert.action && <ActionLine action={alert.action} />}
       </div>
       {open && (
@@ -113,7 +114,7 @@ function Item({ runId, alert, signals, brief }: ItemProps) {
           </Button>
           <Button
             kind="quiet"
-            onClick={() => answer({ state: 'snoozed', until: Date.now() + snooze })}
+            onClick={() => answer({ state: 'snoozed', until: Date.now() + snoozeTime })}
             label={`Snooze for 1 hour: ${word} at iteration ${iteration}`}
           >
             Snooze for 1 hour

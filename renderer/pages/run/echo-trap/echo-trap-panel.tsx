@@ -13,7 +13,7 @@ import { IndicatorRow, Indicators } from './indicators.tsx';
 import { RegimeMap } from './regime-map.tsx';
 import { Risk, Signals } from './signals.tsx';
 
-/** Shows the state of the Echo Trap monitor: one line while the run is healthy, all evidence from a warning on. */
+/** Shows the state of the Echo Trap monitor: one line while the run is healthy, and all evidence after a warning. */
 export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const trap = useRun((state) => state.echoTrap);
   const alerts = trapAlerts(useRun((state) => state.alerts));
@@ -24,7 +24,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   if (!trap) return null;
   const open = chosen?.alarmed === alarmed ? chosen.open : alarmed;
   const { word, tone } = stateLabels[trap.state];
-  const waiting = alerts.filter((alert) => isOpen(alert, Date.now())).length;
+  const openAlerts = alerts.filter((alert) => isOpen(alert, Date.now())).length;
   return (
     <section
       className={`panel ${styles.panel}`}
@@ -47,9 +47,9 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
           <strong className={styles.tone}>{word}</strong>
           <span className={styles.since}>{sinceText(trap)}</span>
           <span className="spacer" />
-          {waiting > 0 && (
+          {openAlerts > 0 && (
             <span className="badge">
-              {waiting} alert{waiting === 1 ? '' : 's'}
+              {openAlerts} alert{openAlerts === 1 ? '' : 's'}
             </span>
           )}
           <IndicatorRow indicators={trap.indicators} />
@@ -69,7 +69,7 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
     <div className={styles.body}>
       <div>
         <p className={styles.summary}>{trap.summary}</p>
-        <Course history={trap.history} />
+        <StateHistory history={trap.history} />
       </div>
       <Indicators indicators={trap.indicators} />
       {run.lastAction && <ActionLine action={run.lastAction} />}
@@ -86,16 +86,16 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
           <RegimeMap map={trap.map} />
         </div>
       </div>
-      <Foot calibration={trap.calibration} />
+      <Footer calibration={trap.calibration} />
     </div>
   );
 }
 
 /** Lists the monitor's previous states. */
-function Course({ history }: Pick<EchoTrap, 'history'>) {
+function StateHistory({ history }: Pick<EchoTrap, 'history'>) {
   if (history.length < 2) return null;
   return (
-    <ol className={styles.course} aria-label="State history">
+    <ol className={styles.history} aria-label="State history">
       {history.slice(-8).map(({ iteration, state }) => (
         <li key={`${iteration} ${state}`}>
           {stateLabels[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
@@ -105,7 +105,7 @@ function Course({ history }: Pick<EchoTrap, 'history'>) {
   );
 }
 
-function Foot({ calibration }: Pick<EchoTrap, 'calibration'>) {
+function Footer({ calibration }: Pick<EchoTrap, 'calibration'>) {
   const { source, models, runs, note } = calibration;
   const how = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
   const many = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';

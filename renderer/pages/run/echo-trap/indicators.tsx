@@ -4,7 +4,7 @@ import { number } from '../../../components/format.ts';
 import { indicatorLabels, indicatorStateLabels } from '../../../components/trap-labels.ts';
 import styles from './indicators.module.css';
 
-/** The four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
+/** Shows the four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
 export function Indicators({ indicators }: { indicators: readonly TrapIndicator[] }) {
   return (
     <ul className={styles.indicators} aria-label="Echo Trap indicators">
@@ -17,13 +17,13 @@ export function Indicators({ indicators }: { indicators: readonly TrapIndicator[
 
 function Indicator({ indicator }: { indicator: TrapIndicator }) {
   const { name, state, series, value, baseline, since } = indicator;
-  const words = indicatorLabels[name];
+  const label = indicatorLabels[name];
   return (
-    <li className={styles.indicator} data-state={state} title={words.meaning}>
+    <li className={styles.indicator} data-state={state} title={label.meaning}>
       <Dot state={state} />
       <div>
         <p className={styles.name}>
-          {words.name} <strong>{indicatorStateLabels[state]}</strong>
+          {label.name} <strong>{indicatorStateLabels[state]}</strong>
         </p>
         <p className={styles.figures}>
           {value === null ? (
@@ -34,9 +34,9 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
               {baseline !== null && <span>baseline {number(baseline)}</span>}
             </>
           )}
-          {since !== null && <span>since {since}</span>}
+          {since !== null && <span>since iteration {since}</span>}
         </p>
-        {series !== '' && metricTitle(series) !== words.name && (
+        {series !== '' && metricTitle(series) !== label.name && (
           <p className={styles.series}>{metricTitle(series)}</p>
         )}
       </div>
@@ -44,7 +44,7 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
   );
 }
 
-/** The indicators in one line, as shapes with a text alternative. */
+/** Shows the indicators in one line, as shapes with a text alternative. */
 export function IndicatorRow({ indicators }: { indicators: readonly TrapIndicator[] }) {
   const text = indicators
     .map(({ name, state }) => `${indicatorLabels[name].name} ${indicatorStateLabels[state]}`)
@@ -61,7 +61,7 @@ export function IndicatorRow({ indicators }: { indicators: readonly TrapIndicato
   );
 }
 
-/** On: filled, with an exclamation mark. Off: an empty ring. No data: a dashed ring. */
+/** Draws a filled dot with an exclamation mark (on), an empty ring (off) or a dashed ring (no data). */
 function Dot({ state }: Pick<TrapIndicator, 'state'>) {
   return (
     <svg className={styles.dot} width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">

@@ -5,7 +5,7 @@ import { inOrder } from '../../../components/in-order.ts';
 import { regimeLabels } from '../../../components/trap-labels.ts';
 import styles from './regime-map.module.css';
 
-/** The four regimes. Entropy grows upwards, dependence on the level to the right. */
+/** The four regimes. Entropy increases upward, dependence on the level to the right. */
 const regions = [
   { regime: 'template', row: 0, column: 0 },
   { regime: 'healthy', row: 0, column: 1 },
@@ -13,7 +13,7 @@ const regions = [
   { regime: 'compressed', row: 1, column: 1 },
 ] as const satisfies { regime: TrapRegime; row: number; column: number }[];
 
-const measured = 'diagnostics/';
+const measuredPrefix = 'diagnostics/';
 /** The setting's title in the form for a new run. */
 const diagnosticsEvery = settingFacts('diagnostics.every').title;
 
@@ -22,7 +22,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
   const { regime, position, trail, cross, series } = map;
   if (!position && trail.length === 0) return <NoData series={series} />;
   const scale = scaleOf(map);
-  const here = position ?? trail.at(-1)!;
+  const current = position ?? trail.at(-1)!;
   const split = scale({ iteration: 0, ...cross });
   return (
     <figure className={styles.map} aria-label="Regime map">
@@ -46,8 +46,8 @@ export function RegimeMap({ map }: { map: Regimes }) {
         <Trail points={trail.map(scale)} />
         <span
           className={styles.here}
-          style={{ left: `${scale(here).x}%`, top: `${scale(here).y}%` }}
-          title={describe(here)}
+          style={{ left: `${scale(current).x}%`, top: `${scale(current).y}%` }}
+          title={describe(current)}
         />
       </div>
       <span className={styles.upwards} aria-hidden="true">
@@ -58,9 +58,9 @@ export function RegimeMap({ map }: { map: Regimes }) {
       </span>
       <figcaption>
         <strong>{regimeLabels[regime].word}</strong>
-        {regime !== 'unknown' && `: ${regimeLabels[regime].meaning}`}. <span>{describe(here)}</span>
-        <span className="visually-hidden">{course(trail)}</span>
-        {!series.dependence.startsWith(measured) && (
+        {regime !== 'unknown' && `: ${regimeLabels[regime].meaning}`}. <span>{describe(current)}</span>
+        <span className="visually-hidden">{describeStart(trail)}</span>
+        {!series.dependence.startsWith(measuredPrefix) && (
           <span className={styles.source}>
             {' '}
             Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}”
@@ -73,12 +73,12 @@ export function RegimeMap({ map }: { map: Regimes }) {
 }
 
 function NoData({ series }: Pick<Regimes, 'series'>) {
-  const off = series.dependence === '' || series.dependence.startsWith(measured);
+  const isOff = series.dependence === '' || series.dependence.startsWith(measuredPrefix);
   return (
     <div className={styles.none} role="note" aria-label="Regime map">
-      <p className={styles.noneTitle}>{off ? 'No data: diagnostics are off' : 'No data yet'}</p>
+      <p className={styles.noneTitle}>{isOff ? 'No data: diagnostics are off' : 'No data yet'}</p>
       <p>
-        {off
+        {isOff
           ? `The map needs the mutual information between reasoning and level. Set “${diagnosticsEvery}” to 5 in a new run or in a fork of this one.`
           : 'The map appears once entropy and mutual information have been measured.'}
       </p>
@@ -86,14 +86,14 @@ function NoData({ series }: Pick<Regimes, 'series'>) {
   );
 }
 
-interface Place {
+interface Point {
   /** Percent from the left and from the top. */
   x: number;
   y: number;
 }
 
 /** Returns a scale from 0 to the largest point on each axis. */
-function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => Place {
+function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => Point {
   const all = [...trail, ...(position ? [position] : [])];
   const right = Math.max(1, 1.3 * cross.dependence, ...all.map(({ dependence }) => dependence)) * 1.05;
   const top = Math.max(1, 1.3 * cross.entropy, ...all.map(({ entropy }) => entropy)) * 1.08;
@@ -102,7 +102,7 @@ function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => P
 }
 
 /** Draws the trail; older segments are fainter. */
-function Trail({ points }: { points: Place[] }) {
+function Trail({ points }: { points: Point[] }) {
   return (
     <svg className={styles.trail} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
       {inOrder(points.slice(1), ({ x, y }, index) => {
@@ -120,7 +120,7 @@ const share = (value: number) => `${Math.round(value * 100)} %`;
 const describe = ({ iteration, entropy, dependence }: RegimePoint) =>
   `Iteration ${iteration}: entropy ${share(entropy)} of its initial value, dependence ${share(dependence)} of its maximum.`;
 
-function course(trail: readonly RegimePoint[]): string {
+function describeStart(trail: readonly RegimePoint[]): string {
   const first = trail[0];
   return first && trail.length > 1 ? ` Started at ${describe(first).replace(/^I/, 'i')}` : '';
 }

@@ -21,7 +21,7 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
   const parts = signals
     .filter(({ contribution }) => shortScore(contribution) !== '0')
     .toSorted((a, b) => b.contribution - a.contribution);
-  const whole = Math.max(1, risk);
+  const scale = Math.max(1, risk);
   return (
     <div className={styles.risk}>
       <p>
@@ -39,10 +39,10 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
           <span
             key={name}
             title={`${title}: ${shortScore(contribution)}`}
-            style={{ width: `${(100 * contribution) / whole}%` }}
+            style={{ width: `${(100 * contribution) / scale}%` }}
           />
         ))}
-        <i style={{ left: `${100 / whole}%` }} />
+        <i style={{ left: `${100 / scale}%` }} />
       </div>
     </div>
   );
@@ -51,7 +51,7 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
 /** Rounds down, so that a score just below the warning level isn't shown as 1. */
 const shortScore = (score: number) => String(Math.floor(100 * score) / 100);
 
-/** Lists the signals that are on or contribute to the risk, each with its series and threshold. The rest is folded. */
+/** Lists the signals that are active or contribute to the risk, each with its series and threshold. The rest is collapsed. */
 export function Signals({ signals, series }: { signals: readonly TrapSignal[]; series: RunSeries }) {
   const [all, setAll] = useState(false);
   const ordered = signals.toSorted((a, b) => b.contribution - a.contribution || Number(b.on) - Number(a.on));
@@ -95,9 +95,9 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
           </>
         )}
         {shortScore(contribution) !== '0' && <span>adds {shortScore(contribution)}</span>}
-        <Means signal={signal} series={series} />
+        <BucketNote signal={signal} series={series} />
         <span className={styles.since}>
-          {stage === 'setting' ? 'setting' : on ? `on since ${since}` : 'OK'}
+          {stage === 'setting' ? 'setting' : on ? `active since iteration ${since}` : 'OK'}
         </span>
       </p>
       <p className="visually-hidden">
@@ -107,8 +107,8 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   );
 }
 
-/** Notes that the line shows means: the series of a long run comes in buckets of iterations. */
-function Means({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
+/** Notes that the line shows means, if the series of a long run has buckets of iterations. */
+function BucketNote({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   useSyncExternalStore(series.subscribe, () => series.version);
   const counts = series.get(signal.series)?.counts();
   const most = counts?.reduce((high, count) => Math.max(high, count), 1) ?? 1;
@@ -132,7 +132,7 @@ function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
           y="0"
           width={x(1 - at(signal.since))}
           height="30"
-          className={styles.stretch}
+          className={styles.active}
         />
       )}
       {threshold !== null && threshold !== undefined && (
@@ -140,7 +140,7 @@ function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
       )}
       <polyline
         points={points.map((point) => `${x(point.x)},${y(point.y)}`).join(' ')}
-        className={styles.course}
+        className={styles.curve}
       />
     </svg>
   );

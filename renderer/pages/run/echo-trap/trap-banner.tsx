@@ -4,11 +4,11 @@ import { Icon } from '../../../components/icon.tsx';
 import { regimeLabels, sinceText, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
-import { Act, offeredOf } from './advice.tsx';
+import { ActionButton, possibleActions } from './advice.tsx';
 import { newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './trap-banner.module.css';
 
-/** Warns on every page of a live run, with the recommended action. `away` is true on all pages but the run's own. */
+/** Warns on every page of a live run, with the recommended action. `away`: true on all pages except the run's own. */
 export function TrapBanner({ away }: { away: boolean }) {
   const runId = useRun((state) => state.runId);
   const trap = useRun((state) => state.echoTrap);
@@ -19,7 +19,7 @@ export function TrapBanner({ away }: { away: boolean }) {
   if (tone !== 'warning' && tone !== 'critical') return null;
   const { word, meaning: what } = regimeLabels[trap.map.regime];
   const meaning = trap.map.regime === 'unknown' || trap.map.regime === 'healthy' ? '' : `${word}: ${what}.`;
-  const best = offeredOf(run, trap.advice).find(({ preferred }) => preferred);
+  const best = possibleActions(run, trap.advice).find(({ preferred }) => preferred);
   return (
     <div className={styles.banner} data-tone={tone} role="alert">
       <Icon name={toneIcons[tone]} size={18} />
@@ -29,7 +29,7 @@ export function TrapBanner({ away }: { away: boolean }) {
         </strong>{' '}
         {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>Show evidence</a>}
       </p>
-      {best && <Act run={run} advice={best} alertId={alertId} />}
+      {best && <ActionButton run={run} advice={best} alertId={alertId} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { environmentTitle } from '../../../environments/registry.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { readSettings } from './read-settings.ts';
 
-/** `active`: an evaluation is running. A run has one at a time. */
+/** Starts an evaluation. `active`: true while one is running; a run has only one at a time. */
 export function EvaluationForm({ run, active }: { run: RunSummary; active: boolean }) {
   const api = useApi();
   const report = useApp((state) => state.report);
@@ -109,7 +109,7 @@ const examples = (config: EvaluationChoices['environments'][number]['config']) =
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** Returns what can be evaluated. Reloads after every iteration, since checkpoints come and go. */
+/** Returns the checkpoints and environments to choose from. Reloads after every iteration, because checkpoints change. */
 function useChoices({ id: runId, iteration, status }: RunSummary): EvaluationChoices | null {
   const api = useApi();
   const connection = useApp((state) => state.connection);
@@ -117,14 +117,14 @@ function useChoices({ id: runId, iteration, status }: RunSummary): EvaluationCho
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new iteration or status may change the choices
   useEffect(() => {
     if (connection !== 'open') return;
-    let wanted = true;
+    let active = true;
     // Runs with an invalid or newer configuration can't be evaluated; the page reports that elsewhere.
     api
       .call('evaluations.choices', { runId })
-      .then((answer) => wanted && setChoices(answer))
+      .then((result) => active && setChoices(result))
       .catch(() => {});
     return () => {
-      wanted = false;
+      active = false;
     };
   }, [api, connection, runId, iteration, status]);
   return choices;

@@ -92,7 +92,7 @@ export function ExportPage() {
   );
 }
 
-/** Says whether live logging to TensorBoard is on, and where the files are. */
+/** Explains live logging to TensorBoard: how to turn it on, or its folder. */
 function TensorBoardHint({ runId }: { runId: string }) {
   const tensorBoard = useApp((state) => state.tensorBoard);
   if (!tensorBoard) return null;
@@ -115,17 +115,17 @@ function useCheckpoints(runId: string, indexed: boolean): number[] | null {
   const [checkpoints, setCheckpoints] = useState<number[] | null>(null);
   useEffect(() => {
     if (!indexed) return;
-    let current = true;
-    const ask = () =>
+    let active = true;
+    const request = () =>
       void api.call('evaluations.choices', { runId }).then(
-        (choices) => current && setCheckpoints(choices.checkpoints),
+        (choices) => active && setCheckpoints(choices.checkpoints),
         // Imported runs have none.
-        () => current && setCheckpoints([]),
+        () => active && setCheckpoints([]),
       );
-    ask();
-    const stop = api.on('checkpoints', ask, runId);
+    request();
+    const stop = api.on('checkpoints', request, runId);
     return () => {
-      current = false;
+      active = false;
       stop();
     };
   }, [api, runId, indexed]);

@@ -3,7 +3,7 @@ export const directions = ['Left', 'Down', 'Right', 'Up'] as const;
 type Direction = (typeof directions)[number];
 
 export const isDirectional = (actions: readonly string[]): boolean =>
-  actions.length === directions.length && directions.every((way) => actions.includes(way));
+  actions.length === directions.length && directions.every((direction) => actions.includes(direction));
 
 const keys: Record<string, Direction> = {
   ArrowLeft: 'Left',
@@ -12,13 +12,13 @@ const keys: Record<string, Direction> = {
   ArrowUp: 'Up',
 };
 
-/** The move for a key: arrow keys for the four directions, else a digit from 1; null for other keys. */
-export function moveOfKey(key: string, actions: readonly string[]): string | null {
+/** Returns the action for a key: arrow keys for the four directions, otherwise digits from 1; null for other keys. */
+export function actionOfKey(key: string, actions: readonly string[]): string | null {
   if (isDirectional(actions)) return keys[key] ?? null;
   return (/^[1-9]$/.test(key) && actions[Number(key) - 1]) || null;
 }
 
-/** The label of a move's key. */
+/** Returns the label of an action's key. */
 export const keyOf = (action: string, actions: readonly string[]): string =>
   isDirectional(actions)
     ? { Left: '←', Down: '↓', Right: '→', Up: '↑' }[action as Direction]
