@@ -339,10 +339,10 @@ describe('annotations', { timeout: 300_000 }, () => {
     await core.dispose();
     rmSync(join(world.home, 'runs/two/events.jsonl'));
     mkdirSync(join(world.home, 'runs/two/events.jsonl'));
-    const again = await world.core();
-    const { 'runs.log': log } = createHandlers(again);
+    const reopened = await world.core();
+    const { 'runs.log': log } = createHandlers(reopened);
     expect((await log({ runId: 'one' }))[0]).toMatchObject(problem);
-    expect(again.runs.get('two').latest).toMatchObject({ 'evaluation/frozen-lake/success_rate': 0.4 });
+    expect(reopened.runs.get('two').latest).toMatchObject({ 'evaluation/frozen-lake/success_rate': 0.4 });
     expect(world.logged).toEqual([expect.stringMatching(/Following two: EISDIR/)]);
   });
 
@@ -370,8 +370,8 @@ describe('annotations', { timeout: 300_000 }, () => {
 
   test('an adopted run folder is complete and can be resumed', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '2');
-    const there = new World();
-    const theirs = await there.core();
+    const other = new World();
+    const theirs = await other.core();
     const set = { iterations: 3, 'rollout.groups': 1, 'rollout.group_size': 4, 'policy_loss.mini_batch': 4 };
     const runId = await theirs.runs.create({ preset: 'starter-frozen-lake', set });
     await theirs.annotations.annotate({ runId, addTags: ['far'] });
@@ -384,7 +384,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       filter: (path) => !path.endsWith('trainer.lock'),
     });
     await theirs.runs.command(runId, 'stop');
-    await there.close();
+    await other.close();
     renameSync(folder, join(world.home, 'runs', runId));
     const found = await untilRun(core, runId, ({ status }) => status === 'interrupted');
     expect(found.marks.tags).toEqual(['far']);

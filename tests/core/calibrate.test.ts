@@ -14,7 +14,7 @@ import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
-import { type Fate, seriesOf } from './fixtures/trap-series.ts';
+import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
 import { World } from './fixtures/world.ts';
 
 const scored = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): Judged => ({
@@ -161,7 +161,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
 
   function put(
     path: string,
-    fate: Fate,
+    outcome: Outcome,
     { seed = 1, label = true, preset = 'starter-frozen-lake-grpo', rate = null as number | null } = {},
   ) {
     const run = join(folder, path);
@@ -169,7 +169,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const config = structuredClone(findPreset(preset).config);
     if (rate !== null) config.optimizer.learning_rate = rate;
     writeFileSync(join(run, 'run.json'), JSON.stringify(config));
-    const series = seriesOf(fate, { seed }).map(({ iteration, metrics }) => {
+    const series = seriesOf(outcome, { seed }).map(({ iteration, metrics }) => {
       const hasRate = rate !== null && 'actor/learning_rate' in metrics;
       return { iteration, metrics: hasRate ? { ...metrics, 'actor/learning_rate': rate } : metrics };
     });
@@ -184,8 +184,8 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       }),
     );
     writeFileSync(join(run, 'events.jsonl'), `${lines.join('\n')}\n`);
-    const collapsed = { template: 140, chaos: 140, dead: 4 }[fate as string] ?? null;
-    const kind = fate === 'dead' ? 'template' : fate;
+    const collapsed = { template: 140, chaos: 140, dead: 4 }[outcome as string] ?? null;
+    const kind = outcome === 'dead' ? 'template' : outcome;
     if (label) writeFileSync(join(run, 'label.json'), JSON.stringify({ collapsed, kind }));
     return run;
   }

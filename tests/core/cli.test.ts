@@ -237,11 +237,11 @@ describe('starpo', { timeout: 300_000 }, () => {
   );
 
   test('a data folder in use on another machine is reported with the name of the machine', async () => {
-    const held = openDatabase(world.home);
+    const database = openDatabase(world.home);
     const record = { address: 'http://127.0.0.1:9', token: '0'.repeat(64), pid: 42, host: 'gpu-server' };
     writeFileSync(join(world.home, 'host.json'), JSON.stringify(record));
     const { status, errors } = await run('runs');
-    held.close();
+    database.close();
     expect(status).toBe(1);
     expect(errors).toMatch(/^error: .*gpu-server.*42.*\n {2}hint: .*\n {2}details: data_folder_elsewhere\n$/);
   });

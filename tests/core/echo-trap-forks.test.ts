@@ -19,24 +19,24 @@ describe('the monitor of a fork', () => {
   test.each(seeds)(
     "a fork uses its parents' baseline and raises only alerts of its own (seed %i)",
     (seed) => {
-      for (const fate of ['template', 'chaos'] as const) {
-        const points = seriesOf(fate, { seed, fall: 140 });
+      for (const outcome of ['template', 'chaos'] as const) {
+        const points = seriesOf(outcome, { seed, fall: 140 });
         const fork = forkOf(points);
         expect(fork.view()).toBeNull();
         const raised = fork.addAll(rest(points));
-        expect(fork.alarms, fate).toEqual(monitorOf(points).alarms);
-        expect(fork.alarms[0], fate).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
+        expect(fork.alarms, outcome).toEqual(monitorOf(points).alarms);
+        expect(fork.alarms[0], outcome).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
         expect(raised).toEqual(fork.alerts);
         expect(Math.min(...raised.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
         expect(fork.states[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
         expect(fork.view()!.history[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
         expect(fork.view()!.map.trail.length).toBeLessThanOrEqual(rest(points).length);
       }
-      for (const fate of ['healthy', 'solved', 'locked'] as const) {
-        const points = seriesOf(fate, { seed });
+      for (const outcome of ['healthy', 'solved', 'locked'] as const) {
+        const points = seriesOf(outcome, { seed });
         const fork = forkOf(points);
         fork.addAll(rest(points));
-        expect(fork.alarms, fate).toEqual([]);
+        expect(fork.alarms, outcome).toEqual([]);
       }
     },
   );
@@ -52,8 +52,8 @@ describe('the monitor of a fork', () => {
 
   test("the healthy checkpoint falls back to the fork's start, and the parents' baseline survives restarts", () => {
     const points = seriesOf('chaos', { fall: 140 });
-    const whole = forkOf(points);
-    whole.addAll(rest(points));
+    const uninterrupted = forkOf(points);
+    uninterrupted.addAll(rest(points));
     const fork = forkOf(points);
     fork.rewind(0);
     fork.addAll([{ iteration: cut, metrics: { 'evaluation/frozen-lake/success_rate': 0.5 } }]);
@@ -62,8 +62,8 @@ describe('the monitor of a fork', () => {
     expect(fork.view()).toBeNull();
     for (const point of rest(points)) fork.add(point);
     // The evaluation of its own start is an additional value and changes no verdict.
-    expect(fork.states).toEqual(whole.states);
-    expect(fork.alerts).toEqual(whole.alerts);
+    expect(fork.states).toEqual(uninterrupted.states);
+    expect(fork.alerts).toEqual(uninterrupted.alerts);
     const broken = forkOf(points);
     broken.addAll([
       {

@@ -174,11 +174,11 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
       for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
         writeFileSync(join(at, file), '{}');
     };
-    const whole = new Monitor(baseConfig);
-    whole.addAll(points);
+    const reference = new Monitor(baseConfig);
+    reference.addAll(points);
     const alone = new Monitor(baseConfig);
     alone.addAll(part(second, 200));
-    expect(alone.alarms).not.toEqual(whole.alarms);
+    expect(alone.alarms).not.toEqual(reference.alarms);
     const warnings = (runId: string) =>
       raisedLines(runId)
         .filter(({ level }) => level === 'warning')
@@ -198,8 +198,8 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     expect(existsSync(join(folder('other'), 'fork-baseline.json'))).toBe(false);
     for (const id of ['fork-of-fork', 'other']) train(id, part(second, 120), 120, second);
     for (const id of ['fork-of-fork', 'other']) await core.supervisor.refresh(id);
-    const early = whole.alarms[0]!;
-    expect(early).toBeGreaterThan(120);
+    const firstAlarm = reference.alarms[0]!;
+    expect(firstAlarm).toBeGreaterThan(120);
 
     // The parents are deleted and the app restarts before the alert.
     await core.dispose();
@@ -209,13 +209,13 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
       train(id, part(second, 200), 120, second);
       await core.supervisor.refresh(id);
     }
-    expect(warnings('fork-of-fork')).toEqual(whole.alarms);
+    expect(warnings('fork-of-fork')).toEqual(reference.alarms);
     expect(warnings('other')).toEqual(alone.alarms);
     const state = (await core.supervisor.trap('fork-of-fork'))!;
     expect(state.history[0]).toEqual({ iteration: second + 1, state: 'healthy' });
     await core.supervisor.rebuild();
     expect(await core.supervisor.trap('fork-of-fork')).toEqual(state);
-    expect(warnings('fork-of-fork')).toEqual(whole.alarms);
+    expect(warnings('fork-of-fork')).toEqual(reference.alarms);
     // An unreadable file counts as a missing one.
     await core.dispose();
     writeFileSync(

@@ -7,7 +7,7 @@ import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { type Example, fitRidge } from '../../core/echo-trap/ridge.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { baseConfig } from '../../core/presets/base.ts';
-import { type Fate, random, seriesOf } from './fixtures/trap-series.ts';
+import { type Outcome, random, seriesOf } from './fixtures/trap-series.ts';
 
 describe('signal strength', () => {
   const strength = (reading: Partial<Reading>) =>
@@ -38,9 +38,9 @@ describe('signal strength', () => {
 });
 
 describe('risk score', () => {
-  const all = (fate: Fate, iterations = 200) => {
+  const all = (outcome: Outcome, iterations = 200) => {
     const monitor = new Monitor(baseConfig);
-    return seriesOf(fate, { iterations }).flatMap((point) => {
+    return seriesOf(outcome, { iterations }).flatMap((point) => {
       monitor.add(point);
       return monitor.view() ?? [];
     });
@@ -200,13 +200,13 @@ describe('ridge regression of the weights', () => {
       const [good, bad] = [draw(), draw()];
       return example([good, bad], draw() < 1 / (1 + Math.exp(3 * bad - 3 * good)), 1 / 200);
     });
-    const free = fitRidge(examples, 0.001);
-    expect(free.weights[0]).toBeGreaterThan(1);
-    expect(free.weights[1]).toBe(0);
-    const held = fitRidge(examples, 0.1);
-    expect(held.weights[0]).toBeLessThan(free.weights[0]!);
+    const unpenalized = fitRidge(examples, 0.001);
+    expect(unpenalized.weights[0]).toBeGreaterThan(1);
+    expect(unpenalized.weights[1]).toBe(0);
+    const penalized = fitRidge(examples, 0.1);
+    expect(penalized.weights[0]).toBeLessThan(unpenalized.weights[0]!);
     const larger = examples.map((each) => ({ ...each, x: [100 * each.x[0]!, each.x[1]!] }));
-    expect(100 * fitRidge(larger, 0.1).weights[0]!).toBeCloseTo(held.weights[0]!, 6);
+    expect(100 * fitRidge(larger, 0.1).weights[0]!).toBeCloseTo(penalized.weights[0]!, 6);
   });
 
   test('a constant signal gets no weight, and an empty set gives no weights', () => {
@@ -221,12 +221,12 @@ describe('ridge regression of the weights', () => {
 });
 
 describe('weights fitted to labelled runs', () => {
-  const labelled = (fate: Fate, seed: number): LabelledRun => ({
-    name: `${fate}-${seed}`,
+  const labelled = (outcome: Outcome, seed: number): LabelledRun => ({
+    name: `${outcome}-${seed}`,
     config: baseConfig,
-    points: seriesOf(fate, { seed }),
-    collapsed: fate === 'template' || fate === 'chaos' ? 140 : null,
-    kind: fate,
+    points: seriesOf(outcome, { seed }),
+    collapsed: outcome === 'template' || outcome === 'chaos' ? 140 : null,
+    kind: outcome,
     environment: 'frozen-lake',
     algorithm: 'GRPO',
     settings: '',
@@ -246,20 +246,20 @@ describe('weights fitted to labelled runs', () => {
   });
 
   test('predict runs outside the fitted set', () => {
-    const fates: Fate[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
+    const outcomes: Outcome[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
     const thresholds = fitWeights(
-      [1, 2].flatMap((seed) => fates.map((fate) => labelled(fate, seed))),
+      [1, 2].flatMap((seed) => outcomes.map((outcome) => labelled(outcome, seed))),
       shippedThresholds,
     );
     expect(Object.values(thresholds.weights).every((point) => point >= 0)).toBe(true);
     for (const seed of [7, 8, 9])
-      for (const fate of fates) {
-        const alarms = ourAlarms(labelled(fate, seed), thresholds);
-        if (fate === 'template' || fate === 'chaos') {
-          expect(alarms.length, fate).toBeGreaterThan(0);
-          expect(alarms[0], fate).toBeGreaterThanOrEqual(40);
-          expect(alarms[0], fate).toBeLessThanOrEqual(140);
-        } else expect(alarms, fate).toEqual([]);
+      for (const outcome of outcomes) {
+        const alarms = ourAlarms(labelled(outcome, seed), thresholds);
+        if (outcome === 'template' || outcome === 'chaos') {
+          expect(alarms.length, outcome).toBeGreaterThan(0);
+          expect(alarms[0], outcome).toBeGreaterThanOrEqual(40);
+          expect(alarms[0], outcome).toBeLessThanOrEqual(140);
+        } else expect(alarms, outcome).toEqual([]);
       }
   });
 

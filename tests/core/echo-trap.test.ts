@@ -13,9 +13,9 @@ import { baseConfig } from '../../core/presets/base.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
-import { type Fate, monitorOf, random, seriesOf } from './fixtures/trap-series.ts';
+import { monitorOf, type Outcome, random, seriesOf } from './fixtures/trap-series.ts';
 
-const fates: Fate[] = ['healthy', 'solved', 'template', 'chaos', 'locked', 'dead'];
+const outcomes: Outcome[] = ['healthy', 'solved', 'template', 'chaos', 'locked', 'dead'];
 const seeds = [1, 2, 3, 4, 5];
 /** Metrics that a run without reasoning, or of another trainer, lacks. */
 const ofThoughts = [
@@ -38,15 +38,15 @@ describe('the Echo Trap monitor', () => {
   });
 
   test.each(seeds)('both kinds of collapse are detected before success falls (seed %i)', (seed) => {
-    for (const [fate, regimes] of [
+    for (const [outcome, regimes] of [
       ['template', ['template', 'entropy_collapse']],
       // Signals contribute before they are on. Signals that are on determine the regime.
       ['chaos', ['chaos', 'unknown']],
     ] as const) {
-      const monitor = monitorOf(seriesOf(fate, { seed, fall: 140 }));
+      const monitor = monitorOf(seriesOf(outcome, { seed, fall: 140 }));
       const [first] = monitor.alarms;
-      expect(first, fate).toBeGreaterThanOrEqual(40);
-      expect(first, fate).toBeLessThan(140);
+      expect(first, outcome).toBeGreaterThanOrEqual(40);
+      expect(first, outcome).toBeLessThan(140);
       const raised = monitor.alerts.find(({ iteration }) => iteration === first)!;
       expect(raised.level).toBe('warning');
       expect(regimes).toContain(raised.regime);
@@ -64,18 +64,19 @@ describe('the Echo Trap monitor', () => {
         'rollout/entropy',
         'actor/grad_norm',
       ];
-      const foreign = (fate: Fate) =>
+      const foreign = (outcome: Outcome) =>
         monitorOf(
-          seriesOf(fate, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
+          seriesOf(outcome, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
             iteration,
             metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => known.includes(name))),
           })),
         );
-      for (const fate of ['healthy', 'solved'] as const) expect(foreign(fate).alarms, fate).toEqual([]);
-      for (const fate of ['template', 'chaos'] as const) {
-        const [first] = foreign(fate).alarms;
-        expect(first, fate).toBeGreaterThanOrEqual(40);
-        expect(first, fate).toBeLessThan(140);
+      for (const outcome of ['healthy', 'solved'] as const)
+        expect(foreign(outcome).alarms, outcome).toEqual([]);
+      for (const outcome of ['template', 'chaos'] as const) {
+        const [first] = foreign(outcome).alarms;
+        expect(first, outcome).toBeGreaterThanOrEqual(40);
+        expect(first, outcome).toBeLessThan(140);
       }
       // Signals that the paper lacks contribute nothing.
       const clipped = seriesOf('healthy', { seed }).map(({ iteration, metrics }) => ({
@@ -166,10 +167,10 @@ describe('the Echo Trap monitor', () => {
     });
   });
 
-  test.each(fates)('the state matches the API contract (%s)', (fate) => {
+  test.each(outcomes)('the state matches the API contract (%s)', (outcome) => {
     const monitor = new Monitor(baseConfig);
     expect(monitor.view()).toBeNull();
-    for (const point of seriesOf(fate)) {
+    for (const point of seriesOf(outcome)) {
       monitor.add(point);
       if (point.iteration % 10 === 1) echoTrap.parse(monitor.view());
     }
@@ -232,34 +233,34 @@ describe('properties of the detectors', () => {
       Object.assign(environment!.config, { lo_arm_score: 0.1 * unit, hi_arm_hiscore: unit });
       return config;
     };
-    for (const fate of fates)
+    for (const outcome of outcomes)
       for (const unit of [0.01, 3, 250]) {
-        const plain = monitorOf(seriesOf(fate), bandit(1));
-        const scaled = monitorOf(seriesOf(fate, { rewards: unit }), bandit(unit));
-        expect(scaled.states, `${fate}, ${unit}`).toEqual(plain.states);
+        const plain = monitorOf(seriesOf(outcome), bandit(1));
+        const scaled = monitorOf(seriesOf(outcome, { rewards: unit }), bandit(unit));
+        expect(scaled.states, `${outcome}, ${unit}`).toEqual(plain.states);
         expect(scaled.alarms).toEqual(plain.alarms);
       }
   });
 
   test('verdicts are independent of the unit of rewards if the range is not available', () => {
-    for (const fate of fates) {
-      const plain = monitorOf(seriesOf(fate), null);
-      expect(monitorOf(seriesOf(fate, { rewards: 40 }), null).states, fate).toEqual(plain.states);
+    for (const outcome of outcomes) {
+      const plain = monitorOf(seriesOf(outcome), null);
+      expect(monitorOf(seriesOf(outcome, { rewards: 40 }), null).states, outcome).toEqual(plain.states);
     }
   });
 
-  test('a series continued from a snapshot gives the same verdicts as the whole series', () => {
+  test('a series continued from a snapshot gives the same verdicts as the uninterrupted series', () => {
     const draw = random(3);
-    for (const fate of fates) {
-      const points = seriesOf(fate);
-      const whole = monitorOf(points);
+    for (const outcome of outcomes) {
+      const points = seriesOf(outcome);
+      const reference = monitorOf(points);
       for (let trial = 0; trial < 4; trial += 1) {
         const cut = Math.floor(draw() * points.length);
         const first = monitorOf(points.slice(0, cut));
         const before = first.alerts;
         const raised = first.addAll(points.slice(cut));
-        expect(first.view()).toEqual(whole.view());
-        expect([...before, ...raised]).toEqual(whole.alerts);
+        expect(first.view()).toEqual(reference.view());
+        expect([...before, ...raised]).toEqual(reference.alerts);
       }
     }
   });
@@ -302,8 +303,8 @@ describe('properties of the detectors', () => {
 
   test('verdicts are the same live, in batches, out of order, with repeats and all at once', () => {
     const draw = random(5);
-    for (const fate of fates) {
-      const points = seriesOf(fate);
+    for (const outcome of outcomes) {
+      const points = seriesOf(outcome);
       const offline = monitorOf(points);
       const live = new Monitor(baseConfig);
       const raised = points.flatMap((point) => live.add(point));

@@ -89,9 +89,9 @@ test('missing and damaged episodes are reported, and the reader continues', asyn
   ).rejects.toMatchObject({
     code: 'rollout_corrupt',
   });
-  const gone = fakeRollout(folder, {}, 13, 'train', frozenLake.preset, 1, 2);
-  rmSync(join(folder, gone.file));
-  await expect(reader.call('boards', { folder, paths: gone })).rejects.toMatchObject({
+  const missing = fakeRollout(folder, {}, 13, 'train', frozenLake.preset, 1, 2);
+  rmSync(join(folder, missing.file));
+  await expect(reader.call('boards', { folder, paths: missing })).rejects.toMatchObject({
     code: 'rollout_missing',
   });
   expect((await reader.call('boards', { folder, paths })).episodes).toHaveLength(8);

@@ -211,8 +211,8 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
       status: 1,
       errors: expect.stringContaining('evaluation_cancelled'),
     });
-    const left = readdirSync(join(core.runs.folder(runId), 'evaluations'));
-    expect(left.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
+    const files = readdirSync(join(core.runs.folder(runId), 'evaluations'));
+    expect(files.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
   };
 
   test('no evaluation starts during shutdown', async () => {

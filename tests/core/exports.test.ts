@@ -36,7 +36,7 @@ import { readEvents } from './fixtures/tensorboard.ts';
 import { collectNotices, World } from './fixtures/world.ts';
 
 /** A run of the real trainer with episodes, evaluations and a checkpoint. */
-const kept = join(releaseRuns, 'sokoban');
+const realRun = join(releaseRuns, 'sokoban');
 const runId = 'a-real-run';
 
 describe('exports of a run', { timeout: 120_000 }, () => {
@@ -44,7 +44,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
   let core: Core;
   beforeAll(async () => {
     world = new World();
-    cpSync(kept, join(world.home, 'runs', runId), { recursive: true });
+    cpSync(realRun, join(world.home, 'runs', runId), { recursive: true });
     world.run('new-run');
     core = await world.core();
   });
@@ -99,16 +99,16 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     const tokens = await rows(read('tokens.parquet'));
     expect(tokens).toHaveLength(episodes.reduce((sum, each) => sum + Number(each.tokens), 0));
     const paths = { file: 'rollouts/000001-train.jsonl.zst', index: 'rollouts/000001-train.index.json' };
-    const [first] = await readEpisodes(kept, paths);
-    const whole = await readEpisode(kept, paths, first!.id);
+    const [first] = await readEpisodes(realRun, paths);
+    const original = await readEpisode(realRun, paths, first!.id);
     const { id, reward, success, turns } = first!;
     const row = episodes.find((each) => each.id === id)!;
-    expect(row).toMatchObject({ id, iteration: 1, reward, success, turns, prompt: whole.prompt_text });
+    expect(row).toMatchObject({ id, iteration: 1, reward, success, turns, prompt: original.prompt_text });
     expect((row.conversation as { response: string }[]).map(({ response }) => response)).toEqual(
-      whole.steps.map(({ response }) => response),
+      original.steps.map(({ response }) => response),
     );
     const own = tokens.filter(({ episode, turn }) => episode === id && turn === 0);
-    expect(own.map(({ logprob }) => logprob)).toEqual(float32Array(whole.steps[0]!.tokens.logprobs));
+    expect(own.map(({ logprob }) => logprob)).toEqual(float32Array(original.steps[0]!.tokens.logprobs));
     expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index));
     expect(episodes.filter(({ split }) => split !== 'train').every((each) => !each.trained_on)).toBe(true);
   });
@@ -132,7 +132,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     );
     expect(names.some((name) => name.startsWith('trainer-state'))).toBe(false);
     expect(read('model.safetensors')).toEqual(
-      readFileSync(join(kept, 'checkpoints/000002/model.safetensors')),
+      readFileSync(join(realRun, 'checkpoints/000002/model.safetensors')),
     );
     const card = read('README.md').toString();
     expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
@@ -151,7 +151,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
 
   test('the methods paragraph and tables describe the run', async () => {
     const text = await core.exports.text({ of: { runId }, format: 'methods' });
-    const config = JSON.parse(readFileSync(join(kept, 'run.json'), 'utf8'));
+    const config = JSON.parse(readFileSync(join(realRun, 'run.json'), 'utf8'));
     for (const phrase of ['Sokoban', `${config.rollout.groups} `, `seed ${config.seed}`, 'AdamW'])
       expect(text).toContain(phrase);
     expect(text).toMatch(/Sokoban \(rows 6, columns 6, boxes 1, /);
@@ -283,7 +283,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
   let world: World;
   beforeAll(() => {
     world = new World();
-    cpSync(kept, join(world.home, 'runs', runId), { recursive: true });
+    cpSync(realRun, join(world.home, 'runs', runId), { recursive: true });
   });
   afterAll(() => world.close());
   const run = (...args: string[]) => starpo(args, world.environment()).finished;
@@ -306,7 +306,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
 
   test('output in a terminal replaces the progress line', async () => {
     const home = mkdtempSync(join(world.folder, 'home-'));
-    cpSync(kept, join(home, 'runs', runId), { recursive: true });
+    cpSync(realRun, join(home, 'runs', runId), { recursive: true });
     const screen: string[] = [];
     const write = (text: string | Uint8Array) => screen.push(Buffer.from(text as string).toString()) > 0;
     vi.stubEnv('TERM', 'xterm');
@@ -379,8 +379,8 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     ]);
     expect(problems).toEqual([]);
     const made = await client.call('exports.make', { of: { runId: 'resumed' }, format: 'jsonl' });
-    const kept = readFileSync(join(made.folder, made.files[0]!.name), 'utf8').trim().split('\n');
-    expect(kept.map((line) => JSON.parse(line).metrics['rollout/success_rate'])).toEqual([0.1, 0.9]);
+    const rows = readFileSync(join(made.folder, made.files[0]!.name), 'utf8').trim().split('\n');
+    expect(rows.map((line) => JSON.parse(line).metrics['rollout/success_rate'])).toEqual([0.1, 0.9]);
     await other.close();
   });
 

@@ -31,7 +31,7 @@ describe("the run history's writer thread", { timeout: 60_000 }, () => {
     const folder = world.run('one', [journal.started(0), journal.iteration(1, 1)]);
     const core = await world.core();
     const first = lastWorker;
-    const gone = new Promise((resolve) => first.once('exit', resolve));
+    const exited = new Promise((resolve) => first.once('exit', resolve));
     crash();
     await expect(core.supervisor.rebuild()).rejects.toMatchObject({
       code: 'history_interrupted',
@@ -39,7 +39,7 @@ describe("the run history's writer thread", { timeout: 60_000 }, () => {
     });
     appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(2, 2)}\n`);
     await untilRun(core, 'one', (run) => run.iteration === 2);
-    await gone;
+    await exited;
     expect(lastWorker).not.toBe(first);
     expect(eventsAfter(core.database, 'one', -1).map(({ seq }) => seq)).toEqual([0, 1, 2]);
     expect(await core.supervisor.rebuild()).toMatchObject({ runs: 1, events: 3 });
@@ -83,7 +83,7 @@ describe("the run history's reader thread", { timeout: 60_000 }, () => {
     const search = () => core.episodeIndex.search({ text: 'player' });
     await search();
     const first = lastWorker;
-    const gone = new Promise((resolve) => first.once('exit', resolve));
+    const exited = new Promise((resolve) => first.once('exit', resolve));
     first.postMessage(null);
     await expect(search()).rejects.toMatchObject({
       code: 'reader_interrupted',
@@ -91,7 +91,7 @@ describe("the run history's reader thread", { timeout: 60_000 }, () => {
     });
     expect((await search()).episodes).toHaveLength(8);
     expect(lastWorker).not.toBe(first);
-    await gone;
+    await exited;
     expect((await search()).episodes).toHaveLength(8);
   });
 });

@@ -537,8 +537,8 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     expect(readdirSync(runs)).toEqual([]);
 
     const reported: number[] = [];
-    const whole = { signal: new AbortController().signal, progress: (done: number) => reported.push(done) };
-    const { runId, steps } = await importInThread(world.home, path, options, whole);
+    const control = { signal: new AbortController().signal, progress: (done: number) => reported.push(done) };
+    const { runId, steps } = await importInThread(world.home, path, options, control);
     expect([runId, steps]).toEqual([expect.stringMatching(/^large-[0-9a-f]{8}$/), 1]);
     expect(readdirSync(runs)).toEqual([runId]);
     expect(reported).toEqual(reported.toSorted((a, b) => a - b));

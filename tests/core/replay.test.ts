@@ -50,8 +50,8 @@ describe('episodes', { timeout: 60_000 }, () => {
       missing: null,
     });
     const file = join(folder, paths.file);
-    const whole = readFileSync(file);
-    truncateSync(file, whole.length - 4);
+    const bytes = readFileSync(file);
+    truncateSync(file, bytes.length - 4);
     await expect(readThoughts(folder, paths)).rejects.toMatchObject({ code: 'rollout_corrupt' });
     rmSync(file);
     expect(await readThoughts(folder, paths)).toMatchObject({

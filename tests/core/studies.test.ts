@@ -11,7 +11,7 @@ import { createHandlers } from '../../core/server/handlers.ts';
 import { estimateShare, studentQuantile } from '../../core/studies/interval.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
-import { type Fate, seriesOf } from './fixtures/trap-series.ts';
+import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
 import { collectNotices, untilRun, World } from './fixtures/world.ts';
 
 const small = {
@@ -291,8 +291,8 @@ describe('a sweep', { timeout: 300_000 }, () => {
     const first = await world.core();
     const id = await first.studies.create({ ...definition, seeds: [1, 2, 3, 4] });
     await first.dispose();
-    const addRun = (place: string, fate: Fate, iterations = 200) => {
-      const points = seriesOf(fate, { iterations, fall: 80 }).filter(({ iteration }) => iteration > 0);
+    const addRun = (place: string, outcome: Outcome, iterations = 200) => {
+      const points = seriesOf(outcome, { iterations, fall: 80 }).filter(({ iteration }) => iteration > 0);
       world.run(`${id}-${place}`, journal.complete(points));
       return labelRun(points, small['rollout.groups'], small['rollout.group_size']);
     };

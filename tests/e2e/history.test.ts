@@ -99,12 +99,12 @@ test('a page opens at its top and restores its scroll position on back', async (
   await open(`/run/${lake}`);
   await page.getByRole('heading', { name: 'Evaluations', level: 2 }).waitFor();
   await main().evaluate((element) => element.scrollTo(0, 300));
-  const left = await main().evaluate((element) => element.scrollTop);
+  const position = await main().evaluate((element) => element.scrollTop);
   await page.getByRole('link', { name: 'History' }).click();
   await page.getByRole('heading', { name: 'History' }).waitFor();
   expect(await main().evaluate((element) => element.scrollTop)).toBe(0);
   await page.goBack();
-  await page.waitForFunction((top) => document.getElementById('main')!.scrollTop === top, left);
+  await page.waitForFunction((top) => document.getElementById('main')!.scrollTop === top, position);
   expect(complaints).toEqual([]);
 });
 

@@ -78,11 +78,11 @@ async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<S
       check();
     });
   const ended = once(app, 'exit').then(([status]: (number | null)[]) => status ?? null);
-  const early = ended.then((status) => {
+  const exitedEarly = ended.then((status) => {
     throw new Error(`The app ended with status ${status} before its window opened:\n${text}`);
   });
   const act = (action: object) => void app.stdin?.write(`${JSON.stringify(action)}\n`);
-  return { page: await Promise.race([opened, early]), ended, output, act };
+  return { page: await Promise.race([opened, exitedEarly]), ended, output, act };
 }
 
 /** Returns why Electron can't run on this machine, or null. */

@@ -6,7 +6,7 @@ import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { useNotifications } from '../../renderer/notifications/notifications.ts';
 import * as journal from '../core/fixtures/journal.ts';
 import { holdAt, play, preset, small, untilAlerts } from '../core/fixtures/played.ts';
-import { type Fate, seriesOf } from '../core/fixtures/trap-series.ts';
+import { type Outcome, seriesOf } from '../core/fixtures/trap-series.ts';
 import { untilRun } from '../core/fixtures/world.ts';
 import { Page } from './page.tsx';
 
@@ -24,13 +24,13 @@ afterEach(async () => {
 });
 
 /** Trains a run with recorded metrics up to an iteration or alert, where the trainer waits for a command, and then up to `next`. */
-async function fated(fate: Fate, at: number | TrapLevel, next?: TrapLevel): Promise<string> {
-  play(page.world, fate);
+async function fated(outcome: Outcome, at: number | TrapLevel, next?: TrapLevel): Promise<string> {
+  play(page.world, outcome);
   const { core } = page;
   const runId = await core.runs.create({ preset, set: small });
   // Detectors depend on the configuration: with fewer episodes they take longer.
   const monitor = new Monitor(await core.runs.config(runId));
-  monitor.addAll(seriesOf(fate, { iterations: small.iterations }));
+  monitor.addAll(seriesOf(outcome, { iterations: small.iterations }));
   const iterationOf = (level: TrapLevel) => monitor.alerts.find((alert) => alert.level === level)!.iteration;
   const until = typeof at === 'number' ? at : iterationOf(at);
   vi.stubEnv('FAKE_TRAINER_HOLD', next ? `${until},${iterationOf(next)}` : String(until));

@@ -62,8 +62,8 @@ test('a sweep starts on its page, which updates its table and chart', async () =
 test('the table counts collapsed runs if runs are long enough', async () => {
   page = await Page.on();
   const id = await page.core.studies.create({ ...wish, set: {} });
-  const run = async (place: string, fate: 'template' | 'healthy', iterations: number) => {
-    const points = seriesOf(fate, { iterations }).filter(({ iteration }) => iteration > 0);
+  const run = async (place: string, outcome: 'template' | 'healthy', iterations: number) => {
+    const points = seriesOf(outcome, { iterations }).filter(({ iteration }) => iteration > 0);
     page.world.run(`${id}-${place}`, journal.complete(points));
     await page.core.supervisor.add(`${id}-${place}`);
   };

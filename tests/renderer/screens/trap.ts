@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary } from '../../../core/contract/contract.ts';
-import { type Fate, seriesOf } from '../../core/fixtures/trap-series.ts';
+import { type Outcome, seriesOf } from '../../core/fixtures/trap-series.ts';
 import { Served } from './studio.ts';
 
 const set = { iterations: 200, 'checkpoint.every': 25 };
 
 /** Replays an invented series until the iteration where the trainer waits. */
-async function play(served: Served, name: string, fate: Fate, until: number): Promise<string> {
-  const file = join(served.folder, `${fate}.json`);
-  writeFileSync(file, JSON.stringify(seriesOf(fate)));
+async function play(served: Served, name: string, outcome: Outcome, until: number): Promise<string> {
+  const file = join(served.folder, `${outcome}.json`);
+  writeFileSync(file, JSON.stringify(seriesOf(outcome)));
   const runId = await served.make(name, 'starter-frozen-lake-grpo', set);
   const trainer = { SERIES: file, HOLD: until };
   await served.train(runId, trainer, ({ iteration }: RunSummary) => iteration === until);
