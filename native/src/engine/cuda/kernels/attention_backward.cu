@@ -76,9 +76,9 @@ void attention_backward(Stream& stream, const AttentionShape& shape, const Packe
   with_head_dim(shape.head_dim, [&]<int HeadDim>() {
     using Query = typename GradientFor<T, HeadDim>::Query;
     using Key = typename GradientFor<T, HeadDim>::Key;
-    constexpr int kRowsOfBlock = 256 / (HeadDim / Vector<T>::size);
+    constexpr int kRowsPerBlock = 256 / (HeadDim / Vector<T>::size);
     const std::int64_t rows = static_cast<std::int64_t>(sequences.tokens) * shape.heads;
-    STARPO_LAUNCH(stream, static_cast<unsigned>((rows + kRowsOfBlock - 1) / kRowsOfBlock), 256, 0,
+    STARPO_LAUNCH(stream, static_cast<unsigned>((rows + kRowsPerBlock - 1) / kRowsPerBlock), 256, 0,
                   (attention_delta_kernel<T, HeadDim>), sequences.tokens, shape.heads, attended, attended_gradient,
                   delta);
     const AttentionGradient<T, HeadDim> args{shape,       sequences, qkv,         attended_gradient,

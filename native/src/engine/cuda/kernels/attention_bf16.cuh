@@ -17,8 +17,8 @@ struct SharedRows {
 
   static __device__ __forceinline__ int offset(int row, int chunk) {
     constexpr int kMask = kChunks < 8 ? kChunks - 1 : 7;
-    constexpr int kRowsOfAllBanks = kChunks < 8 ? 8 / kChunks : 1;
-    return row * HeadDim + (chunk ^ (row / kRowsOfAllBanks & kMask)) * 8;
+    constexpr int kRowsPerLine = kChunks < 8 ? 8 / kChunks : 1;
+    return row * HeadDim + (chunk ^ (row / kRowsPerLine & kMask)) * 8;
   }
 
   // Starts to copy `Rows` rows. Rows from `valid` on become zeros. `row(i)` returns the address of row i.

@@ -7,14 +7,14 @@ namespace starpo::cuda {
 namespace {
 
 // Maximum query heads per block. Larger groups of a key-value head are split.
-constexpr int kHeadsOfBlock = 8;
+constexpr int kHeadsPerBlock = 8;
 
-int head_parts(const AttentionShape& shape) { return (shape.group() + kHeadsOfBlock - 1) / kHeadsOfBlock; }
+int head_parts(const AttentionShape& shape) { return (shape.group() + kHeadsPerBlock - 1) / kHeadsPerBlock; }
 
 template <class T, int HeadDim>
 __device__ KeyRows<T> cached_keys(const KvCache<T>& cache, int slot, int kv_head) {
-  const auto offset = [&](int of_slot) {
-    return (static_cast<std::ptrdiff_t>(of_slot) * cache.kv_heads + kv_head) * cache.context * HeadDim;
+  const auto offset = [&](int cache_slot) {
+    return (static_cast<std::ptrdiff_t>(cache_slot) * cache.kv_heads + kv_head) * cache.context * HeadDim;
   };
   const int prefix = cache.prefix_length[slot];
   const std::ptrdiff_t own = offset(slot), shared_prefix = prefix > 0 ? offset(cache.prefix_slot[slot]) : own;
@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(Attention::kThreads, 2)
   using T = typename Attention::Number;
   STARPO_DYNAMIC_SHARED(uint4, shared);
   const int parts = gridDim.y / shape.kv_heads, kv_head = blockIdx.y / parts, part = blockIdx.y % parts;
-  const int head = kv_head * shape.group() + part * kHeadsOfBlock;
-  const int group = min(kHeadsOfBlock, shape.group() - part * kHeadsOfBlock);
+  const int head = kv_head * shape.group() + part * kHeadsPerBlock;
+  const int group = min(kHeadsPerBlock, shape.group() - part * kHeadsPerBlock);
   const std::ptrdiff_t stride = shape.qkv_width(), attended_stride = shape.heads * Attention::kHeadDim;
   const int tile = blockIdx.x * tokens, end = min(tokens, rows.rows - tile);
   const int lane = lane_index();
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(Attention::kThreads, 2)
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
       key_end = max(key_end, __shfl_xor_sync(kAllLanes, key_end, distance));
-    const int piece = blockIdx.z, first_key = piece * splits.length;
+    const int key_part = blockIdx.z, first_key = key_part * splits.length;
     if (splits.length > 0) key_end = min(key_end, first_key + splits.length);
     if (first_key >= key_end) continue;
 
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(Attention::kThreads, 2)
       attention.write_attended(shared, queries);
     } else {
       const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(rows.rows) * shape.heads,
-                           partial = piece * all + row * shape.heads + head;
+                           partial = key_part * all + row * shape.heads + head;
       attention.write_partials(splits.partials + partial * Attention::kHeadDim,
                                splits.partials + gridDim.z * all * Attention::kHeadDim + 2 * partial, queries.count);
     }
@@ -90,17 +90,17 @@ __global__ void __launch_bounds__(Attention::kThreads, 2)
 // One warp per row and head. Parts beyond the row's last key were not written.
 template <class T, int HeadDim>
 __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits,
-                                        int pieces) {
+                                        int key_parts) {
   const int row_head = blockIdx.x * (blockDim.x / 32) + warp_index(), row_heads = rows.rows * shape.heads;
   if (row_head >= row_heads) return;
   const int row = row_head / shape.heads;
   const int written = rows.slot[row] < 0 ? 0 : rows.position[row] / splits.length + 1;
-  const float* const softmaxes = splits.partials + static_cast<std::ptrdiff_t>(pieces) * row_heads * HeadDim;
+  const float* const softmaxes = splits.partials + static_cast<std::ptrdiff_t>(key_parts) * row_heads * HeadDim;
   constexpr int kColumns = (HeadDim + 31) / 32;
   float out[kColumns] = {};
   RunningSoftmax merged;
-  for (int piece = 0; piece < written; ++piece) {
-    const std::ptrdiff_t partial = static_cast<std::ptrdiff_t>(piece) * row_heads + row_head;
+  for (int key_part = 0; key_part < written; ++key_part) {
+    const std::ptrdiff_t partial = static_cast<std::ptrdiff_t>(key_part) * row_heads + row_head;
     const float partial_max = softmaxes[2 * partial], sum = softmaxes[2 * partial + 1];
     const float rescale = merged.update_max(partial_max), share = exp2_approximate(partial_max - merged.running_max);
     merged.sum = fmaf(sum, share, merged.sum * rescale);
@@ -116,7 +116,7 @@ __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T
           from_float<T>(written == 0 ? 0.0f : out[i] / merged.sum);
 }
 
-int pieces_of(const KeySplits& splits) {
+int count_key_parts(const KeySplits& splits) {
   return splits.length == 0 ? 1 : (splits.longest + splits.length - 1) / splits.length;
 }
 
@@ -125,8 +125,8 @@ void launch_attention(Stream& stream, const AttentionShape& shape, const KvCache
                       const CachedRows& rows, const typename Attention::Number* qkv,
                       typename Attention::Number* attended, const KeySplits& splits) {
   // One lane per token of a tile.
-  const int tokens = rows.decoding ? 1 : std::min(32, Attention::kRows / std::min(kHeadsOfBlock, shape.group()));
-  const dim3 grid((rows.rows + tokens - 1) / tokens, shape.kv_heads * head_parts(shape), pieces_of(splits));
+  const int tokens = rows.decoding ? 1 : std::min(32, Attention::kRows / std::min(kHeadsPerBlock, shape.group()));
+  const dim3 grid((rows.rows + tokens - 1) / tokens, shape.kv_heads * head_parts(shape), count_key_parts(splits));
   STARPO_LAUNCH(stream, grid, Attention::kThreads, Attention::kSharedBytes, (cached_attention_kernel<Attention>), shape,
                 cache, rows, tokens, qkv, attended, splits);
 }
@@ -134,8 +134,9 @@ void launch_attention(Stream& stream, const AttentionShape& shape, const KvCache
 }  // namespace
 
 std::size_t key_split_partials(const AttentionShape& shape, int rows, const KeySplits& splits) {
-  return splits.length == 0 ? 0
-                            : static_cast<std::size_t>(pieces_of(splits)) * rows * shape.heads * (shape.head_dim + 2);
+  return splits.length == 0
+             ? 0
+             : static_cast<std::size_t>(count_key_parts(splits)) * rows * shape.heads * (shape.head_dim + 2);
 }
 
 template <class T>
@@ -150,7 +151,7 @@ void cached_attention(Stream& stream, const AttentionShape& shape, const KvCache
     if (splits.length == 0) return;
     constexpr int kWarps = 4;
     STARPO_LAUNCH(stream, (rows.rows * shape.heads + kWarps - 1) / kWarps, 32 * kWarps, 0,
-                  (merge_key_splits_kernel<T, HeadDim>), shape, rows, attended, splits, pieces_of(splits));
+                  (merge_key_splits_kernel<T, HeadDim>), shape, rows, attended, splits, count_key_parts(splits));
   });
 }
 
