@@ -1,13 +1,7 @@
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { Calibration } from '../echo-trap/calibration.ts';
-import type { HistoryWriter } from './writer.ts';
+import type { HistoryWriter, WriterData } from './writer.ts';
 import type { HistoryWriterFunctions } from './writer-worker.ts';
-
-/** `workerData` of the thread. */
-export interface WriterData {
-  home: string;
-  calibration?: Calibration | undefined;
-}
 
 /**
  * Starts a thread that writes the history, so that long journals do not block this process. If the thread crashes, the next survey finds the

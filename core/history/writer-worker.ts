@@ -1,8 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { serveWorker } from '../base/worker-thread.ts';
 import type { RebuildOptions } from './rebuild.ts';
-import { createWriter } from './writer.ts';
-import type { WriterData } from './writer-thread.ts';
+import { createWriter, type WriterData } from './writer.ts';
 
 /** The thread that writes the history. */
 

@@ -25,6 +25,12 @@ interface Ingested {
 
 export const nothingIngested: Ingested = { annotated: false, more: false, trapChanged: false, problem: null };
 
+/** Data folder of a writer, and its thresholds (default: the built-in ones). */
+export interface WriterData {
+  home: string;
+  calibration?: Calibration | undefined;
+}
+
 /** Does all writes of the history, one after another. */
 export interface HistoryWriter {
   /** Compares the run directories with the history. */
