@@ -175,18 +175,18 @@ function cachedPositions(
 ): AxisPositions {
   let version = -1;
   let measured: MeasuredPositions;
-  let found = new WeakMap<MetricSeries, Float64Array>();
+  let cache = new WeakMap<MetricSeries, Float64Array>();
   const refresh = () => {
     if (version === source.version) return;
     version = source.version;
-    found = new WeakMap();
+    cache = new WeakMap();
     measured = read();
   };
   return {
     of(series) {
       refresh();
-      const positions = found.get(series) ?? find(series.iterations(), measured);
-      found.set(series, positions);
+      const positions = cache.get(series) ?? find(series.iterations(), measured);
+      cache.set(series, positions);
       return positions;
     },
     at(iteration) {

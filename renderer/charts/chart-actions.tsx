@@ -92,10 +92,10 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
                 </>
               )}
               <Menu.Separator className={menu.separator} />
-              {exports.map(([kind, words]) => (
+              {exports.map(([kind, text]) => (
                 <Menu.Item key={kind} className={menu.item} onClick={() => save(kind)}>
                   <span className={menu.indicator} />
-                  {words}
+                  {text}
                 </Menu.Item>
               ))}
             </Menu.Popup>

@@ -76,7 +76,7 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
   const last = positions.length - 1;
   const at = cursor === null ? last : nearestAt(positions, cursor);
   const { title, lines } = tipAt(spec, traces, axis, positions[at]!, smoothing);
-  const words = [title, ...lines.map(({ label, value, notes }) => [label, value, ...notes].join(' '))];
+  const description = [title, ...lines.map(({ label, value, notes }) => [label, value, ...notes].join(' '))];
   return (
     <label className={styles.crossHair}>
       <span>Values at</span>
@@ -85,7 +85,7 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
         min={0}
         max={last}
         value={at}
-        aria-valuetext={words.join('; ')}
+        aria-valuetext={description.join('; ')}
         onChange={({ target }) => store.getState().setCursor(positions[Number(target.value)]!, null)}
         onBlur={() => store.getState().setCursor(null, null)}
       />

@@ -8,9 +8,9 @@ const maxDescribed = 12;
 
 /** Text alternative of a chart, one sentence per line: newest value, first value and range. */
 export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string {
-  const own = traces.filter(({ faint }) => !faint);
-  const sentences = own.slice(0, maxDescribed).map((trace) => describeTrace(spec, trace));
-  const rest = own.length - sentences.length;
+  const mainTraces = traces.filter(({ faint }) => !faint);
+  const sentences = mainTraces.slice(0, maxDescribed).map((trace) => describeTrace(spec, trace));
+  const rest = mainTraces.length - sentences.length;
   return [
     `${[spec.title, spec.unit].filter(Boolean).join(', ')}.`,
     ...sentences,

@@ -237,21 +237,21 @@ interface PartProps {
 function Legend({ spec, traces, inView }: PartProps) {
   const smoothing = useChartPreferences((state) => state.smoothing);
   const cursor = useCharts((state) => (inView ? state.cursor : null));
-  const own = traces.filter(({ faint }) => !faint);
-  const readings = useVersion(own, inView, () =>
+  const mainTraces = traces.filter(({ faint }) => !faint);
+  const readings = useVersion(mainTraces, inView, () =>
     cursor === null
-      ? own.flatMap((trace) => readingAt(trace, -1, smoothing) ?? [])
-      : readingsAt(own, cursor, smoothing),
+      ? mainTraces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? [])
+      : readingsAt(mainTraces, cursor, smoothing),
   );
   return (
     <div className={styles.legend}>
-      {own.map((trace) => (
+      {mainTraces.map((trace) => (
         <Entry
           key={trace.id}
           spec={spec}
           trace={trace}
           reading={readings.find((each) => each.trace === trace)}
-          named={own.length > 1}
+          named={mainTraces.length > 1}
           smoothing={smoothing}
         />
       ))}
@@ -296,7 +296,7 @@ function ChartText({
   marks,
   references,
 }: Required<Pick<ChartProps, 'spec' | 'traces' | 'marks' | 'references'>>) {
-  const words = useVersion(traces, true, () => describeChart(spec, traces));
-  const all = [words, describeReferences(references), describeMarks(marks)];
+  const description = useVersion(traces, true, () => describeChart(spec, traces));
+  const all = [description, describeReferences(references), describeMarks(marks)];
   return <p className="visually-hidden">{all.filter(Boolean).join(' ')}</p>;
 }

@@ -35,15 +35,15 @@ export function clockTicks(low: number, high: number, count: number): number[] {
  * tick has both date and time.
  */
 export function clockTick(time: number, index = 0, all: readonly number[] = [time]): string {
-  const words = (options: Intl.DateTimeFormatOptions) =>
+  const text = (options: Intl.DateTimeFormatOptions) =>
     new Date(time).toLocaleString(undefined, { hour12: false, ...options });
   const dayOf = (each: number) => new Date(each).toDateString();
-  const date = words({ day: 'numeric', month: 'short' });
+  const date = text({ day: 'numeric', month: 'short' });
   const onlyDays =
     all.length > 1 && all.every((each) => new Date(each).getHours() === 0 && each % minute === 0);
   if (onlyDays && all.every((each, at) => at === 0 || dayOf(each) !== dayOf(all[at - 1]!))) return date;
   const seconds = all.some((each) => each % minute >= second);
-  const at = words({ hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) });
+  const at = text({ hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) });
   return index > 0 && dayOf(all[index - 1]!) === dayOf(time) ? at : `${date} ${at}`;
 }
 

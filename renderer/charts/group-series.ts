@@ -93,8 +93,8 @@ function inBuckets(all: readonly MetricSeries[]): (series: MetricSeries) => [num
     series.iterations().forEach((iteration, index) => {
       const end = Math.ceil(iteration / step) * step;
       const { sum, count } = buckets.get(end) ?? { sum: 0, count: 0 };
-      const own = counts?.[index] ?? 1;
-      buckets.set(end, { sum: sum + own * values[index]!, count: count + own });
+      const points = counts?.[index] ?? 1;
+      buckets.set(end, { sum: sum + points * values[index]!, count: count + points });
     });
     return [...buckets].map(([end, { sum, count }]) => [end, sum / count]);
   };

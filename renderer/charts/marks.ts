@@ -85,9 +85,9 @@ function fill(element: HTMLElement, { id, tone, text }: ChartMark, titles: reado
     titles.length === 1
       ? [text]
       : [...titles.slice(1, maxListed), ...(more > 0 ? [`and ${more} more; zoom in to separate them`] : [])];
-  const words = [titles[0]!, ...lines].join('\n');
-  if (element.dataset.words === words && element.dataset.tone === tone) return;
-  Object.assign(element.dataset, { id, tone, words });
+  const tooltip = [titles[0]!, ...lines].join('\n');
+  if (element.dataset.tooltip === tooltip && element.dataset.tone === tone) return;
+  Object.assign(element.dataset, { id, tone, tooltip });
   element.className = styles.mark!;
   const head = document.createElement('span');
   head.className = styles.head!;

@@ -50,20 +50,20 @@ const intervalEnd = /^evaluation\/.+\/success_rate_(low|high)$/;
 
 function familiesOf(names: readonly string[]): { name: string; members?: string[] }[] {
   const families = new Map<string, string[]>();
-  const found: { name: string; members?: string[] }[] = [];
+  const entries: { name: string; members?: string[] }[] = [];
   for (const name of names.toSorted()) {
     if (name === '' || intervalEnd.test(name)) continue;
     const prefix = family.exec(name)?.[1];
     const members = prefix === undefined ? undefined : families.get(prefix);
     if (members) members.push(name);
-    else if (prefix === undefined) found.push({ name });
+    else if (prefix === undefined) entries.push({ name });
     else {
       const first = [name];
       families.set(prefix, first);
-      found.push({ name: prefix, members: first });
+      entries.push({ name: prefix, members: first });
     }
   }
-  return found;
+  return entries;
 }
 
 const memberColors: LineColor[] = ['chart-ink', 'chart-1', 'chart-3', 'chart-4', 'chart-2'];

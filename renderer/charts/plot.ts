@@ -180,8 +180,9 @@ function nearestPosition(traces: readonly Trace[], position: number): number | n
     const series = seriesOf(trace);
     if (!series || series.length === 0) continue;
     const positions = trace.positions.of(series);
-    const own = positions[nearestAt(positions, position)]!;
-    if (nearest === null || Math.abs(own - position) < Math.abs(nearest - position)) nearest = own;
+    const candidate = positions[nearestAt(positions, position)]!;
+    if (nearest === null || Math.abs(candidate - position) < Math.abs(nearest - position))
+      nearest = candidate;
   }
   return nearest;
 }

@@ -108,10 +108,10 @@ export function tickTexts(
   const texts = values.map((value) => tickText(spec, value, log));
   if (new Set(texts).size === texts.length) return texts;
   return values.map((value, index) => {
-    const own = log ? 10 ** value : value;
+    const shownValue = log ? 10 ** value : value;
     const text = texts[index]!;
-    if (text.endsWith(' %')) return `${exact(own * 100)} %`;
-    return /[a-z]/i.test(text.replace('e', '')) ? text : exact(own);
+    if (text.endsWith(' %')) return `${exact(shownValue * 100)} %`;
+    return /[a-z]/i.test(text.replace('e', '')) ? text : exact(shownValue);
   });
 }
 
@@ -119,10 +119,10 @@ const exact = (value: number) => String(Number(value.toPrecision(4))).replace('-
 
 /** Shares are shown as whole percents if the ticks are far enough apart. */
 export function tickText(spec: Pick<ChartSpec, 'format'>, value: number, log: boolean): string {
-  const own = log ? 10 ** value : value;
-  if (own === 0) return spec.format(0).replace(/0\.0+/, '0');
+  const shownValue = log ? 10 ** value : value;
+  if (shownValue === 0) return spec.format(0).replace(/0\.0+/, '0');
   return spec
-    .format(own)
+    .format(shownValue)
     .replace(/(\.\d*?)0+(?=[kM]|\s|$)/, '$1')
     .replace(/\.(?=[kM]|\s|$)/, '');
 }

@@ -40,22 +40,23 @@ export function tracesOf(spec: ChartSpec, positions: ReadonlyMap<Subject, AxisPo
   return [...positions].flatMap(([subject, own]) =>
     spec.lines.map((line, index): Trace => {
       const { id, source, bounds, faint, label, color } = subject;
-      const many = color !== undefined;
+      const isOneOfMany = color !== undefined;
       const { metric, band } = line;
       return {
         id: `${id} ${metric}`,
         source,
         metric,
         positions: own,
-        label: !many && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
+        label:
+          !isOneOfMany && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
         color: color ?? line.color,
-        ...(many ? dashOf(subject, index) : line.dashed && { dash: 'dashed' as const }),
+        ...(isOneOfMany ? dashOf(subject, index) : line.dashed && { dash: 'dashed' as const }),
         ...(line.sparse && { sparse: true }),
         ...(faint && { faint: true }),
         ...(bounds
           ? { band: { low: { source: bounds.low, metric }, high: { source: bounds.high, metric } } }
           : band &&
-            !many &&
+            !isOneOfMany &&
             !faint && { band: { low: { source, metric: band.low }, high: { source, metric: band.high } } }),
       };
     }),
@@ -70,18 +71,18 @@ const dashOf = ({ dash }: Subject, line: number): Pick<Trace, 'dash'> =>
  * so far. If all runs are forks, it starts at the first fork.
  */
 export function extentOf(positions: ReadonlyMap<Subject, AxisPositions>, axis: AxisKind): () => Zoom {
-  const own = [...positions].filter(([{ faint }]) => !faint);
-  const whole = own.length < positions.size || axis !== 'iteration';
+  const main = [...positions].filter(([{ faint }]) => !faint);
+  const whole = main.length < positions.size || axis !== 'iteration';
   let version = -1;
   let extent: Zoom = { min: 0, max: 1 };
   return () => {
-    const now = own.reduce((sum, [{ source }]) => sum + source.version, 0);
+    const now = main.reduce((sum, [{ source }]) => sum + source.version, 0);
     if (now === version) return extent;
     version = now;
     let max = 0;
     // Counters start at 0, the clock doesn't.
     let min = axis === 'clock' || !whole ? Number.POSITIVE_INFINITY : 0;
-    for (const [{ source, shape }, positions] of own) {
+    for (const [{ source, shape }, positions] of main) {
       const last = source
         .names()
         .reduce((newest, name) => Math.max(newest, source.get(name)?.newest()?.iteration ?? 0), 0);
@@ -89,7 +90,7 @@ export function extentOf(positions: ReadonlyMap<Subject, AxisPositions>, axis: A
       min = Math.min(min, axis === 'clock' ? positions.at(0) : whole ? 0 : firstIteration(source));
     }
     if (min === Number.POSITIVE_INFINITY) min = 0;
-    extent = own.length > 0 ? { min, max: max > min ? max : min + 1 } : { min: 0, max: 1 };
+    extent = main.length > 0 ? { min, max: max > min ? max : min + 1 } : { min: 0, max: 1 };
     return extent;
   };
 }

@@ -22,17 +22,17 @@ function basisText({ basis, runs }: TimeEstimate, cores: number | null): string 
 /** Shows the estimated duration of a run on this machine, with the basis of the estimate. */
 export function EstimatedTime({
   time,
-  words = 'on this machine',
+  label = 'on this machine',
 }: {
   time: TimeEstimate | null;
-  words?: string;
+  label?: string;
 }) {
   const cores = useApp(({ system }) => system?.cores ?? null);
   if (!time) return <span className="faint">time unknown</span>;
   const basis = basisText(time, cores);
   return (
     <span title={basis}>
-      {approximateDuration(time.seconds)} {words}
+      {approximateDuration(time.seconds)} {label}
       <span className="visually-hidden">. {basis}</span>
     </span>
   );

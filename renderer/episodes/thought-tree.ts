@@ -10,7 +10,7 @@ export interface Branch {
   more: string | null;
   count: number;
   successes: number;
-  /** All words from the start; null for a branch that stands for several small ones. */
+  /** All words from the start; null for a branch that represents several small ones. */
   opening: string | null;
   /** True if the opening is the complete text. */
   whole: boolean;

@@ -26,7 +26,7 @@ export function FormatRow({ format, source, exporting, unavailable = null, child
   const verb = inDesktop() ? 'Save…' : 'Download';
   return (
     <li className={styles.format}>
-      <div className={styles.words}>
+      <div className={styles.description}>
         <h3>{title}</h3>
         <p className="muted">{text}</p>
         {children}

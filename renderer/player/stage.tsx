@@ -84,15 +84,15 @@ export function Caption({ replay }: { replay: Replay }) {
   const playing = useReplay((state) => state.player.playing);
   const frame = replay.frames[index];
   if (!frame) return null;
-  const words = describeFrame(replay, index);
+  const text = describeFrame(replay, index);
   const { tone, note } = outcomeAt(replay, index);
   return (
     <div className="caption">
       <p className="visually-hidden" aria-live={playing ? 'off' : 'polite'}>
-        {words}
+        {text}
       </p>
       <div className="caption-line">
-        <p aria-hidden="true">{frame.action === null ? words : `${turnAndAction(frame)}: ${frame.action}`}</p>
+        <p aria-hidden="true">{frame.action === null ? text : `${turnAndAction(frame)}: ${frame.action}`}</p>
         <span className="spacer" />
         <span className="caption-reward">
           <span className="faint">reward so far</span> {signed(frame.total)}

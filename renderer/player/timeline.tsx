@@ -60,7 +60,7 @@ function keepVisible(row: HTMLElement, mark: HTMLElement): void {
 function Mark({ replay, at, position }: { replay: Replay; at: number; position: number }) {
   const act = useReplay((state) => state.act);
   const frame = replay.frames[at]!;
-  const words = describeFrame(replay, at);
+  const text = describeFrame(replay, at);
   return (
     <button
       type="button"
@@ -70,8 +70,8 @@ function Mark({ replay, at, position }: { replay: Replay; at: number; position: 
       data-lost={frame.deadEnd || undefined}
       data-done={at <= position || undefined}
       aria-current={at === position ? 'step' : undefined}
-      aria-label={words}
-      title={words}
+      aria-label={text}
+      title={text}
       onClick={() => act({ type: 'seek', index: at })}
     >
       <span aria-hidden="true">{symbol(frame, at)}</span>

@@ -68,16 +68,16 @@ function ErrorToast({ id, error }: { id: number; error: ApiError }) {
 /** Dismisses a message after a time without hover or focus; null keeps it. */
 function useDismissTimer(key: number, milliseconds: number | null) {
   const dismiss = useApp((state) => state.dismiss);
-  const [held, setHeld] = useState(false);
-  const hold = useRef({ pointer: false, focus: false });
+  const [paused, setPaused] = useState(false);
+  const reasons = useRef({ pointer: false, focus: false });
   useEffect(() => {
-    if (held || milliseconds === null) return;
+    if (paused || milliseconds === null) return;
     const timer = setTimeout(() => dismiss(key), milliseconds);
     return () => clearTimeout(timer);
-  }, [held, milliseconds, key, dismiss]);
+  }, [paused, milliseconds, key, dismiss]);
   const change = (part: 'pointer' | 'focus', on: boolean) => () => {
-    hold.current[part] = on;
-    setHeld(hold.current.pointer || hold.current.focus);
+    reasons.current[part] = on;
+    setPaused(reasons.current.pointer || reasons.current.focus);
   };
   return {
     onPointerEnter: change('pointer', true),

@@ -99,7 +99,7 @@ export const environmentsOf = (config: Config): EnvironmentEntry[] =>
 
 /** Returns the form's sections for a configuration, with one section per environment. */
 export function placeSections(form: ConfigForm, config: Config): PlacedSection[] {
-  const own = form.sections.map((section) => ({
+  const commonSections = form.sections.map((section) => ({
     ...section,
     fields: section.fields.map((field) => ({ ...field, at: field.path })),
   }));
@@ -115,7 +115,7 @@ export function placeSections(form: ConfigForm, config: Config): PlacedSection[]
       fields: fields.map((field) => ({ ...field, at: field.path.replace('[]', `.${index}`) })),
     };
   });
-  return [...own.slice(0, 2), ...environments, ...own.slice(2)];
+  return [...commonSections.slice(0, 2), ...environments, ...commonSections.slice(2)];
 }
 
 export const isPrompt = ({ at }: Pick<PlacedField, 'at'>): boolean => /^environments\.\d+\.prompt\./.test(at);

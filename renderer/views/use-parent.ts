@@ -36,9 +36,9 @@ export function useParent({ parent }: RunSummary): Parent | null {
   const [series, setSeries] = useState<RunSeries | null>(null);
   useEffect(() => {
     if (!id || !exists) return;
-    const own = new RunSeries();
-    setSeries(own);
-    return followSeries(api, id, own);
+    const parentSeries = new RunSeries();
+    setSeries(parentSeries);
+    return followSeries(api, id, parentSeries);
   }, [api, id, exists]);
   const iteration = origin?.iteration ?? 0;
   return useMemo(

@@ -83,7 +83,7 @@ export function Wall({ run }: { run: RunSummary }) {
 function Headline({ boards: { iteration, split, episodes } }: { boards: RolloutBoards }) {
   const solved = episodes.filter(({ summary }) => summary.success).length;
   return (
-    <p className={styles.words}>
+    <p className={styles.headline}>
       {split === 'train'
         ? `Iteration ${iteration}`
         : `Evaluation on ${environmentTitle(split)} at iteration ${iteration}`}

@@ -28,10 +28,10 @@ function outcome({ reward, success }: Frame): Outcome {
 }
 
 function describe({ arms, config, frames }: Replay, index: number): string {
-  const words = armsOf(arms ?? [], config).map(({ name, pays, better }) =>
+  const descriptions = armsOf(arms ?? [], config).map(({ name, pays, better }) =>
     [name, pays && ` pays ${pays}`, better ? ', the better arm' : ''].join(''),
   );
-  return `Arms: ${words.join('; ') || 'unknown'}. Reward ${signed(frames[index]!.reward)}.`;
+  return `Arms: ${descriptions.join('; ') || 'unknown'}. Reward ${signed(frames[index]!.reward)}.`;
 }
 
 function Board({ replay: { arms, config, frames }, index, motion, label }: BoardProps) {

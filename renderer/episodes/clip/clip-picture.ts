@@ -132,7 +132,7 @@ export class ClipPicture {
   }
 }
 
-/** Returns the text below the board and its colour: the result once the stage has ended. */
+/** Returns the text below the board and its color: the result once the stage has ended. */
 function resultAt(stage: Stage, index: number, progress: number): [text: string, color: string] {
   const actions = stage.moved.filter((moved, at) => at > 0 && moved).length;
   if (index === stage.moved.length - 1 && progress === 1) {

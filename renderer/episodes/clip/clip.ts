@@ -32,12 +32,15 @@ const maxStages = 5;
  * A clip needs at least two.
  */
 export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: number): EpisodeFile[] {
-  const own = files
+  const filesOfSet = files
     .filter((file) => file.set === set && file.iteration <= upTo)
     .sort((a, b) => a.iteration - b.iteration);
-  const count = Math.min(maxStages, own.length);
-  if (count < 2) return own;
-  return Array.from({ length: count }, (_, at) => own[Math.round((at * (own.length - 1)) / (count - 1))]!);
+  const count = Math.min(maxStages, filesOfSet.length);
+  if (count < 2) return filesOfSet;
+  return Array.from(
+    { length: count },
+    (_, at) => filesOfSet[Math.round((at * (filesOfSet.length - 1)) / (count - 1))]!,
+  );
 }
 
 /**

@@ -50,8 +50,8 @@ function pictureOf(replay: Replay, size: number, captioned: boolean): Picture | 
     context.font = `14px ${font}`;
     context.textAlign = 'left';
     context.textBaseline = 'middle';
-    const words = describeFrame(replay, index);
-    context.fillText(words, margin, canvas.height - lineHeight / 2 - 2, canvas.width - 2 * margin);
+    const caption = describeFrame(replay, index);
+    context.fillText(caption, margin, canvas.height - lineHeight / 2 - 2, canvas.width - 2 * margin);
   };
   return { canvas, context, draw };
 }

@@ -27,7 +27,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const stage = useReplayStore();
   const [message, setMessage] = useState('');
   const { id } = replay.summary;
-  const words = describeEpisode(replay.summary);
+  const episodeName = describeEpisode(replay.summary);
 
   function perform(done: string, work: () => Promise<void> | void): void {
     setMessage('');
@@ -40,12 +40,12 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   const json = async () => {
     const episode = await api.call('rollouts.episode', { runId, evaluation, episodeId: id });
     const text = `${JSON.stringify({ run: runId, evaluation, episode }, null, 2)}\n`;
-    saveFile(fileName(name, words, 'json'), new Blob([text], { type: 'application/json' }));
+    saveFile(fileName(name, episodeName, 'json'), new Blob([text], { type: 'application/json' }));
   };
-  const gif = async () => saveFile(fileName(name, words, 'gif'), await episodeGif(replay));
+  const gif = async () => saveFile(fileName(name, episodeName, 'gif'), await episodeGif(replay));
   const page = () => {
     const html = episodePage({ replay, run: name, pictures: framePictures(replay) });
-    saveFile(fileName(name, words, 'html'), new Blob([html], { type: 'text/html' }));
+    saveFile(fileName(name, episodeName, 'html'), new Blob([html], { type: 'text/html' }));
   };
   const link = () => {
     const { index } = stage.getState().player;

@@ -103,17 +103,17 @@ const runSubject = ({ id, run, series, config, color, dash }: Compared): Subject
 
 function groupSubjects(shown: readonly Compared[], { id, groups }: Grouping, band: Band): Subject[] {
   return groups.map(({ label, members }, index) => {
-    const own = members.map((member) => shown[member]!);
+    const runs = members.map((member) => shown[member]!);
     const series = new GroupSeries(
-      own.map((each) => each.series),
+      runs.map((run) => run.series),
       band,
     );
     return {
       id: `${id} ${label}`,
-      label: `${label} (${own.length} run${own.length === 1 ? '' : 's'})`,
+      label: `${label} (${runs.length} run${runs.length === 1 ? '' : 's'})`,
       source: series.mean,
       bounds: series,
-      shape: shapeOf(own[0]!.config),
+      shape: shapeOf(runs[0]!.config),
       color: `run-${(index % 10) + 1}`,
     };
   });
@@ -164,7 +164,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
       grouped
         ? []
         : compared.flatMap(({ id, run, alerts, color }) => {
-            const own = [...positions].find(([subject]) => subject.id === id)?.[1];
+            const runPositions = [...positions].find(([subject]) => subject.id === id)?.[1];
             // With several runs, show alarms only. With many, show the first alarm of each run.
             const alarms = alerts
               .map(alertMark)
@@ -176,7 +176,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
               id: `${id} ${mark.id}`,
               color,
               title: `${run.name}: ${mark.title}`,
-              ...(own && { positions: own }),
+              ...(runPositions && { positions: runPositions }),
             }));
           }),
     [compared, positions, grouped],

@@ -36,14 +36,14 @@ function typeOf(path: string, flat: readonly ReadonlyMap<string, string>[]): str
 
 /** Returns all values as text, by path. */
 function leaves(config: unknown): Map<string, string> {
-  const found = new Map<string, string>();
+  const values = new Map<string, string>();
   const visit = (value: unknown, path: string) => {
     if (typeof value === 'object' && value !== null)
       for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
-    else found.set(path, valueText(value));
+    else values.set(path, valueText(value));
   };
   visit(config, '');
-  return found;
+  return values;
 }
 
 const valueText = (value: unknown): string =>
@@ -70,8 +70,8 @@ interface Grouped {
 
 /** Returns the ways to group runs: by sweep setting, by all settings but the seed, and by each setting that differs. */
 export function groupings(runs: readonly Grouped[]): Grouping[] {
-  const found = differences(runs.map(({ config }) => config));
-  const settings = found.filter(({ path }) => path !== 'seed');
+  const differing = differences(runs.map(({ config }) => config));
+  const settings = differing.filter(({ path }) => path !== 'seed');
   const keyOf = (index: number) =>
     settings.map(({ path, values }) => `${shortPath(path)} ${values[index] ?? 'none'}`).join(', ');
   return [
@@ -84,7 +84,7 @@ export function groupings(runs: readonly Grouped[]): Grouping[] {
           ),
         ]
       : []),
-    ...(settings.length > 0 && found.some(({ path }) => path === 'seed')
+    ...(settings.length > 0 && differing.some(({ path }) => path === 'seed')
       ? [
           grouping(
             'settings',

@@ -24,8 +24,8 @@ export function HubForm() {
   );
   const save = (change: { host?: string; token?: string }) =>
     perform(async () => {
-      const found = await api.call('hub.set', change);
-      setSettings(found);
+      const saved = await api.call('hub.set', change);
+      setSettings(saved);
       setTyped(null);
       setToken('');
     });

@@ -39,10 +39,10 @@ export function withoutEnvironment(list: readonly EnvironmentConfig[], index: nu
 }
 
 function freeLabel(label: string, list: readonly EnvironmentConfig[]): string {
-  const taken = (name: string) => list.some((each) => each.label === name);
-  if (!taken(label)) return label;
+  const isTaken = (name: string) => list.some((each) => each.label === name);
+  if (!isTaken(label)) return label;
   let number = 2;
-  while (taken(`${label}-${number}`)) number++;
+  while (isTaken(`${label}-${number}`)) number++;
   return `${label}-${number}`;
 }
 

@@ -36,7 +36,7 @@ export function FieldRow(props: FieldRowProps) {
       data-changed={changed || undefined}
       data-long={field.type === 'text' || undefined}
     >
-      <div className={styles.words}>
+      <div className={styles.description}>
         <label htmlFor={id} title={field.at}>
           {field.title}
         </label>

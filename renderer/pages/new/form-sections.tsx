@@ -33,10 +33,10 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
 
   const all = sections.flatMap((section) => section.fields);
   const leading = first.flatMap((path) => all.find(({ at }) => at === path) ?? []);
-  const rest = sections
+  const otherSections = sections
     .map((section) => ({ ...section, fields: section.fields.filter(({ at }) => !first.includes(at)) }))
     .filter(({ fields }) => fields.length > 0);
-  const found = query.trim() === '' ? rest : findFields(sections, query);
+  const shownSections = query.trim() === '' ? otherSections : findFields(sections, query);
   const hasProblem = ({ fields }: PlacedSection) =>
     fields.some(({ at }) => problems.some(({ path }) => path === at));
   const toggle = (id: string, isOpen: boolean) =>
@@ -65,13 +65,13 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
           {leading.map(row)}
         </section>
       )}
-      {query.trim() !== '' && found.length === 0 && (
+      {query.trim() !== '' && shownSections.length === 0 && (
         <p className="muted" role="status">
           No matching settings. Try “clip”, “checkpoint” or “temperature”.
         </p>
       )}
       <div className={styles.sections}>
-        {found.map((section) => {
+        {shownSections.map((section) => {
           const isOpen = query.trim() !== '' || open.has(section.id) || hasProblem(section);
           return (
             <Section

@@ -31,8 +31,8 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
     value: base,
     title: published?.title ?? (base === 'starter' ? 'Starter model' : folderTitle(base, from)),
   };
-  const found = [...models, ...checkpoints];
-  const all = found.some(({ value }) => value === base) ? found : [baseModel, ...found];
+  const available = [...models, ...checkpoints];
+  const all = available.some(({ value }) => value === base) ? available : [baseModel, ...available];
   // Keep the first of two models with the same value.
   const unique = all.filter((model, index) => all.findIndex(({ value }) => value === model.value) === index);
   return [...unique, { value: anotherFolder, title: 'Another folder…' }];

@@ -57,10 +57,10 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
       setLoading(true);
       setProblem(null);
       try {
-        const found = await api.call('play.choices', { runId });
+        const available = await api.call('play.choices', { runId });
         if (!active) return;
-        setChoices(found);
-        const [newest] = found.checkpoints;
+        setChoices(available);
+        const [newest] = available.checkpoints;
         if (newest === undefined) return;
         const level = open.current?.level;
         const request = { runId, checkpoint: requested.current ?? newest, ...(level && { level }) };

@@ -21,9 +21,9 @@ const quotaOf = (keep: number, groups: number) => Math.max(1, Math.floor(keep * 
 export function describeFilter({ strategy, keep }: FilterSettings, groups: readonly Group[]): string {
   const kept = groups.filter((group) => group.kept).length;
   if (strategy === 'fraction') {
-    const many = new Set(groups.map(({ environment }) => environment)).size > 1;
-    const each = many ? ` per environment` : '';
-    return `StarPO-S trains on the ${percent(keep, 0)} of groups${each} with the highest reward std: ${kept} of ${groups.length}.`;
+    const severalEnvironments = new Set(groups.map(({ environment }) => environment)).size > 1;
+    const scope = severalEnvironments ? ` per environment` : '';
+    return `StarPO-S trains on the ${percent(keep, 0)} of groups${scope} with the highest reward std: ${kept} of ${groups.length}.`;
   }
   if (strategy === 'top_p')
     return `Top-p filter: trains on the groups with the highest reward std that make up ${percent(keep, 0)} of the total: ${kept} of ${groups.length}.`;

@@ -75,8 +75,8 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
   const live = isLive(run.status);
   return useMemo(() => {
     const all = names.split('\n');
-    const own: Subject = { id, label: name, source: series, shape: shapeOf(config) };
-    const axes = axesOf([own]);
+    const subject: Subject = { id, label: name, source: series, shape: shapeOf(config) };
+    const axes = axesOf([subject]);
     const axis = axes.includes(preferredAxis) ? preferredAxis : 'iteration';
     // Only the iteration axis works for the parent: its episodes and tokens depend on its own configuration,
     // which isn't loaded.
@@ -87,12 +87,12 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
               id: behind.id,
               label: behind.name,
               source: behind.series,
-              shape: own.shape,
+              shape: subject.shape,
               faint: true,
             },
-            own,
+            subject,
           ]
-        : [own];
+        : [subject];
     const positions = positionsOf(subjects, axis);
     const extent = extentOf(positions, axis);
     const itemOf = (spec: ChartSpec): ChartItem => ({
@@ -117,7 +117,7 @@ function useGroups(run: RunSummary, names: string, behind: Parent | null) {
       },
       ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
     ];
-    return { axis, axes, groups, positions: positions.get(own)! };
+    return { axis, axes, groups, positions: positions.get(subject)! };
   }, [id, name, task, live, series, config, humans, names, preferredAxis, behind]);
 }
 

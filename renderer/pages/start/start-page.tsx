@@ -64,9 +64,9 @@ function Presets({ presets }: { presets: readonly Card[] }) {
   const system = useApp((state) => state.system);
   const [algorithm, choose] = useState<string | null>(null);
   const [automaticAction, chooseAutomaticAction] = useState<AutomaticAction>('notify');
-  const own = presets.filter(({ model }) => model === null);
-  const traps = own.filter(isTrap);
-  const [first, ...others] = groupByTask(own.filter((card) => !isTrap(card)));
+  const starterPresets = presets.filter(({ model }) => model === null);
+  const traps = starterPresets.filter(isTrap);
+  const [first, ...others] = groupByTask(starterPresets.filter((card) => !isTrap(card)));
   const published = presets.flatMap(({ model, ...card }) => (model ? [{ ...card, model }] : []));
   const blocked = Boolean(system?.trainer.problem);
   const set: Settings = automaticAction === 'notify' ? {} : { automatic_action: automaticAction };

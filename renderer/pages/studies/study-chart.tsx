@@ -110,9 +110,9 @@ function Whisker({ xOf, estimate, cells, y, kind }: WhiskerProps) {
 }
 
 function chartText(rows: readonly StudyRow[], references: readonly Reference[]): string {
-  const words = (estimate: Estimate | null) => (estimate ? percent(estimate.mean) : 'unknown');
+  const rateText = (estimate: Estimate | null) => (estimate ? percent(estimate.mean) : 'unknown');
   const results = rows.map(
-    ({ name, before, after }) => `${name}: ${words(before)} before, ${words(after)} after training`,
+    ({ name, before, after }) => `${name}: ${rateText(before)} before, ${rateText(after)} after training`,
   );
   const compared =
     references.length > 0 ? [`references: ${references.map(({ label }) => label).join(', ')}`] : [];

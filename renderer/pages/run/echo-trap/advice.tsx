@@ -64,7 +64,7 @@ function Item({ run, advice, alertId }: ActionProps) {
   const { title, why, preferred, action } = advice;
   return (
     <div className={styles.item} data-preferred={preferred || undefined}>
-      <div className={styles.words}>
+      <div className={styles.description}>
         <p className={styles.title}>
           {title}
           {preferred && <span className="badge">Recommended</span>}

@@ -107,12 +107,12 @@ function StateHistory({ history }: Pick<EchoTrap, 'history'>) {
 
 function Footer({ calibration }: Pick<EchoTrap, 'calibration'>) {
   const { source, models, runs, note } = calibration;
-  const how = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
-  const many = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';
+  const origin = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
+  const runCount = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';
   return (
     <footer className={styles.foot}>
       <p>
-        Thresholds {how} {many}
+        Thresholds {origin} {runCount}
         {models.join(', ')}. <Marked text={note} />
       </p>
       <NotifyChoice />
