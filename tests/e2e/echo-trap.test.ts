@@ -102,7 +102,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   const [note] = await notifications(page);
   expect(note!.title).toBe('Echo Trap: warning');
   expect(note!.body).toContain(`iteration ${alarm}. `);
-  const mark = page.locator(`[data-chart] [data-words*="at iteration ${alarm}"]`).first();
+  const mark = page.locator(`[data-chart] [data-tooltip*="at iteration ${alarm}"]`).first();
   // Charts are drawn only when visible.
   await page.locator('[data-chart]').first().scrollIntoViewIfNeeded();
   await mark.waitFor({ state: 'attached' });

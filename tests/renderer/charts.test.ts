@@ -88,9 +88,9 @@ describe('a layout', () => {
       expect(whole.x.length).toBeLessThanOrEqual(2 * wide.width);
       expect([...whole.x].sort((a, b) => a - b)).toEqual(whole.x);
       const top = whole.values[0]!;
-      const seen = whole.x.filter((_, index) => top[index] === 9);
+      const spikePositions = whole.x.filter((_, index) => top[index] === 9);
       for (const spike of spikes)
-        expect(Math.min(...seen.map((position) => Math.abs(position - spike)))).toBeLessThan(
+        expect(Math.min(...spikePositions.map((position) => Math.abs(position - spike)))).toBeLessThan(
           count / wide.width,
         );
     }
@@ -133,9 +133,12 @@ describe('a layout', () => {
       for (let max = min; max < 400; max += 17)
         for (const width of [0, 5, 20, 37, 50]) {
           const laid = layOut(columns, { ...wide, width, zoom: { min, max } });
-          const seen = laid.values[0]!.filter((value) => value !== undefined);
+          const visible = laid.values[0]!.filter((value) => value !== undefined);
           // Each bucket has the minimum and maximum.
-          expect([Math.min(...seen), Math.max(...seen)]).toEqual([Math.max(1, min), Math.min(400, max + 2)]);
+          expect([Math.min(...visible), Math.max(...visible)]).toEqual([
+            Math.max(1, min),
+            Math.min(400, max + 2),
+          ]);
           dense += Number(laid.dense);
         }
     expect(dense).toBeGreaterThan(1000);
@@ -331,7 +334,7 @@ describe('a chart in a file', () => {
   });
 });
 
-test('success has references for the untrained policy, random moves and the optimum, if known', () => {
+test('success has references for the untrained policy, random actions and the optimum, if known', () => {
   const run = source({ 'evaluation/lake/success_rate': [[0, 0.371]] }); // biome-ignore format: pairs
   const lake = { label: 'lake', type: 'frozen-lake', max_actions: 10, config: { size: 4, p: 0.8 } };
   const labels = (...environments: object[]) =>
@@ -422,7 +425,7 @@ describe('references for success', () => {
     { environment: 'lake', levels: 12, successes: 9 },
   ];
 
-  test('are the initial policy, random moves and the user', () => {
+  test('are the initial policy, random actions and the user', () => {
     const labels = (...environments: object[]) =>
       successReferences({ environments }, evaluated, people).map(({ label }) => label);
     expect(labels(lake)).toEqual(['untrained 41.0 %', 'You 75.0 %']);

@@ -36,9 +36,9 @@ const table = () =>
     .map((row) => [...row.querySelectorAll('code, td')].map(({ textContent }) => textContent));
 
 test('overlays runs and lists the settings that differ', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/compare/${runs.join(',')}`);
-  await page.shown(page.saying('h1', 'Compare 3 runs'));
+  await page.shown(page.withText('h1', 'Compare 3 runs'));
   const reward = chartText('rollout/reward_mean');
   await page.shown(() => runs.every((_, index) => reward().includes(`${nameOf(index)}: `)));
   expect(reward()).toMatch(/at iteration 4/);
@@ -70,13 +70,13 @@ test('overlays runs and lists the settings that differ', async () => {
 });
 
 test('a live run updates in a comparison, and a missing run is reported', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
   const live = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await page.core.runs.start(live);
   await untilRun(page.core, live, ({ iteration }) => iteration === 2);
   page.open(`#/compare/${runs[0]},${live},never-there`);
-  await page.shown(page.saying('[role="status"]', '1 run was not found'));
+  await page.shown(page.withText('[role="status"]', '1 run was not found'));
   const reward = chartText('rollout/reward_mean');
   const { name } = page.core.runs.get(live);
   const at = (iteration: number) => new RegExp(`${name}: \\S+ at iteration ${iteration};`);
@@ -87,7 +87,7 @@ test('a live run updates in a comparison, and a missing run is reported', async 
 });
 
 test('a run can be compared with another that is chosen by name', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${runs[0]}`);
   await page.click(() => page.find('button[aria-label="Compare with…"]'));
   const option = () =>
@@ -96,11 +96,11 @@ test('a run can be compared with another that is chosen by name', async () => {
     );
   await page.click(option);
   await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[2]}`);
-  await page.shown(page.saying('h1', 'Compare 2 runs'));
+  await page.shown(page.withText('h1', 'Compare 2 runs'));
 });
 
 test('a target appears on the chart for every run, and in the chart’s text', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${runs[0]}`);
   await page.click(() => page.find('button[aria-label="More for Success"]'));
   const item = (words: string) => () =>
@@ -113,7 +113,7 @@ test('a target appears on the chart for every run, and in the chart’s text', a
   await page.click(() => document.querySelector<HTMLElement>('[role="dialog"] button[type="submit"]'));
   await page.shown(() => /References: .*target 80\.0 %/.test(chartText('success')()));
   location.hash = `#/run/${runs[1]}`;
-  await page.shown(page.saying('h1', nameOf(1)));
+  await page.shown(page.withText('h1', nameOf(1)));
   await page.shown(() => chartText('success')().includes('target 80.0 %'));
   expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({ targets: { success: 0.8 } });
   location.hash = `#/compare/${runs[0]},${runs[1]}`;
@@ -123,19 +123,19 @@ test('a target appears on the chart for every run, and in the chart’s text', a
 });
 
 test('chart search, folding and pins work, and apply to other runs', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${runs[0]}`);
   const ids = () => page.all('[data-chart]').map((chart) => chart.dataset.chart);
   const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
   page.write(search, '^actor/grad');
   await page.shown(() => ids().join() === 'gradient-norm,actor/grad_norm');
   page.write(search, 'no such thing');
-  await page.shown(page.saying('p', 'No matching metrics'));
+  await page.shown(page.withText('p', 'No matching metrics'));
   page.write(search, '');
-  const fold = page.saying('button[aria-expanded]', /^Overview/);
+  const fold = page.withText('button[aria-expanded]', /^Overview/);
   await page.click(fold);
   await page.shown(() => fold()?.getAttribute('aria-expanded') === 'false' && !ids().includes('entropy'));
-  await page.click(page.saying('button[aria-expanded]', /^Policy update/));
+  await page.click(page.withText('button[aria-expanded]', /^Policy update/));
   await page.click(() => page.find('button[aria-label="More for Gradient norm"]'));
   const pin = () =>
     [...document.querySelectorAll<HTMLElement>('[role="menuitemcheckbox"]')].find(({ textContent }) =>
@@ -144,7 +144,7 @@ test('chart search, folding and pins work, and apply to other runs', async () =>
   await page.click(pin);
   await page.shown(() => ids()[0] === 'actor/grad_norm');
   location.hash = `#/run/${runs[1]}`;
-  await page.shown(page.saying('h1', nameOf(1)));
+  await page.shown(page.withText('h1', nameOf(1)));
   await page.shown(() => ids()[0] === 'actor/grad_norm' && !ids().includes('entropy'));
   expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({
     pins: ['actor/grad_norm'],

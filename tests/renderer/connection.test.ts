@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 /** Connection attempts, resolved by the test; `waits` records the delays and skips them. */
-function setUp() {
+function manualConnection() {
   const waits: number[] = [];
   const pending: { resolve: (channel: Channel) => void; reject: (cause: Error) => void }[] = [];
   const api = connect(
@@ -52,7 +52,7 @@ function setUp() {
 }
 
 test('a refused connection is retried with exponential backoff', async () => {
-  const { states, waits, refuse, accept } = setUp();
+  const { states, waits, refuse, accept } = manualConnection();
   for (let attempt = 0; attempt < 6; attempt++) await refuse();
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
   await accept();
@@ -60,7 +60,7 @@ test('a refused connection is retried with exponential backoff', async () => {
 });
 
 test('states: a lost connection, a different server, and a required sign-in', async () => {
-  const { states, refuse, accept } = setUp();
+  const { states, refuse, accept } = manualConnection();
   const close = await accept();
   await close();
   await refuse();
@@ -73,7 +73,7 @@ test('states: a lost connection, a different server, and a required sign-in', as
 });
 
 test('calls without a connection fail with a code and a hint', async () => {
-  const { api } = setUp();
+  const { api } = manualConnection();
   await expect(api.call('runs.list', {})).rejects.toMatchObject({
     code: 'not_connected',
     hint: expect.stringMatching(/./),
@@ -81,11 +81,11 @@ test('calls without a connection fail with a code and a hint', async () => {
 });
 
 test('subscriptions outlive a lost connection', async () => {
-  const { api, states, accept } = setUp();
-  const heard: boolean[] = [];
+  const { api, states, accept } = manualConnection();
+  const received: boolean[] = [];
   const waiting: (() => void)[] = [];
   const stop = api.on('run', ({ marks }) => {
-    heard.push(marks.starred);
+    received.push(marks.starred);
     for (const go of waiting.splice(0)) go();
   });
   /** Resolves with the notice of a change. */
@@ -100,7 +100,7 @@ test('subscriptions outlive a lost connection', async () => {
   await close();
   await accept();
   await star(false);
-  expect(heard).toEqual([true, false]);
+  expect(received).toEqual([true, false]);
   expect(states).toEqual(['connecting', 'open', 'lost', 'open']);
 
   stop();
@@ -109,11 +109,11 @@ test('subscriptions outlive a lost connection', async () => {
   });
   core.annotations.annotate({ runId: 'one', starred: true });
   await notified;
-  expect(heard).toHaveLength(2);
+  expect(received).toHaveLength(2);
 });
 
 test('results and errors of the server arrive', async () => {
-  const { api, accept } = setUp();
+  const { api, accept } = manualConnection();
   await accept();
   expect(await api.call('runs.list', {})).toHaveLength(1);
   await expect(api.call('runs.get', { runId: 'nothing' })).rejects.toMatchObject({ code: 'run_unknown' });

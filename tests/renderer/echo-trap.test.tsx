@@ -14,7 +14,7 @@ vi.mock('uplot', () => import('./uplot.ts'));
 
 let page: Page;
 beforeEach(async () => {
-  page = await Page.on();
+  page = await Page.start();
 });
 afterEach(async () => {
   await page.close();
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Trains a run with recorded metrics up to an iteration or alert, where the trainer waits for a command, and then up to `next`. */
-async function fated(outcome: Outcome, at: number | TrapLevel, next?: TrapLevel): Promise<string> {
+async function trainWithMetrics(outcome: Outcome, at: number | TrapLevel, next?: TrapLevel): Promise<string> {
   play(page.world, outcome);
   const { core } = page;
   const runId = await core.runs.create({ preset, set: small });
@@ -46,7 +46,7 @@ const button = (label: RegExp) => () =>
   page.all('button').find((each) => label.test(each.getAttribute('aria-label') ?? each.textContent ?? ''));
 
 test('a healthy run shows one line, which expands', async () => {
-  page.open(`#/run/${await fated('healthy', 60)}`);
+  page.open(`#/run/${await trainWithMetrics('healthy', 60)}`);
   const line = await page.shown(head);
   expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
   expect(line.textContent).toContain('Reward std in group OK, Entropy OK, Gradient norm OK, Diversity OK');
@@ -64,14 +64,14 @@ test('a healthy run shows one line, which expands', async () => {
 });
 
 test('a collapsing run shows a banner, evidence and marks on every chart', async () => {
-  const runId = await fated('template', 'collapsing');
+  const runId = await trainWithMetrics('template', 'collapsing');
   page.open(`#/run/${runId}`);
-  const banner = await page.shown(page.saying('[role="alert"]', /Echo Trap: collaps/));
+  const banner = await page.shown(page.withText('[role="alert"]', /Echo Trap: collaps/));
   expect(banner.textContent).not.toMatch(/\w+\/\w+_/);
   expect(head()!.getAttribute('aria-expanded')).toBe('true');
-  const lit = page.all('[aria-label="Echo Trap indicators"] li[data-state="on"]');
-  expect(lit.length).toBeGreaterThanOrEqual(3);
-  for (const { textContent } of lit) expect(textContent).toMatch(/baseline \d.*since iteration \d/);
+  const active = page.all('[aria-label="Echo Trap indicators"] li[data-state="on"]');
+  expect(active.length).toBeGreaterThanOrEqual(3);
+  for (const { textContent } of active) expect(textContent).toMatch(/baseline \d.*since iteration \d/);
   const alerts = page.core.annotations.alerts(runId).filter(({ state }) => state === 'raised');
   expect(alerts.length).toBeGreaterThan(0);
   const items = () => page.all('ul[aria-label="Alerts"] > li');
@@ -80,13 +80,13 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
   for (const { iteration } of alerts) {
     for (const chart of page.all('[data-chart] > p.visually-hidden'))
       expect(chart.textContent).toMatch(new RegExp(`Marks: .*at iteration ${iteration}`));
-    expect(page.all(`[data-chart] [data-words*="at iteration ${iteration}"]`)).toHaveLength(
+    expect(page.all(`[data-chart] [data-tooltip*="at iteration ${iteration}"]`)).toHaveLength(
       page.all('[data-chart]:not([data-empty])').length,
     );
   }
   await page.click(button(/^Acknowledge/));
   await page.shown(() => items().length === alerts.length - 1);
-  await page.shown(page.saying('ul[aria-label="Answered alerts"] li', 'acknowledged'));
+  await page.shown(page.withText('ul[aria-label="Answered alerts"] li', 'acknowledged'));
   await page.click(button(/^Snooze/));
   await page.shown(() => page.all('ul[aria-label="Answered alerts"] > li').length === 2);
   const states = page.core.annotations.alerts(runId).map(({ state }) => state);
@@ -98,7 +98,7 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
 });
 
 test('the panel expands on an alarm and then stays as the user left it', async () => {
-  const runId = await fated('template', 30);
+  const runId = await trainWithMetrics('template', 30);
   page.open(`#/run/${runId}`);
   await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
   await page.core.runs.command(runId, 'checkpoint');
@@ -106,14 +106,14 @@ test('the panel expands on an alarm and then stays as the user left it', async (
   head()!.click();
   await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
   await untilRun(page.core, runId, ({ status }) => status === 'completed');
-  await page.shown(page.saying('.status-badge', 'Completed'));
+  await page.shown(page.withText('.status-badge', 'Completed'));
   expect(head()!.getAttribute('aria-expanded')).toBe('false');
 });
 
 test('a roll-back asks for confirmation, starts a fork and shows both curves', async () => {
   writeFileSync(join(page.world.folder, 'rescued.json'), JSON.stringify(seriesOf('healthy')));
   vi.stubEnv('FAKE_TRAINER_FORK_SERIES', join(page.world.folder, 'rescued.json'));
-  const runId = await fated('template', 'collapsing');
+  const runId = await trainWithMetrics('template', 'collapsing');
   const { core } = page;
   const parent = core.runs.get(runId);
   page.open(`#/run/${runId}`);
@@ -122,23 +122,25 @@ test('a roll-back asks for confirmation, starts a fork and shows both curves', a
   const changed = page.find('ul[aria-label="Changed settings"]')!.textContent!;
   expect(changed).toMatch(/Learning rate/);
   await page.click(ask);
-  await page.click(page.saying('button', /^Cancel$/));
+  await page.click(page.withText('button', /^Cancel$/));
   await page.shown(ask);
   expect(core.runs.list()).toHaveLength(1);
   await page.click(ask);
-  await page.click(page.saying('button', /^Roll back$/));
+  await page.click(page.withText('button', /^Roll back$/));
   const fork = await page.shown(() => core.runs.list().find((run) => run.parent?.run === runId));
   await page.shown(() => location.hash === `#/run/${fork.id}`);
   const at = fork.parent!.iteration;
   const { lastHealthy } = (await core.supervisor.trap(runId))!;
   expect(at).toBeLessThanOrEqual(lastHealthy!);
-  await page.shown(page.saying('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`));
-  await page.shown(page.saying('[data-chart] > p', /Parent: .* at iteration \d+.*Marks: .*Forked from/));
-  await page.click(page.saying('button', 'Show parent run'));
-  await page.shown(() => !page.saying('[data-chart] > p', 'Parent: ')());
+  await page.shown(
+    page.withText('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`),
+  );
+  await page.shown(page.withText('[data-chart] > p', /Parent: .* at iteration \d+.*Marks: .*Forked from/));
+  await page.click(page.withText('button', 'Show parent run'));
+  await page.shown(() => !page.withText('[data-chart] > p', 'Parent: ')());
   await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
-  await page.shown(page.saying('ul[aria-label="Forks"] li', /^Forked into .* at iteration \d/));
-  await page.shown(page.saying('[data-echo-trap]', /Manual action.*Go to FrozenLake/));
+  await page.shown(page.withText('ul[aria-label="Forks"] li', /^Forked into .* at iteration \d/));
+  await page.shown(page.withText('[data-echo-trap]', /Manual action.*Go to FrozenLake/));
   expect(core.runs.get(runId).status).toBe('stopped');
 });
 
@@ -151,7 +153,7 @@ test('the panel shows automatic actions', async () => {
   await core.runs.start(runId);
   await untilRun(core, runId, ({ status }) => status === 'paused');
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('[data-echo-trap]', /Automatic action:\s*Paused\./));
+  await page.shown(page.withText('[data-echo-trap]', /Automatic action:\s*Paused\./));
   await page.shown(() => !button(/^Pause: /)() && button(/^Stop: /)());
 });
 
@@ -164,7 +166,7 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   page.open('#/run/plain');
   await page.click(head);
   await page.shown(
-    page.saying('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
+    page.withText('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
   );
   for (const indicator of ['Reward std in group', 'Entropy', 'Diversity'])
     expect(indicators().find((text) => text?.startsWith(indicator))).toMatch(/no data.*not measured/);
@@ -192,7 +194,7 @@ describe('a notification', () => {
   });
 
   test('appears on an alarm if enabled and the window is in the background, and links to the run', async () => {
-    const runId = await fated('template', 30, 'warning');
+    const runId = await trainWithMetrics('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.click(head);
     await page.shown(button(/Notify me/));
@@ -210,12 +212,12 @@ describe('a notification', () => {
   });
 
   test('does not appear if the page has focus or notifications are off', async () => {
-    const runId = await fated('template', 30, 'warning');
+    const runId = await trainWithMetrics('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.shown(head);
     await page.core.runs.command(runId, 'checkpoint');
     await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'warning'));
-    await page.shown(page.saying('ul[aria-label="Alerts"] > li', 'Warning'));
+    await page.shown(page.withText('ul[aria-label="Alerts"] > li', 'Warning'));
     expect(shown).toEqual([]);
   });
 
@@ -223,8 +225,8 @@ describe('a notification', () => {
     localStorage.setItem('starpo-notifications', 'on');
     Object.assign(Notification, { permission: 'granted' });
     page.open('#/start');
-    const first = await fated('template', 30, 'warning');
-    const second = await fated('template', 30, 'warning');
+    const first = await trainWithMetrics('template', 30, 'warning');
+    const second = await trainWithMetrics('template', 30, 'warning');
     await page.shown(() => page.all('.run-link').length === 2);
     for (const runId of [first, second]) await page.core.runs.command(runId, 'checkpoint');
     await page.shown(() => shown.length === 2);
@@ -244,7 +246,7 @@ describe('a notification', () => {
   test('is left to the desktop app, which receives the user’s choice', async () => {
     const chooseNotifications = vi.fn();
     vi.stubGlobal('starpo', { chooseNotifications });
-    const runId = await fated('template', 30, 'warning');
+    const runId = await trainWithMetrics('template', 30, 'warning');
     page.open(`#/run/${runId}`);
     await page.click(head);
     await page.click(button(/Notifications on/));
@@ -252,7 +254,7 @@ describe('a notification', () => {
     expect(chooseNotifications.mock.calls).toEqual([['on'], ['off'], ['on']]);
     await page.core.runs.command(runId, 'checkpoint');
     await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'warning'));
-    await page.shown(page.saying('ul[aria-label="Alerts"] > li', 'Warning'));
+    await page.shown(page.withText('ul[aria-label="Alerts"] > li', 'Warning'));
     expect(shown).toEqual([]);
   });
 });

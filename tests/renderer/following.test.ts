@@ -8,11 +8,12 @@ import { createRunStore, followRun } from '../../renderer/views/run-store.ts';
 import { runOf } from './summaries.ts';
 
 /** An API whose answers the test resolves, so that notices can arrive first. */
-function handAnswered() {
+function manualApi() {
   const handlers = new Map<string, (notice: never) => void>();
-  const asked = new Map<string, { resolve: (value: never) => void; reject: (cause: Error) => void }>();
+  const requests = new Map<string, { resolve: (value: never) => void; reject: (cause: Error) => void }>();
   const api: Api = {
-    call: (name) => new Promise((resolve, reject) => asked.set(name, { resolve: resolve as never, reject })),
+    call: (name) =>
+      new Promise((resolve, reject) => requests.set(name, { resolve: resolve as never, reject })),
     on(name, handler) {
       handlers.set(name, handler as never);
       return () => {};
@@ -25,13 +26,13 @@ function handAnswered() {
   const settled = () => new Promise((resolve) => setTimeout(resolve));
   return {
     api,
-    tell: <N extends NoticeName>(name: N, notice: Notice<N>) => handlers.get(name)!(notice as never),
+    notify: <N extends NoticeName>(name: N, notice: Notice<N>) => handlers.get(name)!(notice as never),
     async answer(answers: Record<string, unknown>) {
-      for (const [name, value] of Object.entries(answers)) asked.get(name)!.resolve(value as never);
+      for (const [name, value] of Object.entries(answers)) requests.get(name)!.resolve(value as never);
       await settled();
     },
     async refuse(name: string, cause: Error) {
-      asked.get(name)!.reject(cause);
+      requests.get(name)!.reject(cause);
       await settled();
     },
   };
@@ -42,11 +43,11 @@ const runId = run.id;
 afterEach(() => useApp.setState(useApp.getInitialState()));
 
 test('an older list of runs doesn’t undo a notice', async () => {
-  const { api, tell, answer } = handAnswered();
+  const { api, notify, answer } = manualApi();
   followServer(api);
-  tell('run', { ...run, status: 'completed' });
-  tell('run', { ...run, id: 'made-since' });
-  tell('removed', { runId: 'deleted-since' });
+  notify('run', { ...run, status: 'completed' });
+  notify('run', { ...run, id: 'made-since' });
+  notify('removed', { runId: 'deleted-since' });
   await answer({
     'runs.list': [
       { ...run, status: 'running' },
@@ -58,20 +59,20 @@ test('an older list of runs doesn’t undo a notice', async () => {
 });
 
 test('runs appear before system information arrives', async () => {
-  const { api, answer } = handAnswered();
+  const { api, answer } = manualApi();
   followServer(api);
   await answer({ 'runs.list': [run] });
   expect(useApp.getState()).toMatchObject({ runs: [run], system: null });
 });
 
 test('points, lines and files that arrive while the stored ones load are kept', async () => {
-  const { api, tell, answer } = handAnswered();
+  const { api, notify, answer } = manualApi();
   const store = createRunStore(runId);
   followRun(api, store);
   const point = (iteration: number) => ({ iteration, metrics: { loss: iteration } });
-  tell('metrics', { runId, truncateAfter: 1, points: [point(2), point(3)] });
-  tell('log', { runId, line: { seq: 9, time: 0, level: 'info', message: 'new' } });
-  tell('rollout', { runId, file: { iteration: 3, split: 'train', episodes: 1 } });
+  notify('metrics', { runId, truncateAfter: 1, points: [point(2), point(3)] });
+  notify('log', { runId, line: { seq: 9, time: 0, level: 'info', message: 'new' } });
+  notify('rollout', { runId, file: { iteration: 3, split: 'train', episodes: 1 } });
   await answer({
     'runs.get': { summary: run, config: {}, folder: '' },
     'runs.series': [{ name: 'loss', iterations: [1, 2, 5], values: [1, 20, 50] }],
@@ -97,7 +98,7 @@ test.each([
   [new Failure('connection_lost', '', ''), null],
   [new Failure('run_unknown', '', ''), expect.objectContaining({ code: 'run_unknown' })],
 ])('%o while a run loads leaves it with %o', async (cause, problem) => {
-  const { api, refuse } = handAnswered();
+  const { api, refuse } = manualApi();
   const store = createRunStore(runId);
   followRun(api, store);
   await refuse('runs.series', cause);
@@ -108,7 +109,7 @@ test.each([
   [new Failure('connection_lost', '', ''), 0],
   [new Failure('internal', '', ''), 1],
 ])('%o while the app loads is reported %i times', async (cause, times) => {
-  const { api, refuse } = handAnswered();
+  const { api, refuse } = manualApi();
   followServer(api);
   for (const name of ['runs.list', 'presets.list', 'system.info']) await refuse(name, cause);
   expect(useApp.getState().errors).toHaveLength(times);

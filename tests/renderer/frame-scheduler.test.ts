@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createFrameScheduler } from '../../renderer/base/frame-scheduler.ts';
 
 /** Frames and a clock controlled by the test. */
-function schedulerByHand() {
+function manualScheduler() {
   const requested: (() => void)[] = [];
   const painted: (() => void)[] = [];
   const clock = { time: 0 };
@@ -16,7 +16,7 @@ function schedulerByHand() {
 }
 
 test('tasks of one frame run once each, in one frame', () => {
-  const { requested, scheduler } = schedulerByHand();
+  const { requested, scheduler } = manualScheduler();
   const ran: string[] = [];
   const a = () => ran.push('a');
   const b = () => ran.push('b');
@@ -29,7 +29,7 @@ test('tasks of one frame run once each, in one frame', () => {
 });
 
 test('a rescheduled task runs in the next frame, and an idle page requests none', () => {
-  const { requested, scheduler } = schedulerByHand();
+  const { requested, scheduler } = manualScheduler();
   let runs = 0;
   const again = () => {
     runs += 1;
@@ -44,7 +44,7 @@ test('a rescheduled task runs in the next frame, and an idle page requests none'
 });
 
 test('a full frame postpones tasks to the start of the next one, and runs at least one', () => {
-  const { requested, clock, scheduler } = schedulerByHand();
+  const { requested, clock, scheduler } = manualScheduler();
   const ran: string[] = [];
   const taking = (name: string, milliseconds: number) => () => {
     ran.push(name);
@@ -65,7 +65,7 @@ test('a full frame postpones tasks to the start of the next one, and runs at lea
 });
 
 test('a task is postponed if its expected time exceeds the budget', () => {
-  const { requested, clock, scheduler } = schedulerByHand();
+  const { requested, clock, scheduler } = manualScheduler();
   let ran = 0;
   for (let count = 0; count < 3; count++)
     scheduler.schedule(() => {
@@ -79,7 +79,7 @@ test('a task is postponed if its expected time exceeds the budget', () => {
 });
 
 test('slow painting reduces the tasks per frame', () => {
-  const { requested, painted, clock, scheduler } = schedulerByHand();
+  const { requested, painted, clock, scheduler } = manualScheduler();
   let drawn = 0;
   const scheduleAll = () => {
     for (let count = 0; count < 8; count++)
@@ -102,7 +102,7 @@ test('slow painting reduces the tasks per frame', () => {
 });
 
 test('a cancelled task does not run', () => {
-  const { requested, scheduler } = schedulerByHand();
+  const { requested, scheduler } = manualScheduler();
   let ran = false;
   const task = () => {
     ran = true;

@@ -46,11 +46,11 @@ const names = () =>
   rows().map((row) => row.querySelector('[role="rowheader"] a')?.getAttribute('title') ?? '');
 
 test('runs are filtered by words and chips, and sorted by column', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   await page.core.annotations.annotate({ runId: ids.bandit, addTags: ['good'], note: 'the arms, swapped' });
   page.open('#/history');
   await page.shown(() => rows().length === 3);
-  const success = await page.shown(page.saying('[role="columnheader"] button', 'Success'));
+  const success = await page.shown(page.withText('[role="columnheader"] button', 'Success'));
   success.click();
   await page.shown(() => page.find('[aria-sort="descending"]')?.textContent === 'Success');
   const rates = rows().map((row) =>
@@ -64,58 +64,58 @@ test('runs are filtered by words and chips, and sorted by column', async () => {
   const search = page.find<HTMLInputElement>('input[aria-label="Search runs"]')!;
   page.write(search, 'swapped ARMS');
   await page.shown(() => rows().length === 1 && rowOf(ids.bandit)());
-  await page.shown(page.saying('[role="status"]', '1 of 3'));
+  await page.shown(page.withText('[role="status"]', '1 of 3'));
   page.write(search, 'nothing like that');
-  await page.click(page.saying('button', 'Clear filters'));
-  await page.click(page.saying('.toggle', /^FrozenLake/));
+  await page.click(page.withText('button', 'Clear filters'));
+  await page.click(page.withText('.toggle', /^FrozenLake/));
   await page.shown(() => rows().length === 2 && !rowOf(ids.bandit)());
-  await page.click(page.saying('.toggle', /^FrozenLake/));
-  await page.click(page.saying('.toggle', /^good/));
+  await page.click(page.withText('.toggle', /^FrozenLake/));
+  await page.click(page.withText('.toggle', /^good/));
   await page.shown(() => names().length === 1 && rowOf(ids.bandit)());
 });
 
 test('several runs are deleted after confirmation, and restored', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open('#/history');
   for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
-  await page.click(page.saying('button', 'Delete…'));
+  await page.click(page.withText('button', 'Delete…'));
   await page.shown(anywhere('[role="dialog"]', /Delete 2 runs\?.*on disk.*7 days/));
   await page.click(inDialog('Cancel'));
   expect(page.core.runs.list()).toHaveLength(3);
-  await page.click(page.saying('button', 'Delete…'));
+  await page.click(page.withText('button', 'Delete…'));
   await page.click(inDialog(/^Delete$/));
   await page.shown(() => rows().length === 1);
-  await page.shown(page.saying('.errors', '2 runs deleted.'));
-  await page.click(page.saying('.errors button', 'Undo'));
+  await page.shown(page.withText('.errors', '2 runs deleted.'));
+  await page.click(page.withText('.errors button', 'Undo'));
   await page.shown(() => rows().length === 3);
 
   await page.core.trash.delete([ids.stopped]);
-  await page.click(page.saying('a', 'Trash'));
-  await page.click(page.saying('button', 'Restore'));
-  await page.shown(page.saying('p', 'The trash is empty'));
+  await page.click(page.withText('a', 'Trash'));
+  await page.click(page.withText('button', 'Restore'));
+  await page.shown(page.withText('p', 'The trash is empty'));
   expect(page.core.runs.list()).toHaveLength(3);
 });
 
 test('running runs are skipped when a selection is deleted or archived', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
   await page.core.runs.start(runId);
   await untilRun(page.core, runId, ({ iteration }) => iteration === 1);
   page.open('#/history');
   for (const each of [runId, ids.bandit]) await page.click(box(each));
-  await page.click(page.saying('button', /^Archive$/));
+  await page.click(page.withText('button', /^Archive$/));
   await page.shown(() => rows().length === 3 && rowOf(runId)());
   expect(page.core.runs.get(runId).marks.archived).toBe(false);
   await page.click(box(ids.lake));
-  await page.click(page.saying('button', 'Delete…'));
+  await page.click(page.withText('button', 'Delete…'));
   await page.shown(anywhere('[role="dialog"]', /1 run is training and won’t be deleted/));
   await page.click(inDialog(/^Delete$/));
   await page.shown(() => rows().length === 2 && rowOf(runId)() && !rowOf(ids.lake)());
 });
 
 test('runs are renamed, tagged, cleaned, and opened from the palette by the new name', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open('#/history');
   await page.click(() => rowOf(ids.lake)()?.querySelector<HTMLElement>('[aria-label^="More for"]'));
   await page.click(anywhere('[role="menuitem"]', 'Rename…'));
@@ -125,7 +125,7 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.shown(() => names().includes('The long walk'));
 
   for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
-  await page.click(page.saying('button', 'Tag…'));
+  await page.click(page.withText('button', 'Tag…'));
   const tag = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
   page.write(tag, '-no tag');
   await page.shown(anywhere('[role="dialog"] small', 'starting with a letter'));
@@ -135,21 +135,21 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
     () => page.all('[role="row"] .tag').filter((each) => each.textContent === 'both').length === 2,
   );
 
-  await page.click(page.saying('button', /^Free space…$/));
+  await page.click(page.withText('button', /^Free space…$/));
   await page.click(inDialog(/^Free \d/));
-  await page.shown(page.saying('.errors', / freed\./));
+  await page.shown(page.withText('.errors', / freed\./));
   expect(existsSync(join(page.core.runs.folder(ids.lake), 'rollouts/000004-train.jsonl.zst'))).toBe(false);
 
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
   const find = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
   page.write(find, 'long walk');
   await page.click(anywhere('[role="option"]', 'The long walk'));
-  await page.shown(page.saying('h1', 'The long walk'));
+  await page.shown(page.withText('h1', 'The long walk'));
   expect(location.hash).toBe(`#/run/${ids.lake}`);
 });
 
 test('episode search links to the replay', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const { core } = page;
   const folder = core.runs.folder(ids.lake);
   const lake = { type: 'frozen-lake', label: 'frozen-lake' };
@@ -168,17 +168,17 @@ test('episode search links to the replay', async () => {
   runs.value = ids.lake;
   runs.dispatchEvent(new Event('change', { bubbles: true }));
   page.write(search, 'goal');
-  const found = await page.shown(page.saying('a', /player 0 goal 3 3.*iteration 5, training, FrozenLake/s));
+  const found = await page.shown(page.withText('a', /player 0 goal 3 3.*iteration 5, training, FrozenLake/s));
   expect([...found.querySelectorAll('mark')].map(({ textContent }) => textContent)).toContain('goal');
   page.write(search, 'nobody says this');
-  await page.shown(page.saying('p', 'No matching episodes'));
+  await page.shown(page.withText('p', 'No matching episodes'));
   page.write(search, 'goal');
-  await page.click(page.saying('a', /player 0 goal 3 3/));
+  await page.click(page.withText('a', /player 0 goal 3 3/));
   await page.shown(() => location.hash.startsWith(`#/run/${ids.lake}/replay/000005-train-`));
 });
 
 test('repeated requests for more episodes show them once', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const { core } = page;
   const folder = core.runs.folder(ids.lake);
   const rollout = fakeRollout(folder, {}, 5, 'train', { type: 'frozen-lake', label: 'frozen-lake' }, 20, 4);
@@ -192,16 +192,16 @@ test('repeated requests for more episodes show them once', async () => {
   page.open('#/history/episodes');
   const links = () => page.all<HTMLAnchorElement>('ul[aria-label="Episodes"] a').map(({ href }) => href);
   await page.shown(() => links().length === 50);
-  const more = () => page.saying('main button', 'Show more')()!;
-  const asked = search.mock.calls.length;
+  const more = () => page.withText('main button', 'Show more')()!;
+  const searches = search.mock.calls.length;
   for (let again = 0; again < 2; again += 1) more().click();
-  await page.shown(() => search.mock.calls.length === asked + 2 && links().length >= total);
+  await page.shown(() => search.mock.calls.length === searches + 2 && links().length >= total);
   expect(links()).toHaveLength(total);
   expect(new Set(links()).size).toBe(total);
 });
 
 test('a run is exported as one file and imported again', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   // Like Electron's preload: the system dialogs use a known path.
   const { home } = page.world;
   const kept = join(home, 'kept.zip');
@@ -219,22 +219,22 @@ test('a run is exported as one file and imported again', async () => {
     },
   });
   page.open(`#/run/${ids.bandit}`);
-  await page.click(page.saying('button', 'Export…'));
+  await page.click(page.withText('button', 'Export…'));
   await page.click(inDialog(/^Export$/));
-  await page.shown(page.saying('.errors', `Saved in ${kept}.`));
+  await page.shown(page.withText('.errors', `Saved in ${kept}.`));
   await page.shown(() => readdirSync(join(home, 'exports')).length === 0);
   // A truncated file is rejected and leaves nothing behind; then the complete one is imported.
   const whole = readFileSync(kept);
   const runs = readdirSync(join(home, 'runs'));
   writeFileSync(kept, whole.subarray(0, whole.length - 30));
   page.open('#/history');
-  await page.click(page.saying('button', 'Import a run…'));
+  await page.click(page.withText('button', 'Import a run…'));
   await page.click(inDialog(/^Choose a file…$/));
-  await page.shown(page.saying('.errors [role="alert"]', /bundle_invalid/));
+  await page.shown(page.withText('.errors [role="alert"]', /bundle_invalid/));
   expect(readdirSync(join(home, 'runs'))).toEqual(runs);
   expect(readdirSync(join(home, 'exchange'))).toEqual([]);
   writeFileSync(kept, whole);
   await page.click(inDialog(/^Choose a file…$/));
-  await page.shown(page.saying('.errors', 'Run imported.'));
+  await page.shown(page.withText('.errors', 'Run imported.'));
   await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));
 });

@@ -210,12 +210,12 @@ describe('episode files', () => {
     { iteration: 20, split: 'lake', episodes: 4 },
     { iteration: 0, split: 'lake', episodes: 4 },
   ];
-  const asked = (checkpoint: number, changes: string[], name: string) =>
+  const onDemand = (checkpoint: number, changes: string[], name: string) =>
     evaluationOf({ state: 'done', label: 'lake', checkpoint, changes, name });
   const evaluations = [
-    asked(10, [], 'between'),
-    asked(20, [], 'again'),
-    asked(20, ['size=6'], 'larger'),
+    onDemand(10, [], 'between'),
+    onDemand(20, [], 'again'),
+    onDemand(20, ['size=6'], 'larger'),
     evaluationOf({ label: 'lake', checkpoint: 5 }),
   ];
   const files = episodeFiles(rollouts, evaluations);

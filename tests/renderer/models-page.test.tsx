@@ -16,7 +16,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     vi.stubEnv('HF_HUB_CACHE', '/nowhere');
     hub = new FakeHub(Object.fromEntries(names.map((name) => [name, readFileSync(join(starter, name))])));
     await hub.start();
-    page = await Page.on();
+    page = await Page.start();
     page.core.models.hub.set({ host: hub.host });
     page.open('#/models');
     await page.shown(() => page.find('#models-name'));
@@ -36,13 +36,13 @@ describe('the Models page', { timeout: 60_000 }, () => {
 
   test('downloads a model after showing its license', async () => {
     await lookUp(hub.repository);
-    await page.shown(page.saying('article', /Licenseapache-2\.0.*Download4\.0 MB in 3 files/));
+    await page.shown(page.withText('article', /Licenseapache-2\.0.*Download4\.0 MB in 3 files/));
     hub.faults = [refusal('model.safetensors', 403)];
     await page.click(button('Accept apache-2.0 and download'));
     // The download was refused; it resumes from the partial file.
-    await page.shown(page.saying('[role=alert]', /requires permission/));
+    await page.shown(page.withText('[role=alert]', /requires permission/));
     await page.click(button('Resume'));
-    await page.shown(page.saying('tr', /Tiny-Qwen.*downloaded.*Qwen2ForCausalLM.*fp32/));
+    await page.shown(page.withText('tr', /Tiny-Qwen.*downloaded.*Qwen2ForCausalLM.*fp32/));
     expect(page.find('[aria-label=Downloads]')).toBeNull();
     await page.click(button('Delete…'));
     await page.click(button('Delete files'));
@@ -51,21 +51,21 @@ describe('the Models page', { timeout: 60_000 }, () => {
 
   test('finds the model in the address, and opens the form for a local model', async () => {
     page.open(`#/models/${hub.repository}`);
-    await page.shown(page.saying('article', /Download4\.0 MB in 3 files/));
+    await page.shown(page.withText('article', /Download4\.0 MB in 3 files/));
     page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
     await page.click(button('Add'));
-    const row = await page.shown(page.saying('tr', /local folder/));
+    const row = await page.shown(page.withText('tr', /local folder/));
     const link = row.querySelector('a[href^="#/new/"]')!.getAttribute('href');
     expect(link).toBe(`#/new/starter-frozen-lake-starpo-s?start.model=${encodeURIComponent(starter)}`);
   });
 
   test('rejects an invalid name, and adds and removes folders', async () => {
     await lookUp('tiny');
-    await page.shown(page.saying('[role=alert]', /Not a valid model name.*OWNER\/NAME/));
+    await page.shown(page.withText('[role=alert]', /Not a valid model name.*OWNER\/NAME/));
     page.write(await page.shown(() => page.find<HTMLInputElement>('#models-folder')), starter);
     await page.click(button('Add'));
-    await page.shown(page.saying('tr', /starter.*local folder.*Qwen2ForCausalLM/));
+    await page.shown(page.withText('tr', /starter.*local folder.*Qwen2ForCausalLM/));
     await page.click(button('Remove'));
-    await page.shown(() => !page.saying('tr', /local folder/)());
+    await page.shown(() => !page.withText('tr', /local folder/)());
   });
 });

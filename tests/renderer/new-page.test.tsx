@@ -32,7 +32,7 @@ const pick = (select: HTMLSelectElement, value: string) => {
 };
 
 test('a setting is found, edited, validated, reset, and used by the run', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-frozen-lake?iterations=20');
   await page.shown(() => summary()?.textContent?.includes('120 → 20'));
   const search = page.find<HTMLInputElement>('input[type="search"]')!;
@@ -44,9 +44,9 @@ test('a setting is found, edited, validated, reset, and used by the run', async 
   const clip = (await page.shown(field('Upper clip range')))!;
   expect(clip.value).toBe('0.28');
   page.write(clip, '-1');
-  await page.shown(page.saying('p', 'Upper clip range must be 0 or more'));
+  await page.shown(page.withText('p', 'Upper clip range must be 0 or more'));
   expect(clip.getAttribute('aria-invalid')).toBe('true');
-  const start = page.saying('aside button', /^Start$/);
+  const start = page.withText('aside button', /^Start$/);
   expect(start()?.hasAttribute('disabled')).toBe(true);
   page.write(clip, '0.3');
   await page.shown(() => start()?.hasAttribute('disabled') === false);
@@ -67,7 +67,7 @@ test('a setting is found, edited, validated, reset, and used by the run', async 
 });
 
 test('a number can be typed character by character past its old value', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-bandit');
   const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
   const shown: string[] = [];
@@ -94,31 +94,31 @@ test('a number can be typed character by character past its old value', async ()
 });
 
 test('Ctrl+Enter pressed repeatedly starts one run, and none from a dialog', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-bandit');
   await page.shown(
     () =>
       page
-        .saying('aside button', /^Start$/)()
+        .withText('aside button', /^Start$/)()
         ?.hasAttribute('disabled') === false,
   );
   const press = (target: Element, repeat = false) =>
     target.dispatchEvent(
       new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true, repeat }),
     );
-  await page.click(page.saying('button', 'Import…'));
+  await page.click(page.withText('button', 'Import…'));
   press((await page.shown(() => dialog()?.querySelector('textarea')))!);
   inDialog('Cancel').click();
   await page.shown(() => dialog() === null);
   press(summary(), true);
-  expect(page.saying('aside button', /^Start$/)()).toBeDefined();
+  expect(page.withText('aside button', /^Start$/)()).toBeDefined();
   for (let again = 0; again < 3; again += 1) press(summary());
   await page.shown(() => location.hash.startsWith('#/run/'));
   expect(page.core.runs.list()).toHaveLength(1);
 });
 
 test('the model is chosen from a list or entered as a folder', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const { core, world } = page;
   const mine = join(world.home, 'my-model');
   cpSync(starter, mine, { recursive: true });
@@ -149,14 +149,14 @@ test('the model is chosen from a list or entered as a folder', async () => {
   await page.shown(() => select.selectedOptions[0]!.text === 'Starter model');
   page.choose(select, mine);
   await page.shown(() => chosen()?.includes('my-model'));
-  await page.click(page.saying('aside button', /^Start$/));
+  await page.click(page.withText('aside button', /^Start$/));
   await page.shown(() => location.hash.startsWith('#/run/'));
   const run = core.runs.list().find(({ id }) => id !== trained)!;
   expect(await core.runs.config(run.id)).toMatchObject({ start: { model: mine, run: '' } });
 });
 
 test('environments are added and removed, and their shares adjust', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-frozen-lake?environments.0.config.size=5');
   const part = 'section[aria-labelledby="trained-on"]';
   const add = await page.shown(() => page.find<HTMLSelectElement>(`${part} select`));
@@ -176,12 +176,12 @@ test('environments are added and removed, and their shares adjust', async () => 
     'Bandit33 % of groups',
     'FrozenLakefrozen-lake-2, 33 % of groups',
   ]);
-  await page.shown(page.saying('h2', 'Environment: FrozenLake, frozen-lake-2'));
-  await page.shown(page.saying('fieldset[aria-label="Environment"] button', 'Bandit'));
+  await page.shown(page.withText('h2', 'Environment: FrozenLake, frozen-lake-2'));
+  await page.shown(page.withText('fieldset[aria-label="Environment"] button', 'Bandit'));
   expect(summary().textContent).toContain('FrozenLake and Bandit and frozen-lake-2');
   await page.click('button[aria-label="Remove frozen-lake-2"]');
   await page.shown(() => listed().length === 2);
-  const start = page.saying('aside button', /^Start$/);
+  const start = page.withText('aside button', /^Start$/);
   await page.shown(() => start()?.hasAttribute('disabled') === false);
   await page.click(start as () => HTMLElement);
   await page.shown(() => location.hash.startsWith('#/run/'));
@@ -195,27 +195,27 @@ test('environments are added and removed, and their shares adjust', async () => 
 });
 
 test('the first prompts of three levels are shown, and their parts are edited', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-mixed');
-  await page.shown(page.saying('section[aria-labelledby="prompts"] pre', '{state}'));
+  await page.shown(page.withText('section[aria-labelledby="prompts"] pre', '{state}'));
   const levels = page.all('fieldset[aria-label="Level"] button').map(({ textContent }) => textContent);
   expect(levels).toEqual(['Level 10000', 'Level 10001', 'Level 10002']);
   await page.shown(
-    page.saying(
+    page.withText(
       'section[aria-labelledby="prompts"]',
       /20 tokens\. With a full response of 96 tokens: 116 of/,
     ),
   );
-  await page.click(page.saying('fieldset[aria-label="Environment"] button', 'Bandit'));
-  await page.shown(page.saying('section[aria-labelledby="prompts"] pre', '{arm_1} or {arm_2}?'));
+  await page.click(page.withText('fieldset[aria-label="Environment"] button', 'Bandit'));
+  await page.shown(page.withText('section[aria-labelledby="prompts"] pre', '{arm_1} or {arm_2}?'));
   page.write((await page.shown(field('First message')))!, 'Choose!');
-  await page.shown(page.saying('section[aria-labelledby="prompts"] pre', 'Choose!'));
+  await page.shown(page.withText('section[aria-labelledby="prompts"] pre', 'Choose!'));
 });
 
 test('a configuration is exported as JSON and imported again, with errors by setting', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-bandit?seed=7');
-  await page.click(page.saying('button', 'Export…'));
+  await page.click(page.withText('button', 'Export…'));
   const text = await page.shown(() => dialog()?.querySelector('textarea')?.value);
   expect(JSON.parse(text)).toEqual({ ...findPreset('starter-bandit').config, seed: 7 });
   inDialog('Close').click();
@@ -240,15 +240,15 @@ test('a configuration is exported as JSON and imported again, with errors by set
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   const { kl: _, ...config } = findPreset('starter-sokoban').config;
   await take(JSON.stringify({ ...config, iterations: -1, speed: 3 }));
-  const said = await page.shown(() =>
+  const message = await page.shown(() =>
     dialog()?.textContent?.includes('Iterations must be') ? dialog()!.textContent : null,
   );
-  expect(said).toContain('speed is not a setting Did you mean seed?');
+  expect(message).toContain('speed is not a setting Did you mean seed?');
   // Like a run from another machine.
   const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
   await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
   await page.shown(() => dialog() === null);
-  await page.shown(page.saying('p', /^Based on Sokoban, StarPO-S \(PPO\), with imported changes$/));
+  await page.shown(page.withText('p', /^Based on Sokoban, StarPO-S \(PPO\), with imported changes$/));
   await page.shown(() => summary().textContent?.includes('120 → 33'));
   expect(summary().textContent).toContain('2 changed');
   expect(summary().textContent).toContain('starter → /elsewhere/starter');
@@ -256,26 +256,26 @@ test('a configuration is exported as JSON and imported again, with errors by set
 
 test('a run’s configuration or checkpoint can be the base', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '0');
-  page = await Page.on();
+  page = await Page.start();
   const { core } = page;
   const parent = await core.runs.create({ preset: 'starter-bandit', set: { ...small, seed: 5 } });
   await core.runs.start(parent);
   await untilRun(core, parent, ({ status }) => status === 'completed');
   page.open(`#/run/${parent}`);
-  await page.shown(page.saying('table caption', 'Changes from preset Bandit, StarPO-S'));
+  await page.shown(page.withText('table caption', 'Changes from preset Bandit, StarPO-S'));
   const rows = page.all('table:has(caption) tbody tr').map(({ textContent }) => textContent);
   expect(rows).toContain('Seed15');
   expect(rows).toContain('Prompts per iteration162');
   expect(rows).toHaveLength(8);
-  await page.click(page.saying('a', 'Duplicate with changes'));
+  await page.click(page.withText('a', 'Duplicate with changes'));
   const begin = (await page.shown(field('Start from'))) as unknown as HTMLSelectElement;
   await page.shown(() => begin.options.length > 2);
   expect(field('Seed')()?.value).toBe('5');
   pick(begin, '2');
   await page.shown(() => location.hash === `#/new/run/${parent}/2`);
-  await page.shown(page.saying('label', /Keep the optimizer state\(not in this checkpoint\)/));
+  await page.shown(page.withText('label', /Keep the optimizer state\(not in this checkpoint\)/));
   await page.click(() => {
-    const start = page.saying('aside button', /^Start$/)();
+    const start = page.withText('aside button', /^Start$/)();
     return start?.closest('aside')?.textContent?.includes('about') ? start : null;
   });
   await page.shown(() => location.hash.startsWith('#/run/'));
@@ -285,7 +285,7 @@ test('a run’s configuration or checkpoint can be the base', async () => {
 
 test('a fork at iteration 0 belongs to its parent’s family, a duplicate doesn’t', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '0');
-  page = await Page.on();
+  page = await Page.start();
   const { core } = page;
   const train = async (source: Parameters<typeof core.runs.create>[0]) => {
     const runId = await core.runs.create(source);
@@ -299,19 +299,19 @@ test('a fork at iteration 0 belongs to its parent’s family, a duplicate doesn�
   const family = () => page.all('ul[aria-label="Forks"] li').map(({ textContent }) => textContent);
   const { name } = core.runs.get(parent);
   page.open(`#/run/${fork}`);
-  await page.shown(page.saying('ul[aria-label="Forks"] li', `Forked from ${name} at iteration 0`));
-  await page.shown(page.saying('button', 'Show parent run'));
+  await page.shown(page.withText('ul[aria-label="Forks"] li', `Forked from ${name} at iteration 0`));
+  await page.shown(page.withText('button', 'Show parent run'));
   page.open(`#/run/${parent}`);
-  await page.shown(page.saying('ul[aria-label="Forks"] li', /^Forked into .* at iteration 0/));
+  await page.shown(page.withText('ul[aria-label="Forks"] li', /^Forked into .* at iteration 0/));
   expect(family()).toHaveLength(1);
   page.open(`#/run/${copy}`);
-  await page.shown(page.saying('[data-chart] h3', 'Success'));
+  await page.shown(page.withText('[data-chart] h3', 'Success'));
   expect(family()).toEqual([]);
-  expect(page.saying('button', 'Show parent run')()).toBeUndefined();
+  expect(page.withText('button', 'Show parent run')()).toBeUndefined();
 });
 
 test('vary creates a sweep with values, seeds, number of runs and validation', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');
   await page.click('button[aria-label="Vary Learning rate in a sweep"]');
   const panel = 'section[aria-labelledby="study"]';
@@ -319,7 +319,7 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   expect(values.value).toBe('0.0002');
   page.write(values, '1e-4, 3e-4, 2');
   await page.shown(
-    page.saying(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'),
+    page.withText(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'),
   );
   page.write(values, '1e-4, 3e-4');
   const add = page.find<HTMLSelectElement>(`${panel} [class*="add"] select`)!;
@@ -327,11 +327,11 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[0]);
   await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[1]);
   page.write(field('Seeds')()!, '1-2');
-  await page.shown(page.saying(panel, /4 combinations × 2 seeds = 8 runs, about/));
+  await page.shown(page.withText(panel, /4 combinations × 2 seeds = 8 runs, about/));
   page.write(field('Name')()!, 'Rate and filter');
-  await page.click(page.saying(`${panel} button`, 'Create'));
+  await page.click(page.withText(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/rate-and-filter'));
-  await page.shown(page.saying('h1', 'Rate and filter'));
+  await page.shown(page.withText('h1', 'Rate and filter'));
   const [study] = page.core.studies.list();
   expect(study).toMatchObject({ seeds: [1, 2], state: 'created' });
   expect(study?.points).toEqual([
@@ -343,7 +343,7 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
 });
 
 test('a sweep compares success in one of its environments', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-mixed');
   await page.click('button[aria-label="Vary Learning rate in a sweep"]');
   const panel = 'section[aria-labelledby="study"]';
@@ -357,13 +357,13 @@ test('a sweep compares success in one of its environments', async () => {
     (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!,
     '1e-4',
   );
-  await page.click(page.saying(`${panel} button`, 'Create'));
+  await page.click(page.withText(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/'));
   expect(page.core.studies.list()[0]!.environment).toBe(second);
 });
 
 test('an unknown base shows an error', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/new/starter-chess');
-  await page.shown(page.saying('.note', /Unknown preset "starter-chess"/));
+  await page.shown(page.withText('.note', /Unknown preset "starter-chess"/));
 });

@@ -16,7 +16,7 @@ beforeEach(async () => {
   }
   vi.stubGlobal('Notification', Shown);
   localStorage.setItem('starpo-notifications', 'on');
-  page = await Page.on();
+  page = await Page.start();
 });
 afterEach(async () => {
   await page.close();
@@ -31,7 +31,7 @@ async function running(): Promise<string> {
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
   await page.core.runs.start(runId);
   await untilRun(page.core, runId, ({ iteration }) => iteration === 2);
-  await page.shown(page.saying('.run-link', '2 / 4'));
+  await page.shown(page.withText('.run-link', '2 / 4'));
   return runId;
 }
 
@@ -54,7 +54,7 @@ test.each([
   const runId = await running();
   await page.core.runs.command(runId, command);
   await untilRun(page.core, runId, (run) => run.status === status);
-  await page.shown(page.saying('.run-link', status === 'stopped' ? 'Stopped' : 'Completed'));
+  await page.shown(page.withText('.run-link', status === 'stopped' ? 'Stopped' : 'Completed'));
   expect(shown).toEqual([]);
   focus.mockRestore();
 });

@@ -24,7 +24,7 @@ export const small = {
   'policy_loss.mini_batch': 4,
 };
 
-/** Browser features missing in jsdom. */
+/** Adds browser features that jsdom lacks. */
 function completeBrowser(): void {
   globalThis.ResizeObserver = class {
     observe() {}
@@ -32,12 +32,12 @@ function completeBrowser(): void {
     disconnect() {}
   };
   globalThis.IntersectionObserver = class {
-    readonly seen: IntersectionObserverCallback;
-    constructor(seen: IntersectionObserverCallback) {
-      this.seen = seen;
+    readonly callback: IntersectionObserverCallback;
+    constructor(callback: IntersectionObserverCallback) {
+      this.callback = callback;
     }
     observe() {
-      this.seen([{ isIntersecting: true } as IntersectionObserverEntry], this as never);
+      this.callback([{ isIntersecting: true } as IntersectionObserverEntry], this as never);
     }
     unobserve() {}
     disconnect() {}
@@ -47,7 +47,7 @@ function completeBrowser(): void {
   HTMLCanvasElement.prototype.getContext = () => null;
 }
 
-/** Resolves when the document changes, or after a timeout because a condition may depend on something else. */
+/** Resolves when the document changes, or after a timeout, because a condition may not depend on the document. */
 async function changed(): Promise<void> {
   let observer: MutationObserver | undefined;
   const change = new Promise<void>((resolve) => {
@@ -74,15 +74,15 @@ export class Page {
     this.root = createRoot(this.host);
   }
 
-  /** Uses a data folder with the runs of another one. */
-  static async on(template?: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
+  /** Starts the app with a new data folder and copies of the runs of another one. */
+  static async start(template?: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     const world = new World();
     template?.copyRunsTo(world);
-    return Page.of(world, trainerPath, options);
+    return Page.startIn(world, trainerPath, options);
   }
 
-  /** Uses an existing data folder, which is deleted when the page closes. */
-  static async of(world: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
+  /** Starts the app with an existing data folder, which is deleted when the page closes. */
+  static async startIn(world: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     return new Page(world, await world.core(trainerPath, options));
   }
 
@@ -108,7 +108,7 @@ export class Page {
       if (found) return found;
       await changed();
     }
-    throw new Error(`never shown; at ${location.hash} the page says: ${this.host.textContent}`);
+    throw new Error(`never shown; at ${location.hash} page text: ${this.host.textContent}`);
   }
 
   find<E extends Element = HTMLElement>(selector: string): E | null {
@@ -120,7 +120,7 @@ export class Page {
   }
 
   /** Finds an element by selector and text. */
-  saying(selector: string, text: string | RegExp): () => HTMLElement | undefined {
+  withText(selector: string, text: string | RegExp): () => HTMLElement | undefined {
     return () => this.all(selector).find((element) => element.textContent?.match(text));
   }
 

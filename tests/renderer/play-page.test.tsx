@@ -20,7 +20,7 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     const folder = join(template.home, 'runs', runId);
     cpSync(join(releaseRuns, 'frozen-lake'), folder, { recursive: true });
     for (const iteration of [0, 2]) putCheckpoint(folder, iteration);
-    page = await Page.on(template, trainer);
+    page = await Page.start(template, trainer);
     await template.close();
   });
   afterEach(() => page.close());
@@ -29,41 +29,41 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     const heading = page.all('h2').find(({ textContent }) => textContent === name);
     return heading?.closest('section') ?? null;
   };
-  const said = (name: string, text: RegExp) => () => section(name)?.textContent?.match(text);
+  const sectionText = (name: string, text: RegExp) => () => section(name)?.textContent?.match(text);
   const button = (name: string) => () =>
     page.all('button').find(({ textContent, ariaLabel }) => (ariaLabel ?? textContent) === name);
 
   test('opens a level from the list of runs, plays both sides and counts the result', async () => {
     page.open('#/play');
-    await page.click(page.saying('main th a', /FrozenLake/));
-    await page.shown(said('You', /10 of 10 actions left/));
+    await page.click(page.withText('main th a', /FrozenLake/));
+    await page.shown(sectionText('You', /10 of 10 actions left/));
     expect(section('You')!.querySelector('[role=img]')?.ariaLabel ?? '').toMatch(/^Your board\. Ready/);
     page.press('ArrowUp');
-    await page.shown(said('You', /9 of 10 actions left/));
+    await page.shown(sectionText('You', /9 of 10 actions left/));
     // The agent starts with the first move.
-    await page.shown(said('Agent', /Solved in \d+ actions?|Failed|Out of/));
+    await page.shown(sectionText('Agent', /Solved in \d+ actions?|Failed|Out of/));
     expect(section('Agent')!.textContent).toMatch(/Turn 1.*(goal|way)/s);
     await page.click(button('Restart'));
-    await page.shown(said('You', /10 of 10 actions left/));
-    await page.shown(said('Score', /0 of 1 solved.*Play 9 more levels.*failed 1 action/s));
+    await page.shown(sectionText('You', /10 of 10 actions left/));
+    await page.shown(sectionText('Score', /0 of 1 solved.*Play 9 more levels.*failed 1 action/s));
     await page.click(button('Next level'));
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '2');
-    await page.shown(said('Agent', /Its reasoning appears here/));
+    await page.shown(sectionText('Agent', /Its reasoning appears here/));
     page.press('n');
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '3');
   });
 
   test('opens the checkpoint in the address or a chosen one, and reports a missing one', async () => {
     page.open(`#/play/${runId}/77`);
-    await page.shown(page.saying('[role=alert]', /no checkpoint 77/));
+    await page.shown(page.withText('[role=alert]', /no checkpoint 77/));
     await page.click(button('Play the newest checkpoint'));
-    await page.shown(said('Agent', /checkpoint 2/));
+    await page.shown(sectionText('Agent', /checkpoint 2/));
     expect(page.find('[role=alert]')).toBeNull();
     expect(location.hash).toBe(`#/play/${runId}/2`);
     const choice = page.find<HTMLSelectElement>('select')!;
     choice.value = '0';
     choice.dispatchEvent(new Event('change', { bubbles: true }));
-    await page.shown(said('Agent', /checkpoint 0/));
+    await page.shown(sectionText('Agent', /checkpoint 0/));
     expect(location.hash).toBe(`#/play/${runId}/0`);
   });
 });

@@ -88,7 +88,7 @@ test.each<[string, PlayerAction | null]>([
 test('controls keep their own keys', () => {
   document.body.innerHTML =
     '<input type="range"><button><span></span></button><p></p><a href="#"></a><div data-own-keys><b></b></div><div role="dialog"><i></i></div>';
-  const [input, inside, text, link, own, asked] = ['input', 'span', 'p', 'a', 'b', 'i'].map(
+  const [input, inside, text, link, own, dialogText] = ['input', 'span', 'p', 'a', 'b', 'i'].map(
     (selector) => document.querySelector(selector)!,
   );
   expect(hasOwnKeys(input!, 'ArrowLeft')).toBe(true);
@@ -97,7 +97,7 @@ test('controls keep their own keys', () => {
   expect(hasOwnKeys(text!, ' ')).toBe(false);
   expect(hasOwnKeys(link!, ' ')).toBe(false);
   expect(hasOwnKeys(own!, 'Home')).toBe(true);
-  expect(hasOwnKeys(asked!, 'ArrowLeft')).toBe(true);
+  expect(hasOwnKeys(dialogText!, 'ArrowLeft')).toBe(true);
 });
 
 test('a frame stays longer before a new turn', () => {

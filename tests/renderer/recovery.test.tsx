@@ -7,7 +7,7 @@ vi.mock('uplot', () => import('./uplot.ts'));
 let page: Page;
 let runId: string;
 beforeEach(async () => {
-  page = await Page.on();
+  page = await Page.start();
   vi.stubEnv('FAKE_TRAINER_DIE', '3');
   runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
   await page.core.runs.start(runId);
@@ -20,20 +20,20 @@ const offer = 'section[aria-label="Interrupted runs"]';
 
 test('an interrupted run is offered and resumes from its last checkpoint', async () => {
   page.open('#/start');
-  const said = await page.shown(() => page.find(offer)?.textContent);
-  expect(said).toMatch(/A run was interrupted\. Bandit [0-9a-f]{4} after iteration \d of 4\./);
-  await page.click(page.saying(`${offer} button`, 'Resume from the last checkpoint'));
+  const offerText = await page.shown(() => page.find(offer)?.textContent);
+  expect(offerText).toMatch(/A run was interrupted\. Bandit [0-9a-f]{4} after iteration \d of 4\./);
+  await page.click(page.withText(`${offer} button`, 'Resume from the last checkpoint'));
   await untilRun(page.core, runId, ({ status }) => status === 'completed');
   await page.shown(() => page.find(offer) === null);
 });
 
 test('a declined offer doesn’t return', async () => {
   page.open('#/start');
-  await page.click(page.saying(`${offer} button`, 'Not now'));
+  await page.click(page.withText(`${offer} button`, 'Not now'));
   await page.shown(() => page.find(offer) === null);
   expect(page.core.runs.get(runId).status).toBe('interrupted');
   page.open('#/studies');
-  await page.shown(page.saying('h1', 'Sweeps'));
+  await page.shown(page.withText('h1', 'Sweeps'));
   expect(page.find(offer)).toBeNull();
   expect(localStorage.getItem('starpo-recovery')).toContain(runId);
 });

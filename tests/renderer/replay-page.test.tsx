@@ -29,61 +29,61 @@ afterEach(() => page.close());
 const board = () => page.find('.stage-board svg');
 
 test('board and conversation follow the player’s keys', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const episodeId = '000004-train-0003';
   const { frames } = await createHandlers(page.core)['rollouts.replay']({ runId: lake, episodeId });
   page.open(`#/run/${lake}/replay/${episodeId}`);
   await page.shown(board);
   page.press('End');
   const last = frames.at(-1)!;
-  await page.shown(page.saying('.transport-place', `${frames.length - 1} / ${frames.length - 1}`));
+  await page.shown(page.withText('.transport-place', `${frames.length - 1} / ${frames.length - 1}`));
   await page.shown(() =>
     board()
       ?.getAttribute('aria-label')
       ?.includes(`Turn ${last.turn + 1}, action`),
   );
-  await page.shown(page.saying('.turn[aria-current="step"] h3', `Turn ${last.turn + 1}`));
+  await page.shown(page.withText('.turn[aria-current="step"] h3', `Turn ${last.turn + 1}`));
   page.press('Home');
-  await page.shown(page.saying('.caption', 'Start'));
+  await page.shown(page.withText('.caption', 'Start'));
   page.press('ArrowRight');
-  await page.shown(page.saying('.transport-place', '1 / '));
+  await page.shown(page.withText('.transport-place', '1 / '));
 });
 
 test('another iteration shows the same group and member', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0007`);
   await page.shown(board);
   await page.click('button[aria-label="Previous iteration"]');
   await page.shown(() => location.hash === `#/run/${lake}/replay/000002-frozen-lake-0007`);
-  await page.shown(page.saying('.stage-head h2', 'Level 8'));
-  await page.shown(page.saying('.stage-head', 'FrozenLake · seed'));
+  await page.shown(page.withText('.stage-head h2', 'Level 8'));
+  await page.shown(page.withText('.stage-head', 'FrozenLake · seed'));
   expect(page.all('.file-choice option').map(({ textContent }) => textContent)).toContain(
     'Evaluation: FrozenLake',
   );
 });
 
 test('a filter selects one of the episodes it lists', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${bandit}/replay`);
   const rows = () => page.all('.episode-table tbody tr').length;
-  await page.shown(page.saying('.stage-head .tag', 'failed'));
+  await page.shown(page.withText('.stage-head .tag', 'failed'));
   const all = rows();
-  await page.click(page.saying('button', /^Success$/));
-  await page.shown(page.saying('.stage-head .tag', 'success'));
+  await page.click(page.withText('button', /^Success$/));
+  await page.shown(page.withText('.stage-head .tag', 'success'));
   expect(location.hash).toBe(`#/run/${bandit}/replay/000004-train-0001`);
-  await page.click(page.saying('button', /^Failed$/));
-  await page.shown(page.saying('.stage-head .tag', 'failed'));
+  await page.click(page.withText('button', /^Failed$/));
+  await page.shown(page.withText('.stage-head .tag', 'failed'));
   expect(page.all('.result[data-success="true"]').some((mark) => mark.closest('.episode-table'))).toBe(false);
   expect(rows()).toBeLessThan(all);
 });
 
 test('more filters narrow the list, and chips remove them', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const rows = () => page.all('.episode-table tbody th').map(({ textContent }) => textContent!.slice(1, 4));
   const chips = () => page.all('ul[aria-label="Active filters"] li').map(({ textContent }) => textContent);
   await page.shown(() => rows().length === 8 && board());
-  await page.click(page.saying('button[aria-expanded="false"]', 'More filters'));
+  await page.click(page.withText('button[aria-expanded="false"]', 'More filters'));
   const field = (label: string) =>
     page.shown(() => page.find<HTMLInputElement>(`input[aria-label="${label}"]`));
   // No episode has a flag.
@@ -94,8 +94,8 @@ test('more filters narrow the list, and chips remove them', async () => {
   await page.shown(() => rows().join() === '2.1,2.2,2.4');
   // The selected episode is one of those listed.
   await page.shown(() => location.hash.endsWith('/000004-train-0004'));
-  await page.shown(page.saying('[role="status"]', '3 of 8 episodes, 3 successful'));
-  await page.click(page.saying('button[aria-expanded="true"]', 'More filters'));
+  await page.shown(page.withText('[role="status"]', '3 of 8 episodes, 3 successful'));
+  await page.click(page.withText('button[aria-expanded="true"]', 'More filters'));
   await page.shown(() => !page.find('input[aria-label="Group"]'));
   expect(chips()).toEqual(['Group 2', 'Reward ≥ 0.5']);
   await page.click('button[aria-label="Remove filter: Reward ≥ 0.5"]');
@@ -105,7 +105,7 @@ test('more filters narrow the list, and chips remove them', async () => {
 });
 
 test('the list is one Tab stop, and the space bar plays the selected episode', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const links = () => page.all<HTMLAnchorElement>('a.episode');
   await page.shown(() => links()[1]?.tabIndex === 0 && board());
@@ -117,14 +117,14 @@ test('the list is one Tab stop, and the space bar plays the selected episode', a
   links()[1]!.focus();
   press('ArrowDown');
   await page.shown(() => location.hash.endsWith('/000004-train-0002'));
-  await page.shown(page.saying('.stage-head h2', 'Group 1, member 3'));
+  await page.shown(page.withText('.stage-head h2', 'Group 1, member 3'));
   expect(document.activeElement).toBe(links()[2]);
   press(' ');
   await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
 });
 
 test('of a thousand levels only the visible ones and the selected row’s neighbours are rendered', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   fakeRollout(page.core.runs.folder(lake), {}, 4, 'frozen-lake', frozenLake.preset, 1000, 1);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0700`);
   const row = (level: number) => page.find(`.episode-table tr[aria-rowindex="${level + 1}"]`);
@@ -151,29 +151,29 @@ test('of a thousand levels only the visible ones and the selected row’s neighb
 });
 
 test('a rollout can be shown by groups, and a group side by side', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const mates = () => page.all<HTMLAnchorElement>('section[aria-label="Group"] a');
   await page.shown(() => mates().length === 4);
   expect(mates()[2]!.firstElementChild!.textContent).toBe('Member 3: failed, reward 0. player 0 goal 3 3');
-  await page.click(page.saying('button', /^Groups$/));
-  const group = await page.shown(page.saying('section[aria-label="Groups"] a', /^Group 2/));
+  await page.click(page.withText('button', /^Groups$/));
+  const group = await page.shown(page.withText('section[aria-label="Groups"] a', /^Group 2/));
   expect(group.textContent).toContain('Not trained on');
   group.click();
-  await page.shown(page.saying('.stage-head h2', 'Group 2, member 1'));
-  await page.shown(page.saying('.stage-head .tag', 'not trained on'));
+  await page.shown(page.withText('.stage-head h2', 'Group 2, member 1'));
+  await page.shown(page.withText('.stage-head .tag', 'not trained on'));
   await page.shown(() => mates()[0]?.href.endsWith('/000004-train-0004'));
 });
 
 test('an address with a turn starts at that turn', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0003/turn/2`);
-  await page.shown(page.saying('.turn[aria-current="step"] h3', 'Turn 2'));
-  await page.shown(page.saying('.caption', 'Turn 2, action 1'));
+  await page.shown(page.withText('.turn[aria-current="step"] h3', 'Turn 2'));
+  await page.shown(page.withText('.caption', 'Turn 2, action 1'));
 });
 
 test('a level can be compared across checkpoints', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000002-frozen-lake-0007`);
   const places = () => page.all<HTMLButtonElement>('.level-checkpoint');
   await page.shown(() => places().length === 3 && places().every(({ disabled }) => !disabled));
@@ -186,9 +186,9 @@ test('a level can be compared across checkpoints', async () => {
 test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
   'an address of the missing episode %s shows another one with a note',
   async (episodeId) => {
-    page = await Page.on(template);
+    page = await Page.start(template);
     page.open(`#/run/${lake}/replay/${episodeId}`);
-    await page.shown(page.saying('[role="status"]', `Episode ${episodeId} was not found`));
+    await page.shown(page.withText('[role="status"]', `Episode ${episodeId} was not found`));
     await page.shown(() =>
       page.find('a.episode[aria-current="true"]')?.textContent?.includes('Group 1, member 1'),
     );
@@ -196,12 +196,12 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
     expect(page.find('.errors')?.textContent).toBe('');
     await page.click('.episode-table tbody tr:nth-child(2) a');
     expect(location.hash).toBe(`#/run/${lake}/replay/000004-train-0001`);
-    await page.shown(() => !page.saying('[role="status"]', 'was not found')());
+    await page.shown(() => !page.withText('[role="status"]', 'was not found')());
   },
 );
 
 test('an unknown address shows a message', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/nothing');
-  await page.shown(page.saying('main', /Page not found.*#\/nothing/));
+  await page.shown(page.withText('main', /Page not found.*#\/nothing/));
 });

@@ -97,10 +97,10 @@ test('an address with a lone percent sign is used unchanged', () => {
 
 test('replace adds no history entry but notifies listeners', () => {
   const before = history.length;
-  let heard = 0;
-  addEventListener('hashchange', () => heard++, { once: true });
+  let received = 0;
+  addEventListener('hashchange', () => received++, { once: true });
   navigate({ page: 'run', runId: 'a' }, true);
   expect(location.hash).toBe('#/run/a');
   expect(history.length).toBe(before);
-  expect(heard).toBe(1);
+  expect(received).toBe(1);
 });

@@ -47,13 +47,13 @@ const inDialog = (text: RegExp) => before('[role="dialog"] button', text);
 const inMenu = (text: string) => before('[role="menuitem"]', text);
 
 test('an unknown run shows the error’s code and hint', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/run/nothing');
-  await page.shown(page.saying('[role="alert"]', /run_unknown/));
+  await page.shown(page.withText('[role="alert"]', /run_unknown/));
 });
 
 test('the window title names the open page and shows a run’s progress', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const titled = (title: string) => page.shown(() => document.title === `${title} · StarPO Studio`);
   page.open('#/history');
   await titled('History');
@@ -75,58 +75,58 @@ test('the window title names the open page and shows a run’s progress', async 
 });
 
 test('a run that is indexed after its page was opened appears', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const runId = 'bandit-that-comes-20261122-1200-abcd';
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('[role="alert"]', /run_unknown/));
+  await page.shown(page.withText('[role="alert"]', /run_unknown/));
   await page.core.runs.create({ preset: 'starter-bandit', set: small }, runId);
-  await page.shown(page.saying('h1', /^Bandit/));
+  await page.shown(page.withText('h1', /^Bandit/));
 });
 
 test('a failed run shows its failure and can be resumed', async () => {
-  page = await Page.on();
+  page = await Page.start();
   vi.stubEnv('FAKE_TRAINER_FAIL', '2');
   const { core } = page;
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   await core.runs.start(runId);
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('[role="alert"]', /Make room.*disk_full/));
-  await page.click(page.saying('button', /^Resume$/));
-  await page.shown(page.saying('.status-badge', 'Completed'));
+  await page.shown(page.withText('[role="alert"]', /Make room.*disk_full/));
+  await page.click(page.withText('button', /^Resume$/));
+  await page.shown(page.withText('.status-badge', 'Completed'));
   expect(core.runs.get(runId).iteration).toBe(4);
 });
 
 test('a trainer that refuses to start shows the reason', async () => {
-  page = await Page.on();
+  page = await Page.start();
   vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
   const runId = await page.core.runs.create({ preset: 'starter-bandit', set: small });
   page.open(`#/run/${runId}`);
-  await page.click(page.saying('button', /^Start$/));
-  await page.shown(page.saying('.errors', /Copy it again.*model_corrupt/));
+  await page.click(page.withText('button', /^Start$/));
+  await page.shown(page.withText('.errors', /Copy it again.*model_corrupt/));
 });
 
 test('a live run can be paused, checkpointed and stopped', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const runId = await held(1);
   page.open(`#/run/${runId}`);
-  await page.click(page.saying('button', /^Pause$/));
-  await page.shown(page.saying('.status-badge', 'Paused'));
-  await page.shown(page.saying('.run-facts', /Paused (in|after) iteration/));
-  await page.click(page.saying('button', /^Checkpoint$/));
-  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 is being written/));
-  await page.click(page.saying('button', /^Checkpoint$/));
-  await page.shown(page.saying('.errors', /The checkpoint of iteration 1 already exists/));
-  await page.click(page.saying('button', /^Stop…$/));
+  await page.click(page.withText('button', /^Pause$/));
+  await page.shown(page.withText('.status-badge', 'Paused'));
+  await page.shown(page.withText('.run-facts', /Paused (in|after) iteration/));
+  await page.click(page.withText('button', /^Checkpoint$/));
+  await page.shown(page.withText('.errors', /The checkpoint of iteration 1 is being written/));
+  await page.click(page.withText('button', /^Checkpoint$/));
+  await page.shown(page.withText('.errors', /The checkpoint of iteration 1 already exists/));
+  await page.click(page.withText('button', /^Stop…$/));
   await page.click(inDialog(/^Keep training$/));
-  await page.click(page.saying('button', /^Stop…$/));
+  await page.click(page.withText('button', /^Stop…$/));
   await page.click(inDialog(/^Stop$/));
-  await page.shown(page.saying('.status-badge', 'Stopped'));
+  await page.shown(page.withText('.status-badge', 'Stopped'));
   const { checkpoints } = await page.core.evaluations.choices(runId);
   expect(checkpoints).toContain(1);
 });
 
 test('a new iteration updates progress, values and the chart’s text', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const runId = await held(2, { iterations: 3 });
   page.open(`#/run/${runId}`);
   const chart = () => page.find('[data-chart="reward-mean"]');
@@ -134,37 +134,37 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   const value = () => chart()?.querySelector('[title^="Raw value"]')?.textContent;
   const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
   await page.shown(() => value() === number(meanOf(2)));
-  await page.shown(page.saying('.run-facts', /Iteration2 of 3/));
+  await page.shown(page.withText('.run-facts', /Iteration2 of 3/));
   await page.core.runs.command(runId, 'checkpoint');
-  await page.shown(page.saying('.run-facts', /Iteration3 of 3/));
+  await page.shown(page.withText('.run-facts', /Iteration3 of 3/));
   await page.shown(() => value() === number(meanOf(3)));
   expect(chart()!.textContent).toContain('at iteration 3');
 });
 
 test('a run without checkpoints explains that wherever one is needed', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const { core } = page;
   const { name } = core.runs.get(trained);
   for (const checkpoint of readdirSync(join(core.runs.folder(trained), 'checkpoints')))
     rmSync(join(core.runs.folder(trained), 'checkpoints', checkpoint), { recursive: true });
   page.open(`#/run/${trained}`);
-  await page.shown(page.saying('details', /^Checkpointsnone.*files were deleted/));
-  await page.shown(page.saying('.evaluation-form', 'This run has no checkpoint to evaluate.'));
-  await page.click(page.saying('button', /^Train more…$/));
+  await page.shown(page.withText('details', /^Checkpointsnone.*files were deleted/));
+  await page.shown(page.withText('.evaluation-form', 'This run has no checkpoint to evaluate.'));
+  await page.click(page.withText('button', /^Train more…$/));
   await page.click(inDialog(/^Start$/));
-  const error = await page.shown(page.saying('.errors [role="alert"]', /no checkpoint/));
+  const error = await page.shown(page.withText('.errors [role="alert"]', /no checkpoint/));
   // Errors use the display name.
   expect(error.textContent).toContain(name);
   expect(error.textContent).not.toContain(trained);
   expect(core.runs.list()).toHaveLength(1);
 
   page.open(`#/new/run/${trained}/4`);
-  await page.shown(page.saying('[role="alert"]', /has no checkpoint at iteration 4.*Choose a checkpoint/));
+  await page.shown(page.withText('[role="alert"]', /has no checkpoint at iteration 4.*Choose a checkpoint/));
 });
 
 test('an evaluation starts, completes and can be replayed', async () => {
   vi.stubEnv('FAKE_TRAINER_EVALUATION_HOLD', '1');
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${trained}`);
   const form = await page.shown(() => page.find<HTMLFormElement>('form[aria-label="New evaluation"]'));
   const choices = [...form.querySelectorAll('select:not([name]) option')].map(
@@ -174,35 +174,35 @@ test('an evaluation starts, completes and can be replayed', async () => {
   const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   await page.shown(() => !submit().disabled);
   submit().click();
-  await page.shown(page.saying('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
+  await page.shown(page.withText('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
   expect(submit().disabled).toBe(true);
   // The evaluation is queued before its trainer creates the folder.
   const evaluations = join(page.core.runs.folder(trained), 'evaluations');
   mkdirSync(evaluations, { recursive: true });
   writeFileSync(join(evaluations, 'go'), '');
-  await page.shown(page.saying('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
+  await page.shown(page.withText('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
   await page.shown(() => !submit().disabled);
   const [evaluation] = await page.core.evaluations.list(trained);
   await page.click(`a[aria-label="Replay ${evaluation!.name}"]`);
   // It matches the run's own evaluation of that checkpoint, which is listed instead.
-  await page.shown(page.saying('.file-choice option:checked', /^Evaluation: FrozenLake$/));
-  await page.shown(page.saying('.stage-head h2', 'Level 1'));
+  await page.shown(page.withText('.file-choice option:checked', /^Evaluation: FrozenLake$/));
+  await page.shown(page.withText('.stage-head h2', 'Level 1'));
   await page.shown(() => page.find('.stage-board svg'));
 });
 
 test('a failed evaluation shows a hint, and its code under Details', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const failure = { code: 'disk_full', message: 'The disk is full.', hint: 'Make room.' };
   page.render(<EvaluationList runId="any" evaluations={[evaluationOf({ state: 'failed', failure })]} />);
-  const said = await page.shown(() => page.find('.evaluation-failure'));
-  expect(said.textContent).toMatch(/^The disk is full\. Make room\./);
-  const details = said.querySelector('details')!;
+  const failureNote = await page.shown(() => page.find('.evaluation-failure'));
+  expect(failureNote.textContent).toMatch(/^The disk is full\. Make room\./);
+  const details = failureNote.querySelector('details')!;
   expect(details.open).toBe(false);
   expect(details.textContent).toBe('DetailsCode disk_full');
 });
 
 test('star, tags and note are saved, and archived runs are hidden by default', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const run = page.core.runs.get(trained);
   page.open(`#/run/${trained}`);
   const button = (label: string) => () => page.find(`button[aria-label="${label}"]`);
@@ -215,22 +215,22 @@ test('star, tags and note are saved, and archived runs are hidden by default', a
   };
   tag(' long run ');
   await page.shown(button('Remove tag long run'));
-  await page.click(page.saying('button', 'Add note'));
+  await page.click(page.withText('button', 'Add note'));
   const note = await page.shown(() => page.find<HTMLTextAreaElement>('textarea'));
   page.write(note, 'what it is for');
   await page.click(button('Remove tag long run'));
   await page.shown(() => !button('Remove tag long run')());
   tag('again');
   await page.shown(button('Remove tag again'));
-  await page.click(page.saying('button', 'Save'));
-  await page.shown(page.saying('.mark-note', 'what it is for'));
+  await page.click(page.withText('button', 'Save'));
+  await page.shown(page.withText('.mark-note', 'what it is for'));
   await page.click(button(`More for ${run.name}`));
   await page.click(inMenu('Archive'));
-  await page.shown(page.saying('.errors', `${run.name} archived.`));
-  await page.shown(page.saying('.nav-archived', 'Show 1 archived'));
-  expect(page.saying('.run-link', run.name)()).toBeUndefined();
-  await page.click(page.saying('.nav-archived', 'Show'));
-  await page.shown(page.saying('.run-link', run.name));
+  await page.shown(page.withText('.errors', `${run.name} archived.`));
+  await page.shown(page.withText('.nav-archived', 'Show 1 archived'));
+  expect(page.withText('.run-link', run.name)()).toBeUndefined();
+  await page.click(page.withText('.nav-archived', 'Show'));
+  await page.shown(page.withText('.run-link', run.name));
   expect(page.core.runs.get(trained).marks).toEqual({
     tags: ['again'],
     note: 'what it is for',
@@ -241,7 +241,7 @@ test('star, tags and note are saved, and archived runs are hidden by default', a
 });
 
 test('the run page shows low disk space and alerts', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const runId = await page.core.runs.create({
     preset: 'starter-frozen-lake',
     set: { ...small, 'storage.budget_gigabytes': 1e-6 },
@@ -257,12 +257,12 @@ test('the run page shows low disk space and alerts', async () => {
   const alertId = page.core.annotations.raise(runId, alert);
   page.open(`#/run/${runId}`);
   await page.shown(
-    page.saying('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/),
+    page.withText('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/),
   );
-  await page.shown(page.saying('.run-facts', /Disk.*of 1 kB/));
-  const note = await page.shown(page.saying('.note', 'The entropy falls'));
+  await page.shown(page.withText('.run-facts', /Disk.*of 1 kB/));
+  const note = await page.shown(page.withText('.note', 'The entropy falls'));
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));
-  await page.shown(() => !page.saying('.note', 'The entropy falls')());
+  await page.shown(() => !page.withText('.note', 'The entropy falls')());
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
 });
 
@@ -277,7 +277,7 @@ test('freeing disk space shows progress and stops when cancelled', async () => {
       mkdirSync(join(folder(runId), 'checkpoints', name));
       writeFileSync(join(folder(runId), 'checkpoints', name, 'model.safetensors'), 'weights');
     }
-  page = await Page.of(world);
+  page = await Page.startIn(world);
   const { annotations, runs, tasks } = page.core;
   // Holds the second run before its first file is deleted.
   const add = annotations.add.bind(annotations);
@@ -285,23 +285,23 @@ test('freeing disk space shows progress and stops when cancelled', async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const seen: string[] = [];
+  const cleaned: string[] = [];
   vi.spyOn(annotations, 'add').mockImplementation(async (runId, ...rest) => {
-    seen.push(runId);
-    if (seen.length === 2) await held;
+    cleaned.push(runId);
+    if (cleaned.length === 2) await held;
     return add(runId, ...rest);
   });
-  const given = vi.spyOn(tasks, 'cancel');
+  const cancel = vi.spyOn(tasks, 'cancel');
   page.open('#/history');
   useDialogs.getState().openDialog({ kind: 'clean', runs: runs.list() });
   (await page.shown(before('[role="dialog"] label', 'Intermediate checkpoints'))).click();
   await page.click(inDialog(/^Free \d/));
   await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));
   await page.click(inDialog(/^Cancel$/));
-  await page.shown(() => given.mock.calls.length === 1);
+  await page.shown(() => cancel.mock.calls.length === 1);
   release();
-  await page.shown(page.saying('[role="status"]', /freed\./));
-  const [first, second] = seen.map((runId) => readdirSync(join(folder(runId), 'checkpoints')));
+  await page.shown(page.withText('[role="status"]', /freed\./));
+  const [first, second] = cleaned.map((runId) => readdirSync(join(folder(runId), 'checkpoints')));
   expect(first).not.toEqual(expect.arrayContaining(between));
   expect(second).toEqual(expect.arrayContaining(between));
 });
@@ -313,14 +313,14 @@ test('a history of a newer version is shown read-only', async () => {
   const database = new Database(databaseFile(world.home));
   database.pragma('user_version = 999');
   database.close();
-  page = await Page.of(world);
+  page = await Page.startIn(world);
   page.open(`#/run/${trained}`);
-  await page.shown(page.saying('.banner', /Read-only data folder.*newer StarPO Studio.*Update/));
-  await page.shown(page.saying('.status-badge', 'Completed'));
+  await page.shown(page.withText('.banner', /Read-only data folder.*newer StarPO Studio.*Update/));
+  await page.shown(page.withText('.status-badge', 'Completed'));
 });
 
 test('alerts of a newer version keep their words and are marked on the charts', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const alert = { v: 1, time: 1e14, type: 'alert', state: 'raised', iteration: 3, severity: 'grave' };
   const lines = [
     { ...alert, id: 'a', alert: 'a', kind: 'fever', message: 'It is hot.' },
@@ -331,27 +331,27 @@ test('alerts of a newer version keep their words and are marked on the charts', 
     lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
   );
   page.open(`#/run/${trained}`);
-  await page.shown(page.saying('.note[data-kind="warning"]', 'It is hot'));
-  await page.shown(page.saying('[data-chart] > p.visually-hidden', /Marks: .*feverish at iteration 3/));
+  await page.shown(page.withText('.note[data-kind="warning"]', 'It is hot'));
+  await page.shown(page.withText('[data-chart] > p.visually-hidden', /Marks: .*feverish at iteration 3/));
   await page.click(() => page.all('[data-echo-trap] button[aria-expanded="false"]')[0]);
-  await page.shown(page.saying('ul[aria-label="Alerts"] li', /feverish at iteration 3/));
+  await page.shown(page.withText('ul[aria-label="Alerts"] li', /feverish at iteration 3/));
 });
 
 test('a stalled trainer shows a warning until it continues', async () => {
   let slept = 0;
-  page = await Page.on(undefined, undefined, { clock: () => performance.now() + slept });
+  page = await Page.start(undefined, undefined, { clock: () => performance.now() + slept });
   const runId = await held(1);
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('.status-badge', 'Running'));
+  await page.shown(page.withText('.status-badge', 'Running'));
   slept = 3_600_000;
-  await page.shown(page.saying('.note', /trainer_stalled/));
-  await page.shown(page.saying('.status-badge', 'Not responding'));
+  await page.shown(page.withText('.note', /trainer_stalled/));
+  await page.shown(page.withText('.status-badge', 'Not responding'));
   await page.core.runs.command(runId, 'checkpoint');
-  await page.shown(() => !page.saying('.note', 'trainer_stalled')());
+  await page.shown(() => !page.withText('.note', 'trainer_stalled')());
 });
 
 test('deleted episodes leave the list, and no memory plan is shown without a GPU', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const folder = page.world.run('written', [
     journal.started(0),
     journal.rollout(1, 1),
@@ -364,6 +364,6 @@ test('deleted episodes leave the list, and no memory plan is shown without a GPU
   appendFileSync(join(folder, 'events.jsonl'), `${journal.rolloutRemoved(3, 1)}\n`);
   await page.shown(() => !iterations().includes('1') && iterations().includes('2'));
   location.hash = '#/run/written';
-  await page.shown(page.saying('summary', /^Configuration/));
-  expect(page.saying('summary', /^Memory/)()).toBeUndefined();
+  await page.shown(page.withText('summary', /^Configuration/));
+  expect(page.withText('summary', /^Memory/)()).toBeUndefined();
 });

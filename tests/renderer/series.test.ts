@@ -78,8 +78,8 @@ describe('a series', () => {
 describe('the series of a run', () => {
   test('take new points, and drop those after the checkpoint on resume', () => {
     const run = new RunSeries();
-    let heard = 0;
-    run.subscribe(() => heard++);
+    let received = 0;
+    run.subscribe(() => received++);
     run.load([{ name: 'a', iterations: [1, 2, 3], values: [1, 2, 3] }]);
     run.apply({ truncateAfter: null, points: [{ iteration: 4, metrics: { a: 4, b: 40 } }] });
     run.apply({ truncateAfter: 2, points: [{ iteration: 3, metrics: { a: 33 } }] });
@@ -89,7 +89,7 @@ describe('the series of a run', () => {
       [3, 33],
     ]);
     expect(run.get('b')?.length).toBe(0);
-    expect(heard).toBe(3);
+    expect(received).toBe(3);
   });
 
   test('are replaced when reloaded', () => {
@@ -120,9 +120,9 @@ describe('a series with buckets', () => {
 
   test('requests finer data once, replaces the coarse data and appends new points', async () => {
     const run = new RunSeries();
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     run.load([stretches(0, 100, 10)], undefined, async (...args) => {
-      asked.push(args);
+      requests.push(args);
       return [stretches(30, 50, 1)];
     });
     const come = new Promise<void>((resolve) => {
@@ -130,7 +130,7 @@ describe('a series with buckets', () => {
     });
     for (let times = 0; times < 3; times++) run.refine('a', 30, 50, 100);
     await come;
-    expect(asked).toEqual([['a', 30, 50, 200]]);
+    expect(requests).toEqual([['a', 30, 50, 200]]);
     const made = run.get('a')!;
     expect([...made.counts()!]).toEqual([...Array(3).fill(10), ...Array(20).fill(1), ...Array(5).fill(10)]);
     expect([made.at(37), made.at(38), made.at(30)]).toEqual([9, 0, 0.5]);

@@ -42,13 +42,13 @@ test('React renders only the start and end of a motion', async () => {
   expect(place()).toContain('translate(32 32)');
 
   renders = 0;
-  const seen = [place()];
+  const transforms = [place()];
   for (let frame = 0; frame < 3; frame++) {
     await act(() => tick(90));
-    seen.push(place());
+    transforms.push(place());
   }
   expect(renders).toBe(0);
-  expect(new Set(seen).size).toBe(4);
+  expect(new Set(transforms).size).toBe(4);
   expect(path()).toBe(0);
 
   await act(() => tick(200));

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 test('one click on a preset starts a run and opens its page', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
   await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
@@ -32,11 +32,11 @@ test('one click on a preset starts a run and opens its page', async () => {
   expect(others).toEqual([]);
   expect(location.hash).toBe(`#/run/${run!.id}`);
   expect(run!.preset).toBe('starter-frozen-lake-starpo-s');
-  await page.shown(page.saying('.status-badge', 'Running'));
+  await page.shown(page.withText('.status-badge', 'Running'));
 });
 
 test('the keyboard alone starts the main preset', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
   await page.shown(() => page.find('form[data-starts-run] [type="submit"]:enabled'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, cancelable: true }));
@@ -45,9 +45,9 @@ test('the keyboard alone starts the main preset', async () => {
 });
 
 test('the algorithm applies to every preset and is explained', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
-  await page.shown(page.saying('h2', 'Watch it learn: FrozenLake'));
+  await page.shown(page.withText('h2', 'Watch it learn: FrozenLake'));
   expect(page.all('article h3').map(({ textContent }) => textContent)).toEqual([
     'FrozenLake, watch it collapse',
     'FrozenLake, slippery',
@@ -73,7 +73,7 @@ test('the algorithm applies to every preset and is explained', async () => {
 });
 
 test('the essential settings and the automatic action are used by the run', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
   const field = await page.shown(
     () =>
@@ -87,8 +87,8 @@ test('the essential settings and the automatic action are used by the run', asyn
   expect([...choice.options].map(({ text }) => text)).toEqual(['Notify', 'Pause', 'Stop', 'Roll back']);
   choice.value = 'rollback';
   choice.dispatchEvent(new Event('change', { bubbles: true }));
-  await page.shown(page.saying('p', /last healthy checkpoint/));
-  const configure = await page.shown(page.saying('form a', 'Configure'));
+  await page.shown(page.withText('p', /last healthy checkpoint/));
+  const configure = await page.shown(page.withText('form a', 'Configure'));
   expect(configure.getAttribute('href')).toContain('?automatic_action=rollback&rollout.groups=4');
   await page.click('button[aria-label^="Start FrozenLake, StarPO-S"]');
   await page.shown(() => location.hash.startsWith('#/run/'));
@@ -97,7 +97,7 @@ test('the essential settings and the automatic action are used by the run', asyn
 });
 
 test('a local model opens the form with the chosen settings', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const mine = join(page.world.home, 'my-model');
   cpSync(starter, mine, { recursive: true });
   page.core.models.add(mine);
@@ -108,26 +108,26 @@ test('a local model opens the form with the chosen settings', async () => {
       .find(({ options }) => [...options].some(({ text }) => text === 'my-model…')),
   );
   page.choose(page.find<HTMLSelectElement>('select[aria-label], label select')!, 'rollback');
-  await page.shown(page.saying('p', /last healthy checkpoint/));
+  await page.shown(page.withText('p', /last healthy checkpoint/));
   page.choose(models, mine);
   const query = new URLSearchParams({ automatic_action: 'rollback', 'start.model': mine });
   await page.shown(() => location.hash === `#/new/starter-frozen-lake-starpo-s?${query}`);
 });
 
 test('the time estimate explains its basis', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
-  await page.shown(page.saying('form', /about \d+ (s|min|h) on this machine\. Typical time for \d+ core/));
+  await page.shown(page.withText('form', /about \d+ (s|min|h) on this machine\. Typical time for \d+ core/));
 });
 
 test('the essential settings are validated and update the time estimate', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
   const minutes = () => Number(page.find('form')?.textContent?.match(/about (\d+) min on this machine/)?.[1]);
   const usual = await page.shown(() => minutes() || null);
   const field = page.all<HTMLInputElement>('form label input').find(({ value }) => value === '120')!;
   page.write(field, '-5');
-  await page.shown(page.saying('form [role="status"]', /Iterations must be/));
+  await page.shown(page.withText('form [role="status"]', /Iterations must be/));
   expect(field.getAttribute('aria-invalid')).toBe('true');
   expect(page.find('form')!.textContent).not.toContain('on this machine');
   page.write(field, '480');
@@ -136,22 +136,22 @@ test('the essential settings are validated and update the time estimate', async 
 });
 
 test('a trainer that can’t start shows the reason and disables the presets', async () => {
-  page = await Page.on(undefined, '/nowhere/starpo-trainer');
+  page = await Page.start(undefined, '/nowhere/starpo-trainer');
   page.open('#/start');
-  await page.shown(page.saying('[role="alert"]', /trainer_unavailable/));
-  await page.shown(page.saying('[role="alert"]', /npm run setup/));
+  await page.shown(page.withText('[role="alert"]', /trainer_unavailable/));
+  await page.shown(page.withText('[role="alert"]', /npm run setup/));
   await page.shown(() => page.find<HTMLButtonElement>('button[aria-label^="Start "]')?.disabled);
 });
 
 test('without a GPU, presets of published models are collapsed and explain what is missing', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/start');
   const section = 'section[aria-labelledby="published-models"]';
-  await page.shown(page.saying(`${section} button`, /No GPU found/));
+  await page.shown(page.withText(`${section} button`, /No GPU found/));
   expect(page.find(`${section} article`)).toBeNull();
   await page.click(`${section} button[aria-expanded]`);
-  await page.shown(page.saying(`${section} [role="status"]`, /need a GPU. The trainer found none/));
-  await page.shown(page.saying(section, /was not found in/));
+  await page.shown(page.withText(`${section} [role="status"]`, /need a GPU. The trainer found none/));
+  await page.shown(page.withText(section, /was not found in/));
   expect(page.find(`${section} a[href="#/models/Qwen/Qwen2.5-0.5B-Instruct"]`)?.textContent).toBe(
     'Download…',
   );
@@ -160,14 +160,14 @@ test('without a GPU, presets of published models are collapsed and explain what 
   );
   expect(start?.disabled).toBe(true);
   expect(page.find(section)!.textContent).toMatch(/Needs about \d+ GB of GPU memory/);
-  await page.click(page.saying(`${section} button`, /^3B$/));
-  await page.shown(page.saying(section, /Qwen2\.5-3B-Instruct was not found in/));
+  await page.click(page.withText(`${section} button`, /^3B$/));
+  await page.shown(page.withText(section, /Qwen2\.5-3B-Instruct was not found in/));
   expect(page.core.runs.list()).toEqual([]);
 });
 
 test('with a GPU and a model folder they start from that folder', async () => {
   vi.stubEnv('FAKE_TRAINER_GPU', String(24e9));
-  page = await Page.on();
+  page = await Page.start();
   const folderOf = (name: string) => {
     const folder = join(page.world.home, name);
     mkdirSync(folder, { recursive: true });
@@ -199,7 +199,7 @@ test('with a GPU and a model folder they start from that folder', async () => {
   expect(run!.preset).toBe('qwen2.5-0.5b-bandit-starpo-s');
   expect(await page.core.runs.config(run!.id)).toMatchObject({ start: { model: elsewhere } });
   // Only a GPU trainer reports a memory plan.
-  await page.shown(page.saying('summary', /Memory16\.8 GB of 24\.0 GB on cuda:0/));
+  await page.shown(page.withText('summary', /Memory16\.8 GB of 24\.0 GB on cuda:0/));
   const rows = page.all('.memory tbody tr').map(({ textContent }) => textContent);
   expect(rows).toHaveLength(3);
   expect(rows[1]).toBe('KV cache of all episodesduring rollout4.80 GB');
@@ -208,7 +208,7 @@ test('with a GPU and a model folder they start from that folder', async () => {
 });
 
 test('while another run trains, it asks whether to queue or start, and the queue can be reordered', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const { core } = page;
   const make = (preset: string) => core.runs.create({ preset, set: small });
   const trained = await make('starter-frozen-lake');
@@ -234,7 +234,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
   await page.shown(dialog);
   answer('Add to queue').click();
   await page.shown(() => order().length === 3);
-  await page.shown(page.saying('[role="status"]', 'Bandit was added to the queue.'));
+  await page.shown(page.withText('[role="status"]', 'Bandit was added to the queue.'));
   expect(location.hash).toBe('#/start');
 
   const made = core.queue.list()[2]!;
@@ -251,7 +251,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
 });
 
 test('a queued run for another device doesn’t delay the start', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-sokoban', set: { ...small, device: 'cuda:1' } }));
   page.open('#/start');
@@ -262,40 +262,40 @@ test('a queued run for another device doesn’t delay the start', async () => {
 });
 
 test('a blocked queue shows the reason', async () => {
-  page = await Page.on(undefined, '/nowhere/starpo-trainer');
+  page = await Page.start(undefined, '/nowhere/starpo-trainer');
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-bandit', set: small }));
   core.queue.work();
   page.open('#/start');
-  await page.shown(page.saying('.note', /trainer_missing/));
+  await page.shown(page.withText('.note', /trainer_missing/));
 });
 
 test('the introduction and the sample stay hidden after they are dismissed', async () => {
-  page = await Page.on();
+  page = await Page.start();
   installSample(page.world, sample);
   page.open('#/start');
   const steps = 'section[aria-labelledby="first-steps"]';
-  await page.shown(page.saying(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s));
-  await page.shown(page.saying(`${steps} a`, 'Open the sample run'));
-  await page.shown(page.saying(steps, /FrozenLake takes about \d+ (s|min) on this machine/));
+  await page.shown(page.withText(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s));
+  await page.shown(page.withText(`${steps} a`, 'Open the sample run'));
+  await page.shown(page.withText(steps, /FrozenLake takes about \d+ (s|min) on this machine/));
   await page.click(`${steps} button[aria-label="Don’t show the steps again"]`);
   await page.click('button[aria-label="Hide the sample run"]');
   await page.shown(() => !page.find(steps));
   page.open('#/history');
   page.open('#/start');
-  await page.shown(page.saying('h2', 'Watch it learn: FrozenLake'));
+  await page.shown(page.withText('h2', 'Watch it learn: FrozenLake'));
   expect(page.find(steps)).toBeNull();
   expect(page.find('article ul[aria-label="Groups"]')).toBeNull();
 });
 
 test('the sample’s boards play until there is a run with boards', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '3');
-  page = await Page.on();
+  page = await Page.start();
   installSample(page.world, sample);
   page.open('#/start');
-  const caption = page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
+  const caption = page.withText('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
   await page.shown(caption);
-  await page.shown(page.saying('article', /Created on .*\d{4}, trainer \S+/));
+  await page.shown(page.withText('article', /Created on .*\d{4}, trainer \S+/));
   const boards = () => page.find<HTMLAnchorElement>('article ul[aria-label="Groups"] a');
   expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/replay\/000004-train-/);
   expect(page.find('.run-list')!.textContent).toBe('');
@@ -303,28 +303,28 @@ test('the sample’s boards play until there is a run with boards', async () => 
   const run = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await page.core.runs.start(run);
   await untilRun(page.core, run, ({ iteration }) => iteration === 3);
-  await page.shown(page.saying('article p', /iteration 3: \d+ of 8 solved/));
+  await page.shown(page.withText('article p', /iteration 3: \d+ of 8 solved/));
   expect(boards()!.getAttribute('href')).toContain(`#/run/${run}/replay/000003-train-`);
   expect(caption()).toBeUndefined();
 });
 
 test('earlier boards stay until a new run has its own', async () => {
   vi.stubEnv('FAKE_TRAINER_WAIT', '1');
-  page = await Page.on();
+  page = await Page.start();
   installSample(page.world, sample);
   const { core } = page;
   const run = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await core.runs.start(run);
   await untilRun(core, run, ({ status }) => status === 'running');
   page.open('#/start');
-  await page.shown(page.saying('article p', /^ ?Sample run: FrozenLake, iteration 4/));
+  await page.shown(page.withText('article p', /^ ?Sample run: FrozenLake, iteration 4/));
   await page.shown(() => page.find('article ul[aria-label="Groups"] a[href^="#/run/sample-run/"]'));
   await core.runs.command(run, 'resume');
   await page.shown(() => page.find(`article ul[aria-label="Groups"] a[href^="#/run/${run}/"]`));
 });
 
 test('the sample is in the palette and can be compared with other runs', async () => {
-  page = await Page.on();
+  page = await Page.start();
   installSample(page.world, sample);
   const run = await page.core.runs.create({ preset: 'starter-frozen-lake', set: small });
   await page.core.runs.start(run);
@@ -344,29 +344,29 @@ test('the sample is in the palette and can be compared with other runs', async (
   );
   const options = () => [...document.querySelectorAll<HTMLElement>('[role="option"]')];
   await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
-  await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
+  await page.shown(page.withText('h1', 'Sample run: FrozenLake'));
   page.open(`#/compare/${run}`);
   await page.click(() => page.find('button[aria-label="Add a run…"]'));
   await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
   await page.shown(() => location.hash === `#/compare/${run},sample-run`);
-  await page.shown(page.saying('h1', 'Compare 2 runs'));
-  await page.shown(page.saying('[aria-label="Compared runs"] a', 'Sample run: FrozenLake'));
+  await page.shown(page.withText('h1', 'Compare 2 runs'));
+  await page.shown(page.withText('[aria-label="Compared runs"] a', 'Sample run: FrozenLake'));
   await page.shown(() => page.find('[data-chart]'));
   expect(page.find('[role="status"]')?.textContent ?? '').not.toMatch(/was not found/);
 });
 
 test('the sample’s page shows boards and charts, but no actions that change it', async () => {
-  page = await Page.on();
+  page = await Page.start();
   installSample(page.world, sample);
   page.open('#/run/sample-run');
-  await page.shown(page.saying('h1', 'Sample run: FrozenLake'));
+  await page.shown(page.withText('h1', 'Sample run: FrozenLake'));
   await page.shown(
-    page.saying('header', /Trained with StarPO Studio on .*\d{4} \(commit \S+\): 4 iterations/),
+    page.withText('header', /Trained with StarPO Studio on .*\d{4} \(commit \S+\): 4 iterations/),
   );
-  await page.shown(page.saying('h2', 'Boards'));
+  await page.shown(page.withText('h2', 'Boards'));
   await page.shown(() => page.find('[data-chart]'));
   expect(page.find('main .icon-button[aria-label^="More for Sample run"]')).toBeNull();
   expect(page.find('section[aria-labelledby="finish"]')).toBeNull();
-  const one = await page.shown(page.saying('a', 'Train your own'));
+  const one = await page.shown(page.withText('a', 'Train your own'));
   expect(one.getAttribute('href')).toBe('#/new/starter-frozen-lake-starpo-s');
 });

@@ -32,17 +32,17 @@ const inDialog = (text: string) => () =>
 const cells = () => page.all('table[aria-label="Settings"] tbody td').map(({ textContent }) => textContent);
 
 test('a sweep starts on its page, which updates its table and chart', async () => {
-  page = await Page.on(undefined, undefined, { worksQueue: true });
+  page = await Page.start(undefined, undefined, { worksQueue: true });
   page.open('#/studies');
-  await page.shown(page.saying('.empty', 'No sweeps yet'));
+  await page.shown(page.withText('.empty', 'No sweeps yet'));
   const id = await page.core.studies.create(wish);
-  await page.click(page.saying('a', 'Clip width') as () => HTMLElement);
+  await page.click(page.withText('a', 'Clip width') as () => HTMLElement);
   await page.shown(() => location.hash === `#/study/${id}`);
-  await page.shown(page.saying('h1', 'Clip width'));
-  await page.shown(page.saying('p', /Not started: 0 of 4 runs completed/));
+  await page.shown(page.withText('h1', 'Clip width'));
+  await page.shown(page.withText('p', /Not started: 0 of 4 runs completed/));
   expect(page.all('main circle')).toEqual([]);
-  await page.click(page.saying('button', 'Start'));
-  await page.shown(page.saying('p', /Completed: 4 of 4 runs completed/));
+  await page.click(page.withText('button', 'Start'));
+  await page.shown(page.withText('p', /Completed: 4 of 4 runs completed/));
   expect(cells()[1]).toBe('8 / 8');
   expect(cells()[2]).toBe('40.0 %40 % to 40 %, n 2');
   expect(cells()[3]).toBe('70.0 %70 % to 70 %, n 2');
@@ -51,16 +51,16 @@ test('a sweep starts on its page, which updates its table and chart', async () =
   // Two settings, each before and after, with two runs and a mean.
   expect(page.all('figure circle')).toHaveLength(12);
   const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];
-  expect(page.saying('a', 'Compare runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
+  expect(page.withText('a', 'Compare runs')()?.getAttribute('href')).toBe(`#/compare/${all.join(',')}`);
   await page.click(() => page.find('button[aria-label="Show Results, Markdown"]'));
   const shown = await page.shown(() => page.find('section[aria-label="Results, Markdown"]')?.textContent);
   expect(shown).toMatch(/\| as shipped \| none \| 2 of 2 \| 40\.0 % /);
   await page.click(() => page.find(`a[href="#/run/${id}-p2-s1"]`));
-  await page.shown(page.saying('h1', /wide s1/));
+  await page.shown(page.withText('h1', /wide s1/));
 });
 
 test('the table counts collapsed runs if runs are long enough', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const id = await page.core.studies.create({ ...wish, set: {} });
   const run = async (place: string, outcome: 'template' | 'healthy', iterations: number) => {
     const points = seriesOf(outcome, { iterations }).filter(({ iteration }) => iteration > 0);
@@ -82,42 +82,44 @@ test('the table counts collapsed runs if runs are long enough', async () => {
   expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).toContain(
     'Collapsed',
   );
-  expect(page.saying('p', /^A run has collapsed once it has lost half of its best success/)()).toBeDefined();
+  expect(
+    page.withText('p', /^A run has collapsed once it has lost half of its best success/)(),
+  ).toBeDefined();
 });
 
 test('a sweep is cancelled, and deleted with or without its runs', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
-  page = await Page.on(undefined, undefined, { worksQueue: true });
+  page = await Page.start(undefined, undefined, { worksQueue: true });
   const id = await page.core.studies.create(wish);
   await page.core.studies.start(id);
   page.open(`#/study/${id}`);
-  await page.shown(page.saying('p', /4 queued or running/));
-  await page.click(page.saying('button', 'Cancel'));
-  await page.shown(page.saying('p', /Incomplete|Not started/));
-  await page.shown(page.saying('button', /Resume|Start/));
-  await page.click(page.saying('button', 'Delete…'));
+  await page.shown(page.withText('p', /4 queued or running/));
+  await page.click(page.withText('button', 'Cancel'));
+  await page.shown(page.withText('p', /Incomplete|Not started/));
+  await page.shown(page.withText('button', /Resume|Start/));
+  await page.click(page.withText('button', 'Delete…'));
   await page.click(inDialog('Cancel'));
   expect(page.core.studies.list()).toHaveLength(1);
-  await page.click(page.saying('button', 'Delete…'));
+  await page.click(page.withText('button', 'Delete…'));
   await page.click(inDialog('Delete with runs'));
-  await page.shown(page.saying('.empty', 'No sweeps yet'));
+  await page.shown(page.withText('.empty', 'No sweeps yet'));
   expect(existsSync(join(page.world.home, 'runs', `${id}-p1-s1`))).toBe(false);
-  await page.click(page.saying('.note button', 'Undo'));
-  await page.shown(page.saying('a', wish.name));
+  await page.click(page.withText('.note button', 'Undo'));
+  await page.shown(page.withText('a', wish.name));
   await page.shown(() => existsSync(join(page.world.home, 'runs', `${id}-p1-s1`)));
   page.open('#/study/nothing');
-  await page.shown(page.saying('.empty', 'Sweep not found'));
+  await page.shown(page.withText('.empty', 'Sweep not found'));
 });
 
 test('an imported run has a page without unavailable actions', async () => {
-  page = await Page.on();
+  page = await Page.start();
   const path = join(page.world.folder, 'elsewhere.csv');
   writeFileSync(path, 'Step,train/Bandit/success,val-env/Bandit/success\n0,,0.5\n1,0.25,\n2,0.5,0.75\n');
   const { runId } = importRun(page.world.home, path, { from: 'ragen' });
   await page.core.supervisor.add(runId);
   page.open(`#/run/${runId}`);
-  await page.shown(page.saying('h1', 'elsewhere'));
-  await page.shown(page.saying('.status-badge', 'Completed'));
-  expect(page.saying('button', /^(Start|Resume|Evaluate)/)()).toBeUndefined();
+  await page.shown(page.withText('h1', 'elsewhere'));
+  await page.shown(page.withText('.status-badge', 'Completed'));
+  expect(page.withText('button', /^(Start|Resume|Evaluate)/)()).toBeUndefined();
   expect(page.all('.errors .note').map(({ textContent }) => textContent)).toEqual([]);
 });

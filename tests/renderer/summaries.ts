@@ -33,7 +33,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
 
 /** An evaluation that has just started. */
 export const evaluationOf = (change: Partial<Evaluation> = {}): Evaluation => ({
-  name: 'asked',
+  name: 'evaluation',
   state: 'running',
   time: 1,
   checkpoint: 40,

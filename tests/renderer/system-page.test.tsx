@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 const section = '[aria-label="Data folder"]';
-const button = (text: string | RegExp) => page.saying(`${section} button`, text);
+const button = (text: string | RegExp) => page.withText(`${section} button`, text);
 
 /** Like Electron's preload, with answers set by the test. */
 async function openInDesktop(first: FolderChoice) {
@@ -25,9 +25,9 @@ async function openInDesktop(first: FolderChoice) {
     dataFolder,
     restart,
   });
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/system');
-  await page.shown(page.saying(`${section} code`, page.world.home));
+  await page.shown(page.withText(`${section} code`, page.world.home));
   return { dataFolder, restart };
 }
 
@@ -40,12 +40,12 @@ test('another data folder is chosen for the next start, and reset', async () => 
   };
   dataFolder.mockResolvedValueOnce({ by: 'default', next: null, problem });
   await page.click(button('Choose another folder…'));
-  await page.shown(page.saying(`${section} [role="alert"]`, 'The folder /cd is read-only.'));
+  await page.shown(page.withText(`${section} [role="alert"]`, 'The folder /cd is read-only.'));
   expect(button('Use the default folder')()).toBeUndefined();
 
   dataFolder.mockResolvedValueOnce({ by: 'user', next: '/disk/starpo-studio', problem: null });
   await page.click(button('Choose another folder…'));
-  await page.shown(page.saying(`${section} [role="status"] code`, '/disk/starpo-studio'));
+  await page.shown(page.withText(`${section} [role="status"] code`, '/disk/starpo-studio'));
   expect(page.find(`${section} [role="alert"]`)).toBeNull();
   await page.click(button('Restart now'));
   expect(restart).toHaveBeenCalledTimes(1);
@@ -58,15 +58,15 @@ test('another data folder is chosen for the next start, and reset', async () => 
 
 test('a data folder set at startup can’t be changed on the page', async () => {
   await openInDesktop({ by: 'start', next: null, problem: null });
-  await page.shown(page.saying(`${section} p`, 'It was set at startup with'));
+  await page.shown(page.withText(`${section} p`, 'It was set at startup with'));
   expect(page.all(`${section} button`)).toEqual([]);
 });
 
 test('in a browser the page explains how to set the folder', async () => {
-  page = await Page.on();
+  page = await Page.start();
   page.open('#/system');
-  await page.shown(page.saying(`${section} code`, page.world.home));
-  await page.shown(page.saying(`${section} code`, '--home'));
+  await page.shown(page.withText(`${section} code`, page.world.home));
+  await page.shown(page.withText(`${section} code`, '--home'));
   expect(page.all(`${section} button`)).toEqual([]);
 });
 
@@ -79,7 +79,7 @@ test('TensorBoard logging is turned on by keyboard, with a folder and command to
     ...navigator,
     clipboard: { writeText: async (text: string) => void copied.push(text) },
   });
-  page = await Page.on(undefined, undefined, { backgroundWork: true });
+  page = await Page.start(undefined, undefined, { backgroundWork: true });
   const folder = join(page.world.home, 'tensorboard');
   page.open('#/system');
   const box = await page.shown(choice);
@@ -108,17 +108,17 @@ test('TensorBoard logging is turned on by keyboard, with a folder and command to
 });
 
 test('a write failure is reported on every page, and the Export page shows the folder', async () => {
-  page = await Page.on(undefined, undefined, { backgroundWork: true });
+  page = await Page.start(undefined, undefined, { backgroundWork: true });
   const { core, world } = page;
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   const folder = join(world.home, 'tensorboard', runId);
   page.open(`#/run/${runId}/export`);
-  await page.shown(page.saying('p', 'For live logging, turn it on in System.'));
+  await page.shown(page.withText('p', 'For live logging, turn it on in System.'));
   core.tensorBoard.set(true);
-  await page.shown(page.saying('code', folder));
+  await page.shown(page.withText('code', folder));
   writeFileSync(folder, 'in the way');
   await core.runs.start(runId);
-  await page.shown(page.saying('.note-title', /^TensorBoard files can't be written/));
+  await page.shown(page.withText('.note-title', /^TensorBoard files can't be written/));
   page.open('#/system');
   await page.shown(() => page.find(`${tensorBoard} .note`));
   rmSync(folder);

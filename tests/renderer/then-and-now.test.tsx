@@ -118,22 +118,22 @@ let page: Page;
 afterEach(() => page?.close());
 
 test('a learned level plays at both checkpoints at once', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/then-and-now`);
-  await page.shown(page.saying('.muted', 'Learned: 16 of 16 levels'));
+  await page.shown(page.withText('.muted', 'Learned: 16 of 16 levels'));
   const boards = () => page.all('section[aria-label*="checkpoint"] svg[role="img"]');
   await page.shown(() => boards().length === 2);
-  await page.shown(page.saying('section', /^Thencheckpoint 0failed/));
-  await page.shown(page.saying('section', /^Nowcheckpoint 4success/));
+  await page.shown(page.withText('section', /^Thencheckpoint 0failed/));
+  await page.shown(page.withText('section', /^Nowcheckpoint 4success/));
   await page.click('button[aria-label="Next level"]');
   await page.shown(() => location.hash === `#/run/${lake}/then-and-now/frozen-lake/2`);
   page.press('End');
-  await page.shown(page.saying('section', /^Then.*fell into a hole/));
-  await page.shown(page.saying('section', /^Now.*reached the goal/));
+  await page.shown(page.withText('section', /^Then.*fell into a hole/));
+  await page.shown(page.withText('section', /^Now.*reached the goal/));
 });
 
 test('the result of a run shows a clip, or why there is none', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}`);
   const clip = await page.shown(() =>
     page.find('figure[aria-label="Clip of one level over the checkpoints"] canvas'),
@@ -145,11 +145,11 @@ test('the result of a run shows a clip, or why there is none', async () => {
   await page.shown(() => !page.find('canvas'));
   rmSync(join(page.core.runs.folder(lake), 'rollouts/000000-frozen-lake.jsonl.zst'));
   page.open(`#/run/${lake}`);
-  await page.shown(page.saying('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst was not found\./));
+  await page.shown(page.withText('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst was not found\./));
 });
 
 test('a level that was not learned is replaced by one that was', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/then-and-now/frozen-lake/99`);
-  await page.shown(page.saying('[role="status"]', /Level 99 was not learned.*Showing level 1/));
+  await page.shown(page.withText('[role="status"]', /Level 99 was not learned.*Showing level 1/));
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 let page: Page;
 beforeEach(async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
 });
 afterEach(() => page.close());
 
@@ -31,7 +31,7 @@ const thoughtsOf = (iteration: number): Promise<Thoughts> =>
   Promise.resolve(createHandlers(page.core)['rollouts.thoughts']({ runId, iteration }));
 const tree = (iteration: number) => () =>
   page.find(`ul[aria-label="First reasoning of iteration ${iteration}"]`);
-const fact = (name: string) => page.saying('dl > div', name)()?.querySelector('dd')?.textContent;
+const fact = (name: string) => page.withText('dl > div', name)()?.querySelector('dd')?.textContent;
 
 test('shows an iteration’s first reasoning as a tree, and the slider changes the iteration', async () => {
   page.open(`#/run/${runId}/thoughts/2`);
@@ -67,11 +67,11 @@ test('a branch links to its episodes, and the filter can be removed', async () =
   const matching = thoughts.filter(({ text }) => text.startsWith('I go to the goal.'));
   const count = matching.reduce((sum, each) => sum + each.count, 0);
   location.hash = goal.getAttribute('href')!;
-  await page.shown(page.saying('[role="status"]', 'First reasoning'));
+  await page.shown(page.withText('[role="status"]', 'First reasoning'));
   const rows = () => page.all('.episode-table tbody tr').length;
   const whole = location.hash.includes('/thought/');
   await page.shown(() => rows() === (whole ? matching[0]!.count : count));
-  await page.shown(page.saying('.turn', 'I go to the goal.'));
+  await page.shown(page.withText('.turn', 'I go to the goal.'));
   await page.click('.episode-table tbody tr:last-child a');
   await page.shown(() => decodeURIComponent(location.hash).endsWith('I go to the goal.'));
   await page.click('button[aria-label="Show all episodes"]');
@@ -80,5 +80,5 @@ test('a branch links to its episodes, and the filter can be removed', async () =
 
 test('an iteration without episodes shows an error', async () => {
   page.open(`#/run/${runId}/thoughts/99`);
-  await page.shown(page.saying('[role="alert"]', 'rollout_unknown'));
+  await page.shown(page.withText('[role="alert"]', 'rollout_unknown'));
 });

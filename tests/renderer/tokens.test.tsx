@@ -84,7 +84,7 @@ let page: Page;
 afterEach(() => page?.close());
 
 test('responses are shown by token, and the arrow keys select tokens without moving the player', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const choice = await page.shown(() => page.find<HTMLSelectElement>('.conversation select'));
   const { set } = Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value')!;
@@ -93,21 +93,21 @@ test('responses are shown by token, and the arrow keys select tokens without mov
   const text = await page.shown(() => page.find('[data-own-keys]'));
   const press = (key: string) =>
     text.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  const status = page.saying('.turn [role="status"]', /^Token 1 entropy 0.500 nats/);
+  const status = page.withText('.turn [role="status"]', /^Token 1 entropy 0.500 nats/);
   press('ArrowRight');
   await page.shown(status);
   press('ArrowRight');
   await page.shown(
-    page.saying('.turn [role="status"]', /^Token 2 entropy 0.250 nats · log-probability −0.250 .78 %.$/),
+    page.withText('.turn [role="status"]', /^Token 2 entropy 0.250 nats · log-probability −0.250 .78 %.$/),
   );
   expect(page.find('.transport-place')!.textContent).toMatch(/^0 \//);
   expect([...choice.options].map(({ value }) => value)).toEqual(['', 'entropies', 'logprobs']);
 });
 
 test('missing measures of a filtered episode are explained', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0004`);
   const choice = await page.shown(() => page.find<HTMLSelectElement>('.conversation select'));
   page.choose(choice, 'advantages');
-  await page.shown(page.saying('.conversation p', "No advantages: this episode wasn't trained on."));
+  await page.shown(page.withText('.conversation p', "No advantages: this episode wasn't trained on."));
 });

@@ -46,7 +46,7 @@ function SideBySide({ children }: { children: ReactNode }) {
 }
 
 test('two runs side by side have their own values and zoom', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   page.render(
     <SideBySide>
       {runs.map((runId) => (
@@ -75,7 +75,7 @@ test('two runs side by side have their own values and zoom', async () => {
 });
 
 test('two replays side by side have their own players', async () => {
-  page = await Page.on(template);
+  page = await Page.start(template);
   const [lake] = runs;
   const episodes = ['000004-train-0000', '000004-train-0002'];
   page.render(

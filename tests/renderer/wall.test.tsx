@@ -118,7 +118,7 @@ describe('the wall of a run', () => {
   const links = () => page.all<HTMLAnchorElement>('ul[aria-label="Groups"] a');
 
   test('links its groups, and the arrow keys move between them', async () => {
-    page = await Page.on(template);
+    page = await Page.start(template);
     page.open(`#/run/${trained}`);
     await page.shown(() => links().length === 2);
     expect(links().map((link) => link.firstElementChild!.textContent)).toEqual([
@@ -134,15 +134,15 @@ describe('the wall of a run', () => {
   });
 
   test('shows the first evaluation, then the newest rollout', async () => {
-    page = await Page.on();
+    page = await Page.start();
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     const { core } = page;
     const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
     page.open(`#/run/${runId}`);
-    await page.shown(page.saying('section', /No boards yet.*first episodes are complete/));
+    await page.shown(page.withText('section', /No boards yet.*first episodes are complete/));
     await core.runs.start(runId);
-    await page.shown(page.saying('section', /Iteration 1: 6 of 8 solved/));
+    await page.shown(page.withText('section', /Iteration 1: 6 of 8 solved/));
     await core.runs.command(runId, 'checkpoint');
-    await page.shown(page.saying('section', /Iteration 4: 6 of 8 solved/));
+    await page.shown(page.withText('section', /Iteration 4: 6 of 8 solved/));
   });
 });

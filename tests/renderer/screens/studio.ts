@@ -66,11 +66,11 @@ export class Served {
     for (const key of Object.keys(trainer)) delete process.env[`FAKE_TRAINER_${key}`];
   }
 
-  async until(runId: string, wanted: (run: RunSummary) => boolean): Promise<void> {
+  async until(runId: string, condition: (run: RunSummary) => boolean): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const stop = this.client.on('run', (run) => look(run));
       const look = (run: RunSummary) => {
-        if (run.id !== runId || !wanted(run)) return;
+        if (run.id !== runId || !condition(run)) return;
         stop();
         resolve();
       };
