@@ -94,7 +94,7 @@ double log_mean_exp(std::span<const double> values) {
   return largest + std::log(sum / static_cast<double>(values.size()));
 }
 
-// Returns the probability that the own prompt is among the k most likely, with ties broken at random.
+// Returns the probability that a text's own prompt is among the k most likely, with ties broken at random.
 double retrieval_probability(std::span<const double> likelihoods, int own, int k) {
   const double value = likelihoods[static_cast<std::size_t>(own)];
   const auto better = std::ranges::count_if(likelihoods, [&](double other) { return other > value; });

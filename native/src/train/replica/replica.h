@@ -9,7 +9,7 @@
 namespace starpo {
 
 // Predicts the remaining score of an episode for every trained token. The value is read at the input token that
-// predicts the trained token, so it knows the state before the token was chosen but not the token.
+// predicts the trained token, so it depends on the state before the token was chosen, but not on the token.
 class Critic {
  public:
   virtual ~Critic() = default;
