@@ -186,14 +186,14 @@ export function serveWorker(create: () => WorkerFunctions | Promise<WorkerFuncti
   const port = parentPort!;
   const aborts = new Map<number, AbortController>();
   let created: Promise<WorkerFunctions> | null = null;
-  const functions = async () => {
-    created ??= (async () => create())();
-    try {
-      return await created;
-    } catch (error) {
-      created = null;
-      throw error;
-    }
+  const functions = (): Promise<WorkerFunctions> => {
+    created ??= Promise.resolve()
+      .then(create)
+      .catch((error) => {
+        created = null;
+        throw error;
+      });
+    return created;
   };
   const own: WorkerSide = {
     start: async () => void (await functions()),
@@ -210,10 +210,13 @@ export function serveWorker(create: () => WorkerFunctions | Promise<WorkerFuncti
     },
     abort: (id) => aborts.get(id)?.abort(),
     close: async () => {
-      const { close } = (await created?.catch(() => null)) ?? {};
-      await (close as (() => unknown) | undefined)?.();
-      // Ends only this thread.
-      process.exit();
+      try {
+        const { close } = (await created?.catch(() => null)) ?? {};
+        await (close as (() => unknown) | undefined)?.();
+      } finally {
+        // Ends only this thread. Its owner waits for that, also if closing failed.
+        process.exit();
+      }
     },
   };
   const owner = createBirpc<OwnerSide, WorkerSide>(own, {
