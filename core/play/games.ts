@@ -10,6 +10,7 @@ import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import type { Annotations } from '../runs/annotations.ts';
 import type { Runs } from '../runs/runs.ts';
+import type { LineProcess } from '../trainer/line-process.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { Game, type GameParts, gameUnknown } from './game.ts';
 import { minLevels, readHumanSuccess } from './human-success.ts';
@@ -79,15 +80,20 @@ export class Games {
     await this.release(client);
     const policy = await this.loadPolicy(runId, checkpoint);
     const noise = environment.noise === 'reference' ? undefined : config.levels.validation_seed;
-    const parts: GameParts = {
-      ...{ runId, config, environment },
-      // All checkpoints of a run have the same tokenizer, so the process also serves those chosen later.
-      episode: trainer.play(this.parts.runs.folder(runId), checkpoint, environment.label),
-      level: trainer.environment(environment.type, environment.config, noise),
-      onChange: (state) => notices.emit('play', { runId, game: state }),
-      onUserResult: (results) => void this.saveRate(runId, environment.label, results),
+    const processes: LineProcess[] = [];
+    const owned = <Process extends LineProcess>(process: Process): Process => {
+      processes.push(process);
+      return process;
     };
     try {
+      const parts: GameParts = {
+        ...{ runId, config, environment },
+        // All checkpoints of a run have the same tokenizer, so the process also serves those chosen later.
+        episode: owned(trainer.play(this.parts.runs.folder(runId), checkpoint, environment.label)),
+        level: owned(trainer.environment(environment.type, environment.config, noise)),
+        onChange: (state) => notices.emit('play', { runId, game: state }),
+        onUserResult: (results) => void this.saveRate(runId, environment.label, results),
+      };
       const game = await Game.begin(parts, policy, { checkpoint, level });
       await this.release(client);
       if (this.closed || this.disconnected.has(client)) throw gameUnknown();
@@ -95,8 +101,7 @@ export class Games {
       this.owned.set(client, game);
       return game.state;
     } catch (error) {
-      parts.episode.close();
-      parts.level.close();
+      for (const process of processes) process.close();
       await policy.close();
       throw error;
     }

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { channelPair } from '../../core/contract/channel.ts';
 import { type Client, createClient } from '../../core/contract/client.ts';
 import type { Frame, Game } from '../../core/contract/contract.ts';
@@ -176,6 +176,22 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
     expect((await get(theirs.id)).checkpoint).toBe(7);
     await other.client.call('play.close', { gameId: theirs.id });
     await expect(get(theirs.id)).rejects.toMatchObject({ code: 'game_unknown' });
+  });
+
+  test('closes its policy and its processes if one of them cannot be started', async () => {
+    const exited = new Promise((resolve) =>
+      process.once('worker', (worker: Worker) => worker.once('exit', resolve)),
+    );
+    const play = vi.spyOn(core.trainer, 'play');
+    const environment = vi.spyOn(core.trainer, 'environment').mockImplementation(() => {
+      throw new Error('spawn E2BIG');
+    });
+    const opened = newClient().client.call('play.open', { runId, checkpoint: 0 });
+    await expect(opened).rejects.toThrow('spawn E2BIG');
+    await exited;
+    await expect(play.mock.results[0]!.value.begin(1)).rejects.toMatchObject({ code: 'game_unknown' });
+    play.mockRestore();
+    environment.mockRestore();
   });
 
   // Must be the last test, since it closes all games.
