@@ -143,7 +143,9 @@ const closeOrder = [
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
   const services = createServices(await openFolder(options), options);
+  let disposed = false;
   const dispose = async () => {
+    disposed = true;
     for (const name of closeOrder) await services[name].close();
   };
   const logError = (error: unknown) => services.log(`Indexing runs: ${messageOf(error)}`);
@@ -153,7 +155,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   );
   // In the background, failed ingestion is retried every second.
   const ready = options.inBackground ? indexing.catch(logError) : indexing;
-  const working = ready.then(() => startWork(services, options));
+  const working = ready.then(() => {
+    if (!disposed) startWork(services, options);
+  });
   if (options.inBackground) {
     services.gauges.start();
     working.catch(logError);

@@ -304,3 +304,14 @@ test('calls after shutdown fail and are not logged as errors', async () => {
   expect(world.logged).toEqual([]);
   await world.close();
 });
+
+test('background work does not start if the core is closed while it indexes', async () => {
+  const world = new World();
+  const core = await world.core(undefined, { inBackground: true, backgroundWork: true });
+  const work = vi.spyOn(core.trash, 'work');
+  await core.dispose();
+  await core.ready;
+  expect(work).not.toHaveBeenCalled();
+  expect(world.logged).toEqual([]);
+  await world.close();
+});
