@@ -9,7 +9,13 @@ const interval = 100;
 const functions = {
   async download(plan: DownloadPlan, { signal, progress }: DownloadControl): Promise<void> {
     let done = 0;
-    const timer = setInterval(() => progress(done), interval);
+    let reported = 0;
+    // Not while a partial file is hashed, which would look like a slow download.
+    const report = () => {
+      if (done !== reported) progress(done);
+      reported = done;
+    };
+    const timer = setInterval(report, interval);
     try {
       await download(plan, {
         signal,
@@ -19,7 +25,7 @@ const functions = {
       });
     } finally {
       clearInterval(timer);
-      progress(done);
+      report();
     }
   },
 };
