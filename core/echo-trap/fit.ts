@@ -158,7 +158,7 @@ function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds):
 }
 
 /**
- * Fits the weights by ridge regression and scales them to the warning level that maximizes the objective. Throws `labelled_runs_missing` if no run or
+ * Fits the weights by logistic regression and scales them to the warning level that maximizes the objective. Throws `labelled_runs_missing` if no run or
  * every run collapsed.
  */
 export function fitWeights(runs: readonly LabelledRun[], start: Thresholds): Thresholds {

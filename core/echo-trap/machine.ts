@@ -81,8 +81,8 @@ export function targetOf(
       : risk >= 1 || (isOn('success_falls') && isConfirmed(latches));
   if (warned) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = active.filter(({ detector }) => detector.stage === 'early');
-  const singleReasoning = early.some(({ detector }) => detector.family === 'reasoning');
-  if (singleReasoning && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
+  const reasoningRepeats = early.some(({ detector }) => detector.family === 'reasoning');
+  if (reasoningRepeats && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
   // Signals without weight also turn on in healthy runs, so they do not trigger `watch`.
   const isNotable =
     risk === null

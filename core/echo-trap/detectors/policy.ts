@@ -17,6 +17,9 @@ import { median, type Watched } from '../track.ts';
 
 const entropy = 'rollout/entropy';
 
+/** The rise of an entropy that is too high, as a multiple of its baseline. */
+export const entropyRise = { entropy_high: threshold(1.6, 1.05, 20) };
+
 export const entropyFalls = detector({
   name: 'entropy_falls',
   title: 'Entropy falls',
@@ -38,7 +41,7 @@ export const entropyRises = detector({
   regime: 'chaos',
   family: 'entropy',
   weight: 0.081,
-  thresholds: { entropy_high: threshold(1.6, 1.05, 20) },
+  thresholds: entropyRise,
   read: (view, memory, own) => againstStart(view, memory, entropy, own.entropy_high),
 });
 
@@ -65,6 +68,9 @@ export const entropyRebounds = detector({
 
 const names: readonly Watched[] = ['actor/grad_norm_max', 'actor/grad_norm'];
 
+/** Iterations for which a damaging update stays on as a signal. */
+const damageDuration = { gradient_memory: iterations(25, 1, 200) };
+
 /** A spike must also be this many standard deviations above the median, so that noisy gradients raise no alert. */
 const minimumDeviations = 6;
 /** Estimates the standard deviation from the median absolute deviation. */
@@ -81,7 +87,7 @@ export const gradientSpikes = detector({
   family: 'gradient',
   weight: 0.033,
   allOrNothing: true,
-  thresholds: { gradient_spike: threshold(4, 1.2, 100), gradient_memory: iterations(25, 1, 200) },
+  thresholds: { gradient_spike: threshold(4, 1.2, 100), ...damageDuration },
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index, parameters }, _memory, own) {
@@ -164,7 +170,7 @@ export const notFinite = detector({
   stage: 'late',
   regime: null,
   family: 'gradient',
-  thresholds: { gradient_memory: iterations(25, 1, 200) },
+  thresholds: damageDuration,
   onAfter: () => 1,
   offAfter: ({ gradient_memory }) => gradient_memory,
   read({ track, index }: View, memory: Memory) {

@@ -10,6 +10,7 @@ import {
   smoothAdjusted,
   threshold,
 } from '../detector.ts';
+import { entropyRise } from './policy.ts';
 
 /** Detectors on how reasoning and first actions depend on the level. */
 
@@ -45,7 +46,6 @@ export const singleReasoning = detector({
   weight: 0,
   allOrNothing: true,
   thresholds: {
-    template_share: threshold(0.85, 0.3, 1),
     single_reasoning: threshold(0.97, 0.5, 1),
     single_reasoning_for: iterations(20, 1, 200),
   },
@@ -141,7 +141,7 @@ export const actionsScatter = detector({
   family: 'actions',
   weight: 0.3,
   later: true,
-  thresholds: { entropy_high: threshold(1.6, 1.05, 20) },
+  thresholds: entropyRise,
   read: (view, memory, own) => againstStart(view, memory, 'rollout/answer_entropy', own.entropy_high),
 });
 
