@@ -1,4 +1,5 @@
 import { useId, useSyncExternalStore } from 'react';
+import { metricTitle } from '../../../core/contract/metric-titles.ts';
 import type { SeriesSource } from '../../charts/series-source.ts';
 import { number, percent } from '../../components/format.ts';
 
@@ -7,29 +8,28 @@ const seconds = (value: number) => `${number(value)} s`;
 
 interface Row {
   metric: string;
-  label: string;
   format: (value: number) => string;
   /** Hides the row while the value is 0. */
   unlessZero?: boolean;
 }
 
 const rows: Row[] = [
-  { metric: 'rollout/format_valid_rate', label: 'Valid format', format: share },
-  { metric: 'rollout/action_effective_rate', label: 'Effective actions', format: share },
-  { metric: 'rollout/turns', label: 'Turns per episode', format: number },
-  { metric: 'rollout/pass_at_n', label: 'Groups with at least one success', format: share },
-  { metric: 'filter/kept_groups', label: 'Groups trained on', format: (value) => String(value) },
-  { metric: 'rollout/distinct_first_thoughts', label: 'Distinct first reasoning', format: share },
-  { metric: 'actor/clip_fraction_high', label: 'Clipped above', format: share },
-  { metric: 'actor/approximate_kl', label: 'KL to rollout policy', format: number },
+  { metric: 'rollout/format_valid_rate', format: share },
+  { metric: 'rollout/action_effective_rate', format: share },
+  { metric: 'rollout/turns', format: number },
+  { metric: 'rollout/pass_at_n', format: share },
+  { metric: 'filter/kept_groups', format: (value) => String(value) },
+  { metric: 'rollout/distinct_first_thoughts', format: share },
+  { metric: 'actor/clip_fraction_high', format: share },
+  { metric: 'actor/approximate_kl', format: number },
   {
     metric: 'rollout/logprob_gap',
-    label: 'Log-probability gap between update and rollout, nats',
+
     format: number,
     unlessZero: true,
   },
-  { metric: 'warm_start/loss', label: 'Loss', format: number },
-  { metric: 'time/iteration', label: 'Time per iteration', format: seconds },
+  { metric: 'warm_start/loss', format: number },
+  { metric: 'time/iteration', format: seconds },
 ];
 
 /**
@@ -39,11 +39,9 @@ const rows: Row[] = [
 export function LatestIteration({ series, live }: { series: SeriesSource; live: boolean }) {
   const title = useId();
   useSyncExternalStore(series.subscribe, () => series.version);
-  const measured = rows.flatMap(({ metric, label, format, unlessZero }) => {
+  const measured = rows.flatMap(({ metric, format, unlessZero }) => {
     const newest = series.get(metric)?.newest();
-    return newest && !(unlessZero && newest.value === 0)
-      ? [{ metric, label, text: format(newest.value) }]
-      : [];
+    return newest && !(unlessZero && newest.value === 0) ? [{ metric, text: format(newest.value) }] : [];
   });
   return (
     <section className="panel latest" aria-labelledby={title}>
@@ -52,9 +50,9 @@ export function LatestIteration({ series, live }: { series: SeriesSource; live: 
         <p className="faint">{live ? 'No completed iteration yet.' : 'Not measured in this run.'}</p>
       )}
       <dl>
-        {measured.map(({ metric, label, text }) => (
+        {measured.map(({ metric, text }) => (
           <div key={metric} className="latest-row" title={metric}>
-            <dt>{label}</dt>
+            <dt>{metricTitle(metric)}</dt>
             <dd>{text}</dd>
           </div>
         ))}
