@@ -13,6 +13,6 @@ export interface Api extends Pick<Client, 'call' | 'on'> {
   onState(handler: (state: ConnectionState) => void): () => void;
 }
 
-/** True if a request failed because the connection was lost. Callers retry after a reconnection. */
+/** Returns whether a request failed because the connection was lost. Callers retry after a reconnection. */
 export const isConnectionLost = (cause: unknown): boolean =>
   cause instanceof Failure && cause.code === 'connection_lost';

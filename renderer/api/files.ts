@@ -12,7 +12,7 @@ import { signInCode } from './transport.ts';
 
 const desktop = () => (window as { starpo?: ExportSaver & BundlePicker }).starpo;
 
-/** Whether the app runs on the desktop, with system file dialogs. */
+/** Returns whether the app runs on the desktop, with system file dialogs. */
 export const inDesktop = () => desktop() !== undefined;
 
 /** Saves a file that the page has created. */

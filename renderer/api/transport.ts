@@ -7,7 +7,7 @@ import { openWebSocket } from '../../core/contract/web-socket.ts';
 /** Local storage key of the sign-in code, shared with other tabs. The code expires with the server process. */
 const codeKey = 'starpo-sign-in';
 
-/** The code that authorizes file requests; empty in Electron. */
+/** Returns the code that authorizes file requests; empty in Electron. */
 export const signInCode = () => localStorage.getItem(codeKey) ?? '';
 
 /** Connects through Electron's bridge if available, else through a WebSocket to the page's host. */

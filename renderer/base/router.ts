@@ -2,7 +2,7 @@ import { useMemo, useSyncExternalStore } from 'react';
 import type { LinkOpener } from '../../core/contract/bridge.ts';
 import { formatRoute, parseRoute, type Route } from './routes.ts';
 
-/** `replace` adds no history entry, for navigation without a click. */
+/** Opens a page. `replace`: replaces the history entry, for navigation without a click. */
 export function navigate(route: Route, replace = false): void {
   const hash = formatRoute(route);
   if (location.hash === hash) return;

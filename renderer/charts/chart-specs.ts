@@ -201,7 +201,7 @@ const optionalSpecs: ChartSpec[] = [
   },
 ];
 
-/** A warm start has no rollouts: shows its loss, its evaluations and the optimizer's metrics. */
+/** Returns the overview charts of a warm start, which has no rollouts: loss, evaluations and the optimizer's metrics. */
 export function warmStartSpecs(names: string[]): ChartSpec[] {
   const specs = new Map(chartSpecs(names).map((spec) => [spec.id, spec]));
   const success = specs.get('success')!;

@@ -6,7 +6,7 @@ import { readingAt, seriesOf, type Trace } from './traces.ts';
 
 const maxDescribed = 12;
 
-/** Text alternative of a chart, one sentence per line: newest value, first value and range. */
+/** Describes a chart with one sentence per line: newest value, first value and range. */
 export function describeChart(spec: ChartSpec, traces: readonly Trace[]): string {
   const mainTraces = traces.filter(({ faint }) => !faint);
   const sentences = mainTraces.slice(0, maxDescribed).map((trace) => describeTrace(spec, trace));

@@ -14,7 +14,7 @@ export interface ChartsState {
 
 export type ChartsStore = StoreApi<ChartsState>;
 
-/** State shared by all charts of a view. */
+/** Creates the state that all charts of a view share. */
 export const createChartsStore = (): ChartsStore =>
   createStore<ChartsState>()((set) => ({
     zoom: null,

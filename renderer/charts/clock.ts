@@ -47,7 +47,7 @@ export function clockTick(time: number, index = 0, all: readonly number[] = [tim
   return index > 0 && dayOf(all[index - 1]!) === dayOf(time) ? at : `${date} ${at}`;
 }
 
-/** `22 Nov 2026, 14:35:20`, in the user's locale. */
+/** Formats date and time in the user's locale: `22 Nov 2026, 14:35:20`. */
 export const dayAndTime = (time: number): string =>
   new Date(time).toLocaleString(undefined, {
     ...{ day: 'numeric', month: 'short', year: 'numeric' },

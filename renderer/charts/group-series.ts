@@ -100,7 +100,7 @@ function inBuckets(all: readonly MetricSeries[]): (series: MetricSeries) => [num
   };
 }
 
-/** Sample standard deviation (n - 1); 0 for a single run. */
+/** Returns the sample standard deviation (n - 1); 0 for a single run. */
 function deviationOf(values: readonly number[], mean: number): number {
   if (values.length < 2) return 0;
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));

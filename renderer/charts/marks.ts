@@ -28,7 +28,7 @@ const minDistance = 9;
 /** Number of marks of a cluster that are listed. The rest is counted. */
 const maxListed = 4;
 
-/** True while the pointer is over a mark, which has its own tooltip. */
+/** Returns whether the pointer is over a mark, which has its own tooltip. */
 export const isOnMark = (plot: Element): boolean => plot.querySelector(`.${styles.head}:hover`) !== null;
 
 /** Draws the marks over a plot: a line with a symbol on top and a tooltip. */

@@ -99,7 +99,7 @@ export function positionTicks(kind: AxisKind, low: number, high: number, count: 
   return step === undefined ? niceTicks(low, high, count, 86_400) : ticksBy(step, low, high);
 }
 
-/** Like `tickText`, with more digits if ticks would have equal labels. */
+/** Formats ticks like `tickText`, with more digits if ticks would have equal labels. */
 export function tickTexts(
   spec: Pick<ChartSpec, 'format'>,
   values: readonly number[],
@@ -117,7 +117,7 @@ export function tickTexts(
 
 const exact = (value: number) => String(Number(value.toPrecision(4))).replace('-', '−');
 
-/** Shares are shown as whole percents if the ticks are far enough apart. */
+/** Formats a tick. Shares are whole percents if the ticks are far enough apart. */
 export function tickText(spec: Pick<ChartSpec, 'format'>, value: number, log: boolean): string {
   const shownValue = log ? 10 ** value : value;
   if (shownValue === 0) return spec.format(0).replace(/0\.0+/, '0');

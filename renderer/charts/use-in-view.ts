@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useState } from 'react';
 /** Pixels outside the window that count as visible, so that charts are drawn in time. */
 const margin = 240;
 
-/** True while the element is visible or nearly so. */
+/** Returns whether the element is visible or nearly so. */
 export function useInView(element: RefObject<Element | null>): boolean {
   const [inView, setInView] = useState(false);
   useEffect(() => {

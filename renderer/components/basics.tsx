@@ -18,7 +18,7 @@ const statusLabels: Record<KnownRunStatus, string> = {
 /** Returns the words for a status. An unknown status, from a newer version, is shown by its name. */
 export const statusLabel = (status: RunStatus): string => knownWord(statusLabels, status) ?? status;
 
-/** A stalled trainer looks like an interrupted one, because the user has to act. */
+/** Returns the status that determines the color. A stalled run looks interrupted, because the user has to act. */
 const displayedStatus = (status: RunStatus, stalled: boolean): RunStatus =>
   stalled ? 'interrupted' : status;
 
@@ -90,7 +90,7 @@ export function IconButton({
   );
 }
 
-/** `value` in [0, 1]. */
+/** A progress bar. `value` is in [0, 1]. */
 export function Progress({ value, label, status }: { value: number; label: string; status?: RunStatus }) {
   const share = Math.min(1, Math.max(0, value));
   return (

@@ -18,7 +18,7 @@ export function percent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %`.replace(/^-/, '−') : '–';
 }
 
-/** `0.35 GB`, `36.2 GB`; 1 GB is 10^9 bytes. */
+/** Formats bytes: `0.35 GB`, `36.2 GB`. 1 GB is 10^9 bytes. */
 export function gigabytes(bytes: number): string {
   const count = bytes / 1e9;
   return `${count.toFixed(count >= 10 ? 1 : 2)} GB`;
@@ -30,7 +30,7 @@ export function signed(value: number): string {
   return rounded > 0 ? `+${rounded}` : `${rounded}`.replace('-', '−');
 }
 
-/** `42 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
+/** Formats a duration: `42 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
@@ -48,10 +48,10 @@ const dateTime = new Intl.DateTimeFormat(undefined, {
   ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
 });
 
-/** Date and time in the user's locale. */
+/** Formats date and time in the user's locale. */
 export const dayAndClock = (time: number): string => dateTime.format(time);
 
-/** `just now`, `5 min ago`, `3 h ago`, then the date. */
+/** Formats a past time: `just now`, `5 min ago`, `3 h ago`, then the date. */
 export function ago(time: number, now: number): string {
   const seconds = (now - time) / 1000;
   if (seconds < 45) return 'just now';
@@ -64,5 +64,5 @@ export function clock(time: number): string {
   return new Date(time).toLocaleTimeString(undefined, { hour12: false });
 }
 
-/** Long date in the user's locale: `22 November 2026`. */
+/** Formats a date in the user's locale: `22 November 2026`. */
 export const longDate = (time: number) => new Date(time).toLocaleDateString(undefined, { dateStyle: 'long' });

@@ -1,6 +1,6 @@
 import { observeElementRect, type Rect, type Virtualizer } from '@tanstack/react-virtual';
 
-/** Size observer for virtualized lists. Without a layout, as in tests, it assumes a height of 900 px. */
+/** Observes the size of a virtualized list. Assumes a height of 900 px if there is no layout, as in tests. */
 export function observeWithFallback(
   virtual: Virtualizer<HTMLElement, Element>,
   onRect: (rect: Rect) => void,

@@ -6,7 +6,7 @@ interface Column {
   hidden?: boolean;
 }
 
-/** A column of numbers. */
+/** Returns a column of numbers. */
 export const numeric = (title: string): Column => ({ title, numeric: true });
 
 /** The column of row actions. */

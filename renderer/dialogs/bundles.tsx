@@ -159,7 +159,7 @@ export function ImportRun({ close }: { close: () => void }) {
   );
 }
 
-/** A controller that is aborted when the dialog closes early. */
+/** Returns a controller that is aborted when the dialog closes early. */
 function useAbortOnClose() {
   const controller = useRef(new AbortController());
   useEffect(() => {

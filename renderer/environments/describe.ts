@@ -30,7 +30,7 @@ export function turnAndAction({ turn, step }: Frame): string {
   return `Turn ${turn + 1}, action ${step + 1}`;
 }
 
-/** Text alternative of a frame: the event and the board. */
+/** Describes a frame: the event and the board. */
 export function describeBoard(replay: Replay, index: number): string {
   if (!replay.frames[index]) return '';
   return `${describeFrame(replay, index)}. ${environmentOf(replay.type).describe(replay, index)}`;

@@ -50,7 +50,7 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
 
 const setOf = ({ label, changes }: Evaluation) => [label, ...changes].join(', ');
 
-/** Training first, then the run's own evaluations, then on-demand ones. */
+/** Returns the rank of a file: training first, then the run's own evaluations, then on-demand ones. */
 export const rank = ({ split, set }: EpisodeFile): number => (split === 'train' ? 0 : set === split ? 1 : 2);
 
 /** Parses an id such as `000012-train-0037`; null if it has another form. */

@@ -42,7 +42,7 @@ interface Node {
 
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 
-/** True if a text begins with these words, or equals them if `whole`. */
+/** Returns whether a text begins with these words, or equals them if `whole`. */
 export function matches(text: string, opening: string, whole: boolean): boolean {
   const words = wordsOf(text).join(' ');
   return words === opening || (!whole && (opening === '' || words.startsWith(`${opening} `)));
@@ -117,7 +117,7 @@ function branchOf(first: Node, before: readonly string[], limits: Limits): Branc
   return { ...common, text, more: null, branches };
 }
 
-/** A leaf for texts that end at this node; the root has one for empty texts. */
+/** Returns a leaf for texts that end at this node; the root has one for empty texts. */
 const endOf = ({ ends, endSuccesses }: Node, before: readonly string[]): Branch => ({
   text: before.length === 0 ? '(empty)' : '(ends here)',
   more: null,

@@ -81,6 +81,6 @@ export function useTurn(episodeId: string | null, turn: number | null): void {
   }, [stage, shown, turn]);
 }
 
-/** The page reports missing episodes. */
+/** Returns whether to ignore an error, because the page reports missing episodes. */
 const isUnknown = (cause: unknown) =>
   cause instanceof Failure && ['episode_unknown', 'rollout_unknown'].includes(cause.code);

@@ -83,7 +83,7 @@ function tick(state: PlayerState, time: number, pause: number, last: number): Pl
   return rested < pause ? { ...state, rested } : { ...state, index: state.index + 1, motion: 0, rested: 0 };
 }
 
-/** True if another animation frame would change the state. */
+/** Returns whether another animation frame would change the state. */
 export function isMoving(state: PlayerState): boolean {
   return state.playing || state.motion < 1;
 }

@@ -44,7 +44,7 @@ function run(store: ReplayStore): () => void {
   return () => frames.cancel(tick);
 }
 
-/** True if the user prefers reduced motion, which skips the motion between boards. */
+/** Returns whether the user prefers reduced motion, which skips the motion between boards. */
 function prefersReducedMotion(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
@@ -62,7 +62,7 @@ function handleKey(event: KeyboardEvent, act: (action: PlayerAction) => void): v
 const keyOwners =
   'input, select, textarea, [data-own-keys], [role="dialog"], [role="alertdialog"], [role="menu"]';
 
-/** True if a control needs the key: a slider its arrows, a button its space bar, a dialog or menu all keys. */
+/** Returns whether a control needs the key: a slider its arrows, a button its space bar, a dialog or menu all keys. */
 export function hasOwnKeys(target: Element, key: string): boolean {
   if (target.closest(keyOwners) !== null) return true;
   return key === ' ' && target.closest('button, summary') !== null;

@@ -98,7 +98,7 @@ export function useRunSummary(runId: string): RunSummary | undefined {
   return useApp((state) => findRun(state, runId));
 }
 
-/** The listed runs, and the number of archived runs. */
+/** Returns the listed runs and the number of archived runs. */
 export function useListedRuns(): { runs: RunSummary[] | null; archived: number } {
   const runs = useApp((state) => state.runs);
   const showArchived = useApp((state) => state.showArchived);

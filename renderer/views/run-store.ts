@@ -44,7 +44,7 @@ export interface RunState {
 
 export type RunStore = StoreApi<RunState>;
 
-/** The state before anything is loaded. */
+/** Creates a store without data. */
 export const createRunStore = (runId: string): RunStore =>
   createStore<RunState>()(() => ({
     runId,
@@ -205,7 +205,7 @@ export function withLine(log: LogLine[], line: LogLine): LogLine[] {
     .slice(-maxLogLines);
 }
 
-/** Newest iteration first; training before evaluations. */
+/** Inserts or replaces a file. Order: newest iteration first, training before evaluations. */
 export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[] {
   const others = files.filter(({ iteration, split }) => iteration !== file.iteration || split !== file.split);
   const rank = ({ split }: RolloutFile) => (split === 'train' ? 0 : 1);
@@ -214,7 +214,7 @@ export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[]
   );
 }
 
-/** Newest first. Cancelled evaluations are removed. */
+/** Inserts, replaces or, if it was cancelled, removes an evaluation. Order: newest first. */
 export function withEvaluation(evaluations: Evaluation[], evaluation: Evaluation): Evaluation[] {
   const others = evaluations.filter(({ name }) => name !== evaluation.name);
   if (evaluation.state === 'cancelled') return others;

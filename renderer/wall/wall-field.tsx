@@ -165,7 +165,7 @@ function targetIndex(key: string, current: number, count: number, { groups }: Wa
   return to === undefined ? null : Math.min(count - 1, Math.max(0, to));
 }
 
-/** Text alternative of a group. */
+/** Describes a group in text. */
 function describe({ group, members, solved, rewardStd, zeroVariance, kept }: Group): string {
   if (members.length === 1)
     return `Level ${group + 1}: ${solved ? 'solved' : 'not solved'}, reward ${signed(members[0]!.reward)}`;
@@ -201,7 +201,7 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width;
 }
 
-/** True while any part of the element is visible. */
+/** Returns whether any part of the element is visible. */
 function useVisible(element: React.RefObject<HTMLElement | null>): boolean {
   const [visible, setVisible] = useState(true);
   useEffect(() => {

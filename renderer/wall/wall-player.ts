@@ -28,7 +28,7 @@ export interface WallBoard {
   member: number;
 }
 
-/** Start delay, so that the boards don't all move in the same frame. */
+/** Returns a start delay, so that the boards don't all move in the same frame. */
 const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * actionTime;
 
 interface Drawn {

@@ -38,5 +38,5 @@ function payoutOf(name: string, config: Record<string, unknown>): Pick<Arm, 'pay
 const finite = (value: number) => (Number.isFinite(value) ? value : null);
 export const round = (value: number) => `${Math.round(value * 1000) / 1000}`.replace('-', '−');
 
-/** Arm names are case-insensitive. */
+/** Compares names of arms, which are case-insensitive. */
 export const sameArm = (a: string | null, b: string) => a !== null && a.toLowerCase() === b.toLowerCase();

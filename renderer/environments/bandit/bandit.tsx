@@ -19,7 +19,7 @@ export const bandit: EnvironmentView = {
   Illustration,
 };
 
-/** Choosing the better arm is a success, whatever it paid this time. */
+/** Returns the outcome of a pull. Choosing the better arm is a success, even if it paid nothing. */
 function outcome({ reward, success }: Frame): Outcome {
   const paid = reward > 0 ? 'paid out' : 'paid nothing';
   return success

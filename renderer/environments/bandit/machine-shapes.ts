@@ -2,7 +2,7 @@ import { box, circle, type Shape } from '../shapes.tsx';
 
 /** A machine, 120 by 108 units; looks are classes of bandit-board.module.css. */
 
-/** `down`: how far the lever is pulled, in units. */
+/** Returns the lever. `down`: how far it is pulled, in units. */
 export const stem = (down: number) => `M93 62h9V${30 + down}`;
 export const knob = (down: number) => circle(102, 26 + down, 8);
 

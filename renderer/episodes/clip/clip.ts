@@ -101,6 +101,6 @@ export function resultText({ summary: { success, actions } }: Pick<Stage, 'summa
   return success ? `solved in ${count}` : `failed after ${count}`;
 }
 
-/** Text alternative of the clip. */
+/** Describes the clip in text. */
 export const describeClip = ({ level, stages }: Clip) =>
   `Level ${level}. ${stages.map((stage) => `${stageTitle(stage)}: ${resultText(stage)}, ${successText(stage)}.`).join(' ')}`;

@@ -66,7 +66,7 @@ async function makeClip(
   return { clip: { level: group + 1, stages } };
 }
 
-/** Null if the checkpoint didn't play the level. */
+/** Returns null if the checkpoint didn't play the level. */
 function stageOf(
   { iteration, evaluation }: EpisodeFile,
   all: readonly EpisodeSummary[],

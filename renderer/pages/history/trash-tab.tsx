@@ -73,7 +73,7 @@ function timeLeft(milliseconds: number): string {
   return days <= 1 ? 'less than a day' : `${days} more days`;
 }
 
-/** Newest first; null while loading. */
+/** Returns the deleted runs, newest first; null while loading. */
 function useTrash(): TrashedRun[] | null {
   const api = useApi();
   const [runs, setRuns] = useState<TrashedRun[] | null>(null);

@@ -37,7 +37,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
   );
 }
 
-/** `0, 20, 40`; for more than six, the first two and the last. */
+/** Lists iterations: `0, 20, 40`, or for more than six the first two and the last. */
 const iterationsText = (iterations: readonly number[]) =>
   iterations.length <= 6
     ? iterations.join(', ')

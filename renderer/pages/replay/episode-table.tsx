@@ -130,7 +130,7 @@ export function EpisodeTable(props: EpisodeTableProps) {
   );
 }
 
-/** One-based row number including the header. */
+/** Returns the one-based row number, which includes the header. */
 const rowIndex = (index: number) => index + 2;
 
 /** Returns the visible rows, plus a row and its neighbors. */
@@ -208,7 +208,7 @@ const Row = memo(
     before.address === after.address,
 );
 
-/** Text alternative of a row. */
+/** Describes a row in text. */
 function describe({ group, member, success, kept, format_valid }: EpisodeSummary): string {
   return [
     `Group ${group + 1}, member ${member + 1}: ${success ? 'success' : 'failed'}`,

@@ -25,7 +25,7 @@ export function ConfigPanel() {
   );
 }
 
-/** Imported runs have a different format, which the form can't show. */
+/** Returns whether the form can show a configuration. Those of imported runs have a different format. */
 function isConfig(config: unknown): config is Config {
   const { environments, rollout } = (config ?? {}) as Config;
   return Array.isArray(environments) && typeof rollout === 'object';

@@ -32,7 +32,7 @@ export function useNewestRollout(runId: string | null): RolloutFile | null | und
   return newest?.runId === runId ? newest.file : undefined;
 }
 
-/** Training rollouts take precedence over evaluations. */
+/** Returns whether `b` takes precedence: training over evaluations, then the newer file. */
 function isBefore(a: RolloutFile, b: RolloutFile): boolean {
   const rank = ({ split }: RolloutFile) => (split === 'train' ? 1 : 0);
   return rank(a) < rank(b) || (rank(a) === rank(b) && a.iteration < b.iteration);

@@ -70,7 +70,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   );
 }
 
-/** For example `Upper clip range: 0.28`. Settings without a form field keep their key. */
+/** Describes settings: `Upper clip range: 0.28`. Settings without a form field keep their key. */
 function changesText(set: Settings, fields: readonly FormField[]): string {
   return Object.entries(set)
     .map(([path, value]) => {

@@ -51,7 +51,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
   );
 }
 
-/** Only the update computes advantages, and values if there is a critic. */
+/** Explains a missing measure. Only the update computes advantages, and values if there is a critic. */
 function missingText(measure: Measure, available: readonly Measure[]): string {
   if (measure === 'values' && available.includes('advantages')) return 'No values: the run has no critic.';
   if (measure === 'values' || measure === 'advantages')

@@ -191,7 +191,7 @@ const settingText = (value: unknown): string => {
   return value === true ? 'on' : value === false ? 'off' : String(value);
 };
 
-/** `path` has the form `optimizer.learning_rate`. Returns undefined if the setting doesn't exist. */
+/** Returns a setting by its path, such as `optimizer.learning_rate`; undefined if it doesn't exist. */
 function settingAt(config: unknown, path: string): unknown {
   return path
     .split('.')
