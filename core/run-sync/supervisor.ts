@@ -177,7 +177,7 @@ export class Supervisor {
     if (!row) return;
     const run = new FollowedRun(this.parts, row);
     await run.checkAlive();
-    if (this.closed) return;
+    if (this.closed) return await run.close();
     this.followed.set(runId, run);
     run.changed({ immediate: true });
   }
