@@ -8,7 +8,7 @@ import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';
 import { hasRisk, strengthsOf, weighted } from './risk.ts';
-import { firstForetold, type Judged, type Score, scoreOf } from './score.ts';
+import { type EvaluatedRun, earliestOnset, type Score, scoreOf } from './score.ts';
 import { detectors, newLatches, readSignals } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 import { median, Track } from './track.ts';
@@ -25,9 +25,9 @@ export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
 export const evaluateAll = (
   runs: readonly LabelledRun[],
   alarmsOf: (run: LabelledRun) => number[],
-): Judged[] => runs.map((run) => evaluateRun(run, alarmsOf(run)));
+): EvaluatedRun[] => runs.map((run) => evaluateRun(run, alarmsOf(run)));
 
-const evaluateRun = (run: LabelledRun, alarms: number[]): Judged => ({
+const evaluateRun = (run: LabelledRun, alarms: number[]): EvaluatedRun => ({
   run,
   first: firstOf(run),
   last: run.points.at(-1)?.iteration ?? 0,
@@ -141,7 +141,7 @@ function examplesOf(run: LabelledRun, steps: readonly Step[]): Example[] {
 
 /** Excludes declining runs, whose outcome is unclear, and early collapses, which leave no time for signals. */
 const isUsable = (run: LabelledRun) =>
-  run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= firstForetold);
+  run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= earliestOnset);
 
 /** Returns the same alarms as {@link ourAlarms}, from signals read earlier. */
 function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds): number[] {
@@ -191,7 +191,7 @@ export function crossValidate(
     cache.set(key, read);
     return read;
   };
-  const evaluated: Judged[] = [];
+  const evaluated: EvaluatedRun[] = [];
   for (const settings of new Set(runs.map((run) => run.settings))) {
     progress(evaluated.length / runs.length);
     const others = withStepSizes(

@@ -33,7 +33,7 @@ interface Running {
 }
 
 /** Result for one index. */
-interface Verdict {
+interface IterationResult {
   iteration: number;
   state: TrapState;
   since: number;
@@ -66,7 +66,7 @@ export class Monitor {
   private readonly calibration: Calibration;
   private readonly track: Track;
   private running: Running = newRunning();
-  private verdicts: Verdict[] = [];
+  private results: IterationResult[] = [];
   /** Snapshots of the state before an index. */
   private readonly snapshots = new Map<number, string>();
   private readonly announced = new Set<string>();
@@ -84,7 +84,7 @@ export class Monitor {
     this.calibration = calibration;
     this.track = Track.of(baseline);
     this.inherited = this.track.length;
-    this.judgeFrom(0);
+    this.evaluateFrom(0);
   }
 
   /**
@@ -114,15 +114,15 @@ export class Monitor {
   addAll(points: Iterable<Point>): TrapAlert[] {
     let first = Number.POSITIVE_INFINITY;
     for (const point of points) first = Math.min(first, this.track.put(point) ?? first);
-    return first < this.track.length ? this.judgeFrom(first) : [];
+    return first < this.track.length ? this.evaluateFrom(first) : [];
   }
 
   /** Drops everything after an iteration, including alerts, when training resumes from there. */
   rewind(iteration: number): void {
     this.track.truncate(Math.max(iteration, this.start ?? iteration));
-    for (const { alert } of this.verdicts)
+    for (const { alert } of this.results)
       if (alert && alert.iteration > iteration) this.announced.delete(alert.id);
-    this.judgeFrom(this.track.length);
+    this.evaluateFrom(this.track.length);
   }
 
   /** All alerts so far, oldest first. */
@@ -183,33 +183,33 @@ export class Monitor {
   }
 
   /** Evaluates all indices from `index` again. */
-  private judgeFrom(index: number): TrapAlert[] {
+  private evaluateFrom(index: number): TrapAlert[] {
     let from = index;
-    if (from < this.verdicts.length || this.snapshots.size === 0) from = this.goBackTo(index);
+    if (from < this.results.length || this.snapshots.size === 0) from = this.restoreBefore(index);
     const fresh: TrapAlert[] = [];
     for (let i = from; i < this.track.length; i += 1) {
       if (i === this.inherited) resetHysteresis(this.running);
       if (i % snapshotEvery === 0) this.snapshots.set(i, JSON.stringify(this.running));
-      const verdict = this.judge(i);
-      this.verdicts.push(verdict);
-      if (!verdict.alert || this.announced.has(verdict.alert.id)) continue;
-      this.announced.add(verdict.alert.id);
-      fresh.push(verdict.alert);
+      const result = this.evaluate(i);
+      this.results.push(result);
+      if (!result.alert || this.announced.has(result.alert.id)) continue;
+      this.announced.add(result.alert.id);
+      fresh.push(result.alert);
     }
     return fresh;
   }
 
-  private goBackTo(index: number): number {
+  private restoreBefore(index: number): number {
     const from = index - (index % snapshotEvery);
     const snapshot = this.snapshots.get(from);
     this.running = snapshot ? (JSON.parse(snapshot) as Running) : newRunning();
     const start = snapshot ? from : 0;
-    this.verdicts.length = start;
+    this.results.length = start;
     for (const key of this.snapshots.keys()) if (key > start) this.snapshots.delete(key);
     return start;
   }
 
-  private judge(index: number): Verdict {
+  private evaluate(index: number): IterationResult {
     const { track, facts, running } = this;
     const { thresholds } = this.calibration;
     const iteration = track.iterations[index]!;
@@ -235,7 +235,7 @@ export class Monitor {
       (risk ?? 0) < watchRisk &&
       !detectors.some((each, i) => isSevere(each) && isActive(latches[i]!));
     const { state, since } = standing;
-    const verdict: Verdict = {
+    const result: IterationResult = {
       iteration,
       state,
       since,
@@ -245,11 +245,11 @@ export class Monitor {
       clear,
       alert: null,
     };
-    if (level && index >= this.inherited) verdict.alert = this.alertOf(level, verdict);
-    return verdict;
+    if (level && index >= this.inherited) result.alert = this.alertOf(level, result);
+    return result;
   }
 
-  private alertOf(level: TrapLevel, { iteration, state, regime }: Verdict): TrapAlert {
+  private alertOf(level: TrapLevel, { iteration, state, regime }: IterationResult): TrapAlert {
     const { latches } = this.running;
     const signals = shownSignals(latches, contributionsOf(latches, this.calibration.thresholds));
     const main = mainSignal(state, signals);
@@ -287,8 +287,8 @@ export class Monitor {
     return this.inherited > 0 ? this.track.iterations[this.inherited - 1]! : null;
   }
 
-  private get own(): readonly Verdict[] {
-    return this.inherited > 0 ? this.verdicts.slice(this.inherited) : this.verdicts;
+  private get own(): readonly IterationResult[] {
+    return this.inherited > 0 ? this.results.slice(this.inherited) : this.results;
   }
 }
 

@@ -10,12 +10,12 @@ type Values = readonly { iteration: number; value: number }[];
 
 /** Returns the values of the first metric that the run has. */
 function seriesOf(points: readonly Point[], ...names: string[]): Values {
-  const known = (name: string) =>
+  const valuesOf = (name: string) =>
     points.flatMap(({ iteration, metrics }) => {
       const value = metrics[name];
       return typeof value === 'number' ? { iteration, value } : [];
     });
-  return names.map(known).find((values) => values.length > 0) ?? [];
+  return names.map(valuesOf).find((values) => values.length > 0) ?? [];
 }
 
 /** Returns the first iteration that completes `count` consecutive matching values, or null. */
@@ -50,7 +50,7 @@ interface Raised {
 
 /** Steps before the same severity can be raised again, and the maximum number of alerts per run. */
 const cooldown = 100;
-const mostAlerts = 50;
+const maxAlerts = 50;
 
 export function rlwatchAlarms(points: readonly Point[]): number[] {
   const rewardStd = seriesOf(points, 'rollout/reward_std_in_group');
@@ -58,16 +58,22 @@ export function rlwatchAlarms(points: readonly Point[]): number[] {
     lowEntropy(seriesOf(points, 'rollout/entropy')),
     outliers(seriesOf(points, 'actor/kl_to_reference', 'diagnostics/kl_from_start', 'actor/approximate_kl'), {
       frozen: false,
-      levels: (known) => [average(known) + 3 * deviation(known), average(known) + 4.5 * deviation(known)],
+      levels: (recent) => [
+        average(recent) + 3 * deviation(recent),
+        average(recent) + 4.5 * deviation(recent),
+      ],
     }),
     varianceGrows(rewardStd.map(({ iteration, value }) => ({ iteration, value: value ** 2 }))),
     outliers(seriesOf(points, 'advantage/std'), {
       frozen: false,
-      levels: (known) => [3 * average(known), 6 * average(known)],
+      levels: (recent) => [3 * average(recent), 6 * average(recent)],
     }),
     outliers(seriesOf(points, 'actor/grad_norm'), {
       frozen: true,
-      levels: (known) => [average(known) + 3 * deviation(known), average(known) + 4.5 * deviation(known)],
+      levels: (recent) => [
+        average(recent) + 3 * deviation(recent),
+        average(recent) + 4.5 * deviation(recent),
+      ],
     }),
     drifts(seriesOf(points, 'rollout/reward_mean')),
     seriesOf(points, 'actor/loss')
@@ -77,7 +83,7 @@ export function rlwatchAlarms(points: readonly Point[]): number[] {
   return raised
     .flatMap(cooledDown)
     .sort((a, b) => a - b)
-    .slice(0, mostAlerts);
+    .slice(0, maxAlerts);
 }
 
 function cooledDown(raised: readonly Raised[]): number[] {
@@ -108,14 +114,14 @@ const deviation = (values: readonly number[]) => {
 /** Values above levels computed from the last 100 values, or from the first 100 if `frozen`. Raised once per excursion. */
 function outliers(
   values: Values,
-  { frozen, levels }: { frozen: boolean; levels: (known: number[]) => [number, number] },
+  { frozen, levels }: { frozen: boolean; levels: (recent: number[]) => [number, number] },
 ): Raised[] {
-  const known: number[] = [];
+  const recent: number[] = [];
   let raised = 0;
   return values.flatMap(({ iteration, value }, step): Raised[] => {
-    const [warning, critical] = known.length >= 2 ? levels(known) : [Number.POSITIVE_INFINITY, 0];
-    if (!frozen || known.length < 100) known.push(value);
-    if (known.length > 100) known.shift();
+    const [warning, critical] = recent.length >= 2 ? levels(recent) : [Number.POSITIVE_INFINITY, 0];
+    if (!frozen || recent.length < 100) recent.push(value);
+    if (recent.length > 100) recent.shift();
     if (step < 20) return [];
     const level = value <= warning ? 0 : value <= critical ? 1 : 2;
     const fresh = level > raised;
@@ -143,9 +149,9 @@ function drifts(rewards: Values): Raised[] {
   let from = 0;
   return rewards.slice(50).flatMap(({ iteration, value }, i, all): Raised[] => {
     const before = all[i - 1]?.value ?? value;
-    const now = Math.sign(value - before);
-    if (now === 0 || now !== direction) {
-      direction = now;
+    const sign = Math.sign(value - before);
+    if (sign === 0 || sign !== direction) {
+      direction = sign;
       stretch = 0;
       from = before;
     }

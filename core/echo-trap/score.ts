@@ -6,10 +6,10 @@ import { median } from './track.ts';
 /** An alarm is a hit up to this many iterations before the onset. Earlier alarms are false, later ones too late. */
 export const longestLead = 100;
 /** Runs with an earlier onset collapsed in their first updates and cannot be predicted. They are counted separately. */
-export const firstForetold = 10;
+export const earliestOnset = 10;
 
 /** A run with a method's alarms. */
-export interface Judged {
+export interface EvaluatedRun {
   run: Pick<LabelledRun, 'collapsed' | 'kind'>;
   /** First iteration (1, or the start of a fork) and last iteration. */
   first: number;
@@ -62,38 +62,38 @@ export function wilson(hits: number, trials: number): { low: number; high: numbe
 }
 
 /** Declining runs lost between a fifth and half of their success, so alarms are neither hits nor false. */
-const unclear = ({ kind }: Judged['run']) => kind === 'declining';
+const unclear = ({ kind }: EvaluatedRun['run']) => kind === 'declining';
 
-export function scoreOf(all: readonly Judged[]): Score {
-  const judged = all.filter(
-    ({ run, first }) => run.collapsed === null || run.collapsed - first + 1 >= firstForetold,
+export function scoreOf(all: readonly EvaluatedRun[]): Score {
+  const scored = all.filter(
+    ({ run, first }) => run.collapsed === null || run.collapsed - first + 1 >= earliestOnset,
   );
-  const collapsed = judged.filter(({ run }) => run.collapsed !== null);
+  const collapsed = scored.filter(({ run }) => run.collapsed !== null);
   const leads = collapsed.flatMap(({ run, first, alarms }) => {
     const lead = Math.max(...alarms.map((alarm) => leadOf(alarm, run.collapsed!)));
     return lead >= 0 ? { lead, share: lead / Math.max(1, run.collapsed! - first + 1) } : [];
   });
-  const clear = judged.filter(({ run }) => !unclear(run));
+  const clear = scored.filter(({ run }) => !unclear(run));
   const healthy = sum(clear.map(healthyIterations));
   const falseAlarmCount = sum(clear.map(falseAlarms));
   const withFalseAlarm = clear.filter((each) => falseAlarms(each) > 0).length;
   const alarmedRuns = leads.length + withFalseAlarm;
-  const lostAtOnce = all.length - judged.length;
+  const earlyCollapses = all.length - scored.length;
   const recall = wilson(leads.length, collapsed.length);
   const precision = wilson(leads.length, alarmedRuns);
   const rate = wilson(Math.min(falseAlarmCount, healthy), healthy);
-  const allIterations = sum(judged.map(healthyIterations));
-  const kinds = [...new Set(judged.map(({ run }) => run.kind))].sort();
+  const allIterations = sum(scored.map(healthyIterations));
+  const kinds = [...new Set(scored.map(({ run }) => run.kind))].sort();
   return {
     runs: all.length,
     collapsed: collapsed.length,
-    lost_at_once: lostAtOnce,
+    lost_at_once: earlyCollapses,
     hits: leads.length,
     recall: collapsed.length > 0 ? leads.length / collapsed.length : null,
     recall_low: collapsed.length > 0 ? recall.low : null,
     recall_high: collapsed.length > 0 ? recall.high : null,
     recall_with_lost_at_once:
-      collapsed.length + lostAtOnce > 0 ? leads.length / (collapsed.length + lostAtOnce) : null,
+      collapsed.length + earlyCollapses > 0 ? leads.length / (collapsed.length + earlyCollapses) : null,
     precision: alarmedRuns > 0 ? leads.length / alarmedRuns : null,
     precision_low: alarmedRuns > 0 ? precision.low : null,
     precision_high: alarmedRuns > 0 ? precision.high : null,
@@ -103,13 +103,13 @@ export function scoreOf(all: readonly Judged[]): Score {
     false_alarms_per_1000_low: healthy > 0 ? 1000 * rate.low : null,
     false_alarms_per_1000_high: healthy > 0 ? 1000 * rate.high : null,
     false_alarms_per_1000_with_declining:
-      allIterations > 0 ? (1000 * sum(judged.map(falseAlarms))) / allIterations : null,
+      allIterations > 0 ? (1000 * sum(scored.map(falseAlarms))) / allIterations : null,
     median_lead: leads.length > 0 ? median(leads.map(({ lead }) => lead)) : null,
     worst_lead: leads.length > 0 ? Math.min(...leads.map(({ lead }) => lead)) : null,
     median_lead_share: leads.length > 0 ? median(leads.map(({ share }) => share)) : null,
     alarmed: Object.fromEntries(
       kinds.map((kind) => {
-        const ofKind = judged.filter(({ run }) => run.kind === kind);
+        const ofKind = scored.filter(({ run }) => run.kind === kind);
         return [
           kind,
           { alarmed: ofKind.filter(({ alarms }) => alarms.length > 0).length, runs: ofKind.length },
@@ -126,14 +126,14 @@ function leadOf(alarm: number, onset: number): number {
 }
 
 /** Counts false alarms: all alarms in runs that did not collapse; in collapsed runs, those too early to be hits. */
-export function falseAlarms({ run, alarms }: Judged): number {
+export function falseAlarms({ run, alarms }: EvaluatedRun): number {
   const { collapsed } = run;
   return collapsed === null
     ? alarms.length
     : alarms.filter((alarm) => alarm < collapsed - longestLead).length;
 }
 
-function healthyIterations({ run, first, last }: Judged): number {
+function healthyIterations({ run, first, last }: EvaluatedRun): number {
   const until = run.collapsed === null ? last : Math.min(last, run.collapsed - longestLead - 1);
   return Math.max(0, until - first + 1);
 }

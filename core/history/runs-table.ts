@@ -130,12 +130,12 @@ export function getRun(database: HistoryDatabase, runId: string): RunRow | undef
   return prepared<[string], RunRow>(database, 'SELECT * FROM runs WHERE id = ?').get(runId);
 }
 
-/** Newest first. */
+/** Returns all runs, newest first. */
 export function listRuns(database: HistoryDatabase): RunRow[] {
   return prepared<[], RunRow>(database, 'SELECT * FROM runs ORDER BY created_at DESC, id DESC').all();
 }
 
-/** Newest first. */
+/** Returns the ids of all runs, newest first. */
 export function listRunIds(database: HistoryDatabase): string[] {
   return preparedValue<[], string>(database, 'SELECT id FROM runs ORDER BY created_at DESC, id DESC').all();
 }

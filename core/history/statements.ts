@@ -3,15 +3,15 @@ import type { HistoryDatabase } from './database.ts';
 
 type Cache = Map<string, Statement>;
 
-const whole = new WeakMap<HistoryDatabase, Cache>();
-const first = new WeakMap<HistoryDatabase, Cache>();
+const rowStatements = new WeakMap<HistoryDatabase, Cache>();
+const valueStatements = new WeakMap<HistoryDatabase, Cache>();
 
 /** Returns a cached statement of a connection, because preparing most statements costs more than running them. */
 export function prepared<Parameters extends unknown[], Row>(
   database: HistoryDatabase,
   sql: string,
 ): Statement<Parameters, Row> {
-  return lookUp(whole, database, sql, () => database.prepare(sql)) as Statement<Parameters, Row>;
+  return lookUp(rowStatements, database, sql, () => database.prepare(sql)) as Statement<Parameters, Row>;
 }
 
 /** Returns a cached statement for the first column. */
@@ -19,7 +19,10 @@ export function preparedValue<Parameters extends unknown[], Value>(
   database: HistoryDatabase,
   sql: string,
 ): Statement<Parameters, Value> {
-  return lookUp(first, database, sql, () => database.prepare(sql).pluck()) as Statement<Parameters, Value>;
+  return lookUp(valueStatements, database, sql, () => database.prepare(sql).pluck()) as Statement<
+    Parameters,
+    Value
+  >;
 }
 
 function lookUp(

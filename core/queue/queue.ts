@@ -37,7 +37,7 @@ export class Queue {
   private timer: NodeJS.Timeout | null = null;
   private notBefore = 0;
   private blockedBy: ApiError | null = null;
-  /** Number of callers in `whileHeld`; no queued run is started meanwhile. */
+  /** Number of callers in `whileHeld`. No queued run is started while there are any. */
   private holders = 0;
   private closed = false;
 

@@ -36,7 +36,7 @@ export interface FollowParts {
   log: (message: string) => void;
 }
 
-/** What was published or logged last. */
+/** The state that was last published or logged. */
 interface Published {
   seq: number;
   hasJournalProblem: boolean;

@@ -7,7 +7,7 @@ import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
 import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
-import { type Judged, scoreOf, wilson } from '../../core/echo-trap/score.ts';
+import { type EvaluatedRun, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
 import { findPreset } from '../../core/presets/presets.ts';
@@ -17,7 +17,12 @@ import * as journal from './fixtures/journal.ts';
 import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
 import { World } from './fixtures/world.ts';
 
-const scored = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): Judged => ({
+const scored = (
+  kind: string,
+  collapsed: number | null,
+  iterations: number,
+  alarms: number[],
+): EvaluatedRun => ({
   run: { kind, collapsed },
   first: 1,
   last: iterations,
@@ -60,7 +65,7 @@ describe('alert scoring', () => {
   });
 
   test("a fork's iterations count from its first iteration", () => {
-    const fork = (collapsed: number | null, alarms: number[]): Judged => ({
+    const fork = (collapsed: number | null, alarms: number[]): EvaluatedRun => ({
       ...scored('template', collapsed, 180, alarms),
       first: 61,
     });

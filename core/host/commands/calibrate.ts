@@ -67,15 +67,15 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
       there.flatMap(([, { runs }]) => runs),
       calibration,
     );
-  const judged = there.map(([name, { runs }]) => [name, judge(runs, calibration)] as const);
+  const scored = there.map(([name, { runs }]) => [name, scorePart(runs, calibration)] as const);
   if (json) {
-    const { all, ...named } = Object.fromEntries(judged);
+    const { all, ...named } = Object.fromEntries(scored);
     // A folder without parts counts as held-out, and also as tuning if the thresholds were fitted to it.
     const shown = all ? { held_out: all, ...(fits && { tuning: all }) } : named;
     print(JSON.stringify({ ...shown, ...(leftOut && { left_out: leftOut }), ...unread(parts) }, null, 2));
     return;
   }
-  for (const [name, part] of judged)
+  for (const [name, part] of scored)
     print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
   if (leftOut)
     print(
@@ -123,13 +123,13 @@ const folderOf: Record<string, string> = { held_out: 'held-out', tuning: 'tuning
 
 /** The warnings of {@link warnOfSkipped} as JSON; runs of parts are prefixed with their folder. */
 function unread(parts: Parts) {
-  const called = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
+  const runName = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
   const all = Object.entries(parts);
   return {
-    skipped_runs: all.flatMap(([part, { skipped }]) => skipped.map((run) => called(part, run))),
+    skipped_runs: all.flatMap(([part, { skipped }]) => skipped.map((run) => runName(part, run))),
     skipped_lines: Object.fromEntries(
       all.flatMap(([part, { unreadableLines }]) =>
-        Object.entries(unreadableLines).map(([run, count]) => [called(part, run), count]),
+        Object.entries(unreadableLines).map(([run, count]) => [runName(part, run), count]),
       ),
     ),
   };
@@ -194,14 +194,14 @@ function modelOf(config: unknown): string | null {
   return typeof model === 'string' && model !== '' && !run ? basename(model) : null;
 }
 
-const judgeBy = (runs: readonly LabelledRun[], { thresholds }: Calibration) => ({
+const evaluateMethods = (runs: readonly LabelledRun[], { thresholds }: Calibration) => ({
   ours: evaluateAll(runs, (run) => ourAlarms(run, thresholds)),
   ragen2: evaluateAll(runs, ({ points }) => ragen2Alarms(points)),
   rlwatch: evaluateAll(runs, ({ points }) => rlwatchAlarms(points)),
 });
 
 function writeChart(file: string, runs: readonly LabelledRun[], calibration: Calibration): void {
-  const { ours, ragen2, rlwatch } = judgeBy(runs, calibration);
+  const { ours, ragen2, rlwatch } = evaluateMethods(runs, calibration);
   const rows = runs.map((run, i) => ({
     run,
     last: ours[i]!.last,
@@ -222,8 +222,8 @@ function writeChart(file: string, runs: readonly LabelledRun[], calibration: Cal
   }
 }
 
-function judge(runs: readonly LabelledRun[], calibration: Calibration): Part {
-  const all = judgeBy(runs, calibration);
+function scorePart(runs: readonly LabelledRun[], calibration: Calibration): Part {
+  const all = evaluateMethods(runs, calibration);
   const scores = (among: (run: LabelledRun) => boolean): Scores => {
     const of = (method: Method) => scoreOf(all[method].filter((_, i) => among(runs[i]!)));
     return { ours: of('ours'), ragen2: of('ragen2'), rlwatch: of('rlwatch') };
@@ -243,10 +243,10 @@ const interval = (value: number | null, low: number | null, high: number | null)
   value === null ? '-' : `${percent(value)} (${percent(low)} to ${percent(high)})`;
 const digits = (value: number | null) => (value === null ? '-' : String(Number(value.toFixed(2))));
 
-function row(what: string, method: Method, score: Score): string[] {
+function row(label: string, method: Method, score: Score): string[] {
   const { recall, recall_low, recall_high, precision, precision_low, precision_high } = score;
   return [
-    what,
+    label,
     names[method],
     `${score.runs} (${score.collapsed})`,
     interval(recall, recall_low, recall_high),
@@ -278,8 +278,8 @@ const head = [
 ];
 
 function partTable(part: Part): string {
-  const rows = (what: string, scores: Scores) =>
-    (Object.keys(names) as Method[]).map((method, i) => row(i === 0 ? what : '', method, scores[method]));
+  const rows = (label: string, scores: Scores) =>
+    (Object.keys(names) as Method[]).map((method, i) => row(i === 0 ? label : '', method, scores[method]));
   return table([
     head,
     ...rows('all', part),
