@@ -18,15 +18,15 @@ import { type ServedChannel, serveChannel } from '../server/serve-channel.ts';
 import { within } from '../server/within.ts';
 
 /** Time in ms to wait for a host that is starting or ending. */
-const defaultPatience = 60_000;
+const defaultTimeout = 60_000;
 /** Time in ms for open calls to finish before this process releases the data folder. */
 const drainTime = 5000;
-const retryPause = 50;
+const retryDelay = 50;
 
 export interface StudioOptions extends CoreOptions {
   /** Address for other processes while this one is the host. Without it, they wait until it ends. */
   endpoint?: EndpointOptions | undefined;
-  patience?: number | undefined;
+  timeout?: number | undefined;
 }
 
 /**
@@ -54,19 +54,19 @@ export class Studio {
    * `host_unreachable` if the host does not answer.
    */
   async open(): Promise<ClosableChannel> {
-    const { home, patience = defaultPatience } = this.options;
+    const { home, timeout = defaultTimeout } = this.options;
     const start = Date.now();
     for (;;) {
       const core = await this.host();
-      if (core) return this.keep(this.openOwn(core));
+      if (core) return this.track(this.openOwn(core));
       const record = readHost(home);
       const channel = record && (await this.reach(record));
-      if (channel) return this.keep(channel);
+      if (channel) return this.track(channel);
       const waited = Date.now() - start;
-      if (record && record.host !== hostname() && waited >= Math.min(patience, 2000))
+      if (record && record.host !== hostname() && waited >= Math.min(timeout, 2000))
         throw elsewhere(home, record);
-      if (waited >= patience) throw unreachable(home, record);
-      await pause(retryPause * (1 + Math.random()));
+      if (waited >= timeout) throw unreachable(home, record);
+      await pause(retryDelay * (1 + Math.random()));
     }
   }
 
@@ -98,7 +98,7 @@ export class Studio {
   /** If this process is the host: stops starting queued runs until `work` is called. Resolves after a start in progress has finished or timed out. */
   async rest(): Promise<void> {
     const core = await this.hosting?.catch(() => null);
-    if (core) await within(defaultPatience, core.queue.pause());
+    if (core) await within(defaultTimeout, core.queue.pause());
   }
 
   /** Starts queued runs again. */
@@ -165,7 +165,7 @@ export class Studio {
   }
 
   /** Tracks a channel so that `close` closes it. */
-  private keep(channel: ClosableChannel): ClosableChannel {
+  private track(channel: ClosableChannel): ClosableChannel {
     this.channels.add(channel);
     channel.onClose(() => void this.channels.delete(channel));
     if (!this.closed) return channel;

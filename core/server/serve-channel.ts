@@ -31,8 +31,8 @@ export interface ServedChannel {
 }
 
 /**
- * Serves core's API over one channel until it closes: answers calls, passes on the notices that the client subscribed to. Whatever comes in, it is answered with an error
- * or ignored; a message that is longer than any call ends the channel; nothing from outside throws.
+ * Serves the API over one channel until it closes: answers calls, and passes on the notices that the client subscribed to. Rejects or ignores invalid
+ * messages; a message above {@link messageLimit} closes the channel. No message makes it throw.
  */
 export function serveChannel(core: Core, channel: ClosableChannel): ServedChannel {
   let posted = 0;

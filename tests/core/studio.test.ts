@@ -171,7 +171,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     const lock = openDatabase(world.home);
     writeFileSync(hostFile(), JSON.stringify(record({ host: 'gpu-server', pid: 42 })));
     const error = { code: 'data_folder_elsewhere', message: expect.stringMatching(/gpu-server.*42/) };
-    await expect(world.studio({ patience: 10 })).rejects.toMatchObject(error);
+    await expect(world.studio({ timeout: 10 })).rejects.toMatchObject(error);
     lock.close();
   });
 
@@ -187,7 +187,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
       hint: expect.stringMatching(/./),
       message: expect.stringMatching(message),
     };
-    await expect(world.studio({ patience: 10 })).rejects.toMatchObject(error);
+    await expect(world.studio({ timeout: 10 })).rejects.toMatchObject(error);
     lock.close();
   });
 
@@ -197,7 +197,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     const { port } = other.address() as AddressInfo;
     const lock = openDatabase(world.home);
     writeFileSync(hostFile(), JSON.stringify(record({ address: `http://127.0.0.1:${port}` })));
-    await expect(world.studio({ patience: 10 })).rejects.toMatchObject({ code: 'host_unreachable' });
+    await expect(world.studio({ timeout: 10 })).rejects.toMatchObject({ code: 'host_unreachable' });
     lock.close();
     other.close();
   });

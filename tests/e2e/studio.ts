@@ -67,9 +67,9 @@ export async function end(core: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'
   if (core.exitCode !== null || core.signalCode !== null) return;
   const ended = once(core, 'exit');
   core.kill(signal);
-  const patience = setTimeout(() => core.kill('SIGKILL'), 10_000);
+  const timeout = setTimeout(() => core.kill('SIGKILL'), 10_000);
   await ended;
-  clearTimeout(patience);
+  clearTimeout(timeout);
 }
 
 /** Ends trainers, which outlive the server on purpose. Checks the process, because a lock file may outlive its trainer. */
