@@ -2,7 +2,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { Button, IconButton } from '../components/basics.tsx';
 import { ScrollingRegion } from '../components/scrolling-region.tsx';
 import { numeric, TableHead } from '../components/table-head.tsx';
-import { Chart, type ChartItem, useVersion } from './chart.tsx';
+import { Chart, type ChartItem } from './chart.tsx';
 import { useExport } from './chart-actions.tsx';
 import styles from './chart-dialog.module.css';
 import { useCharts, useChartsStore } from './charts-view.tsx';
@@ -11,6 +11,7 @@ import type { ChartMark } from './marks.ts';
 import { useChartPreferences } from './preferences.ts';
 import { tipAt } from './tooltip.ts';
 import { readingAt, seriesOf, type Trace } from './traces.ts';
+import { useVersion } from './use-version.ts';
 
 interface DialogProps {
   item: ChartItem;

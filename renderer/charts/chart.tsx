@@ -1,28 +1,21 @@
-import {
-  memo,
-  type ReactNode,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { memo, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { frames } from '../base/frame-scheduler.ts';
 import { useTheme } from '../base/theme.ts';
 import type { AxisKind } from './axes.ts';
 import styles from './chart.module.css';
 import type { ChartSpec } from './chart-specs.ts';
 import { describeChart, describeMarks, describeReferences } from './chart-text.ts';
-import { useCharts, useChartsStore } from './charts-view.tsx';
+import { useChartsStore } from './charts-view.tsx';
 import type { Zoom } from './layout.ts';
+import { Legend } from './legend.tsx';
 import { type ChartMark, isOnMark } from './marks.ts';
 import { createPlot, type Plot, type View } from './plot.ts';
 import { type ChartSize, useChartPreferences } from './preferences.ts';
 import type { Reference } from './references.ts';
-import { hideTip, readingsAt, showTip, tipAt } from './tooltip.ts';
-import { hasValues, type Reading, readingAt, type Trace } from './traces.ts';
+import { hideTip, showTip, tipAt } from './tooltip.ts';
+import { hasValues, type Trace } from './traces.ts';
 import { useInView } from './use-in-view.ts';
+import { sourcesOf, useVersion } from './use-version.ts';
 
 const heights: Record<ChartSize, number> = { small: 140, medium: 176, large: 260 };
 
@@ -206,87 +199,6 @@ function PlotArea({
   }, [marks, references]);
 
   return <div className={styles.plot} ref={target} aria-hidden="true" />;
-}
-
-const sourcesOf = (traces: readonly Trace[]) => [...new Set(traces.map(({ source }) => source))];
-
-/** Returns a computed value, updated after every change of the traces while `follows` is true. */
-export function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {
-  const sources = useMemo(() => sourcesOf(traces), [traces]);
-  const subscribe = useMemo(
-    () => (listener: () => void) => {
-      if (!follows) return () => {};
-      const stops = sources.map((source) => source.subscribe(listener));
-      return () => {
-        for (const stop of stops) stop();
-      };
-    },
-    [sources, follows],
-  );
-  useSyncExternalStore(subscribe, () => sources.reduce((sum, { version }) => sum + version, 0));
-  return compute();
-}
-
-interface PartProps {
-  spec: ChartSpec;
-  traces: readonly Trace[];
-  inView: boolean;
-}
-
-/** Newest values, or those at the cross-hair: smoothed and measured. */
-function Legend({ spec, traces, inView }: PartProps) {
-  const smoothing = useChartPreferences((state) => state.smoothing);
-  const cursor = useCharts((state) => (inView ? state.cursor : null));
-  const mainTraces = traces.filter(({ faint }) => !faint);
-  const readings = useVersion(mainTraces, inView, () =>
-    cursor === null
-      ? mainTraces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? [])
-      : readingsAt(mainTraces, cursor, smoothing),
-  );
-  return (
-    <div className={styles.legend}>
-      {mainTraces.map((trace) => (
-        <Entry
-          key={trace.id}
-          spec={spec}
-          trace={trace}
-          reading={readings.find((each) => each.trace === trace)}
-          named={mainTraces.length > 1}
-          smoothing={smoothing}
-        />
-      ))}
-    </div>
-  );
-}
-
-interface EntryProps {
-  spec: ChartSpec;
-  trace: Trace;
-  reading: Reading | undefined;
-  named: boolean;
-  smoothing: number;
-}
-
-function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
-  const value = reading ? spec.format(reading.smoothed) : '–';
-  const measured = reading ? spec.format(reading.value) : value;
-  return (
-    <span className={styles.entry}>
-      <span
-        className={styles.key}
-        data-dash={trace.dash}
-        style={{ color: `var(--${trace.color})` }}
-        aria-hidden="true"
-      />
-      {named && <span className={styles.label}>{trace.label}</span>}
-      <strong>{value}</strong>
-      {smoothing > 0 && !trace.sparse && measured !== value && (
-        <span className={styles.measured} title="Raw value; the number before it is smoothed">
-          {measured}
-        </span>
-      )}
-    </span>
-  );
 }
 
 /** Text alternative of the chart. */

@@ -70,7 +70,7 @@ describe('a layout', () => {
     });
   });
 
-  test('of a million points keeps every spike, and shows points when zoomed', () => {
+  test('keeps every spike of a million points, and shows single points when zoomed', () => {
     const count = 1_000_000;
     const spikes = [0, 1, 333_333, 777_777, count - 1];
     const run = source({});
@@ -104,7 +104,7 @@ describe('a layout', () => {
     expect(near.values[0]![near.x.indexOf(333_333)]).toBe(9);
   });
 
-  test('of many lines hides raw values, of few lines draws them behind', () => {
+  test('draws raw values behind few lines, and hides them for many', () => {
     const run = source({ a: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
     const lines = (count: number) =>
       columnsOfAll(Array(count).fill(traceOf(run, 'a')), true).filter(({ role }) => role === 'raw-low')
@@ -112,7 +112,7 @@ describe('a layout', () => {
     expect([lines(12), lines(13)]).toEqual([12, 0]);
   });
 
-  test('of few points beside many keeps the few, including those beyond the edges', () => {
+  test('keeps a sparse line beside a dense one, including points beyond the edges', () => {
     const many = Array.from({ length: 5000 }, (_, index): [number, number] => [index, index % 7]);
     const run = source({ many, few: [[0, 1], [2500, 2], [4999, 3]] }); // biome-ignore format: pairs
     const columns = [
@@ -144,7 +144,7 @@ describe('a layout', () => {
     expect(dense).toBeGreaterThan(1000);
   });
 
-  test('on a logarithmic scale leaves out values without a logarithm', () => {
+  test('leaves out values without a logarithm on a logarithmic scale', () => {
     const run = source({ a: [[1, 100], [2, 0], [3, -5], [4, 0.1]] }); // biome-ignore format: pairs
     const { values } = layOut(columnsOf(traceOf(run, 'a'), false), {
       ...wide,

@@ -97,7 +97,7 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
   ]);
 });
 
-test('the panel expands on an alarm and then stays as the user left it', async () => {
+test('the panel expands on an alarm and then keeps the user’s choice', async () => {
   const runId = await trainWithMetrics('template', 30);
   page.open(`#/run/${runId}`);
   await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
@@ -243,7 +243,7 @@ describe('a notification', () => {
     expect(shown).toHaveLength(2);
   });
 
-  test('is left to the desktop app, which receives the user’s choice', async () => {
+  test('is sent by the desktop app, which receives the user’s choice', async () => {
     const chooseNotifications = vi.fn();
     vi.stubGlobal('starpo', { chooseNotifications });
     const runId = await trainWithMetrics('template', 30, 'warning');

@@ -123,7 +123,7 @@ test('the list is one Tab stop, and the space bar plays the selected episode', a
   await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
 });
 
-test('of a thousand levels only the visible ones and the selected row’s neighbours are rendered', async () => {
+test('a list of a thousand levels renders only visible rows and the neighbors of the selected one', async () => {
   page = await Page.start(template);
   fakeRollout(page.core.runs.folder(lake), {}, 4, 'frozen-lake', frozenLake.preset, 1000, 1);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0700`);

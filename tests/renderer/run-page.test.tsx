@@ -74,7 +74,7 @@ test('the window title names the open page and shows a run’s progress', async 
   await titled(`2/4 · ${page.core.runs.get(runId).name}`);
 });
 
-test('a run that is indexed after its page was opened appears', async () => {
+test('the page shows a run that is indexed later', async () => {
   page = await Page.start();
   const runId = 'bandit-that-comes-20261122-1200-abcd';
   page.open(`#/run/${runId}`);
@@ -141,7 +141,7 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   expect(chart()!.textContent).toContain('at iteration 3');
 });
 
-test('a run without checkpoints explains that wherever one is needed', async () => {
+test('a run without checkpoints shows that in every place that needs one', async () => {
   page = await Page.start(template);
   const { core } = page;
   const { name } = core.runs.get(trained);

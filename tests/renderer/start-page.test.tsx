@@ -35,7 +35,7 @@ test('one click on a preset starts a run and opens its page', async () => {
   await page.shown(page.withText('.status-badge', 'Running'));
 });
 
-test('the keyboard alone starts the main preset', async () => {
+test('the main preset can be started by keyboard', async () => {
   page = await Page.start();
   page.open('#/start');
   await page.shown(() => page.find('form[data-starts-run] [type="submit"]:enabled'));

@@ -117,7 +117,7 @@ beforeAll(async () => {
 let page: Page;
 afterEach(() => page?.close());
 
-test('a learned level plays at both checkpoints at once', async () => {
+test('a learned level plays at both checkpoints side by side', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}/then-and-now`);
   await page.shown(page.withText('.muted', 'Learned: 16 of 16 levels'));

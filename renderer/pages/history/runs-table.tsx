@@ -10,17 +10,15 @@ import {
 } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
-import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/routes.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
 import { Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration, percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { observeWithFallback } from '../../components/observe-with-fallback.ts';
-import { elapsedSeconds, machineText, shareDone, shortParts, successOf } from '../../components/run-facts.ts';
+import { elapsedSeconds, machineText, shareDone, successOf } from '../../components/run-facts.ts';
 import { environmentTitle } from '../../environments/registry.ts';
-import { useApp } from '../../stores/app-store.ts';
 import { type SortKey, useFilter } from './filter.ts';
+import { RunName } from './run-name.tsx';
 import styles from './runs-table.module.css';
 import type { Sizes } from './use-sizes.ts';
 
@@ -270,41 +268,3 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
 
 const startText = ({ startedAt, createdAt }: RunSummary) =>
   startedAt === null ? `Created ${dayAndClock(createdAt)}` : dayAndClock(startedAt);
-
-const maxTags = 2;
-
-function RunName({ run }: { run: RunSummary }) {
-  const api = useApi();
-  const report = useApp((state) => state.report);
-  const { stem, hash, study } = shortParts(run);
-  const { starred, tags } = run.marks;
-  return (
-    <>
-      <button
-        type="button"
-        className={`icon-button ${styles.star}`}
-        aria-pressed={starred}
-        aria-label={starred ? `Unstar ${run.name}` : `Star ${run.name}`}
-        onClick={() => void api.call('runs.annotate', { runId: run.id, starred: !starred }).catch(report)}
-      >
-        <Icon name="star" size={14} />
-      </button>
-      <span className={styles.names} data-tagged={tags.length > 0 || undefined}>
-        <a className={styles.name} href={formatRoute({ page: 'run', runId: run.id })} title={run.name}>
-          {study !== null && <span className={styles.study}>{study}: </span>}
-          <span className={styles.stem}>{stem}</span> {hash && <span className={styles.hash}>{hash}</span>}
-        </a>
-        {tags.length > 0 && (
-          <span className={styles.tags} title={tags.join(', ')}>
-            {tags.slice(0, maxTags).map((tag) => (
-              <span key={tag} className="tag">
-                {tag}
-              </span>
-            ))}
-            {tags.length > maxTags && <span className="faint">+{tags.length - maxTags}</span>}
-          </span>
-        )}
-      </span>
-    </>
-  );
-}

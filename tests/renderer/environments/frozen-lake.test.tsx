@@ -36,7 +36,7 @@ describe('a lake', () => {
     expect(parseLake('X_')).toMatchObject({ tiles: ['hole', 'ice'], surface: 'hole' });
   });
 
-  test.each(['', 'P_\nO', 'Board size: 4', 'PQ'])('is not read from %j', (text) => {
+  test.each(['', 'P_\nO', 'Board size: 4', 'PQ'])('cannot be parsed from %j', (text) => {
     expect(parseLake(text)).toBeNull();
   });
 });

@@ -54,7 +54,7 @@ describe('a room', () => {
     expect(room.boxes.map((box) => isStored(room, box))).toEqual([true, false]);
   });
 
-  test.each(['', '###\n#', 'P_O', '#A#', 'P__O\n_O__\n___O\nO__√'])('is not read from %j', (text) => {
+  test.each(['', '###\n#', 'P_O', '#A#', 'P__O\n_O__\n___O\nO__√'])('cannot be parsed from %j', (text) => {
     expect(parseRoom(text)).toBeNull();
   });
 
