@@ -128,7 +128,7 @@ TEST_CASE("a seed without a level continues with its hash, which is the same on 
   }
 }
 
-TEST_CASE("a room that can't hold a level is rejected after a number of seeds") {
+TEST_CASE("a room too small for a level is rejected after a fixed number of seeds") {
   SokobanConfig config = simple_sokoban();
   config.num_boxes = 16;
   config.search_depth = 3;

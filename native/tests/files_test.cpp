@@ -89,7 +89,7 @@ TEST_CASE("SHA-256 matches the examples of FIPS 180") {
   CHECK(error_code_of([&] { sha256_of_file(folder.path() / "none"); }) == "file_unreadable");
 }
 
-TEST_CASE("a temporary file takes its name only when committed") {
+TEST_CASE("a temporary file gets its name only on commit") {
   TemporaryFolder folder;
   const auto path = folder.path() / "file";
   write_text(path, "old");

@@ -201,7 +201,7 @@ TEST_CASE_FIXTURE(
     CHECK(std::ranges::find(flushed, fs::canonical(each)) != flushed.end());
 }
 
-TEST_CASE("writing and loading a checkpoint hold no copy of its data") {
+TEST_CASE("writing and loading a checkpoint make no copy of its data") {
   TemporaryFolder model, run;
   make_tiny_model_folder(model.path());
   auto shape = read_model_folder_config(model.path());

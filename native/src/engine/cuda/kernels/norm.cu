@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kThreads)
     residual_norm_kernel(int columns, const float* x, const T* delta, float* sum, const float* weight, float epsilon,
                          T* normed, float* reciprocal_rms) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
-  STARPO_DYNAMIC_SHARED(float, summed);  // [columns] each thread reads only what it wrote
+  STARPO_DYNAMIC_SHARED(float, summed);  // [columns] each thread reads only elements that it wrote
   const std::size_t start = static_cast<std::size_t>(blockIdx.x) * columns;
   const int groups = columns / 8;
   float squares = 0;
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads)
     norm_backward_kernel(int rows, int columns, const float* x, const float* weight, const float* reciprocal_rms,
                          const T* normed_gradient, float* x_gradient, float* partials) {
   STARPO_SHARED(float, scratch[kThreads / 32]);
-  STARPO_DYNAMIC_SHARED(float, weight_sums);  // [columns] each thread reads only what it wrote
+  STARPO_DYNAMIC_SHARED(float, weight_sums);  // [columns] each thread reads only elements that it wrote
   const int groups = columns / 8;
   const float zeros[8] = {};
   for (int group = threadIdx.x; group < groups; group += kThreads) store_eight(weight_sums + group * 8, zeros);
