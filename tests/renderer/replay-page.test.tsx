@@ -200,6 +200,26 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
   },
 );
 
+test('following the newest file shows each new rollout at the same group and member', async () => {
+  page = await Page.start();
+  vi.stubEnv('FAKE_TRAINER_HOLD', '1');
+  const { core } = page;
+  const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
+  await core.runs.start(runId);
+  await untilRun(core, runId, ({ iteration }) => iteration === 1);
+  const iteration = page.withText('.file-choice label:nth-child(2) option:checked', /./);
+  const shows = (text: string) => () => iteration()?.textContent === text;
+  page.open(`#/run/${runId}/replay/000001-train-0002`);
+  await page.shown(page.withText('.stage-head h2', 'Group 1, member 3'));
+  await page.shown(shows('1'));
+  await page.click(page.withText('button[aria-pressed="false"]', 'Follow newest'));
+  await page.shown(() => location.hash === `#/run/${runId}/replay`);
+  await core.runs.command(runId, 'checkpoint');
+  await page.shown(shows('4'));
+  await page.shown(page.withText('.stage-head h2', 'Group 1, member 3'));
+  vi.unstubAllEnvs();
+});
+
 test('an unknown address shows a message', async () => {
   page = await Page.start();
   page.open('#/nothing');

@@ -44,6 +44,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
   const [listing, setListing] = useState<Listing>(firstListing);
   const rows = useMemo(() => rowsOf(matching, listing), [matching, listing]);
   const shown = useReplay(({ replay }) => replay?.summary ?? null);
+  const shownEvaluation = useReplay((state) => state.evaluation);
   const exists = episodes?.some(({ id }) => id === episodeId) ?? false;
   const selected =
     exists || (!episodes && !following)
@@ -56,7 +57,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
     const target = nearest(rowsOf(all, listing), all, shown);
     if (target) go(target.id, next.evaluation);
   });
-  const selectedEvaluation = episodes || following ? (file?.evaluation ?? null) : evaluation;
+  const selectedEvaluation = episodes ? (file?.evaluation ?? null) : following ? shownEvaluation : evaluation;
 
   function select(id: string, of = selectedEvaluation): void {
     setFollowing(false);
