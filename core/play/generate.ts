@@ -1,3 +1,4 @@
+import { Failure } from '../contract/failure.ts';
 import type { Policy } from './policy.ts';
 import { type Sampling, sampleToken } from './sampler.ts';
 
@@ -14,7 +15,7 @@ export interface GenerateRequest {
 /** Interval in ms between updates of a response in progress. */
 const interval = 50;
 
-/** Samples a response up to its first stop id, which is included, or to the limit. `onIds` receives the ids so far. Throws the signal's reason. */
+/** Samples a response up to its first stop id, which is included, or to the limit. `onIds` receives the ids so far. Throws the signal's reason, or `policy_failed` if the cache was lost. */
 export async function generate(
   policy: Policy,
   { ids, restart, stopIds, maxTokens, sampling }: GenerateRequest,
@@ -22,6 +23,12 @@ export async function generate(
   signal: AbortSignal,
 ): Promise<number[]> {
   if (restart) policy.clear();
+  else if (policy.length === 0)
+    throw new Failure(
+      'policy_failed',
+      'The thread that runs the policy was restarted.',
+      'Start the agent again.',
+    );
   const response: number[] = [];
   let unread = ids;
   let updatedAt = 0;

@@ -222,6 +222,13 @@ describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
     await expect(thread.generate(request, control())).rejects.toMatchObject({ code: 'policy_failed' });
   });
 
+  test('does not continue without the tokens before, as after a crash', async () => {
+    const thread = await PolicyThread.start(starter);
+    const continued = thread.generate({ ...request, restart: false }, control());
+    await expect(continued).rejects.toMatchObject({ code: 'policy_failed' });
+    await thread.close();
+  });
+
   // Terminating a thread inside ONNX Runtime would abort the whole app.
   test('rejects pending requests when it is closed while generating', async () => {
     for (const _ of [1, 2, 3]) {
