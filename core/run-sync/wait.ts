@@ -46,6 +46,8 @@ export function waitForEvent(
     after: (milliseconds) =>
       new Promise((resolve) => {
         timer = setTimeout(() => resolve(null), milliseconds);
+        // The supervisor's polling keeps the process alive until it closes, which no wait may delay.
+        timer.unref();
       }),
     seen: () => first,
     close: () => {

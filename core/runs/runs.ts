@@ -150,7 +150,7 @@ export class Runs {
           )
         );
       });
-      const polling = setInterval(() => supervisor.refresh(runId).catch(() => {}), 100);
+      const polling = setInterval(() => supervisor.refresh(runId).catch(() => {}), 100).unref();
       const outcome = await Promise.race([wait.event, failed, wait.after(defaultTimeout)]).finally(() =>
         clearInterval(polling),
       );
