@@ -22,7 +22,7 @@ export class EpisodeIndex {
   private readonly indexing = new Coalescer(() => this.indexSlowly());
   private stopEvents = () => {};
   private timer: NodeJS.Timeout | null = null;
-  private closed = false;
+  private readonly closing = new AbortController();
 
   constructor(parts: EpisodeIndexParts) {
     this.parts = parts;
@@ -37,7 +37,7 @@ export class EpisodeIndex {
 
   /** Indexes all existing files. */
   async indexAll(): Promise<void> {
-    while (!this.closed && (await this.parts.history.indexEpisodes()));
+    while (!this.closing.signal.aborted && (await this.parts.history.indexEpisodes()));
   }
 
   async search(query: Input<'episodes.search'>): Promise<Output<'episodes.search'>> {
@@ -45,7 +45,7 @@ export class EpisodeIndex {
   }
 
   async close(): Promise<void> {
-    this.closed = true;
+    this.closing.abort();
     this.stopEvents();
     if (this.timer) clearTimeout(this.timer);
     await this.indexing.settled();
@@ -60,15 +60,16 @@ export class EpisodeIndex {
   }
 
   private async indexSlowly(): Promise<void> {
+    const { signal } = this.closing;
     try {
-      for (let more = true; more && !this.closed; ) {
+      for (let more = true; more && !signal.aborted; ) {
         const start = performance.now();
         more = await this.parts.history.indexEpisodes();
         // The pause does not keep an otherwise idle process alive.
-        if (more) await pause(pauseFactor * (performance.now() - start), undefined, { ref: false });
+        if (more) await pause(pauseFactor * (performance.now() - start), undefined, { ref: false, signal });
       }
     } catch (error) {
-      this.parts.log(`Indexing episodes: ${messageOf(error)}`);
+      if (!signal.aborted) this.parts.log(`Indexing episodes: ${messageOf(error)}`);
     }
   }
 }

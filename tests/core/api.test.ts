@@ -305,6 +305,27 @@ test('calls after shutdown fail and are not logged as errors', async () => {
   await world.close();
 });
 
+test('closing does not wait for pauses of the background work', async () => {
+  const world = new World();
+  const core = await world.core();
+  const indexed = Promise.withResolvers<void>();
+  vi.spyOn(core.history, 'indexEpisodes').mockImplementation(async () => {
+    indexed.resolve();
+    return true;
+  });
+  let now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 1e7;
+    return now;
+  });
+  core.episodeIndex.work();
+  await indexed.promise;
+  await core.dispose();
+  clock.mockRestore();
+  expect(world.logged).toEqual([]);
+  await world.close();
+});
+
 test('background work does not start if the core is closed while it indexes', async () => {
   const world = new World();
   const core = await world.core(undefined, { inBackground: true, backgroundWork: true });
