@@ -212,7 +212,7 @@ test.each([
   expect(nearestAt([0, 2, 4], position)).toBe(nearest);
 });
 
-test('with two environments, success has a line per environment in the colour of its evaluation; custom labels are kept', () => {
+test('with two environments, success has a line per environment in the color of its evaluation; custom labels are kept', () => {
   const names = ['lake', 'bandit'].flatMap((label) => [
     `rollout/${label}/success_rate`,
     `evaluation/${label}/success_rate`,

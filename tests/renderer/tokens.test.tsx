@@ -21,7 +21,7 @@ const tokens: EpisodeTokens = {
   ],
 };
 
-test('tokens are coloured by the file’s measures, each with its own scale', () => {
+test('tokens are colored by the file’s measures, each with its own scale', () => {
   expect(measuresOf(tokens)).toEqual(['entropies', 'logprobs', 'advantages']);
   const strengths = (measure: 'logprobs' | 'advantages' | 'entropies') =>
     tokens.turns[0]![measure]!.map(scaleOf(tokens, measure).strength);

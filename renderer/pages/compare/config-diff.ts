@@ -1,6 +1,6 @@
 import { settingFacts } from '../../../core/facts/setting-facts.ts';
 
-export interface Difference {
+interface Difference {
   /** Path in run.json, such as `optimizer.learning_rate`. */
   path: string;
   /** Title in the form for a new run. */

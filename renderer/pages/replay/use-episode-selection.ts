@@ -53,13 +53,14 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
 
   const go = (id: string | null, of: string | null) =>
     navigate({ page: 'replay', runId, evaluation: of, episodeId: id, thought }, true);
-  const [openFile, opening] = useOpenFile(runId, (next, all) => {
+  const { openFile, opening, cancelOpening } = useOpenFile(runId, (next, all) => {
     const target = nearest(rowsOf(all, listing), all, shown);
     if (target) go(target.id, next.evaluation);
   });
   const selectedEvaluation = episodes ? (file?.evaluation ?? null) : following ? shownEvaluation : evaluation;
 
   function select(id: string, of = selectedEvaluation): void {
+    cancelOpening();
     setFollowing(false);
     go(id, of);
   }
@@ -88,6 +89,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
     },
     /** Shows every new file. */
     follow: (on: boolean) => {
+      cancelOpening();
       setFollowing(on);
       if (on) go(null, null);
       else go(selected, selectedEvaluation);
@@ -119,15 +121,19 @@ function rowsOf(episodes: readonly EpisodeSummary[] | null, listing: Listing): E
   return listed(episodes ?? [], exists ? listing : { ...listing, environment: null });
 }
 
-/** Loads a file's episodes and then calls `onLoad`, unless another file was opened or the page was left. */
+/** Loads a file's episodes and then calls `onLoad`, unless that was cancelled or the page was left. */
 function useOpenFile(
   runId: string,
   onLoad: (file: EpisodeFile, episodes: readonly EpisodeSummary[]) => void,
-): [openFile: (file: EpisodeFile) => void, opening: EpisodeFile | null] {
+) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [opening, setOpening] = useState<EpisodeFile | null>(null);
   const latest = useRef<EpisodeFile | null>(null);
+  const request = (file: EpisodeFile | null) => {
+    latest.current = file;
+    setOpening(file);
+  };
   useEffect(
     () => () => {
       latest.current = null;
@@ -135,12 +141,11 @@ function useOpenFile(
     [],
   );
   const openFile = (file: EpisodeFile) => {
-    latest.current = file;
-    setOpening(file);
+    request(file);
     fetchEpisodes(api, runId, file)
       .then((episodes) => latest.current === file && onLoad(file, episodes))
       .catch(report)
-      .finally(() => latest.current === file && setOpening(null));
+      .finally(() => latest.current === file && request(null));
   };
-  return [openFile, opening];
+  return { openFile, opening, cancelOpening: () => request(null) };
 }

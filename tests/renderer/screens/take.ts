@@ -96,7 +96,7 @@ await takeAll(busyStudio, (runs) => [
   ['replay-sokoban', `/run/${runs.sokoban}/replay/000020-train-0000`, stepped(2)],
   ['replay-sokoban-lost', `/run/${runs.sokoban}/replay/000020-train-0001`, stepped(5)],
   ['replay-bandit', `/run/${runs.bandit}/replay`, stepped(1)],
-  ['replay-tokens', `/run/${runs.lake}/replay/000080-train-0003`, colourTokens],
+  ['replay-tokens', `/run/${runs.lake}/replay/000080-train-0003`, colorTokens],
   ['replay-groups', `/run/${runs.lake}/replay/000080-train-0003`, showGroups],
   ['then-and-now', `/run/${runs.lake}/then-and-now`],
   ['replay-unknown', `/run/${runs.lake}/replay/000087-train-9999`],
@@ -179,7 +179,7 @@ await takeAll(
     ['sample', '/run/sample-run', boardsAtEnd],
     ['sample-then-and-now', '/run/sample-run/then-and-now', stepTogether],
     ['sample-charts', '/run/sample-run', scrollToCharts],
-    ['sample-replay', '/run/sample-run/replay/000120-train-0183', colourTokens],
+    ['sample-replay', '/run/sample-run/replay/000120-train-0183', colorTokens],
     ['sample-thoughts', '/run/sample-run/thoughts'],
     ['sample-new', '/new/starter-mixed-starpo-s?rollout.groups=24'],
   ],
@@ -297,7 +297,7 @@ function measuredFor(samples: number): Steps {
   };
 }
 
-async function colourTokens(page: Page): Promise<void> {
+async function colorTokens(page: Page): Promise<void> {
   await page.getByLabel('Color tokens by').selectOption('entropies');
   await page.locator('[data-own-keys]').first().focus();
 }
