@@ -110,7 +110,7 @@ export interface Core {
   readonly gauges: Gauges;
   readonly recentLog: RecentLog;
   readonly log: (message: string) => void;
-  /** Closes all services in reverse order. Trainers continue; evaluations are cancelled. */
+  /** Closes all services in reverse order and logs errors. Trainers continue; evaluations are cancelled. */
   dispose(): Promise<void>;
 }
 
@@ -146,7 +146,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   let disposed = false;
   const dispose = async () => {
     disposed = true;
-    for (const name of closeOrder) await services[name].close();
+    for (const name of closeOrder) {
+      try {
+        await services[name].close();
+      } catch (error) {
+        // The others must still be closed, and the folder unlocked.
+        services.log(`Closing ${name}: ${messageOf(error)}`);
+      }
+    }
   };
   const logError = (error: unknown) => services.log(`Indexing runs: ${messageOf(error)}`);
   const indexing = services.tasks.run(

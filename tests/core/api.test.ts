@@ -305,6 +305,16 @@ test('calls after shutdown fail and are not logged as errors', async () => {
   await world.close();
 });
 
+test('a service that fails to close does not keep the others open', async () => {
+  const world = new World();
+  const core = await world.core();
+  vi.spyOn(core.games, 'close').mockRejectedValueOnce(new Error('broken'));
+  await core.dispose();
+  expect(world.logged).toEqual(['Closing games: broken']);
+  await world.core();
+  await world.close();
+});
+
 test('closing does not wait for pauses of the background work', async () => {
   const world = new World();
   const core = await world.core();
