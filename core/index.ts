@@ -110,7 +110,7 @@ export interface Core {
   readonly gauges: Gauges;
   readonly recentLog: RecentLog;
   readonly log: (message: string) => void;
-  /** Closes all services in reverse order and logs errors. Trainers continue; evaluations are cancelled. */
+  /** Closes all services in reverse order and logs errors. Trainers continue; evaluations are canceled. */
   dispose(): Promise<void>;
 }
 
@@ -157,7 +157,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   };
   const logError = (error: unknown) => services.log(`Indexing runs: ${messageOf(error)}`);
   const indexing = services.tasks.run(
-    { kind: 'ingest', runId: null, title: 'Indexing runs', cancellable: false },
+    { kind: 'ingest', runId: null, title: 'Indexing runs', cancelable: false },
     ({ progress }) => services.supervisor.start(progress),
   );
   // In the background, failed ingestion is retried every second.

@@ -77,7 +77,7 @@ describe('on the System page', () => {
     expect(await pick(disk)).toMatchObject({ next: within });
   });
 
-  test('choosing the default folder resets the choice; a cancelled dialog changes nothing', async () => {
+  test('choosing the default folder resets the choice; a canceled dialog changes nothing', async () => {
     await pick(disk);
     showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
     expect(await ask('choose')).toMatchObject({ by: 'user', next: disk });

@@ -119,7 +119,7 @@ describe('closing during training', () => {
     expect(asked.preferences.closing).toBeNull();
   });
 
-  test('a remembered choice isn’t asked again, a cancelled one is', async () => {
+  test('a remembered choice isn’t asked again, a canceled one is', async () => {
     await decideClosing(parts(2, { remember: true }), false);
     await decideClosing(parts(1, { remember: true }), false);
     const later = parts(0);

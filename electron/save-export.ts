@@ -12,7 +12,7 @@ interface Saved {
   problem: string | null;
 }
 
-const cancelled: Saved = { place: null, problem: null };
+const notSaved: Saved = { place: null, problem: null };
 
 /** Opens a save dialog and copies an export's files: a single file to the chosen name, several into a folder. The page sends only
  * the export id. An existing file is replaced only after the system dialog has confirmed it.
@@ -37,7 +37,7 @@ async function save(dialog: Dialog, folder: string): Promise<Saved> {
       defaultPath: only!,
       title: 'Save the export',
     });
-    if (canceled || !filePath) return cancelled;
+    if (canceled || !filePath) return notSaved;
     await copyFile(join(folder, only!), filePath);
     return { place: filePath, problem: null };
   }
@@ -47,7 +47,7 @@ async function save(dialog: Dialog, folder: string): Promise<Saved> {
     properties: ['openDirectory', 'createDirectory'],
   });
   const target = filePaths[0];
-  if (canceled || target === undefined) return cancelled;
+  if (canceled || target === undefined) return notSaved;
   for (const name of names)
     await copyFile(
       join(folder, name),

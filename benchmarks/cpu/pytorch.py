@@ -17,7 +17,7 @@ arguments.add_argument("--threads", type=int, default=2)
 arguments.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
 arguments.add_argument("--clock", choices=["wall", "processor"], default="wall", help="processor: one thread's time on a machine that others use")
 arguments.add_argument("--micro-batch", type=int, default=16, help="sequences of one forward and backward")
-arguments.add_argument("--steps", type=int, default=0, help="timed optimiser steps, and rollouts; 0: the workload's")
+arguments.add_argument("--steps", type=int, default=0, help="timed optimizer steps, and rollouts; 0: the workload's")
 options = arguments.parse_args()
 
 clock = time.perf_counter if options.clock == "wall" else time.process_time

@@ -1,12 +1,12 @@
 /**
- * Summarises the labelled runs per family of settings: how many collapsed, how and when, and final success (of evaluations if a run has
+ * Summarizes the labeled runs per family of settings: how many collapsed, how and when, and final success (of evaluations if a run has
  * them, else of rollouts). Usage: npm run --silent benchmark:echo-trap-families -- [--only PATTERN] [--out FILE]
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { evaluatedSuccess } from '../../core/contract/run-facts.ts';
-import { type LabelledRun, readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import { type LabeledRun, readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { wilson } from '../../core/echo-trap/score.ts';
 import { mean, median } from '../../core/echo-trap/track.ts';
 import { commandArguments, compactJson, machine } from '../machine.ts';
@@ -19,7 +19,7 @@ const { values } = parseArgs({
 /** Returns the mean success of the last iterations in percent. */
 const lastIterations = 20;
 
-function endOf({ points }: LabelledRun): number {
+function endOf({ points }: LabeledRun): number {
   const last = points.at(-1)!.iteration - lastIterations;
   const isEvaluated =
     points.filter(({ iteration, metrics }) => iteration > 0 && evaluatedSuccess(metrics) !== undefined)
@@ -44,7 +44,7 @@ const families = list.families
     const runs = seeds
       .map((seed) => join(import.meta.dirname, part, `${name}-seed-${seed}`))
       .filter((folder) => existsSync(folder))
-      .flatMap((folder) => readLabelledRun(folder) ?? []);
+      .flatMap((folder) => readLabeledRun(folder) ?? []);
     if (runs.length === 0) return [];
     const collapsed = runs.filter((run) => run.collapsed !== null);
     const share = wilson(collapsed.length, runs.length);

@@ -1,5 +1,5 @@
 /**
- * Trains the missing labelled runs of run-list.json and keeps what the detectors read: run.json, the journal's iterations and evaluations,
+ * Trains the missing labeled runs of run-list.json and keeps what the detectors read: run.json, the journal's iterations and evaluations,
  * and the label of docs/collapse-rule.md. Can be interrupted and repeated. Usage: npm run benchmark:echo-trap-runs -- [--workers 2] [--only PATTERN] [--into FOLDER]
  */
 import { execFile } from 'node:child_process';
@@ -100,7 +100,7 @@ function keep(from: string, into: string): string {
 }
 
 async function make({ folder, preset, set }: Job): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'starpo-labelled-'));
+  const home = mkdtempSync(join(tmpdir(), 'starpo-labeled-'));
   try {
     const changes = Object.entries(set).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const { stdout } = await run(

@@ -157,7 +157,7 @@ def speed():
         return {"exactness": exactness, **update, "engine": engine, "share_of_peak": share_of_peak(engine, update, models)}
 
     def generate(exactness, limit):
-        # One process for all sizes: initialising the weights is slow.
+        # One process for all sizes: initializing the weights is slow.
         lines = run_json_lines([*common, "--exactness", exactness, "--only", "generation", "--groups", *map(str, groups), "--group-size", "16", "--repeats", "1" if options.tiny else "3", *sizes], limit)
         return {"exactness": exactness, "prompt": prompt, "sampled": sampled, "engine": lines}
 

@@ -6,11 +6,11 @@ import type { Notices } from './notices.ts';
 /** Minimum time between two progress notices of a task, in ms. */
 const interval = 250;
 
-type NewTask = Pick<Task, 'kind' | 'runId' | 'title' | 'cancellable'>;
+type NewTask = Pick<Task, 'kind' | 'runId' | 'title' | 'cancelable'>;
 
 /** Lets the work of a task react to a cancel and report progress. */
 export interface TaskControl {
-  /** Aborted with `task_cancelled`. */
+  /** Aborted with `task_canceled`. */
   signal: AbortSignal;
   progress(done: number, total: number, etaSeconds?: number | null): void;
 }
@@ -76,7 +76,7 @@ export class Tasks {
         },
         (error) => {
           const failure = asFailure(error);
-          if (abort.signal.aborted || failure.code.endsWith('_cancelled')) end('cancelled');
+          if (abort.signal.aborted || failure.code.endsWith('_canceled')) end('canceled');
           else end('failed', failure.toApiError());
           throw error;
         },
@@ -87,15 +87,15 @@ export class Tasks {
     return ended;
   }
 
-  /** Cancels a task and waits for its end. Throws `task_unknown` or `task_not_cancellable`. */
+  /** Cancels a task and waits for its end. Throws `task_unknown` or `task_not_cancelable`. */
   async cancel(taskId: string): Promise<void> {
     const running = this.running.get(taskId);
     if (!running)
       throw new Failure('task_unknown', `Task ${taskId} was not found.`, 'It may have just ended.');
-    if (!running.task.cancellable)
+    if (!running.task.cancelable)
       throw new Failure(
-        'task_not_cancellable',
-        `"${running.task.title}" can't be cancelled.`,
+        'task_not_cancelable',
+        `"${running.task.title}" can't be canceled.`,
         'Wait until it ends.',
       );
     await cancel(running);
@@ -108,6 +108,6 @@ export class Tasks {
 }
 
 async function cancel({ task, abort, ended }: Running): Promise<void> {
-  abort.abort(new Failure('task_cancelled', `"${task.title}" was cancelled.`, 'Start it again.'));
+  abort.abort(new Failure('task_canceled', `"${task.title}" was canceled.`, 'Start it again.'));
   await ended.catch(() => {});
 }

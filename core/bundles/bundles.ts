@@ -37,14 +37,14 @@ export class Bundles {
     this.parts = parts;
   }
 
-  /** Packs a run. Throws `run_unknown`, `task_cancelled` or `disk_full`. */
+  /** Packs a run. Throws `run_unknown`, `task_canceled` or `disk_full`. */
   async export(runId: string, choice: BundleChoice): Promise<MadeExport> {
     const { runs, tasks, exports } = this.parts;
     const { name } = runs.get(runId);
     const folder = runs.folder(runId);
     const manifest = this.manifest(runId, choice);
     return tasks.run(
-      { kind: 'export_bundle', runId, title: `Packing ${name}`, cancellable: true },
+      { kind: 'export_bundle', runId, title: `Packing ${name}`, cancelable: true },
       (control) =>
         exports.add(`${runId}.starpo.zip`, async (target) => {
           await new BundleThread().callOnce('pack', { folder, target, manifest }, control);
@@ -80,11 +80,11 @@ export class Bundles {
     return this.importFrom(path).finally(() => this.drop(file));
   }
 
-  /** Imports a bundle. Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low` or `task_cancelled`, and deletes partial files. */
+  /** Imports a bundle. Throws `bundle_invalid`, `bundle_version_unsupported`, `disk_space_low` or `task_canceled`, and deletes partial files. */
   async importFrom(path: string): Promise<string> {
     const { home, supervisor, tasks } = this.parts;
     const target = join(runsFolder(home), halfImported + randomBytes(8).toString('hex'));
-    const task = { kind: 'import_bundle', runId: null, title: 'Importing a run', cancellable: true };
+    const task = { kind: 'import_bundle', runId: null, title: 'Importing a run', cancelable: true };
     try {
       const { run } = await tasks.run(task, (control) =>
         new BundleThread().callOnce('unpack', { file: path, target }, control),

@@ -83,7 +83,7 @@ export const procedures = {
   'notices.acknowledge': { input: z.object({ beat: z.number().int() }), output: empty },
   /** Lists running tasks, oldest first. */
   'tasks.list': { input: empty, output: z.array(task) },
-  /** Cancels a task and returns when it has ended. Throws `task_unknown` or `task_not_cancellable`. */
+  /** Cancels a task and returns when it has ended. Throws `task_unknown` or `task_not_cancelable`. */
   'tasks.cancel': { input: z.object({ taskId: z.string().max(64) }), output: empty },
   /** Returns once the runs present at the start are indexed; lists may be incomplete before. */
   'history.ready': { input: empty, output: empty },
@@ -359,7 +359,7 @@ export const notices = {
   log: z.object({ runId, line: logLine }),
   memoryPlan: z.object({ runId, plan: memoryPlan }),
   rollout: z.object({ runId, file: rolloutFile }),
-  /** A requested evaluation started, progressed (a few times per second) or ended; a cancelled one is deleted. */
+  /** A requested evaluation started, progressed (a few times per second) or ended; a canceled one is deleted. */
   evaluation: z.object({ runId, evaluation }),
   /** The episodes were deleted, since the run keeps only those of the newest iterations. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),

@@ -6,7 +6,7 @@ export const evaluationName = z.string().regex(/^[a-z0-9-]{1,64}$/);
 /** An evaluation of a checkpoint on request, running or finished (docs/formats/evaluation.md). */
 export const evaluation = z.object({
   name: evaluationName,
-  state: z.enum(['running', 'done', 'failed', 'cancelled']),
+  state: z.enum(['running', 'done', 'failed', 'canceled']),
   /** End time in ms since the epoch; while it runs, its start time. */
   time: z.number(),
   checkpoint: z.number().int(),

@@ -95,7 +95,7 @@ export const libraryProcedures = {
     input: z.object({ runIds }),
     output: deletedRuns,
   },
-  /** Permanently deletes files that are no longer needed, as a task; returns the freed bytes at its end or when cancelled. */
+  /** Permanently deletes files that are no longer needed, as a task; returns the freed bytes at its end or when canceled. */
   'runs.clean': {
     changes,
     input: z.object({ runIds, ...cleaning.shape }),

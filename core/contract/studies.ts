@@ -70,7 +70,7 @@ export const studyCell = z.object({
 });
 export type StudyCell = z.infer<typeof studyCell>;
 
-/** Number of collapsed runs among a point's labelled runs, with Wilson's 95 % interval of the share. */
+/** Number of collapsed runs among a point's labeled runs, with Wilson's 95 % interval of the share. */
 export const studyCollapse = z.object({
   n: z.number().int().min(1),
   collapsed: z.number().int(),

@@ -9,13 +9,13 @@ export const task = z.object({
   /** The run it concerns; null for all. */
   runId: runId.nullable(),
   title: z.string(),
-  state: z.enum(['running', 'done', 'failed', 'cancelled']),
+  state: z.enum(['running', 'done', 'failed', 'canceled']),
   done: z.number().int(),
   /** 0 if unknown. */
   total: z.number().int(),
   etaSeconds: z.number().nullable(),
   startedAt: z.number().describe('ms since the epoch'),
-  cancellable: z.boolean(),
+  cancelable: z.boolean(),
   failure: apiError.nullable(),
 });
 export type Task = z.infer<typeof task>;

@@ -51,7 +51,7 @@ const remedies: readonly Remedy[] = [
   {
     id: 'hold_to_start',
     title: 'Roll back and add a KL penalty',
-    why: 'A KL penalty pulls responses back towards the reference format. Use it only against chaos: with low reward std it favors the template.',
+    why: 'A KL penalty pulls responses back toward the reference format. Use it only against chaos: with low reward std it favors the template.',
     regimes: ['chaos'],
     changes: ({ kl }) => {
       if (kl.coefficient > 0) return 'There is a KL penalty already.';

@@ -1,10 +1,10 @@
 import { windowOf } from './collapse-rule.ts';
-import type { LabelledRun } from './labelled-runs.ts';
+import type { LabeledRun } from './labeled-runs.ts';
 
-/** Draws labelled runs with the alarms of several methods. */
+/** Draws labeled runs with the alarms of several methods. */
 
 export interface ChartedRun {
-  run: Pick<LabelledRun, 'name' | 'collapsed' | 'kind' | 'points' | 'config'>;
+  run: Pick<LabeledRun, 'name' | 'collapsed' | 'kind' | 'points' | 'config'>;
   /** Last iteration. */
   last: number;
   /** Alarms by method, in legend order. */
@@ -17,7 +17,7 @@ const plot = 720;
 const top = 64;
 const lane = 9;
 const gap = 12;
-const colours = ['#1f6feb', '#9a6700', '#8250df', '#57606a'];
+const colors = ['#1f6feb', '#9a6700', '#8250df', '#57606a'];
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 
@@ -40,7 +40,7 @@ export function alarmChart(runs: readonly ChartedRun[], title: string): string {
     `<text x="${at}" y="${y}" ${more}>${escaped(words)}</text>`;
   const legend = methods.map((method, i) => {
     const at = left + i * 150;
-    return `<rect x="${at}" y="34" width="3" height="10" fill="${colours[i % colours.length]}"/>${text(String(at + 8), 43, method)}`;
+    return `<rect x="${at}" y="34" width="3" height="10" fill="${colors[i % colors.length]}"/>${text(String(at + 8), 43, method)}`;
   });
   const step = longest > 250 ? 100 : 50;
   const ticks = Array.from({ length: Math.floor(longest / step) + 1 }, (_, i) => i * step);
@@ -69,7 +69,7 @@ ${drawn.join('\n')}
     const marks = methods.flatMap((method, i) =>
       alarms[method]!.map(
         (iteration) =>
-          `<rect x="${x(iteration)}" y="${y + i * lane}" width="3" height="${lane - 1}" fill="${colours[i % colours.length]}"/>`,
+          `<rect x="${x(iteration)}" y="${y + i * lane}" width="3" height="${lane - 1}" fill="${colors[i % colors.length]}"/>`,
       ),
     );
     return `<g>${shade}<rect x="${x(0)}" y="${y}" width="${(Number(x(last)) - left).toFixed(1)}" height="${lanes}" fill="none" stroke="#d0d7de"/>

@@ -55,7 +55,7 @@ interface Definition<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 
   regime: TrapRegime | null;
   /** Detectors of one family observe the same thing. */
   family: 'reward_std' | 'entropy' | 'reasoning' | 'actions' | 'format' | 'gradient' | 'success';
-  /** Weight in the risk score, fitted to labelled runs. Absent if the signal is certain or has happened already, or only some runs measure it. */
+  /** Weight in the risk score, fitted to labeled runs. Absent if the signal is certain or has happened already, or only some runs measure it. */
   weight?: number;
   /** Not in the paper: it only contributes to the risk score. */
   later?: true;

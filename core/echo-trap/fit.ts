@@ -2,7 +2,7 @@ import type { TrapState } from '../contract/echo-trap.ts';
 import { Failure } from '../contract/failure.ts';
 import { shippedCalibration } from './calibration.ts';
 import { factsOf } from './facts.ts';
-import type { LabelledRun } from './labelled-runs.ts';
+import type { LabeledRun } from './labeled-runs.ts';
 import { advance, isAlarm, newStanding, targetOf } from './machine.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
@@ -13,28 +13,28 @@ import { detectors, newLatches, readSignals } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 import { median, Track } from './track.ts';
 
-/** Fits the monitor to labelled runs: the weights of the signals, and the step sizes of their model. */
+/** Fits the monitor to labeled runs: the weights of the signals, and the step sizes of their model. */
 
 /** Returns the iterations at which the monitor raises an alarm (`warning` or worse). */
-export function ourAlarms(run: LabelledRun, thresholds: Thresholds): number[] {
+export function ourAlarms(run: LabeledRun, thresholds: Thresholds): number[] {
   const monitor = new Monitor(run.config, { ...shippedCalibration, thresholds });
   monitor.addAll(run.points);
   return monitor.alarms;
 }
 
 export const evaluateAll = (
-  runs: readonly LabelledRun[],
-  alarmsOf: (run: LabelledRun) => number[],
+  runs: readonly LabeledRun[],
+  alarmsOf: (run: LabeledRun) => number[],
 ): EvaluatedRun[] => runs.map((run) => evaluateRun(run, alarmsOf(run)));
 
-const evaluateRun = (run: LabelledRun, alarms: number[]): EvaluatedRun => ({
+const evaluateRun = (run: LabeledRun, alarms: number[]): EvaluatedRun => ({
   run,
   first: firstOf(run),
   last: run.points.at(-1)?.iteration ?? 0,
   alarms,
 });
 
-const firstOf = ({ points }: LabelledRun) =>
+const firstOf = ({ points }: LabeledRun) =>
   points.find(({ metrics }) => 'rollout/success_rate' in metrics)?.iteration ?? 1;
 
 /** Objective of the fit: recall counts most, then false alarms, then lead time. */
@@ -57,7 +57,7 @@ export function objective(score: Score): number {
  * Returns thresholds with the model's own step sizes: `steady_steps` is the smallest of the runs that did not collapse, `long_steps` the median of those
  * that did. Unchanged if long is not above steady or the step sizes are unknown. Assumes that all runs train the same model.
  */
-export function withStepSizes(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
+export function withStepSizes(runs: readonly LabeledRun[], start: Thresholds): Thresholds {
   const stepsWhere = (collapsed: boolean) =>
     runs.filter((run) => isUsable(run) && (run.collapsed !== null) === collapsed).flatMap(stepsIn);
   const steady = Math.min(...stepsWhere(false));
@@ -67,7 +67,7 @@ export function withStepSizes(runs: readonly LabelledRun[], start: Thresholds): 
     : start;
 }
 
-function stepsIn({ config }: LabelledRun): number[] {
+function stepsIn({ config }: LabeledRun): number[] {
   const { epochs, learningRate } = factsOf(config);
   return learningRate ? [epochs * learningRate] : [];
 }
@@ -94,12 +94,12 @@ interface Step {
 
 /** A run whose signals were read once, so that many weights can be tried on it. */
 interface ReadRun {
-  run: LabelledRun;
+  run: LabeledRun;
   steps: Step[];
   examples: Example[];
 }
 
-function readRun(run: LabelledRun, thresholds: Thresholds): ReadRun {
+function readRun(run: LabeledRun, thresholds: Thresholds): ReadRun {
   const facts = factsOf(run.config);
   const track = new Track();
   for (const point of run.points) track.put(point);
@@ -128,7 +128,7 @@ function readRun(run: LabelledRun, thresholds: Thresholds): ReadRun {
 }
 
 /** Returns the training examples of a run: signal strengths, and whether a collapse was near. The weights of each run sum to 1. */
-function examplesOf(run: LabelledRun, steps: readonly Step[]): Example[] {
+function examplesOf(run: LabeledRun, steps: readonly Step[]): Example[] {
   if (!isUsable(run)) return [];
   const first = firstOf(run);
   const found = steps.flatMap(({ iteration, strengths }) => {
@@ -140,7 +140,7 @@ function examplesOf(run: LabelledRun, steps: readonly Step[]): Example[] {
 }
 
 /** Excludes declining runs, whose outcome is unclear, and early collapses, which leave no time for signals. */
-const isUsable = (run: LabelledRun) =>
+const isUsable = (run: LabeledRun) =>
   run.kind !== 'declining' && (run.collapsed === null || run.collapsed - firstOf(run) + 1 >= earliestOnset);
 
 /** Returns the same alarms as {@link ourAlarms}, from signals read earlier. */
@@ -158,17 +158,17 @@ function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds):
 }
 
 /**
- * Fits the weights by logistic regression and scales them to the warning level that maximizes the objective. Throws `labelled_runs_missing` if no run or
+ * Fits the weights by logistic regression and scales them to the warning level that maximizes the objective. Throws `labeled_runs_missing` if no run or
  * every run collapsed.
  */
-export function fitWeights(runs: readonly LabelledRun[], start: Thresholds): Thresholds {
+export function fitWeights(runs: readonly LabeledRun[], start: Thresholds): Thresholds {
   const fit = fitTo(
     runs.map((run) => readRun(run, start)),
     start,
   );
   if (fit) return fit;
   throw new Failure(
-    'labelled_runs_missing',
+    'labeled_runs_missing',
     'Fitting needs runs that collapsed and runs that did not.',
     'Add runs of the missing kind (to `tuning` if it exists). Each needs a label.json or enough iterations for the rule in docs/collapse-rule.md.',
   );
@@ -179,7 +179,7 @@ export function fitWeights(runs: readonly LabelledRun[], start: Thresholds): Thr
  * fold has runs of only one kind.
  */
 export function crossValidate(
-  runs: readonly LabelledRun[],
+  runs: readonly LabeledRun[],
   start: Thresholds,
   progress: (share: number) => void = () => {},
 ): Score | null {

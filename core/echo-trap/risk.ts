@@ -2,8 +2,8 @@ import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /**
- * The risk score: the sum over signals of weight times strength, the distance from baseline towards threshold. 1 or more triggers a
- * warning. The weights come from a logistic regression on labelled runs (fit.ts).
+ * The risk score: the sum over signals of weight times strength, the distance from baseline toward threshold. 1 or more triggers a
+ * warning. The weights come from a logistic regression on labeled runs (fit.ts).
  */
 
 /** Indices of the {@link detectors} with a weight. */

@@ -1,7 +1,7 @@
-import type { LabelledRun } from './labelled-runs.ts';
+import type { LabeledRun } from './labeled-runs.ts';
 import { median } from './track.ts';
 
-/** Scores alarms on labelled runs, as defined in docs/collapse-rule.md. */
+/** Scores alarms on labeled runs, as defined in docs/collapse-rule.md. */
 
 /** An alarm is a hit up to this many iterations before the onset. Earlier alarms are false, later ones too late. */
 export const longestLead = 100;
@@ -10,7 +10,7 @@ export const earliestOnset = 10;
 
 /** A run with a method's alarms. */
 export interface EvaluatedRun {
-  run: Pick<LabelledRun, 'collapsed' | 'kind'>;
+  run: Pick<LabeledRun, 'collapsed' | 'kind'>;
   /** First iteration (1, or the start of a fork) and last iteration. */
   first: number;
   last: number;

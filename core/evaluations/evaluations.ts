@@ -157,7 +157,7 @@ export class Evaluations {
   ): Promise<void> {
     if (this.closed)
       throw new Failure(
-        'evaluation_cancelled',
+        'evaluation_canceled',
         'StarPO Studio is shutting down.',
         'Start the evaluation again.',
       );
@@ -181,7 +181,7 @@ export class Evaluations {
     this.jobs.set(key, job);
     const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
     const played = tasks.run(
-      { kind: 'evaluation', runId, title, cancellable: true },
+      { kind: 'evaluation', runId, title, cancelable: true },
       ({ signal, progress }) => {
         report = progress;
         if (signal.aborted) process.cancel();
@@ -199,7 +199,7 @@ export class Evaluations {
       .then((result) => finishedEvaluation(config, evaluationResult.parse(result)))
       .catch((error) => {
         const failure = asFailure(error);
-        const state = failure.code === 'evaluation_cancelled' ? 'cancelled' : 'failed';
+        const state = failure.code === 'evaluation_canceled' ? 'canceled' : 'failed';
         return { ...evaluation, state, etaSeconds: null, failure: failure.toApiError() } as const;
       })
       .then((outcome) => this.settle(runId, outcome));

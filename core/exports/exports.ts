@@ -63,7 +63,7 @@ export class Exports {
     const folder = exportFolder(this.parts.home, exportId);
     const { title, runId, write } = this.writerOf(request, folder);
     const task = { kind: 'export', runId, title: `Exporting ${title} as ${titles[request.format]}` };
-    return tasks.run({ ...task, cancellable: true }, async (control) => {
+    return tasks.run({ ...task, cancelable: true }, async (control) => {
       try {
         await mkdir(folder, { recursive: true });
         const names = await write(control);

@@ -375,7 +375,7 @@ function machineCommands(root: Command): void {
   command(
     root,
     'calibrate',
-    'score the Echo Trap monitor and two other methods on labelled runs',
+    'score the Echo Trap monitor and two other methods on labeled runs',
     [
       option('--fit', 'fit the thresholds to the runs (in `tuning`) first and save them in the data folder'),
       option('--cross-validate', 'also score the runs of each setting with thresholds fitted to the others'),
@@ -385,7 +385,7 @@ function machineCommands(root: Command): void {
     calibrate,
   ).argument(
     '[folder]',
-    'folder of labelled runs, folder with `tuning` and `held-out`, or data folder (default: bundled runs)',
+    'folder of labeled runs, folder with `tuning` and `held-out`, or data folder (default: bundled runs)',
   );
   command(root, 'doctor', 'check the requirements of the app', [json], doctor);
   command(

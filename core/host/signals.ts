@@ -1,4 +1,4 @@
-/** Waits for SIGINT or SIGTERM; `close` restores their default behaviour. */
+/** Waits for SIGINT or SIGTERM; `close` restores their default behavior. */
 export function nextSignal(): { signal: Promise<NodeJS.Signals>; close(): void } {
   const names = ['SIGINT', 'SIGTERM'] as const;
   let received: (name: NodeJS.Signals) => void;

@@ -122,7 +122,7 @@ export class Downloads {
       });
     };
     const title = `Downloading ${repository}`;
-    const done = tasks.run({ kind: 'download', runId: null, title, cancellable: true }, work);
+    const done = tasks.run({ kind: 'download', runId: null, title, cancelable: true }, work);
     const taskId = tasks.list().find(({ id }) => !before.has(id))!.id;
     this.active.set(repository, taskId);
     this.parts.onChange();

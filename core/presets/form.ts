@@ -46,7 +46,7 @@ function sectionOf(
 
 const fields = description.fields as readonly Field[];
 
-/** Adds keys that have no title yet: each joins the section of its neighbours, and its title comes from its name. */
+/** Adds keys that have no title yet: each joins the section of its neighbors, and its title comes from its name. */
 function withNewKeys(worded: readonly SectionWords[]): SectionWords[] {
   const listed = new Set([
     ...hiddenPaths,

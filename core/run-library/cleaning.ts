@@ -56,12 +56,12 @@ export class Cleaner {
     return { ...freeable, refused };
   }
 
-  /** Cleans runs as a task and returns the freed bytes. A cancelled task keeps the freed space; a run's episodes are deleted all or none. */
+  /** Cleans runs as a task and returns the freed bytes. A canceled task keeps the freed space; a run's episodes are deleted all or none. */
   clean(runIds: readonly string[], cleaning: Cleaning): Promise<{ bytes: number; refused: Refusal[] }> {
     const { runs, tasks } = this.parts;
     const single = runIds.length === 1 ? runs.list().find(({ id }) => id === runIds[0]) : undefined;
     const title = `Freeing disk space in ${single ? single.name : `${runIds.length} runs`}`;
-    return tasks.run({ kind: 'clean', runId: single?.id ?? null, title, cancellable: true }, (control) =>
+    return tasks.run({ kind: 'clean', runId: single?.id ?? null, title, cancelable: true }, (control) =>
       this.cleanAll([...new Set(runIds)], cleaning, control),
     );
   }

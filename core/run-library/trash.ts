@@ -118,7 +118,7 @@ export class Trash {
     const until = Date.now();
     const all = await this.list();
     return this.parts.tasks.run(
-      { kind: 'empty_trash', runId: null, title: 'Emptying the trash', cancellable: true },
+      { kind: 'empty_trash', runId: null, title: 'Emptying the trash', cancelable: true },
       async ({ signal, progress }) => {
         let freed = 0;
         for (const [done, { id, bytes }] of all.entries()) {

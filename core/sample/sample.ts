@@ -92,7 +92,7 @@ export class Sample<Core extends Reader> {
     const target = runFolder(home, sampleRunId);
     const partial = join(home, randomBytes(8).toString('hex'));
     await mkdir(join(target, '..'), { recursive: true });
-    const newTask = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancellable: false };
+    const newTask = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancelable: false };
     await this.parts.tasks.run(newTask, (control) =>
       new BundleThread().callOnce('unpack', { file: this.bundle, target: partial }, control),
     );

@@ -57,7 +57,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     },
     'history.rebuild': () =>
       tasks.run(
-        { kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancellable: true },
+        { kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancelable: true },
         (control) => core.supervisor.rebuild(control),
       ),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),

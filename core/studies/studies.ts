@@ -35,7 +35,7 @@ export class Studies {
   /** Status and iteration of each run at the last notice. */
   private readonly published = new Map<string, string>();
   /** Starts in progress, by sweep. */
-  private readonly starting = new Map<string, { cancelled: boolean; ended: Promise<unknown> }>();
+  private readonly starting = new Map<string, { canceled: boolean; ended: Promise<unknown> }>();
   private readonly labels: RunLabels;
   private readonly stops: (() => void)[];
   private closed = false;
@@ -96,8 +96,8 @@ export class Studies {
       );
     const earlier = this.starting.get(id);
     if (earlier) return void (await earlier.ended);
-    const job = { cancelled: false, ended: Promise.resolve() as Promise<unknown> };
-    const work = this.queueRuns(id, () => job.cancelled || this.closed);
+    const job = { canceled: false, ended: Promise.resolve() as Promise<unknown> };
+    const work = this.queueRuns(id, () => job.canceled || this.closed);
     job.ended = work.catch(() => {});
     this.starting.set(id, job);
     try {
@@ -113,7 +113,7 @@ export class Studies {
     const { queue, runs } = this.parts;
     const runIds = this.runIds(id);
     const job = this.starting.get(id);
-    if (job) job.cancelled = true;
+    if (job) job.canceled = true;
     await job?.ended;
     const queued = queue.list().filter((runId) => runIds.includes(runId));
     for (const runId of queued) queue.remove(runId);
@@ -183,13 +183,13 @@ export class Studies {
   }
 
   /** Queues the runs seed by seed, so that the points can be compared early. */
-  private async queueRuns(id: string, isCancelled: () => boolean): Promise<void> {
+  private async queueRuns(id: string, isCanceled: () => boolean): Promise<void> {
     const { studyFiles, queue, runs, supervisor } = this.parts;
     await supervisor.scanNow();
     const { seeds, points, config } = studyFiles.get(id);
     for (const seed of seeds) {
       for (const [index, point] of points.entries()) {
-        if (isCancelled()) return;
+        if (isCanceled()) return;
         const runId = studyRunId(id, index, seed);
         if (!this.stateOf(runId)) await runs.create({ config, set: { ...point.set, seed } }, runId);
         const status = this.stateOf(runId)?.status ?? 'created';

@@ -17,7 +17,7 @@ export type EvaluationProgress = z.infer<typeof progress>;
 export interface EvaluationProcess {
   /** Resolves when the policy is loaded and episodes start; rejects as `ended` does. */
   begun: Promise<void>;
-  /** Resolves with the result. Rejects with the trainer's own error, `evaluation_cancelled` after `cancel`, `trainer_unusable` or `trainer_failed`. */
+  /** Resolves with the result. Rejects with the trainer's own error, `evaluation_canceled` after `cancel`, `trainer_unusable` or `trainer_failed`. */
   ended: Promise<unknown>;
   cancel(): void;
 }
@@ -37,7 +37,7 @@ export function launchEvaluation(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let result: unknown;
-  let cancelled = false;
+  let canceled = false;
   let errors = '';
   let begin: () => void;
   const first = new Promise<void>((resolve) => {
@@ -66,8 +66,8 @@ export function launchEvaluation(
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);
       const ending = `The evaluation ended with ${signal ?? `status ${status}`}.`;
-      const unexplained = cancelled
-        ? new Failure('evaluation_cancelled', 'The evaluation was cancelled.', 'Start it again.')
+      const unexplained = canceled
+        ? new Failure('evaluation_canceled', 'The evaluation was canceled.', 'Start it again.')
         : new Failure('trainer_failed', ending, 'Start it again.');
       reject(parseTrainerError(errors) ?? unexplained);
     });
@@ -77,7 +77,7 @@ export function launchEvaluation(
     begun: Promise.race([first, ended.then(() => {})]),
     ended,
     cancel: () => {
-      cancelled = true;
+      canceled = true;
       endChild(child);
     },
   };

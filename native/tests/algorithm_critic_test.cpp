@@ -85,7 +85,7 @@ TEST_CASE("the value loss uses the larger error and has no gradient where that i
     CHECK(outcome.loss == doctest::Approx(0.25 * 0.7 * 0.7));
     CHECK(outcome.gradient == doctest::Approx(-0.35));
   }
-  SUBCASE("a value that moved further towards the return than the clip allows has no gradient") {
+  SUBCASE("a value that moved further toward the return than the clip allows has no gradient") {
     const auto outcome = value_outcome(1.9f, 1, 2, 0.5);
     CHECK(outcome.loss == doctest::Approx(0.25 * 0.5 * 0.5));
     CHECK(outcome.gradient == 0);

@@ -190,9 +190,9 @@ TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation name is used once, and canceli
   CHECK(error_code_of([&] { evaluate({.checkpoint = 1, .name = "once"}); }) == "evaluation_exists");
   const auto plan = plan_evaluation(run.path(), {.checkpoint = 1, .name = "given-up"});
   const auto cancel = [](int done, int) {
-    if (done > 0) throw Error("evaluation_cancelled", "given up", "start again");
+    if (done > 0) throw Error("evaluation_canceled", "given up", "start again");
   };
-  CHECK(error_code_of([&] { evaluate_checkpoint(run.path(), 1, plan, cancel); }) == "evaluation_cancelled");
+  CHECK(error_code_of([&] { evaluate_checkpoint(run.path(), 1, plan, cancel); }) == "evaluation_canceled");
   CHECK(files_in(run.path() / "evaluations") == before);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE_FIXTURE(TwoEnvironments,
         std::raise(SIGINT);
       }).join();
     });
-    CHECK(error_code_of([&] { evaluate_command(run.path(), request, true); }) == "evaluation_cancelled");
+    CHECK(error_code_of([&] { evaluate_command(run.path(), request, true); }) == "evaluation_canceled");
   }
   CHECK_FALSE(fs::exists(run.path() / "evaluations/mine.json"));
   const WatchedOutput output([] {});

@@ -31,7 +31,7 @@ struct ControlledRun {
       append_text(run.path() / "control.jsonl", json{{"v", 1}, {"id", command}, {"command", command}}.dump() + "\n");
   }
 
-  // Returns acknowledgements with + or - for accepted, and other events by type: "pause+ paused".
+  // Returns acknowledgments with + or - for accepted, and other events by type: "pause+ paused".
   std::string events() const {
     std::string text;
     std::istringstream lines(read_text(run.path() / "events.jsonl"));

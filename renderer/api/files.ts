@@ -23,7 +23,7 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Saves the files of an export, which the server then deletes. Returns a message with their location, or null if the user cancelled. */
+/** Saves the files of an export, which the server then deletes. Returns a message with their location, or null if the user canceled. */
 export async function saveExport(api: Api, { exportId, files }: MadeExport): Promise<string | null> {
   const saver = desktop();
   if (!saver) {
@@ -47,7 +47,7 @@ interface UploadOptions {
   progress: (share: number) => void;
 }
 
-/** Uploads a bundle: `chosen`, or a file from the system's dialog. Returns the server's id for it, or null if the user cancelled. */
+/** Uploads a bundle: `chosen`, or a file from the system's dialog. Returns the server's id for it, or null if the user canceled. */
 export async function uploadBundle(
   api: Api,
   chosen: File | null,

@@ -47,10 +47,10 @@ export function useExport(runId: string | null): Exporting {
         setState({ ...idle, result: { format, text: text ?? 'Not saved' } });
       } catch (cause) {
         const error = asFailure(cause).toApiError();
-        const cancelled = error.code === 'task_cancelled';
+        const canceled = error.code === 'task_canceled';
         setState(
-          cancelled
-            ? { ...idle, result: { format, text: 'Cancelled' } }
+          canceled
+            ? { ...idle, result: { format, text: 'Canceled' } }
             : { ...idle, problem: { format, error } },
         );
       }

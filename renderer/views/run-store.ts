@@ -214,9 +214,9 @@ export function withFile(files: RolloutFile[], file: RolloutFile): RolloutFile[]
   );
 }
 
-/** Inserts, replaces or, if it was cancelled, removes an evaluation. Order: newest first. */
+/** Inserts, replaces or, if it was canceled, removes an evaluation. Order: newest first. */
 export function withEvaluation(evaluations: Evaluation[], evaluation: Evaluation): Evaluation[] {
   const others = evaluations.filter(({ name }) => name !== evaluation.name);
-  if (evaluation.state === 'cancelled') return others;
+  if (evaluation.state === 'canceled') return others;
   return [...others, evaluation].sort((a, b) => b.time - a.time);
 }

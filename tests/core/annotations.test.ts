@@ -456,7 +456,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     },
   );
 
-  test('adopting reports progress, and cancelling it leaves nothing', async () => {
+  test('adopting reports progress, and canceling it leaves nothing', async () => {
     const elsewhere = join(world.folder, 'large');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true, preserveTimestamps: true });
     mkdirSync(join(elsewhere, 'rollouts'));
@@ -510,7 +510,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       expect(await adopting.kill('SIGINT')).toMatchObject({
         status: 1,
         output: '',
-        errors: expect.stringContaining('task_cancelled'),
+        errors: expect.stringContaining('task_canceled'),
       });
       expect(readdirSync(runs)).toEqual(before);
     } finally {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-trap/calibration.ts';
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
-import { readLabelledRuns, readPoints } from '../../core/echo-trap/labelled-runs.ts';
+import { readLabeledRuns, readPoints } from '../../core/echo-trap/labeled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type EvaluatedRun, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
@@ -157,7 +157,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
   let folder: string;
   beforeEach(() => {
     world = new World();
-    folder = mkdtempSync(join(tmpdir(), 'starpo-labelled-'));
+    folder = mkdtempSync(join(tmpdir(), 'starpo-labeled-'));
   });
   afterEach(async () => {
     await world.close();
@@ -214,7 +214,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       expect(held_out[method]).toMatchObject({ runs: 3, recall: expect.any(Number) });
     expect(held_out.by_environment.sokoban.ours).toMatchObject({ runs: 2, collapsed: 0, recall: null });
     expect(Object.keys(held_out.by_algorithm)).toEqual(['StarPO (GRPO)', 'StarPO-S (PPO)']);
-    // Labelled by the collapse rule.
+    // Labeled by the collapse rule.
     expect(tuning.ours).toMatchObject({ runs: 1, collapsed: 1, recall: 1 });
     const table = await run(folder);
     expect(table).toMatchObject({ status: 0, errors: '' });
@@ -317,7 +317,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const { status, errors } = await run(folder);
     expect(status).toBe(2);
     expect(errors).toMatch(words);
-    expect(errors).toMatch(/hint: A label.json contains[\s\S]*labelled_run_invalid/);
+    expect(errors).toMatch(/hint: A label.json contains[\s\S]*labeled_run_invalid/);
   });
 
   test('rejects a run with an invalid run.json or journal', async () => {
@@ -327,7 +327,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       expect(await run(folder), text).toMatchObject({
         status: 2,
         errors: expect.stringMatching(
-          /run\.json: [\s\S]*hint: Restore the run.json[\s\S]*labelled_run_invalid/,
+          /run\.json: [\s\S]*hint: Restore the run.json[\s\S]*labeled_run_invalid/,
         ),
       });
     }
@@ -337,7 +337,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     writeFileSync(join(folder, 'a/events.jsonl.zst'), 'not packed');
     expect(await run(folder)).toMatchObject({
       status: 2,
-      errors: expect.stringMatching(/events\.jsonl\.zst: [\s\S]*labelled_run_invalid/),
+      errors: expect.stringMatching(/events\.jsonl\.zst: [\s\S]*labeled_run_invalid/),
     });
   });
 
@@ -369,7 +369,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(await run(folder)).toMatchObject({
       status: 2,
       output: '',
-      errors: expect.stringMatching(/2 runs skipped: too short[\s\S]*labelled_runs_missing/),
+      errors: expect.stringMatching(/2 runs skipped: too short[\s\S]*labeled_runs_missing/),
     });
   });
 
@@ -441,7 +441,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     expect(restarted.annotations.alerts('fell')).toEqual(expect.arrayContaining(alerts));
   });
 
-  test('fits thresholds to labelled runs and stores them where monitors read them', async () => {
+  test('fits thresholds to labeled runs and stores them where monitors read them', async () => {
     put('tuning/a', 'template');
     put('tuning/b', 'healthy', { seed: 2 });
     put('tuning/c', 'locked', { seed: 3 });
@@ -498,7 +498,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       put(`tuning/${preset}-fell`, i === 1 ? 'chaos' : 'template', { preset, seed: i });
       put(`tuning/${preset}-held`, 'healthy', { preset, seed: i + 10 });
     }
-    const { runs } = readLabelledRuns(join(folder, 'tuning'));
+    const { runs } = readLabeledRuns(join(folder, 'tuning'));
     expect(new Set(runs.map(({ settings }) => settings)).size).toBe(3);
     // Compute the same with separate monitors.
     const judgedApart = runs.flatMap((run) => {
@@ -518,23 +518,23 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     for (const preset of presets.slice(1)) rmSync(join(folder, `tuning/${preset}-fell`), { recursive: true });
     expect(await run(folder, '--cross-validate')).toMatchObject({
       status: 2,
-      errors: expect.stringMatching(/Cross-validation needs[\s\S]*labelled_runs_missing/),
+      errors: expect.stringMatching(/Cross-validation needs[\s\S]*labeled_runs_missing/),
     });
   });
 
   test('reports invalid input', async () => {
     expect(await run(join(folder, 'none'))).toMatchObject({
       status: 2,
-      errors: expect.stringContaining('labelled_runs_missing'),
+      errors: expect.stringContaining('labeled_runs_missing'),
     });
     const damaged = put('a', 'healthy');
     writeFileSync(join(damaged, 'label.json'), '{"collapsed":"soon"}');
     expect(await run(folder)).toMatchObject({
       status: 2,
-      errors: expect.stringMatching(/label.json: collapsed[\s\S]*labelled_run_invalid/),
+      errors: expect.stringMatching(/label.json: collapsed[\s\S]*labeled_run_invalid/),
     });
     writeFileSync(fittedFile(world.home), '{"version":2}');
-    expect(await run(folder)).toMatchObject({ status: 2, errors: expect.stringContaining('labelled_run') });
+    expect(await run(folder)).toMatchObject({ status: 2, errors: expect.stringContaining('labeled_run') });
     rmSync(join(damaged, 'label.json'));
     expect(await run(folder)).toMatchObject({
       status: 2,
@@ -592,7 +592,7 @@ describe('the collapse rule', () => {
     ).toEqual({ collapsed: null, kind: 'healthy' });
   });
 
-  test('uses evaluations if there are enough, so that hard levels are not labelled as collapse', () => {
+  test('uses evaluations if there are enough, so that hard levels are not labeled as collapse', () => {
     expect(
       labelRun(
         run(dip, () => 0.6),
@@ -628,7 +628,7 @@ describe('the collapse rule', () => {
 
 test('the recorded runs are readable, and their labels follow the collapse rule', () => {
   for (const part of ['tuning', 'held-out']) {
-    const read = readLabelledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part));
+    const read = readLabeledRuns(join(import.meta.dirname, '../../benchmarks/echo-trap', part));
     expect(read).toMatchObject({ skipped: [], unreadableLines: {} });
     for (const run of read.runs) {
       const { rollout } = run.config as RunConfig;

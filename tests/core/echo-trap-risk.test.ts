@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { type Reading, strengthOf } from '../../core/echo-trap/detector.ts';
 import { fitWeights, ourAlarms } from '../../core/echo-trap/fit.ts';
-import type { LabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import type { LabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { type Example, fitRidge } from '../../core/echo-trap/ridge.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
@@ -220,8 +220,8 @@ describe('ridge regression of the weights', () => {
   });
 });
 
-describe('weights fitted to labelled runs', () => {
-  const labelled = (outcome: Outcome, seed: number): LabelledRun => ({
+describe('weights fitted to labeled runs', () => {
+  const labeled = (outcome: Outcome, seed: number): LabeledRun => ({
     name: `${outcome}-${seed}`,
     config: baseConfig,
     points: seriesOf(outcome, { seed }),
@@ -233,8 +233,8 @@ describe('weights fitted to labelled runs', () => {
   });
 
   test('keep step size below a warning, even if runs differ in nothing else', () => {
-    const given = (rate: number, collapsed: number | null, seed: number): LabelledRun => {
-      const run = labelled('healthy', seed);
+    const given = (rate: number, collapsed: number | null, seed: number): LabeledRun => {
+      const run = labeled('healthy', seed);
       const points = run.points.map(({ iteration, metrics }) => ({
         iteration,
         metrics: { ...metrics, 'actor/learning_rate': rate },
@@ -248,13 +248,13 @@ describe('weights fitted to labelled runs', () => {
   test('predict runs outside the fitted set', () => {
     const outcomes: Outcome[] = ['template', 'chaos', 'healthy', 'locked', 'solved'];
     const thresholds = fitWeights(
-      [1, 2].flatMap((seed) => outcomes.map((outcome) => labelled(outcome, seed))),
+      [1, 2].flatMap((seed) => outcomes.map((outcome) => labeled(outcome, seed))),
       shippedThresholds,
     );
     expect(Object.values(thresholds.weights).every((point) => point >= 0)).toBe(true);
     for (const seed of [7, 8, 9])
       for (const outcome of outcomes) {
-        const alarms = ourAlarms(labelled(outcome, seed), thresholds);
+        const alarms = ourAlarms(labeled(outcome, seed), thresholds);
         if (outcome === 'template' || outcome === 'chaos') {
           expect(alarms.length, outcome).toBeGreaterThan(0);
           expect(alarms[0], outcome).toBeGreaterThanOrEqual(40);
@@ -264,9 +264,9 @@ describe('weights fitted to labelled runs', () => {
   });
 
   test('need both healthy and collapsed runs', () => {
-    for (const runs of [[labelled('healthy', 1)], [labelled('template', 1)], []])
+    for (const runs of [[labeled('healthy', 1)], [labeled('template', 1)], []])
       expect(() => fitWeights(runs, shippedThresholds)).toThrow(
-        expect.objectContaining({ code: 'labelled_runs_missing' }),
+        expect.objectContaining({ code: 'labeled_runs_missing' }),
       );
   });
 });

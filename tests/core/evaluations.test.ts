@@ -175,7 +175,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     expect((await core.evaluations.list(id)).map(({ name }) => name)).not.toContain('same');
   });
 
-  test('a run is evaluated during training, one evaluation at a time, and an evaluation can be cancelled', async () => {
+  test('a run is evaluated during training, one evaluation at a time, and an evaluation can be canceled', async () => {
     const set = { ...small, iterations: 100_000, 'evaluation.every': 0, 'checkpoint.every': 1 };
     const id = await core.runs.create({ preset: 'starter-bandit', set });
     await core.runs.start(id);
@@ -189,7 +189,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
       code: 'evaluation_active',
     });
     await core.evaluations.cancel(id, 'long');
-    expect((await ended).state).toBe('cancelled');
+    expect((await ended).state).toBe('canceled');
     expect((await core.evaluations.list(id)).map(({ name }) => name)).toEqual(['beside']);
     expect(readdirSync(join(core.runs.folder(id), 'evaluations')).toSorted()).toEqual([
       'beside.index.json',
@@ -209,7 +209,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   const expectGivenUp = async (long: Child) => {
     expect(await long.kill('SIGINT')).toMatchObject({
       status: 1,
-      errors: expect.stringContaining('evaluation_cancelled'),
+      errors: expect.stringContaining('evaluation_canceled'),
     });
     const files = readdirSync(join(core.runs.folder(runId), 'evaluations'));
     expect(files.filter((name) => name.includes('long') || name.startsWith('.'))).toEqual([]);
@@ -218,7 +218,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   test('no evaluation starts during shutdown', async () => {
     await core.evaluations.close();
     const late = core.evaluations.start(runId, { checkpoint: 1, name: 'late' });
-    await expect(late).rejects.toMatchObject({ code: 'evaluation_cancelled' });
+    await expect(late).rejects.toMatchObject({ code: 'evaluation_canceled' });
     await core.dispose();
     core = await createCore({ home: world.home, resources, trainerPath: trainer });
   });
@@ -278,7 +278,7 @@ describe('an evaluation that is loading its model', { timeout: 120_000 }, () => 
     await world.close();
   });
 
-  test('is a task that can be cancelled, also by Ctrl-C', async () => {
+  test('is a task that can be canceled, also by Ctrl-C', async () => {
     vi.stubEnv('FAKE_TRAINER_LOADING_HOLD', '1');
     world.run('one', [journal.started(0)]);
     const studio = await world.studio();
@@ -293,19 +293,19 @@ describe('an evaluation that is loading its model', { timeout: 120_000 }, () => 
       });
     const started = taskIn('running');
     const starting = client.call('evaluations.start', { runId: 'one', checkpoint: 20, name: 'first' });
-    const given = expect(starting).rejects.toMatchObject({ code: 'evaluation_cancelled' });
+    const given = expect(starting).rejects.toMatchObject({ code: 'evaluation_canceled' });
     const { id: taskId } = await started;
     expect(await client.call('tasks.list', {})).toMatchObject([{ id: taskId, runId: 'one' }]);
     await client.call('tasks.cancel', { taskId });
     await given;
 
-    const [again, ended] = [taskIn('running'), taskIn('cancelled')];
+    const [again, ended] = [taskIn('running'), taskIn('canceled')];
     const command = starpo(['evaluate', 'one', '--checkpoint', '20'], world.environment());
     await again;
     expect(await command.kill('SIGINT')).toMatchObject({
       status: 1,
       output: '',
-      errors: expect.stringContaining('evaluation_cancelled'),
+      errors: expect.stringContaining('evaluation_canceled'),
     });
     await ended;
     expect(await client.call('tasks.list', {})).toEqual([]);

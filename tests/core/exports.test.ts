@@ -216,12 +216,12 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
   });
 
-  test('an export is a task that can be cancelled', async () => {
+  test('an export is a task that can be canceled', async () => {
     const before = readdirSync(join(world.home, 'exports'));
     const making = core.exports.make({ of: { runId }, format: 'parquet' });
     const [task] = core.tasks.list();
-    expect(task).toMatchObject({ kind: 'export', runId, cancellable: true });
-    const given = expect(making).rejects.toMatchObject({ code: 'task_cancelled' });
+    expect(task).toMatchObject({ kind: 'export', runId, cancelable: true });
+    const given = expect(making).rejects.toMatchObject({ code: 'task_canceled' });
     await core.tasks.cancel(task!.id);
     await given;
     expect(readdirSync(join(world.home, 'exports'))).toEqual(before);

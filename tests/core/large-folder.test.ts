@@ -34,7 +34,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     client.on('run', ({ id }) => published.add(id));
     // The server starts before ingestion ends, and a requested run is ingested first.
     const early = await client.call('tasks.list', {});
-    expect(early).toMatchObject([{ kind: 'ingest', state: 'running', cancellable: false }]);
+    expect(early).toMatchObject([{ kind: 'ingest', state: 'running', cancelable: false }]);
     expect((await client.call('runs.list', {})).length).toBeLessThan(1001);
     const { summary } = await client.call('runs.get', { runId: 'ten-hours' });
     expect(summary).toMatchObject({ status: 'completed', iteration: tenHours.iterations });
@@ -63,7 +63,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     const rebuilt = client.call('history.rebuild', {});
     rebuilt.catch(() => {});
     await client.call('tasks.cancel', { taskId: await started });
-    await expect(rebuilt).rejects.toMatchObject({ code: 'task_cancelled' });
+    await expect(rebuilt).rejects.toMatchObject({ code: 'task_canceled' });
     expect(await client.call('tasks.list', {})).toEqual([]);
     expect(await client.call('runs.list', {})).toHaveLength(300);
     await expect(client.call('tasks.cancel', { taskId: 'x' })).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     const runs = 300;
     for (let index = 0; index < runs; index++) writeRun(world.home, `run-${index}`, brief);
     const startRebuild = () => starpo(['history', 'rebuild'], world.environment());
-    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
+    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_canceled') };
     const studio = await world.studio();
     const client = createClient(await studio.open());
     await client.call('history.ready', {});
@@ -83,7 +83,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
       new Promise<void>((resolve) => {
         client.on('task', (task) => task.kind === 'rebuild' && task.state === state && resolve());
       });
-    const [started, ended] = [taskIn('running'), taskIn('cancelled')];
+    const [started, ended] = [taskIn('running'), taskIn('canceled')];
     // The rebuild waits for its cancellation.
     const { rebuild } = Supervisor.prototype;
     const waiting = vi.spyOn(Supervisor.prototype, 'rebuild').mockImplementation(async function (

@@ -212,7 +212,7 @@ describe('the run library', { timeout: 120_000 }, () => {
     const { bytes } = await call['runs.clean']({ runIds: ['one', 'two'], ...parts });
     stop();
     expect(bytes).toBe(freeable.checkpoints / 2);
-    expect(published[0]).toMatchObject({ kind: 'clean', runId: null, cancellable: true, state: 'running' });
+    expect(published[0]).toMatchObject({ kind: 'clean', runId: null, cancelable: true, state: 'running' });
     expect(published.at(-1)).toMatchObject({ done: expect.any(Number), total: 200 });
     expect(await core.checkpoints.list('two')).toHaveLength(5);
     await call['runs.clean']({ runIds: ['two'], ...parts });
@@ -380,7 +380,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       });
       const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
       await core.tasks.cancel((await started).id);
-      await expect(packing).rejects.toMatchObject({ code: 'task_cancelled' });
+      await expect(packing).rejects.toMatchObject({ code: 'task_canceled' });
       await call['bundles.drop']({ file });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_unknown' });
       for (const folder of ['exchange', 'exports']) expect(readdirSync(join(world.home, folder))).toEqual([]);
@@ -403,7 +403,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       new Promise<void>((resolve) => {
         client.on('task', (task) => task.kind === 'export_bundle' && task.state === state && resolve());
       });
-    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_cancelled') };
+    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_canceled') };
 
     test('cancels an export before core has started, and leaves no file', async () => {
       await core.dispose();
@@ -422,7 +422,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       const studio = await world.studio();
       const client = createClient(await studio.open());
       const started = untilTask(client, 'running');
-      const ended = untilTask(client, 'cancelled');
+      const ended = untilTask(client, 'canceled');
       const packing = starpo(['bundle', 'export', 'one', join(world.folder, 'one.zip')], world.environment());
       await started;
       expect(await packing.kill('SIGTERM')).toMatchObject(canceled);

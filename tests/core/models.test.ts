@@ -197,7 +197,7 @@ describe('models', () => {
       const early = client.call('models.discard', { repository: hub.repository });
       await expect(early).rejects.toMatchObject({ code: 'download_active' });
       await client.call('tasks.cancel', { taskId: id });
-      expect(await ended).toMatchObject({ state: 'cancelled' });
+      expect(await ended).toMatchObject({ state: 'canceled' });
       const { downloads } = await client.call('models.list', {});
       const total = Object.values(hub.files).reduce((sum, { length }) => sum + length, 0);
       expect(downloads).toMatchObject([{ repository: hub.repository, total, taskId: null }]);

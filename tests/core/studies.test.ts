@@ -112,7 +112,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     });
   });
 
-  test('is cancelled and resumed with its failed, stopped and deleted runs', async () => {
+  test('is canceled and resumed with its failed, stopped and deleted runs', async () => {
     vi.stubEnv('FAKE_TRAINER_HOLD', '1');
     const core = await workingCore();
     const { id } = await createHandlers(core)['studies.create']({ ...definition, start: true });
@@ -320,7 +320,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     expect(markdownTable(studyTable(await second.studies.get(id)))).toMatch(
       /\| 2 of 3 \(20\.8 % to 93\.9 %\), from iter/,
     );
-    // A resumed run is labelled again.
+    // A resumed run is labeled again.
     appendFileSync(
       join(world.home, 'runs', `${id}-p1-s3`, 'events.jsonl'),
       `${journal.started(402)}\n${journal.iteration(403, 401)}\n`,
@@ -357,7 +357,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     expect(words([1, 2, 3, 4, 5, 60])).toBe('from iterations between 1 and 60');
   });
 
-  test('is created, listed, started, cancelled and deleted in the CLI', async () => {
+  test('is created, listed, started, canceled and deleted in the CLI', async () => {
     const run = (...args: string[]) => starpo(['sweep', ...args], world.environment()).finished;
     const file = join(world.folder, 'study.json');
     writeFileSync(file, JSON.stringify({ ...definition, sets: {} }));

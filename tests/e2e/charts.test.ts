@@ -4,12 +4,12 @@ import { zstdDecompressSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { root } from '../../scripts/lib/process.mjs';
 import { violations } from './axe.ts';
 import { type Studio, startStudio, type Visitor, visit } from './studio.ts';
 
-/** Real journals from the labelled runs of the Echo Trap. */
+/** Real journals from the labeled runs of the Echo Trap. */
 const runs = ['lake-grpo-5e-4-seed-1', 'lake-ppo-5e-4-seed-1'];
 
 let studio: Studio;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     const to = join(studio.home, 'runs', run);
     mkdirSync(to, { recursive: true });
     writeFileSync(join(to, 'events.jsonl'), zstdDecompressSync(readFileSync(join(from, 'events.jsonl.zst'))));
-    writeFileSync(join(to, 'run.json'), JSON.stringify(readLabelledRun(from)!.config));
+    writeFileSync(join(to, 'run.json'), JSON.stringify(readLabeledRun(from)!.config));
   }
 });
 afterEach(async ({ task }) => {

@@ -92,7 +92,7 @@ test('the desktop app notifies about the end of training without a window, and a
   await (await opened).waitForURL(new RegExp(`#/run/${basename(folder!)}$`));
 });
 
-test('the restart into another data folder asks about active runs and can be cancelled', async () => {
+test('the restart into another data folder asks about active runs and can be canceled', async () => {
   const environment = { ...waiting, STARPO_HOME: '', XDG_DATA_HOME: home };
   const disk = join(home, 'disk');
   mkdirSync(disk);
@@ -114,7 +114,7 @@ test('the restart into another data folder asks about active runs and can be can
     /"message":"A run is training.","buttons":\["Keep training","Stop after a checkpoint","Cancel"\]/,
   );
 
-  // The restart was cancelled, so closing the window doesn't restart.
+  // The restart was canceled, so closing the window doesn't restart.
   act({ message: 1, close: true });
   expect(await ended).toBe(0);
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLabelledRun } from '../../core/echo-trap/labelled-runs.ts';
+import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
 import { isAlarm } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import { root } from '../../scripts/lib/process.mjs';
@@ -10,8 +10,8 @@ import { Served } from '../renderer/screens/studio.ts';
 import { chromiumPath, collectComplaints, screenshots } from './studio.ts';
 
 /** Metrics of a recorded run that collapsed. A fake trainer replays them and waits at the iterations below. */
-const recorded = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-seed-1'))!;
-const rescued = readLabelledRun(join(root, 'benchmarks/echo-trap/tuning/lake-starpo-s-1e-4-seed-1'))!;
+const recorded = readLabeledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-seed-1'))!;
+const rescued = readLabeledRun(join(root, 'benchmarks/echo-trap/tuning/lake-starpo-s-1e-4-seed-1'))!;
 const preset = 'starter-frozen-lake-trap';
 
 let studio: Served;

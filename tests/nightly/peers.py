@@ -1,7 +1,7 @@
 """Runs Hugging Face's transformers on a model folder for tests/nightly/peers.ts. Reads one JSON value from stdin and prints one.
 
 peers.py score MODEL_DIR       [[id, ...], ...] -> {"float64": per sequence {"logprobs": [...], "entropies": [...]} for every id but the first, at temperature 1; "float32": the same}
-peers.py tokenize MODEL_DIR    ["text", ...] -> ids per text, with special tokens recognised and none added
+peers.py tokenize MODEL_DIR    ["text", ...] -> ids per text, with special tokens recognized and none added
 peers.py versions ANY          package versions"""
 
 import json
@@ -31,7 +31,7 @@ def score_in(dtype, folder, sequences):
 
 
 def tokenize(folder):
-    # AutoTokenizer would use Qwen2's class and its normalisation for every Qwen2 model, whatever tokenizer.json says.
+    # AutoTokenizer would use Qwen2's class and its normalization for every Qwen2 model, whatever tokenizer.json says.
     with open(f"{folder}/tokenizer_config.json") as file:
         kind = getattr(transformers, json.load(file)["tokenizer_class"])
     tokenizer = kind.from_pretrained(folder, local_files_only=True)

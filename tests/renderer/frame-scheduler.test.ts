@@ -101,7 +101,7 @@ test('slow painting reduces the tasks per frame', () => {
   expect(drawn).toBe(8);
 });
 
-test('a cancelled task does not run', () => {
+test('a canceled task does not run', () => {
   const { requested, scheduler } = manualScheduler();
   let ran = false;
   const task = () => {

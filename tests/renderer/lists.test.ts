@@ -254,13 +254,13 @@ describe('episode files', () => {
   });
 });
 
-test('an evaluation replaces the one with its name, and disappears when cancelled', () => {
+test('an evaluation replaces the one with its name, and disappears when canceled', () => {
   const first = evaluationOf({ name: 'a', time: 1 });
   const second = evaluationOf({ name: 'b', time: 2 });
   const both = withEvaluation([first], second);
   expect(both).toEqual([second, first]);
   expect(withEvaluation(both, { ...first, done: 3 })).toEqual([second, { ...first, done: 3 }]);
-  expect(withEvaluation(both, { ...second, state: 'cancelled' })).toEqual([first]);
+  expect(withEvaluation(both, { ...second, state: 'canceled' })).toEqual([first]);
 });
 
 test('settings of an evaluation are parsed from one line', () => {

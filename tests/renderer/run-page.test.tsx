@@ -266,7 +266,7 @@ test('the run page shows low disk space and alerts', async () => {
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
 });
 
-test('freeing disk space shows progress and stops when cancelled', async () => {
+test('freeing disk space shows progress and stops when canceled', async () => {
   const world = new World();
   template.copyRunsTo(world);
   const folder = (runId: string) => join(world.home, 'runs', runId);

@@ -87,7 +87,7 @@ test('the table counts collapsed runs if runs are long enough', async () => {
   ).toBeDefined();
 });
 
-test('a sweep is cancelled, and deleted with or without its runs', async () => {
+test('a sweep is canceled, and deleted with or without its runs', async () => {
   vi.stubEnv('FAKE_TRAINER_HOLD', '1');
   page = await Page.start(undefined, undefined, { worksQueue: true });
   const id = await page.core.studies.create(wish);

@@ -4,7 +4,7 @@ import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure, fileReason } from '../../contract/failure.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
-import { asTask, cancellable } from '../cancellable.ts';
+import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
@@ -17,7 +17,7 @@ export async function exportBundle(
   path: string,
   { home, checkpoints, episodes }: BundleFlags,
 ): Promise<void> {
-  await cancellable(`Packing ${named}`, async (context) => {
+  await cancelable(`Packing ${named}`, async (context) => {
     const target = await open(path, 'wx').catch((error) => {
       throw unwritable(path, error);
     });
@@ -48,7 +48,7 @@ export async function importBundle(path: string, { home }: { home?: string }): P
   await stat(path).catch((error) => {
     throw unreadable(path, error);
   });
-  const { runId } = await cancellable(`Importing ${path}`, (context) => {
+  const { runId } = await cancelable(`Importing ${path}`, (context) => {
     const { signal } = context;
     const upload = async (client: Client) => {
       const { file, path: at } = await client.call('bundles.begin', {});

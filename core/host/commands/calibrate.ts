@@ -13,11 +13,11 @@ import { crossValidate, evaluateAll, fitWeights, ourAlarms, withStepSizes } from
 import {
   foldersIn,
   isRunFolder,
-  type LabelledRun,
-  type LabelledRuns,
-  readLabelledRuns,
+  type LabeledRun,
+  type LabeledRuns,
+  readLabeledRuns,
   skippedInWords,
-} from '../../echo-trap/labelled-runs.ts';
+} from '../../echo-trap/labeled-runs.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../echo-trap/rivals.ts';
 import { type Score, scoreOf } from '../../echo-trap/score.ts';
 import { shippedThresholds } from '../../echo-trap/thresholds.ts';
@@ -40,10 +40,10 @@ interface Part extends Scores {
   by_algorithm: Record<string, Scores>;
 }
 
-/** Labelled runs bundled with the app. */
+/** Labeled runs bundled with the app. */
 const bundledRuns = join(defaultResources, '../benchmarks/echo-trap');
 
-/** Scores our detectors and two other methods on labelled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
+/** Scores our detectors and two other methods on labeled runs. With `fit`, fits the thresholds to the tuning runs first and saves them. */
 export function calibrate(folder: string = bundledRuns, options: CalibrateOptions): void {
   const { home, json, fit, chart } = options;
   const parts = readParts(folder);
@@ -52,7 +52,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
   const tuning = (parts.tuning ?? parts.all)?.runs ?? [];
   if (fits && tuning.length === 0)
     throw new Failure(
-      'labelled_runs_missing',
+      'labeled_runs_missing',
       `${folder} has a folder \`held-out\` but no folder \`tuning\`.`,
       'Put the runs to fit to into `tuning`; runs in `held-out` only score the result.',
     );
@@ -60,7 +60,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
   if (fit) writeCalibration(dataFolder(home), fitted(tuning));
   const leftOut = options.crossValidate ? validated(tuning) : null;
   const calibration = readCalibration(dataFolder(home));
-  const there = Object.entries(parts) as [PartName, LabelledRuns][];
+  const there = Object.entries(parts) as [PartName, LabeledRuns][];
   if (chart)
     writeChart(
       chart,
@@ -90,7 +90,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
 
 /** `all` is a folder without parts; thresholds can be fitted to it too. */
 type PartName = 'held_out' | 'tuning' | 'all';
-type Parts = Partial<Record<PartName, LabelledRuns>>;
+type Parts = Partial<Record<PartName, LabeledRuns>>;
 
 const titles: Record<PartName, string> = {
   held_out: 'Held-out runs (not used for fitting)',
@@ -104,11 +104,11 @@ function readParts(folder: string): Parts {
   const [heldOut, tuning] = [there.includes('held-out'), there.includes('tuning')];
   if (heldOut || tuning)
     return {
-      ...(heldOut && { held_out: readLabelledRuns(join(folder, 'held-out')) }),
-      ...(tuning && { tuning: readLabelledRuns(join(folder, 'tuning')) }),
+      ...(heldOut && { held_out: readLabeledRuns(join(folder, 'held-out')) }),
+      ...(tuning && { tuning: readLabeledRuns(join(folder, 'tuning')) }),
     };
   const isDataFolder = there.includes('runs') && !there.some((name) => isRunFolder(join(folder, name)));
-  return { all: readLabelledRuns(isDataFolder ? runsFolder(folder) : folder) };
+  return { all: readLabeledRuns(isDataFolder ? runsFolder(folder) : folder) };
 }
 
 function warnOfSkipped(parts: Parts): void {
@@ -136,7 +136,7 @@ function unread(parts: Parts) {
 }
 
 /** Fits from the shipped thresholds, so that an earlier fit has no influence. */
-function fitted(runs: readonly LabelledRun[]): Calibration {
+function fitted(runs: readonly LabeledRun[]): Calibration {
   const thresholds = fitWeights(runs, withStepSizes(runs, shippedThresholds));
   const models = modelsOf(runs);
   return {
@@ -145,13 +145,13 @@ function fitted(runs: readonly LabelledRun[]): Calibration {
       source: 'fitted',
       models,
       runs: runs.length,
-      note: 'Fitted to your labelled runs. Other models and environments may need other thresholds.',
+      note: 'Fitted to your labeled runs. Other models and environments may need other thresholds.',
     },
   };
 }
 
 /** Lists each model with its environments. A fork doesn't record its model: it counts as the only known model, or as unknown if no known model covers its environment. */
-function modelsOf(runs: readonly LabelledRun[]): string[] {
+function modelsOf(runs: readonly LabeledRun[]): string[] {
   const known = new Set(runs.flatMap(({ config }) => modelOf(config) ?? []));
   const only = known.size === 1 ? [...known][0]! : null;
   const all = runs.map(({ config, environment }) => ({ model: modelOf(config) ?? only, environment }));
@@ -162,8 +162,8 @@ function modelsOf(runs: readonly LabelledRun[]): string[] {
   ].sort();
 }
 
-/** Throws `labelled_runs_missing` if one setting holds all collapsed runs, or all others. */
-function validated(runs: readonly LabelledRun[]): Score {
+/** Throws `labeled_runs_missing` if one setting holds all collapsed runs, or all others. */
+function validated(runs: readonly LabeledRun[]): Score {
   const isWatched = process.stderr.isTTY;
   const score = crossValidate(
     runs,
@@ -173,14 +173,14 @@ function validated(runs: readonly LabelledRun[]): Score {
   if (isWatched) process.stderr.write('\n');
   if (score) return score;
   throw new Failure(
-    'labelled_runs_missing',
+    'labeled_runs_missing',
     'Cross-validation needs collapsed and healthy runs in at least two settings each.',
     'Add runs (to `tuning` if it exists) until two settings have collapsed runs and two have healthy runs.',
   );
 }
 
 /** Step length differs between models, but a fit treats all runs as one model. */
-function warnOfModels(runs: readonly LabelledRun[]): void {
+function warnOfModels(runs: readonly LabeledRun[]): void {
   const models = [...new Set(runs.flatMap(({ config }) => modelOf(config) ?? []))].sort();
   if (models.length > 1)
     process.stderr.write(
@@ -194,13 +194,13 @@ function modelOf(config: unknown): string | null {
   return typeof model === 'string' && model !== '' && !run ? basename(model) : null;
 }
 
-const evaluateMethods = (runs: readonly LabelledRun[], { thresholds }: Calibration) => ({
+const evaluateMethods = (runs: readonly LabeledRun[], { thresholds }: Calibration) => ({
   ours: evaluateAll(runs, (run) => ourAlarms(run, thresholds)),
   ragen2: evaluateAll(runs, ({ points }) => ragen2Alarms(points)),
   rlwatch: evaluateAll(runs, ({ points }) => rlwatchAlarms(points)),
 });
 
-function writeChart(file: string, runs: readonly LabelledRun[], calibration: Calibration): void {
+function writeChart(file: string, runs: readonly LabeledRun[], calibration: Calibration): void {
   const { ours, ragen2, rlwatch } = evaluateMethods(runs, calibration);
   const rows = runs.map((run, i) => ({
     run,
@@ -212,7 +212,7 @@ function writeChart(file: string, runs: readonly LabelledRun[], calibration: Cal
     },
   }));
   try {
-    writeFileSync(resolve(file), alarmChart(rows, `Alarms in ${runs.length} labelled runs`));
+    writeFileSync(resolve(file), alarmChart(rows, `Alarms in ${runs.length} labeled runs`));
   } catch (error) {
     throw new Failure(
       'file_not_written',
@@ -222,9 +222,9 @@ function writeChart(file: string, runs: readonly LabelledRun[], calibration: Cal
   }
 }
 
-function scorePart(runs: readonly LabelledRun[], calibration: Calibration): Part {
+function scorePart(runs: readonly LabeledRun[], calibration: Calibration): Part {
   const all = evaluateMethods(runs, calibration);
-  const scores = (among: (run: LabelledRun) => boolean): Scores => {
+  const scores = (among: (run: LabeledRun) => boolean): Scores => {
     const of = (method: Method) => scoreOf(all[method].filter((_, i) => among(runs[i]!)));
     return { ours: of('ours'), ragen2: of('ragen2'), rlwatch: of('rlwatch') };
   };

@@ -2,7 +2,7 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
-import { asTask, cancellable, type TaskContext } from '../cancellable.ts';
+import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { percent, print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { acrossHosts, withStudio } from './with-client.ts';
@@ -45,7 +45,7 @@ export async function evaluate(named: string, { home, json, ...options }: Evalua
     signal.addEventListener('abort', cancel);
     return ended.result(name);
   };
-  const { failure, ...evaluation } = await cancellable(`Evaluating ${named}`, (context) =>
+  const { failure, ...evaluation } = await cancelable(`Evaluating ${named}`, (context) =>
     withStudio({ home, endpoint: { port: 0 } }, (studio) =>
       acrossHosts(studio, (client) => play(client, context)),
     ),

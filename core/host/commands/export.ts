@@ -6,7 +6,7 @@ import type { ExportFormat, ExportSource, MadeExport } from '../../contract/cont
 import { Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
-import { asTask, cancellable } from '../cancellable.ts';
+import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { findStudy, resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
@@ -29,7 +29,7 @@ export async function exportRun(named: string, options: Options): Promise<void> 
   if (live) return exportLive(named, options);
   if (out === undefined && !texts.includes(format))
     throw usage(`The format ${format} needs an output folder.`, 'Set it with --out FOLDER.');
-  const written = await cancellable(`Exporting ${named}`, (context) => {
+  const written = await cancelable(`Exporting ${named}`, (context) => {
     const write = async (client: Client) => {
       const of = await sourceOf(client, named, checkpoint);
       const runId = 'runId' in of ? of.runId : null;

@@ -6,14 +6,14 @@ import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { RunMonitors } from '../../history/run-monitors.ts';
-import { asTask, cancellable, type TaskContext } from '../cancellable.ts';
+import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 
-/** Rebuilds the run history here or on the host and prints a report. Cancelling leaves the old history intact. Throws `history_in_use`. */
+/** Rebuilds the run history here or on the host and prints a report. Canceling leaves the old history intact. Throws `history_in_use`. */
 export async function rebuild({ home, json }: { home?: string; json?: boolean }): Promise<void> {
   const folder = dataFolder(home);
-  const { replaced, report } = await cancellable('Rebuilding the run history', async (context) => ({
+  const { replaced, report } = await cancelable('Rebuilding the run history', async (context) => ({
     replaced: dropDamagedHistory(folder),
     report: (await rebuildHere(folder, context)) ?? (await rebuildOnHost(home, context)),
   }));

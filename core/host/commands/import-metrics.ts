@@ -2,7 +2,7 @@ import { dataFolder } from '../../base/home.ts';
 import type { ImportOptions } from '../../imports/import-run.ts';
 import { importInThread } from '../../imports/import-thread.ts';
 import { removePartialFolders } from '../../runs/partial-folders.ts';
-import { cancellable } from '../cancellable.ts';
+import { cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { withClient } from './with-client.ts';
 
@@ -12,7 +12,7 @@ export async function importMetrics(
   { home, json, ...options }: ImportOptions & { home?: string; json?: boolean },
 ): Promise<void> {
   await removePartialFolders(dataFolder(home));
-  const imported = await cancellable(`Importing ${file}`, (context) =>
+  const imported = await cancelable(`Importing ${file}`, (context) =>
     importInThread(dataFolder(home), file, options, context),
   );
   const { runId, steps, names, remarks } = imported;

@@ -1,7 +1,7 @@
 import { dataFolder } from '../../base/home.ts';
 import { type Client, createClient } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
-import { unlessAborted } from '../cancellable.ts';
+import { unlessAborted } from '../cancelable.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
 
 type ConnectOptions = Pick<StudioOptions, 'endpoint' | 'worksQueue' | 'inBackground'> & {

@@ -16,7 +16,7 @@ namespace starpo {
 // Evaluates a checkpoint of a run, which may be training at the same time. With `json`, prints lines {"done", "total",
 // "eta_seconds"} (null while unknown), at most four per second, and {"result"} at the end. Otherwise prints progress to
 // stderr and the result to stdout. SIGTERM and SIGINT cancel it. Errors: those of evaluate_checkpoint,
-// evaluation_cancelled.
+// evaluation_canceled.
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest&, bool json);
 
 int validate_command(const std::filesystem::path& run_json, bool json);

@@ -20,7 +20,7 @@ class ProgressReport {
 
   void operator()(int done, int total) {
     if (stop_signal_received())
-      throw Error("evaluation_cancelled", "the evaluation was cancelled; no result was written",
+      throw Error("evaluation_canceled", "the evaluation was canceled; no result was written",
                   "run the evaluation again");
     const auto now = Clock::now();
     if (done > 0 && now - reported_at_ < std::chrono::milliseconds(json_ ? 250 : 1000)) return;

@@ -121,7 +121,7 @@ function rowsOf(episodes: readonly EpisodeSummary[] | null, listing: Listing): E
   return listed(episodes ?? [], exists ? listing : { ...listing, environment: null });
 }
 
-/** Loads a file's episodes and then calls `onLoad`, unless that was cancelled or the page was left. */
+/** Loads a file's episodes and then calls `onLoad`, unless that was canceled or the page was left. */
 function useOpenFile(
   runId: string,
   onLoad: (file: EpisodeFile, episodes: readonly EpisodeSummary[]) => void,

@@ -11,7 +11,7 @@ interface Answers {
   /** Index of the button, and whether the checkbox is ticked. */
   message?: number;
   remember?: boolean;
-  /** Chosen paths; empty means cancelled. */
+  /** Chosen paths; empty means canceled. */
   file?: string;
   folder?: string;
 }

@@ -6,20 +6,20 @@ import { ProgressLine } from './progress-line.ts';
 import { nextSignal } from './signals.ts';
 
 export interface TaskContext {
-  /** Aborted with `task_cancelled` by Ctrl-C or a request to end. */
+  /** Aborted with `task_canceled` by Ctrl-C or a request to end. */
   signal: AbortSignal;
   /** Shows progress on a terminal. A `total` of 0 means unknown. */
   progress(done: number, total: number, etaSeconds?: number | null): void;
 }
 
 /** Runs a long task of a command. The first Ctrl-C cancels it cleanly; the second ends the process. */
-export async function cancellable<T>(title: string, work: (context: TaskContext) => Promise<T>): Promise<T> {
+export async function cancelable<T>(title: string, work: (context: TaskContext) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const line = new ProgressLine(process.stderr);
   const signals = nextSignal();
   void signals.signal.then(() => {
     line.erase();
-    abort.abort(new Failure('task_cancelled', `${title} was cancelled.`, 'Run the command again.'));
+    abort.abort(new Failure('task_canceled', `${title} was canceled.`, 'Run the command again.'));
   });
   const progress: TaskContext['progress'] = (done, total, etaSeconds = null) => {
     if (!abort.signal.aborted) line.showText(taskText(title, done, total, etaSeconds));
@@ -41,7 +41,7 @@ export function taskText(title: string, done: number, total: number, etaSeconds:
   ].join('  ');
 }
 
-/** Rejects when `signal` aborts; the underlying work is not cancelled. */
+/** Rejects when `signal` aborts; the underlying work is not canceled. */
 export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

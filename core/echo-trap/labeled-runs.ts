@@ -40,7 +40,7 @@ const readable = z.looseObject({
 });
 
 /** A run with its outcome. */
-export interface LabelledRun {
+export interface LabeledRun {
   name: string;
   config: unknown;
   points: Point[];
@@ -55,8 +55,8 @@ export interface LabelledRun {
 }
 
 /** The runs in a folder. */
-export interface LabelledRuns {
-  runs: LabelledRun[];
+export interface LabeledRuns {
+  runs: LabeledRun[];
   /** Runs without a label that are too short for the rule. */
   skipped: string[];
   /** Number of unreadable journal lines per run, if any. */
@@ -64,36 +64,36 @@ export interface LabelledRuns {
 }
 
 /**
- * Reads the run directories in a folder. Each has a label.json or is labelled by the rule (docs/collapse-rule.md). Throws `labelled_runs_missing` if no run
- * can be labelled, and `labelled_run_invalid` if one cannot be read.
+ * Reads the run directories in a folder. Each has a label.json or is labeled by the rule (docs/collapse-rule.md). Throws `labeled_runs_missing` if no run
+ * can be labeled, and `labeled_run_invalid` if one cannot be read.
  */
-export function readLabelledRuns(folder: string): LabelledRuns {
+export function readLabeledRuns(folder: string): LabeledRuns {
   const names = foldersIn(folder).filter((name) => isRunFolder(join(folder, name)));
   if (names.length === 0)
     throw new Failure(
-      'labelled_runs_missing',
+      'labeled_runs_missing',
       `No run directories found in ${folder}.`,
       'Give a folder of runs (each with run.json and events.jsonl, label.json optional), a folder with `tuning` and `held-out`, or a data folder.',
     );
-  const found: LabelledRuns = { runs: [], skipped: [], unreadableLines: {} };
+  const found: LabeledRuns = { runs: [], skipped: [], unreadableLines: {} };
   for (const name of names) {
     const onUnreadable = () => {
       found.unreadableLines[name] = (found.unreadableLines[name] ?? 0) + 1;
     };
-    const run = readLabelledRun(join(folder, name), onUnreadable);
+    const run = readLabeledRun(join(folder, name), onUnreadable);
     if (run) found.runs.push(run);
     else found.skipped.push(name);
   }
   if (found.runs.length > 0) return found;
   throw new Failure(
-    'labelled_runs_missing',
-    `No run in ${folder} can be labelled: ${skippedInWords(found)}`,
+    'labeled_runs_missing',
+    `No run in ${folder} can be labeled: ${skippedInWords(found)}`,
     'The rule needs at least 40 iterations with success, more with fewer than 8 groups per iteration (docs/collapse-rule.md). Train longer or add a label.json.',
   );
 }
 
 /** Describes skipped runs and unreadable lines; empty if there are none. */
-export function skippedInWords({ skipped, unreadableLines }: LabelledRuns): string {
+export function skippedInWords({ skipped, unreadableLines }: LabeledRuns): string {
   const runs = `${skipped.length} ${skipped.length === 1 ? 'run' : 'runs'}`;
   const lines = Object.entries(unreadableLines).map(([name, count]) => `${count} of ${name}`);
   return [
@@ -117,7 +117,7 @@ export function foldersIn(folder: string): string[] {
 }
 
 /** Returns null for a run without a label that is too short for the rule. `onUnreadable` is called per unreadable journal line. */
-export function readLabelledRun(folder: string, onUnreadable: () => void = () => {}): LabelledRun | null {
+export function readLabeledRun(folder: string, onUnreadable: () => void = () => {}): LabeledRun | null {
   const name = basename(folder);
   const config = readConfig(folder);
   const { environments = [], rollout } = checked(folder, runFiles.config, readable, config);
@@ -149,7 +149,7 @@ export function readLabelledRun(folder: string, onUnreadable: () => void = () =>
 /** A run.json that stores only what differs from a base configuration: `set` maps dotted paths to values. */
 const difference = z.strictObject({ base: z.string(), set: z.record(z.string(), z.unknown()) });
 
-/** The whole configuration of a labelled run, in the current version. `base` is a path relative to the run directory. */
+/** The whole configuration of a labeled run, in the current version. `base` is a path relative to the run directory. */
 function readConfig(folder: string): unknown {
   const value = readJson(folder, runFiles.config);
   if (!(value as Tree | null)?.base) return upgradeConfig(value).config;
@@ -256,13 +256,13 @@ function checked<Schema extends z.ZodType>(
 
 const hints: Record<string, string> = {
   [labelFile]:
-    'A label.json contains {"collapsed": iteration, "kind": "template" or "chaos"}, or {"collapsed": null, "kind": "locked", "healthy", "solved" or "declining"}. Without it the run is labelled by the rule.',
+    'A label.json contains {"collapsed": iteration, "kind": "template" or "chaos"}, or {"collapsed": null, "kind": "locked", "healthy", "solved" or "declining"}. Without it the run is labeled by the rule.',
   [runFiles.config]: 'Restore the run.json that the run was trained with, or remove the run.',
 };
 
 const invalid = (folder: string, file: string, reason: string) =>
   new Failure(
-    'labelled_run_invalid',
-    `Cannot read the labelled run ${folder}: ${file}: ${reason}.`,
+    'labeled_run_invalid',
+    `Cannot read the labeled run ${folder}: ${file}: ${reason}.`,
     hints[file] ?? 'Copy the run again, or remove it.',
   );
