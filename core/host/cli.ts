@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import product from '../../package.json' with { type: 'json' };
 import { exportFormat } from '../contract/exports.ts';
@@ -19,7 +18,7 @@ import { exportRun } from './commands/export.ts';
 import { rebuild } from './commands/history.ts';
 import { importMetrics } from './commands/import-metrics.ts';
 import { deleteRuns, emptyTrash, listTrash, renameRun, restoreRuns } from './commands/library.ts';
-import { newRun, type SourceFlags, sourceOf } from './commands/new.ts';
+import { newRun, resolveFolders, type SourceFlags, sourceOf } from './commands/new.ts';
 import { pinCheckpoint } from './commands/pin.ts';
 import { listPresets } from './commands/presets.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from './commands/queue.ts';
@@ -89,11 +88,7 @@ function newRunOf(preset: string | undefined, flags: NewRunFlags) {
 
 function settingsOf({ set, seed, device }: NewRunFlags): Record<string, Setting> {
   const settings: Record<string, Setting> = parseSettings(set);
-  // Resolve paths here: the host may run in another working directory.
-  for (const key of ['start.model', 'kl.reference']) {
-    const folder = settings[key];
-    if (typeof folder === 'string' && folder !== '') settings[key] = resolve(folder);
-  }
+  resolveFolders(settings);
   return { ...settings, ...(seed !== undefined && { seed }), ...(device !== undefined && { device }) };
 }
 

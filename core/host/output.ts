@@ -1,4 +1,4 @@
-import type { RunSummary } from '../contract/contract.ts';
+import type { AlertAction, RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
 
@@ -76,6 +76,9 @@ export function successLine(metrics: Record<string, number>): string {
     })
     .join(', ');
 }
+
+export const actionText = ({ message, fork }: AlertAction) =>
+  fork === null ? message : `${message} Training continues in ${fork}.`;
 
 /** Formats an `iteration` event as one line. */
 export function iterationLine(

@@ -1,27 +1,23 @@
-import type { Client } from '../../contract/client.ts';
 import type { Advice, Alert } from '../../contract/contract.ts';
 import { metricTitle } from '../../contract/metric-titles.ts';
-import { print } from '../output.ts';
-import { resolveRun } from '../run-reference.ts';
-import { withClient } from './with-client.ts';
-
-interface Options {
-  home?: string;
-  json?: boolean;
-  take?: string;
-}
+import { actionText, print } from '../output.ts';
+import { type CommandOptions, withRun } from './with-client.ts';
 
 /** Lists a run's alerts and suggested fixes, or applies one. */
-export async function listAlerts(named: string, { home, json, take }: Options): Promise<void> {
+export async function listAlerts(
+  named: string,
+  { home, json, take }: CommandOptions & { take?: string },
+): Promise<void> {
   if (take !== undefined) return applyAdvice(home, named, take);
-  const fetch = async (client: Client) => {
-    const runId = await resolveRun(client, named);
-    return {
+  const { alerts, trap } = await withRun(
+    home,
+    named,
+    async (client, runId) => ({
       alerts: await client.call('alerts.list', { runId }),
       trap: await client.call('echoTrap.state', { runId }),
-    };
-  };
-  const { alerts, trap } = await withClient(home, fetch, { repeatable: true });
+    }),
+    { repeatable: true },
+  );
   if (json) return print(JSON.stringify({ alerts, echoTrap: trap }, null, 2));
   if (trap) print(`${trap.state} since iteration ${trap.since}. ${trap.summary}`);
   for (const alert of alerts) print(describeAlert(alert));
@@ -33,10 +29,8 @@ export async function listAlerts(named: string, { home, json, take }: Options): 
 }
 
 async function applyAdvice(home: string | undefined, named: string, adviceId: string): Promise<void> {
-  await withClient(home, async (client) => {
-    const runId = await resolveRun(client, named);
-    const { message, fork } = await client.call('echoTrap.act', { runId, adviceId });
-    print(fork === null ? message : `${message} Training continues in ${fork}.`);
+  await withRun(home, named, async (client, runId) => {
+    print(actionText(await client.call('echoTrap.act', { runId, adviceId })));
   });
 }
 
@@ -56,9 +50,7 @@ function describeAlert({
     `\niteration ${iteration}  ${level ?? severity}, ${state}`,
     `  ${message}`,
     ...(series === null ? [] : [`  ${metricTitle(series)} ${number(value)} (baseline ${number(baseline)})`]),
-    ...(action === null
-      ? []
-      : [`  ${action.message}${action.fork === null ? '' : ` Training continues in ${action.fork}.`}`]),
+    ...(action === null ? [] : [`  ${actionText(action)}`]),
   ].join('\n');
 }
 

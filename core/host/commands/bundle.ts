@@ -7,7 +7,7 @@ import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
 
 export type BundleFlags = BundleChoice & { home?: string };
 
@@ -44,7 +44,7 @@ export async function exportBundle(
 }
 
 /** Imports the run of a bundle and prints its id. */
-export async function importBundle(path: string, { home }: { home?: string }): Promise<void> {
+export async function importBundle(path: string, { home }: CommandOptions): Promise<void> {
   await stat(path).catch((error) => {
     throw unreadable(path, error);
   });

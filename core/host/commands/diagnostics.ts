@@ -3,10 +3,10 @@ import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { asFailure, Failure } from '../../contract/failure.ts';
 import { print } from '../output.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Writes a diagnostics zip and prints its path. Throws `export_exists`. */
-export async function diagnostics({ home, out }: { home?: string; out: string }): Promise<void> {
+export async function diagnostics({ home, out }: CommandOptions & { out: string }): Promise<void> {
   const path = resolve(out);
   await withClient(home, async (client) => {
     const { exportId, folder, files } = await client.call('machine.diagnostics', {});

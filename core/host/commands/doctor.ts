@@ -1,9 +1,9 @@
 import type { Client } from '../../contract/client.ts';
 import { print, table } from '../output.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Checks the requirements for training. The exit status is 1 if a check fails. */
-export async function doctor({ home, json }: { home?: string; json?: boolean }): Promise<void> {
+export async function doctor({ home, json }: CommandOptions): Promise<void> {
   const fetch = async (client: Client) => ({
     info: await client.call('system.info', {}),
     checks: await client.call('machine.findings', {}),

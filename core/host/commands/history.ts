@@ -8,10 +8,10 @@ import { rebuildHistory } from '../../history/rebuild.ts';
 import { RunMonitors } from '../../history/run-monitors.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Rebuilds the run history here or on the host and prints a report. Canceling leaves the old history intact. Throws `history_in_use`. */
-export async function rebuild({ home, json }: { home?: string; json?: boolean }): Promise<void> {
+export async function rebuild({ home, json }: CommandOptions): Promise<void> {
   const folder = dataFolder(home);
   const { replaced, report } = await cancelable('Rebuilding the run history', async (context) => ({
     replaced: dropDamagedHistory(folder),

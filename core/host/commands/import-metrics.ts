@@ -4,12 +4,12 @@ import { importInThread } from '../../imports/import-thread.ts';
 import { removePartialFolders } from '../../runs/partial-folders.ts';
 import { cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Creates a run from a table of metrics and prints its id. This process reads the file, so that the server accepts no paths from clients. */
 export async function importMetrics(
   file: string,
-  { home, json, ...options }: ImportOptions & { home?: string; json?: boolean },
+  { home, json, ...options }: ImportOptions & CommandOptions,
 ): Promise<void> {
   await removePartialFolders(dataFolder(home));
   const imported = await cancelable(`Importing ${file}`, (context) =>

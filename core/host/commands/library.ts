@@ -3,16 +3,11 @@ import type { Output } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { bytes } from '../../contract/numbers.ts';
 import { print, table } from '../output.ts';
-import { findRun, findTrashed, resolveRun } from '../run-reference.ts';
-import { withClient } from './with-client.ts';
+import { findRun, findTrashed } from '../run-reference.ts';
+import { type CommandOptions, withClient, withRun } from './with-client.ts';
 
-interface Options {
-  home?: string;
-}
-
-export async function renameRun(named: string, name = '', { home }: Options): Promise<void> {
-  const { summary } = await withClient(home, async (client) => {
-    const runId = await resolveRun(client, named);
+export async function renameRun(named: string, name = '', { home }: CommandOptions): Promise<void> {
+  const { summary } = await withRun(home, named, async (client, runId) => {
     await client.call('runs.annotate', { runId, name });
     return client.call('runs.get', { runId });
   });
@@ -20,7 +15,7 @@ export async function renameRun(named: string, name = '', { home }: Options): Pr
 }
 
 /** Prints each deleted run. Throws the first refusal. */
-export async function deleteRuns(named: string[], { home }: Options): Promise<void> {
+export async function deleteRuns(named: string[], { home }: CommandOptions): Promise<void> {
   const result = await withClient(home, async (client) => {
     const runs = await client.call('runs.list', {});
     return client.call('runs.delete', { runIds: named.map((each) => findRun(runs, each).id) });
@@ -36,7 +31,7 @@ export function printDeleted({ deleted, refused }: Output<'runs.delete'>): void 
 }
 
 /** Lists runs, then sweeps; in JSON, sweeps have a `studyId` instead of a `runId`. */
-export async function listTrash({ home, json }: Options & { json?: boolean }): Promise<void> {
+export async function listTrash({ home, json }: CommandOptions): Promise<void> {
   const { runs, studies } = await withClient(home, trashed, { repeatable: true });
   if (json) return print(JSON.stringify([...runs, ...studies], null, 2));
   if (runs.length + studies.length === 0) return print('The trash is empty.');
@@ -56,7 +51,7 @@ const trashed = async (client: Client) => ({
 });
 
 /** Restores runs or sweeps; of several with one name, the one deleted last. The runs of a sweep are restored by their own ids. */
-export async function restoreRuns(named: string[], { home }: Options): Promise<void> {
+export async function restoreRuns(named: string[], { home }: CommandOptions): Promise<void> {
   await withClient(home, async (client) => {
     const { runs, studies } = await trashed(client);
     const all = [
@@ -81,7 +76,7 @@ export async function restoreRuns(named: string[], { home }: Options): Promise<v
   });
 }
 
-export async function emptyTrash({ home }: Options): Promise<void> {
+export async function emptyTrash({ home }: CommandOptions): Promise<void> {
   const freed = await withClient(home, (client) => client.call('trash.empty', {}));
   print(`${bytes(freed.bytes)} freed`);
 }

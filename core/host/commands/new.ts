@@ -57,6 +57,12 @@ export function withAbsoluteFolders<T>(config: T): T {
   return sections as T;
 }
 
+/** Like {@link withAbsoluteFolders}, for settings. Changes them in place. */
+export function resolveFolders(set: Record<string, Setting>): void {
+  for (const key of ['start.model', 'kl.reference'])
+    if (typeof set[key] === 'string' && set[key] !== '') set[key] = resolve(set[key]);
+}
+
 /** Throws `config_unreadable`. */
 function readConfigFile(path: string): Record<string, unknown> {
   try {

@@ -1,15 +1,13 @@
 import { print } from '../output.ts';
-import { resolveRun } from '../run-reference.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withRun } from './with-client.ts';
 
 /** Pins or unpins a checkpoint and prints whether its optimizer state is still there. */
 export async function pinCheckpoint(
   named: string,
   iteration: number,
-  { home, off = false }: { home?: string; off?: boolean },
+  { home, off = false }: CommandOptions & { off?: boolean },
 ): Promise<void> {
-  await withClient(home, async (client) => {
-    const runId = await resolveRun(client, named);
+  await withRun(home, named, async (client, runId) => {
     await client.call('checkpoints.pin', { runId, iteration, pinned: !off });
     const checkpoints = await client.call('checkpoints.list', { runId });
     const { optimizer = false } = checkpoints.find((each) => each.iteration === iteration) ?? {};

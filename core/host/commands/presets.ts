@@ -1,15 +1,9 @@
 import type { PresetCard } from '../../contract/contract.ts';
 import { durationText, print } from '../output.ts';
-import { withClient } from './with-client.ts';
-
-interface Options {
-  home?: string;
-  json?: boolean;
-  all?: boolean;
-}
+import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Lists presets with their expected result and training time on this machine. */
-export async function listPresets({ home, json, all }: Options): Promise<void> {
+export async function listPresets({ home, json, all }: CommandOptions & { all?: boolean }): Promise<void> {
   const cards = await withClient(home, (client) => client.call('presets.list', {}), { repeatable: true });
   const shown = all ? cards : cards.filter(isDefault);
   if (json) return print(JSON.stringify(shown, null, 2));

@@ -1,17 +1,11 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
 import { print, runRow, table } from '../output.ts';
-import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
-import { acrossHosts, withClient, withStudio } from './with-client.ts';
-
-interface Options {
-  home?: string;
-  json?: boolean;
-}
+import { acrossHosts, type CommandOptions, withClient, withRun, withStudio } from './with-client.ts';
 
 /** Lists queued runs, next first. */
-export async function listQueue({ home, json }: Options): Promise<void> {
+export async function listQueue({ home, json }: CommandOptions): Promise<void> {
   const fetch = async (client: Client) => ({
     queue: await client.call('queue.list', {}),
     runs: await client.call('runs.list', {}),
@@ -26,24 +20,20 @@ export async function listQueue({ home, json }: Options): Promise<void> {
   else if (!working) print(idle);
 }
 
-export async function addToQueue(named: string, { home }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    const runId = await resolveRun(client, named);
+export async function addToQueue(named: string, { home }: CommandOptions): Promise<void> {
+  await withRun(home, named, async (client, runId) => {
     const { position } = await client.call('queue.add', { runId });
     print(`${runId} is at position ${position} in the queue`);
     await remindOfQueue(client);
   });
 }
 
-export async function removeFromQueue(named: string, { home }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    await client.call('queue.remove', { runId: await resolveRun(client, named) });
-  });
+export async function removeFromQueue(named: string, { home }: CommandOptions): Promise<void> {
+  await withRun(home, named, (client, runId) => client.call('queue.remove', { runId }));
 }
 
-export async function moveInQueue(named: string, position: number, { home }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    const runId = await resolveRun(client, named);
+export async function moveInQueue(named: string, position: number, { home }: CommandOptions): Promise<void> {
+  await withRun(home, named, async (client, runId) => {
     const moved = await client.call('queue.move', { runId, position });
     print(`${runId} is at position ${moved.position} in the queue`);
   });
@@ -53,7 +43,7 @@ export async function moveInQueue(named: string, position: number, { home }: Opt
  * Trains queued runs one at a time until the queue is empty, wherever the host is. A signal ends the command but not the
  * current trainer.
  */
-export async function runQueue({ home }: Options): Promise<void> {
+export async function runQueue({ home }: CommandOptions): Promise<void> {
   const printed = new Map<string, string>();
   const signals = nextSignal();
   try {

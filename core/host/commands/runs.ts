@@ -1,17 +1,10 @@
 import { dataFolder } from '../../base/home.ts';
-import type { Client } from '../../contract/client.ts';
-import type { AlertAction, Output, RunStorage, RunSummary } from '../../contract/contract.ts';
+import type { Output, RunStorage, RunSummary } from '../../contract/contract.ts';
 import { bytes } from '../../contract/numbers.ts';
-import { print, runHeadings, runRow, successLine, table } from '../output.ts';
-import { resolveRun } from '../run-reference.ts';
-import { withClient } from './with-client.ts';
+import { actionText, print, runHeadings, runRow, successLine, table } from '../output.ts';
+import { type CommandOptions, withClient, withRun } from './with-client.ts';
 
-interface Options {
-  home?: string;
-  json?: boolean;
-}
-
-export async function listRuns({ home, json, all }: Options & { all?: boolean }): Promise<void> {
+export async function listRuns({ home, json, all }: CommandOptions & { all?: boolean }): Promise<void> {
   const runs = await withClient(home, (client) => client.call('runs.list', {}), { repeatable: true });
   if (json) return print(JSON.stringify(runs, null, 2));
   if (runs.length === 0)
@@ -22,17 +15,18 @@ export async function listRuns({ home, json, all }: Options & { all?: boolean })
   if (hidden > 0) print(`${hidden} archived runs hidden; list them with \`starpo runs --all\``);
 }
 
-export async function showRun(named: string, { home, json }: Options): Promise<void> {
-  const fetch = async (client: Client) => {
-    const runId = await resolveRun(client, named);
-    return {
+export async function showRun(named: string, { home, json }: CommandOptions): Promise<void> {
+  const { run, storage, checkpoints, log } = await withRun(
+    home,
+    named,
+    async (client, runId) => ({
       run: await client.call('runs.get', { runId }),
       storage: await client.call('runs.storage', { runId }),
       checkpoints: await client.call('checkpoints.list', { runId }),
       log: json ? [] : await client.call('runs.log', { runId }),
-    };
-  };
-  const { run, storage, checkpoints, log } = await withClient(home, fetch, { repeatable: true });
+    }),
+    { repeatable: true },
+  );
   if (json) return print(JSON.stringify({ ...run, storage, checkpoints }, null, 2));
   print(describe(run.summary, run.folder, storage, checkpoints));
   for (const { time, level, message } of log) {
@@ -73,9 +67,6 @@ function describe(
 
 const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
   iteration === null ? run : `${run}, iteration ${iteration}`;
-
-const actionText = ({ message, fork }: AlertAction) =>
-  fork === null ? message : `${message} Training continues in ${fork}.`;
 
 /** `0, 40, 80 (optimizer state: 80)`, oldest first. */
 function checkpointsLine(checkpoints: Output<'checkpoints.list'>): string {

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
-import type { Setting } from '../../run-config/settings.ts';
 import { percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
-import { withAbsoluteFolders } from './new.ts';
+import { resolveFolders, withAbsoluteFolders } from './new.ts';
 import { remindOfQueue } from './queue.ts';
-import { withClient } from './with-client.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
 
-interface Options {
-  home?: string;
-  json?: boolean;
-}
+/** Uses the API for one command about a sweep. */
+const withStudy = <T>(
+  home: string | undefined,
+  named: string,
+  use: (client: Client, studyId: string) => Promise<T>,
+): Promise<T> => withClient(home, async (client) => use(client, await resolveStudy(client, named)));
 
-export async function listStudies({ home, json }: Options): Promise<void> {
+export async function listStudies({ home, json }: CommandOptions): Promise<void> {
   const studies = await withClient(home, (client) => client.call('studies.list', {}), { repeatable: true });
   if (json) return print(JSON.stringify(studies, null, 2));
   if (studies.length === 0) return print('No sweeps. Create one with `starpo sweep new FILE`.');
@@ -36,7 +36,7 @@ export async function listStudies({ home, json }: Options): Promise<void> {
 /** Creates a sweep once: if the host ends before answering, the command fails instead of retrying. */
 export async function newStudy(
   file: string,
-  { home, start = false }: { home?: string; start?: boolean },
+  { home, start = false }: CommandOptions & { start?: boolean },
 ): Promise<void> {
   const content = readStudy(file);
   await withClient(home, async (client) => {
@@ -46,7 +46,7 @@ export async function newStudy(
   });
 }
 
-export async function showStudy(named: string, { home, json }: Options): Promise<void> {
+export async function showStudy(named: string, { home, json }: CommandOptions): Promise<void> {
   const fetch = async (client: Client) =>
     client.call('studies.get', { studyId: await resolveStudy(client, named) });
   const study = await withClient(home, fetch, { repeatable: true });
@@ -81,18 +81,16 @@ export async function showStudy(named: string, { home, json }: Options): Promise
     );
 }
 
-export async function startStudy(named: string, { home }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    const studyId = await resolveStudy(client, named);
+export async function startStudy(named: string, { home }: CommandOptions): Promise<void> {
+  await withStudy(home, named, async (client, studyId) => {
     const { runs } = await client.call('studies.start', { studyId });
     print(`${runs.active} of ${runs.total} runs are queued or running`);
     await remindOfQueue(client);
   });
 }
 
-export async function cancelStudy(named: string, { home }: Options): Promise<void> {
-  await withClient(home, async (client) => {
-    const studyId = await resolveStudy(client, named);
+export async function cancelStudy(named: string, { home }: CommandOptions): Promise<void> {
+  await withStudy(home, named, async (client, studyId) => {
     const { runs } = await client.call('studies.cancel', { studyId });
     print(
       `${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``,
@@ -103,10 +101,9 @@ export async function cancelStudy(named: string, { home }: Options): Promise<voi
 /** Deletes a sweep, and its runs with `runs`. Throws the first refusal; then the sweep is kept too. */
 export async function deleteStudy(
   named: string,
-  { home, runs = false }: { home?: string; runs?: boolean },
+  { home, runs = false }: CommandOptions & { runs?: boolean },
 ): Promise<void> {
-  await withClient(home, async (client) => {
-    const studyId = await resolveStudy(client, named);
+  await withStudy(home, named, async (client, studyId) => {
     const { summary } = await client.call('studies.get', { studyId });
     const result = await client.call('studies.delete', { studyId, runs });
     if (result.refused.length === 0) print(`moved ${studyId} (${summary.name}) to the trash`);
@@ -162,9 +159,4 @@ function readStudy(path: string): z.infer<typeof fileContent> {
   if ('config' in study.base) study.base.config = withAbsoluteFolders(study.base.config);
   for (const set of [study.set, ...study.points.map((point) => point.set)]) if (set) resolveFolders(set);
   return study;
-}
-
-function resolveFolders(set: Record<string, Setting>): void {
-  for (const key of ['start.model', 'kl.reference'])
-    if (typeof set[key] === 'string' && set[key] !== '') set[key] = resolve(set[key]);
 }

@@ -10,14 +10,9 @@ import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
 import type { NewRunOptions } from './new.ts';
 import { remindOfQueue } from './queue.ts';
-import { acrossHosts, withClient, withStudio } from './with-client.ts';
+import { acrossHosts, type CommandOptions, withClient, withStudio } from './with-client.ts';
 
 type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
-
-interface ResumeOptions {
-  home?: string;
-  json?: boolean;
-}
 
 const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
 
@@ -32,7 +27,7 @@ export async function train({ queue, ...options }: TrainOptions): Promise<void> 
 }
 
 /** Resumes a run from its last checkpoint, or starts a new run, and follows it like {@link train}. */
-export async function resume(named: string, { home, json = false }: ResumeOptions): Promise<void> {
+export async function resume(named: string, { home, json = false }: CommandOptions): Promise<void> {
   await following(home, json, (studio) => startExisting(studio, named, json));
 }
 

@@ -2,7 +2,14 @@ import { dataFolder } from '../../base/home.ts';
 import { type Client, createClient } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
 import { unlessAborted } from '../cancelable.ts';
+import { resolveRun } from '../run-reference.ts';
 import { Studio, type StudioOptions } from '../studio.ts';
+
+/** Options that most commands have. */
+export interface CommandOptions {
+  home?: string | undefined;
+  json?: boolean;
+}
 
 type ConnectOptions = Pick<StudioOptions, 'endpoint' | 'worksQueue' | 'inBackground'> & {
   home: string | undefined;
@@ -45,6 +52,14 @@ export async function withClient<T>(
       : onceIndexed(createClient(await unlessAborted(signal, studio.open()))),
   );
 }
+
+/** Uses the API for one command about a run. */
+export const withRun = <T>(
+  home: string | undefined,
+  named: string,
+  use: (client: Client, runId: string) => Promise<T>,
+  options?: Parameters<typeof withClient>[2],
+): Promise<T> => withClient(home, async (client) => use(client, await resolveRun(client, named)), options);
 
 /** Uses the API, and starts over with the next host whenever the current one ends. */
 export async function acrossHosts<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
