@@ -16,24 +16,12 @@ export function modelHandlers(
       downloads: await models.downloads.list(),
       checkpoints: checkpoints ? await models.checkpoints() : [],
     }),
-    'models.add': ({ folder }) => {
-      models.add(folder);
-      return {};
-    },
-    'models.forget': ({ folder }) => {
-      models.forget(folder);
-      return {};
-    },
-    'models.delete': async ({ name }) => {
-      await models.delete(name);
-      return {};
-    },
+    'models.add': ({ folder }) => models.add(folder),
+    'models.forget': ({ folder }) => models.forget(folder),
+    'models.delete': ({ name }) => models.delete(name),
     'models.look': ({ repository }) => models.downloads.look(repository),
     'models.download': ({ repository }) => models.downloads.start(repository),
-    'models.discard': async ({ repository }) => {
-      await models.downloads.discard(repository);
-      return {};
-    },
+    'models.discard': ({ repository }) => models.downloads.discard(repository),
     'hub.settings': () => models.hub.settings,
     'hub.set': (change) => models.hub.set(change),
   };

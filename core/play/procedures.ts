@@ -16,9 +16,6 @@ export function playHandlers(
     'play.restart': ({ gameId }) => games.find(gameId).restart(),
     'play.level': ({ gameId, level }) => games.find(gameId).setLevel(level),
     'play.checkpoint': ({ gameId, checkpoint }) => games.setCheckpoint(gameId, checkpoint),
-    'play.close': async ({ gameId }) => {
-      await games.end(gameId);
-      return {};
-    },
+    'play.close': ({ gameId }) => games.end(gameId),
   };
 }

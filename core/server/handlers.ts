@@ -33,28 +33,13 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
   const { database, evaluations, runs, studies, tasks } = core;
   return {
     ...libraryHandlers(core),
-    'notices.subscribe': (topics) => {
-      session.subscribe(topics);
-      return {};
-    },
-    'notices.acknowledge': (answer) => {
-      session.acknowledge(answer);
-      return {};
-    },
+    'notices.subscribe': (topics) => session.subscribe(topics),
+    'notices.acknowledge': (answer) => session.acknowledge(answer),
     'tasks.list': () => tasks.list(),
-    'tasks.cancel': async ({ taskId }) => {
-      await tasks.cancel(taskId);
-      return {};
-    },
-    'history.ready': async () => {
-      await core.ready;
-      return {};
-    },
+    'tasks.cancel': ({ taskId }) => tasks.cancel(taskId),
+    'history.ready': () => core.ready,
     'system.info': () => systemInfo(core),
-    'trainer.require': () => {
-      core.trainer.require();
-      return {};
-    },
+    'trainer.require': () => core.trainer.require(),
     'history.rebuild': () =>
       tasks.run(
         { kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancelable: true },
@@ -76,10 +61,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'runs.create': async ({ start, queue, ...newRun }) => ({
       runId: await createAndLaunch(core, newRun, { start, queue }),
     }),
-    'runs.start': async ({ runId }) => {
-      await runs.start(runId);
-      return {};
-    },
+    'runs.start': ({ runId }) => runs.start(runId),
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => {
       runs.require(runId);
@@ -121,12 +103,8 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'queue.work': async () => {
       await core.ready;
       core.queue.work();
-      return {};
     },
-    'queue.remove': ({ runId }) => {
-      core.queue.remove(runId);
-      return {};
-    },
+    'queue.remove': ({ runId }) => core.queue.remove(runId),
     'queue.move': ({ runId, position }) => ({ position: core.queue.move(runId, position) }),
     'studies.list': () => studies.list(),
     'studies.get': ({ studyId }) => studies.get(studyId),
@@ -196,10 +174,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'evaluations.start': ({ runId, ...options }) => evaluations.start(runId, options),
     'evaluations.list': ({ runId }) => evaluations.list(runId),
     'evaluations.get': ({ runId, name }) => evaluations.get(runId, name),
-    'evaluations.cancel': async ({ runId, name }) => {
-      await evaluations.cancel(runId, name);
-      return {};
-    },
+    'evaluations.cancel': ({ runId, name }) => evaluations.cancel(runId, name),
     'evaluations.episodes': async ({ runId, name }) =>
       readEpisodes(runs.folder(runId), await evaluations.paths(runId, name)),
     'evaluations.replay': async ({ runId, name, episodeId }) => {
@@ -218,10 +193,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     },
     'exports.make': (request) => core.exports.make(request),
     'exports.text': async (request) => ({ text: await core.exports.text(request) }),
-    'exports.forget': async ({ exportId }) => {
-      await core.exports.forget(exportId);
-      return {};
-    },
+    'exports.forget': ({ exportId }) => core.exports.forget(exportId),
     'tensorBoard.get': () => core.tensorBoard.state,
     'tensorBoard.set': ({ on }) => core.tensorBoard.set(on),
     ...modelHandlers(core.models, core),

@@ -14,17 +14,11 @@ export function libraryHandlers(core: Core): Pick<Handlers, keyof typeof library
     'trash.restore': ({ ids }) => trash.restore(ids),
     'trash.empty': async () => ({ bytes: await trash.empty() }),
     'checkpoints.list': ({ runId }) => checkpoints.list(runId),
-    'checkpoints.pin': async ({ runId, iteration, pinned }) => {
-      await checkpoints.pin(runId, iteration, pinned);
-      return {};
-    },
+    'checkpoints.pin': ({ runId, iteration, pinned }) => checkpoints.pin(runId, iteration, pinned),
     'bundles.export': ({ runId, ...choice }) => bundles.export(runId, choice),
     'bundles.begin': ({ bytes }) => bundles.begin(bytes),
     'bundles.import': async ({ file }) => ({ runId: await bundles.import(file) }),
-    'bundles.drop': async ({ file }) => {
-      await bundles.drop(file);
-      return {};
-    },
+    'bundles.drop': ({ file }) => bundles.drop(file),
     'episodes.search': (query) => episodeIndex.search(query),
   };
 }

@@ -129,7 +129,9 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
   const reader = runId === sampleRunId ? await readerOfSample(core, procedure) : { core, handlers };
   if (runId) await reader.core.supervisor.find(runId);
   const handler = reader.handlers[name as ProcedureName] as (input: unknown) => unknown;
-  return procedure.output.parse(await handler(parsed.data));
+  const { output } = procedure;
+  const value = await handler(parsed.data);
+  return output.parse(value === undefined ? {} : value);
 }
 
 /** The sample run has a core of its own and is read-only. */
