@@ -33,10 +33,10 @@ try {
   await core.episodeIndex.indexAll();
   const reading = (performance.now() - before) / 1000;
   // The reader thread starts with the first query.
-  const { indexed } = await core.episodeIndex.search({ text: '' });
+  const { indexed } = await core.history.reader.call('search', { text: '' });
   const results = [];
   for (const query of queries())
-    results.push({ query, ...(await timed(() => core.episodeIndex.search(query))) });
+    results.push({ query, ...(await timed(() => core.history.reader.call('search', query))) });
   const all = results.flatMap(({ times }) => times).sort((a, b) => a - b);
   await core.dispose();
   const report = {

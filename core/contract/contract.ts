@@ -330,10 +330,12 @@ export const procedures = {
 export type ProcedureName = keyof typeof procedures;
 export type Input<P extends ProcedureName> = z.infer<(typeof procedures)[P]['input']>;
 export type Output<P extends ProcedureName> = z.infer<(typeof procedures)[P]['output']>;
-/** What a handler returns: nothing if the output is empty. */
-type Answer<P extends ProcedureName> = Output<P> extends Record<string, never> ? void : Output<P>;
-/** The handler of each procedure; inputs are validated before. */
-export type Handlers = { [P in ProcedureName]: (input: Input<P>) => Answer<P> | Promise<Answer<P>> };
+/** The handler of each procedure; inputs are validated before. It returns nothing if the output is empty. */
+export type Handlers = {
+  [P in ProcedureName]: Output<P> extends Record<string, never>
+    ? (input: Input<P>) => void | Promise<void>
+    : (input: Input<P>) => Output<P> | Promise<Output<P>>;
+};
 
 /**
  * Notices from the server to subscribed clients. A notice only reports a change, so a client that missed some fetches the data again. Every client

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Coalescer } from '../base/coalescer.ts';
-import type { Input, Output } from '../contract/contract.ts';
 import { messageOf } from '../contract/failure.ts';
 import type { History } from '../history/history.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -38,10 +37,6 @@ export class EpisodeIndex {
   /** Indexes all existing files. */
   async indexAll(): Promise<void> {
     while (!this.closing.signal.aborted && (await this.parts.history.indexEpisodes()));
-  }
-
-  async search(query: Input<'episodes.search'>): Promise<Output<'episodes.search'>> {
-    return this.parts.history.reader.call('search', query);
   }
 
   async close(): Promise<void> {

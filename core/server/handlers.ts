@@ -1,27 +1,24 @@
 import { cpus } from 'node:os';
-import type { EpisodeFileName, Handlers, SystemInfo } from '../contract/contract.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import type { Handlers, PresetCard, SystemInfo } from '../contract/contract.ts';
+import { asFailure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
 import { eventsAfter, findRollout, listRollouts, readLog, readMemoryPlan } from '../history/queries.ts';
 import type { Core } from '../index.ts';
-import { modelHandlers } from '../models/procedures.ts';
+import { inspectModel } from '../models/inspect.ts';
 import { readHumanSuccess } from '../play/human-success.ts';
-import { playHandlers } from '../play/procedures.ts';
-import { findPreset } from '../presets/presets.ts';
+import { configForm } from '../presets/form.ts';
+import { findPreset, presets } from '../presets/presets.ts';
 import { createAndLaunch } from '../queue/create-and-launch.ts';
-import { parseEpisodeId, trainSplit } from '../run-directory/names.ts';
-import {
-  type RolloutPaths,
-  readEpisode,
-  readEpisodes,
-  readRawEpisode,
-  unknownEpisode,
-} from '../run-directory/rollouts.ts';
+import { trainSplit } from '../run-directory/names.ts';
+import { readEpisode, readEpisodes, readRawEpisode } from '../run-directory/rollouts.ts';
 import { readThoughts } from '../run-directory/thoughts.ts';
+import { checkConfig, keyed, titled } from '../runs/check-config.ts';
+import { extensionOf } from '../runs/extend.ts';
+import { loadConfig } from '../runs/load-config.ts';
+import { previewConfig } from '../runs/preview-config.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
 import { findingsOf } from '../system/findings.ts';
-import { configurationHandlers } from './configuration-handlers.ts';
-import { libraryHandlers } from './library-handlers.ts';
+import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
 import type { Session } from './session.ts';
 
 /** The state of the calling client. */
@@ -30,9 +27,22 @@ const noClient: ClientState = { subscribe: () => {}, acknowledge: () => {} };
 
 /** Returns the handlers of all procedures. Their input has been validated. */
 export function createHandlers(core: Core, session: ClientState = noClient): Handlers {
-  const { database, evaluations, runs, studies, tasks } = core;
+  const { database, evaluations, games, models, runs, studies, tasks } = core;
   return {
-    ...libraryHandlers(core),
+    'runs.sizes': () => core.sizes.all(),
+    'runs.delete': ({ runIds }) => core.trash.delete(runIds),
+    'runs.clean': ({ runIds, ...cleaning }) => core.cleaner.clean(runIds, cleaning),
+    'runs.cleanable': ({ runIds }) => core.cleaner.estimate(runIds),
+    'trash.list': () => core.trash.list(),
+    'trash.restore': ({ ids }) => core.trash.restore(ids),
+    'trash.empty': async () => ({ bytes: await core.trash.empty() }),
+    'checkpoints.list': ({ runId }) => core.checkpoints.list(runId),
+    'checkpoints.pin': ({ runId, iteration, pinned }) => core.checkpoints.pin(runId, iteration, pinned),
+    'bundles.export': ({ runId, ...choice }) => core.bundles.export(runId, choice),
+    'bundles.begin': ({ bytes }) => core.bundles.begin(bytes),
+    'bundles.import': async ({ file }) => ({ runId: await core.bundles.import(file) }),
+    'bundles.drop': ({ file }) => core.bundles.drop(file),
+    'episodes.search': (query) => core.history.reader.call('search', query),
     'notices.subscribe': (topics) => session.subscribe(topics),
     'notices.acknowledge': (answer) => session.acknowledge(answer),
     'tasks.list': () => tasks.list(),
@@ -46,7 +56,16 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         (control) => core.supervisor.rebuild(control),
       ),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
-    ...configurationHandlers(core),
+    'presets.list': () => presetCards(core),
+    'configs.form': () => configForm,
+    'configs.load': (source) => loadConfig(core, source),
+    'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
+    'configs.preview': (newRun) => previewConfig(core, newRun),
+    'runs.trainMore': async ({ runId, iterations, start, queue }) => {
+      const extension = extensionOf(core.home, core.runs.get(runId), iterations);
+      const forkId = await createAndLaunch(core, extension, { start, queue });
+      return { runId: forkId, optimizerKept: extension.keepOptimizer };
+    },
     'runs.list': () => runs.list(),
     'runs.get': async ({ runId }) => {
       const config = await runs.config(runId);
@@ -128,18 +147,18 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return listRollouts(database, runId);
     },
     'rollouts.episodes': ({ runId, iteration, split }) =>
-      reading(core, runId, iteration, split, readEpisodes),
+      readFromRollout(core, runId, iteration, split, readEpisodes),
     'rollouts.thoughts': async ({ runId, iteration, split = trainSplit }) => ({
       iteration,
       split,
-      ...(await reading(core, runId, iteration, split, readThoughts)),
+      ...(await readFromRollout(core, runId, iteration, split, readThoughts)),
       iterations: listRollouts(database, runId)
         .filter((file) => file.split === split)
         .map((file) => file.iteration),
     }),
     'rollouts.replay': async ({ runId, episodeId }) =>
       toReplay(
-        await readingEpisode(core, runId, null, episodeId, (folder, paths) =>
+        await readFromEpisode(core, runId, null, episodeId, (folder, paths) =>
           readEpisode(folder, paths, episodeId),
         ),
       ),
@@ -158,16 +177,16 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'rollouts.boards': async ({ runId, iteration, split, evaluation, group }) => ({
       iteration,
       split,
-      ...(await readingFile(core, runId, { iteration, split, evaluation }, (folder, paths) =>
+      ...(await readFromFile(core, runId, { iteration, split, evaluation }, (folder, paths) =>
         core.episodes.call('boards', { folder, paths, group }),
       )),
     }),
     'rollouts.tokens': ({ runId, evaluation, episodeId }) =>
-      readingEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
+      readFromEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
         core.episodes.call('tokens', { folder, paths, episodeId }),
       ),
     'rollouts.episode': ({ runId, evaluation, episodeId }) =>
-      readingEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
+      readFromEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
         readRawEpisode(folder, paths, episodeId),
       ),
     'evaluations.choices': ({ runId }) => evaluations.choices(runId),
@@ -196,74 +215,51 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'exports.forget': ({ exportId }) => core.exports.forget(exportId),
     'tensorBoard.get': () => core.tensorBoard.state,
     'tensorBoard.set': ({ on }) => core.tensorBoard.set(on),
-    ...modelHandlers(core.models, core),
-    ...playHandlers(core.games, session),
+    'models.inspect': ({ model, folder }) => inspectModel(core, model, folder),
+    'models.list': async ({ checkpoints = true }) => ({
+      models: await models.list(),
+      downloads: await models.downloads.list(),
+      checkpoints: checkpoints ? await models.checkpoints() : [],
+    }),
+    'models.add': ({ folder }) => models.add(folder),
+    'models.forget': ({ folder }) => models.forget(folder),
+    'models.delete': ({ name }) => models.delete(name),
+    'models.look': ({ repository }) => models.downloads.look(repository),
+    'models.download': ({ repository }) => models.downloads.start(repository),
+    'models.discard': ({ repository }) => models.downloads.discard(repository),
+    'hub.settings': () => models.hub.settings,
+    'hub.set': (change) => models.hub.set(change),
+    'play.choices': ({ runId }) => games.choices(runId),
+    'play.open': (request) => games.open(session, request),
+    'play.get': ({ gameId }) => games.find(gameId).state,
+    'play.agent': ({ gameId, temperature }) => games.find(gameId).startAgent(temperature),
+    'play.stop': ({ gameId }) => games.find(gameId).stopAgent(),
+    'play.move': ({ gameId, action, temperature }) => games.find(gameId).move(action, temperature),
+    'play.restart': ({ gameId }) => games.find(gameId).restart(),
+    'play.level': ({ gameId, level }) => games.find(gameId).setLevel(level),
+    'play.checkpoint': ({ gameId, checkpoint }) => games.setCheckpoint(gameId, checkpoint),
+    'play.close': ({ gameId }) => games.end(gameId),
     'sample.get': () => core.sample.get(),
   };
 }
 
-/**
- * Reads episodes of one iteration. Throws `rollout_unknown`, or `rollout_gone` if the run has deleted them, even during the read: the journal
- * records a deletion before the files are removed.
- */
-async function reading<T>(
-  core: Core,
-  runId: string,
-  iteration: number,
-  split: string,
-  read: (folder: string, paths: RolloutPaths) => Promise<T>,
-): Promise<T> {
-  const paths = rolloutPaths(core, runId, iteration, split);
-  try {
-    return await read(core.runs.folder(runId), paths);
-  } catch (error) {
-    if (asFailure(error).code !== 'rollout_missing') throw error;
-    await core.supervisor.refresh(runId);
-    rolloutPaths(core, runId, iteration, split);
-    throw error;
-  }
-}
-
-/** Reads episodes of an iteration or of an evaluation on request. */
-async function readingFile<T>(
-  core: Core,
-  runId: string,
-  { iteration, split, evaluation }: EpisodeFileName,
-  read: (folder: string, paths: RolloutPaths) => Promise<T>,
-): Promise<T> {
-  if (evaluation === null) return reading(core, runId, iteration, split, read);
-  return read(core.runs.folder(runId), await core.evaluations.paths(runId, evaluation));
-}
-
-/** Reads the episode from the file named by its id. Also throws `episode_unknown`. */
-async function readingEpisode<T>(
-  core: Core,
-  runId: string,
-  evaluation: string | null,
-  episodeId: string,
-  read: (folder: string, paths: RolloutPaths) => Promise<T>,
-): Promise<T> {
-  const parts = parseEpisodeId(episodeId);
-  if (!parts) throw unknownEpisode(episodeId);
-  return readingFile(core, runId, { ...parts, evaluation }, read);
-}
-
-function rolloutPaths(core: Core, runId: string, iteration: number, split: string): RolloutPaths {
-  core.runs.require(runId);
-  const paths = findRollout(core.database, runId, iteration, split);
-  if (!paths)
-    throw new Failure(
-      'rollout_unknown',
-      `Run ${runId} has no ${split} episodes at iteration ${iteration}.`,
-      'Choose an iteration from the list of rollouts.',
-    );
-  if (paths.removed)
-    throw new Failure(
-      'rollout_gone',
-      `The ${split} episodes at iteration ${iteration} were deleted, as rollout_files allows.`,
-      'Choose another iteration. Evaluations are always kept.',
-    );
-  return paths;
+function presetCards({ times }: Core): PresetCard[] {
+  const estimate = times.estimator();
+  return presets
+    .filter((preset) => !preset.hidden)
+    .map(({ config, hidden: _, ...card }) => ({
+      ...card,
+      environments: config.environments.map(({ type, config }) => ({ type, config })),
+      device: config.device,
+      iterations: config.iterations,
+      first: {
+        iterations: config.iterations,
+        seed: config.seed,
+        'optimizer.learning_rate': config.optimizer.learning_rate,
+        'rollout.groups': config.rollout.groups,
+      },
+      time: estimate(config),
+    }));
 }
 
 /** Describes this machine. An unusable trainer is reported in the result, not thrown. */

@@ -63,13 +63,13 @@ describe("the run history's reader thread", { timeout: 60_000 }, () => {
   ])("searches without core's connection if %s writes", async (_, writesInThread) => {
     createPlayedRun();
     const core = await world.core(undefined, { thread: writesInThread });
-    expect(await core.episodeIndex.search({ text: 'player' })).toEqual({
+    expect(await core.history.reader.call('search', { text: 'player' })).toEqual({
       ...{ episodes: [], more: false, indexed: 0, pending: 1 },
     });
     // Inside a transaction, core's own connection doesn't see later writes.
     core.database.exec('BEGIN; SELECT count(*) FROM episodes');
     await core.episodeIndex.indexAll();
-    const found = await core.episodeIndex.search({ text: 'player', limit: 3 });
+    const found = await core.history.reader.call('search', { text: 'player', limit: 3 });
     expect(found).toMatchObject({ more: true, indexed: 8, pending: 0 });
     expect(found.episodes).toHaveLength(3);
     expect(core.database.prepare('SELECT count(*) AS n FROM episodes').get()).toEqual({ n: 0 });
@@ -80,7 +80,7 @@ describe("the run history's reader thread", { timeout: 60_000 }, () => {
     createPlayedRun();
     const core = await world.core();
     await core.episodeIndex.indexAll();
-    const search = () => core.episodeIndex.search({ text: 'player' });
+    const search = () => core.history.reader.call('search', { text: 'player' });
     await search();
     const first = lastWorker;
     const exited = new Promise((resolve) => first.once('exit', resolve));
@@ -108,14 +108,14 @@ test('the threads of the run history exit without being terminated, and no threa
     const core = await world.core();
     const { reader } = core.history;
     await reader.call('times', 'one');
-    const requests = [reader.call('times', 'one'), core.episodeIndex.search({ text: '' })];
+    const requests = [reader.call('times', 'one'), core.history.reader.call('search', { text: '' })];
     const rejections = requests.map((each) =>
       expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }),
     );
     await reader.close();
     await Promise.all(rejections);
     await core.dispose();
-    await expect(core.episodeIndex.search({ text: '' })).rejects.toThrow('closed');
+    await expect(core.history.reader.call('search', { text: '' })).rejects.toThrow('closed');
     expect(await Promise.all(exits)).toEqual([0, 0]);
   } finally {
     process.off('worker', watch);
