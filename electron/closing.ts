@@ -53,7 +53,7 @@ async function ask(
     }`,
     buttons: [
       stays ? 'Keep training in the background' : 'Keep training',
-      'Stop after a checkpoint',
+      'Save a checkpoint and stop',
       'Cancel',
     ],
     defaultId: 0,

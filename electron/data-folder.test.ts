@@ -77,7 +77,7 @@ describe('on the System page', () => {
     expect(await pick(disk)).toMatchObject({ next: within });
   });
 
-  test('choosing the default folder resets the choice; a canceled dialog changes nothing', async () => {
+  test('choosing the default folder resets the choice; a canceled dialog keeps the choice', async () => {
     await pick(disk);
     showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
     expect(await ask('choose')).toMatchObject({ by: 'user', next: disk });
@@ -159,7 +159,7 @@ describe('at the start', () => {
     }
   });
 
-  test('a missing folder is asked about, retried, and never created', async () => {
+  test('asks about a missing folder, retries, and never creates it', async () => {
     // An empty mount point remains.
     preferences.dataFolder = disk;
     expect(await start({ button: again }, { button: again, after: () => use(disk) })).toBe(disk);
@@ -183,12 +183,12 @@ describe('at the start', () => {
     expect(existsSync(join(folder, 'nowhere'))).toBe(false);
   });
 
-  test('a chosen folder that fails to open is asked about; the default one fails directly', async () => {
+  test('asks about a chosen folder that fails to open; the default folder fails directly', async () => {
     use(disk);
     preferences.dataFolder = disk;
-    open.mockRejectedValue(new Error('The disk answers no more.'));
-    await expect(start({ button: usualOnce })).rejects.toThrow('The disk answers no more.');
-    expect(asked[0]!.message).toContain('The disk answers no more.');
+    open.mockRejectedValue(new Error('The disk is not responding.'));
+    await expect(start({ button: usualOnce })).rejects.toThrow('The disk is not responding.');
+    expect(asked[0]!.message).toContain('The disk is not responding.');
     expect(open.mock.calls).toEqual([[disk], [usual]]);
     open.mockReset();
   });

@@ -173,7 +173,7 @@ const unusable = (folder: string, error: unknown) =>
     'Check its permissions and whether its disk is mounted read-only.',
   );
 
-/** Whether a folder is a data folder or can become one: it is empty or doesn't exist. */
+/** Returns whether a folder is a data folder or can become one: it is empty or doesn't exist. */
 function isFree(folder: string): boolean {
   if (isDataFolder(folder) || !existsSync(folder)) return true;
   try {

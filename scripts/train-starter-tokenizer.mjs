@@ -85,7 +85,9 @@ class Trainer {
     }
     this.merges.push(...spaced);
     if (this.merges.length !== limit)
-      throw new Error(`The corpus gives ${this.merges.length} merges, ${limit} are needed: add words.`);
+      throw new Error(
+        `The corpus yields ${this.merges.length} merges but ${limit} are required. Add words to tokenizer-corpus.txt.`,
+      );
     return this.merges;
   }
 }

@@ -217,11 +217,11 @@ export const procedures = {
   },
   /** Oldest first. */
   'studies.list': { input: empty, output: z.array(studySummary) },
-  /** Returns a study with its runs and current results. */
+  /** Returns a sweep with its runs and current results. */
   'studies.get': { input: z.object({ studyId }), output: study },
   /**
-   * Creates a study. `set` applies to all points, then each point's own `set`. `environment` is the label whose success is compared; by default,
-   * the first validated environment. All points are validated first. `start` also calls `studies.start`.
+   * Creates a sweep. `set` applies to all settings (`points`), then each setting's own `set`. `environment` is the label whose success is compared; by default,
+   * the first validated environment. All settings are validated first. `start` also calls `studies.start`.
    */
   'studies.create': {
     changes,
@@ -238,16 +238,16 @@ export const procedures = {
   },
   /** Creates missing runs and queues every run that has not completed, including failed and stopped ones. */
   'studies.start': { changes, input: z.object({ studyId }), output: studySummary },
-  /** Removes its runs from the queue and requests running ones to stop. `studies.start` resumes them. */
+  /** Removes the sweep's runs from the queue and requests active ones to stop. `studies.start` resumes them. */
   'studies.cancel': { changes, input: z.object({ studyId }), output: studySummary },
   /**
-   * Moves a study to the trash; `runs` also moves its runs, and keeps the study if a run is refused. Throws
+   * Moves a sweep to the trash. With `runs`, also moves the sweep's runs; keeps the sweep if a run can't be moved. Throws
    * `study_active` while a run is queued or running.
    */
   'studies.delete': { changes, input: z.object({ studyId, runs: z.boolean() }), output: deletedRuns },
-  /** Lists studies in the trash, newest first. */
+  /** Lists sweeps in the trash, newest first. */
   'studies.trashed': { input: empty, output: z.array(trashedStudy) },
-  /** Restores a study, and the given runs from the trash. Throws `study_unknown`, `trash_unknown` or `run_exists`. */
+  /** Restores a sweep, and the given runs from the trash. Throws `study_unknown`, `trash_unknown` or `run_exists`. */
   'studies.restore': {
     changes,
     input: z.object({ studyId, ids: z.array(trashedRun.shape.id).max(2000) }),
@@ -367,9 +367,9 @@ export const notices = {
   evaluation: z.object({ runId, evaluation }),
   /** The episodes were deleted, since the run keeps only those of the newest iterations. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),
-  /** What blocks the queue changed; positions change with the notice `run`. */
+  /** The problem that blocks the queue changed. Queue positions are published in `run` notices. */
   queue: z.object({ problem: apiError.nullable() }),
-  /** A study was created, or one of its runs started, progressed or ended; null if the study was deleted. */
+  /** A sweep was created, or one of its runs started, progressed or ended; null if the sweep was deleted. */
   study: z.object({ studyId, summary: studySummary.nullable() }),
   storage: z.object({ runId, storage: runStorage }),
   alerts: z.object({ runId, alerts: z.array(alert) }),

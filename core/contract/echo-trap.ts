@@ -69,7 +69,7 @@ export const trapSignal = measured.extend({
   meaning: z.string(),
   /** `setting`: a configuration value, never on; `early`: before the reward falls; `late`: about when it falls; `confirming`: after it has fallen. */
   stage: z.enum(['setting', 'early', 'late', 'confirming']),
-  /** Failure mode that it indicates; null for either. */
+  /** Failure mode that the signal indicates; null if it can indicate either. */
   regime: trapRegime.nullable(),
   on: z.boolean(),
   /** Current threshold; null if unknown. */

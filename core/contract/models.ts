@@ -80,7 +80,7 @@ const changes = true;
 
 /** Procedures of the contract about models. */
 export const modelProcedures = {
-  /** Lists all models, including invalid ones that the user added. `checkpoints: false` omits checkpoints of runs, which requires no scan of their folders. */
+  /** Lists all models, including invalid ones that the user added. `checkpoints: false` omits checkpoints of runs and doesn't scan their folders. */
   'models.list': {
     input: z.object({ checkpoints: z.boolean().optional() }),
     output: z.object({

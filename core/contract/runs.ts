@@ -105,7 +105,7 @@ export type Stall = z.infer<typeof stall>;
 export const studyId = z.string().regex(/^[a-z0-9-]{1,40}$/);
 export const studyName = z.string().min(1).max(80);
 
-/** The study of a run. */
+/** The sweep of a run. */
 export const studyOfRun = z.object({
   id: studyId,
   name: studyName,
@@ -162,7 +162,7 @@ export const runSummary = z.object({
   /** 1 for the next run; null if not queued. */
   queuePosition: z.number().int().nullable(),
   stalled: stall.nullable(),
-  /** Its study, if any. */
+  /** The run's sweep, if any. */
   study: studyOfRun.nullable(),
   marks: runMarks,
   /** The run it was created from, which may be deleted, and the checkpoint's iteration (null if only the configuration was copied). */

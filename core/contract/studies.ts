@@ -56,7 +56,7 @@ const outcome = <T extends z.ZodType>(value: T) => ({
   training: value.nullable(),
 });
 
-/** One point with one seed. */
+/** A run with one setting and one seed. */
 export const studyCell = z.object({
   runId,
   seed: z.number().int(),
@@ -70,7 +70,7 @@ export const studyCell = z.object({
 });
 export type StudyCell = z.infer<typeof studyCell>;
 
-/** Number of collapsed runs among a point's labeled runs, with Wilson's 95 % interval of the share. */
+/** Number of collapsed runs among a setting's labeled runs, with Wilson's 95 % interval of the share. */
 export const studyCollapse = z.object({
   n: z.number().int().min(1),
   collapsed: z.number().int(),

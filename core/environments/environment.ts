@@ -12,7 +12,7 @@ export interface Pace {
   learn: number;
 }
 
-/** An environment type as core describes it. The trainer plays it. registry.ts lists all types. */
+/** Definition of an environment type; the trainer runs it. registry.ts lists all types. */
 export interface Environment {
   type: string;
   /** Title, and form fields of its settings. Settings without a field are shown under their key. */

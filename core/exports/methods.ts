@@ -109,9 +109,11 @@ const averages: Record<string, string> = {
 function lossText({ policy_loss: loss }: RunConfig): string {
   const dual = loss.dual_clip > 0 ? `, a dual clip at ${loss.dual_clip}` : '';
   const entropy =
-    loss.entropy_coefficient === 0 ? '' : ` and an entropy bonus of ${scientific(loss.entropy_coefficient)}`;
-  const passes = loss.epochs === 1 ? 'one pass' : `${loss.epochs} passes`;
-  return `The policy was updated with PPO's clipped objective (arXiv:1707.06347; ratios clipped at ${1 - loss.clip_low} and ${1 + loss.clip_high}${dual})${entropy}, ${averages[loss.average] ?? loss.average}, in ${passes} over mini-batches of ${loss.mini_batch} episodes.`;
+    loss.entropy_coefficient === 0
+      ? ''
+      : ` and an entropy bonus with coefficient ${scientific(loss.entropy_coefficient)}`;
+  const epochs = loss.epochs === 1 ? '1 epoch' : `${loss.epochs} epochs`;
+  return `The policy was updated with PPO's clipped objective (arXiv:1707.06347; ratios clipped at ${1 - loss.clip_low} and ${1 + loss.clip_high}${dual})${entropy}, ${averages[loss.average] ?? loss.average}, for ${epochs} in mini-batches of ${loss.mini_batch} episodes.`;
 }
 
 function klText({ kl }: RunConfig): string {

@@ -1,5 +1,6 @@
 import product from '../../package.json' with { type: 'json' };
 import type { RunSummary } from '../contract/contract.ts';
+import { knownWord } from '../contract/open-words.ts';
 import { typeTitle } from '../presets/environment-words.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
@@ -87,11 +88,19 @@ function results({ config, record: { points }, checkpoint, evaluations }: CardFa
   }).trimEnd();
 }
 
+const trapReports: Readonly<Record<string, string>> = {
+  locked: 'that learning has stopped',
+  watch: 'early signals of collapse',
+  warning: 'a high risk of collapse',
+  collapsing: 'a collapse in progress',
+  collapsed: 'that the run has collapsed',
+};
+
 function limits({ config, summary: { trap }, checkpoint }: CardFacts): string {
   const warning =
     trap !== null && trap.state !== 'healthy' && trap.state !== 'solved' && trap.since <= checkpoint
       ? [
-          `The Echo Trap monitor has reported "${trap.state}" since iteration ${trap.since}: reasoning may not depend on the state.`,
+          `The Echo Trap monitor has reported ${knownWord(trapReports, trap.state) ?? `"${trap.state}"`} since iteration ${trap.since}. The reasoning might not depend on the state.`,
         ]
       : [];
   return [

@@ -21,7 +21,7 @@ const studyFile = z.looseObject({
 });
 export type StudyFile = z.infer<typeof studyFile>;
 
-/** Returns the id of a point's run with a seed. Points count from 1. */
+/** Returns the id of a setting's run with a seed. Settings are numbered from 1. */
 export const studyRunId = (studyId: string, point: number, seed: number) =>
   `${studyId}-p${point + 1}-s${seed}`;
 

@@ -37,7 +37,7 @@ type Inherit = (config: RunConfig) => Promise<Inheritance | null>;
 
 /**
  * Creates a run directory and returns the run's id; does not start it. Throws `preset_unknown`, `run_unknown`, `checkpoint_missing`, `config_unreadable`,
- * `config_invalid`, `model_missing`, an error of `modelDigest`, or the trainer's error about the configuration or the model folder; then creates nothing.
+ * `config_invalid`, `model_missing`, an error of `modelDigest`, or the trainer's error about the configuration or the model folder. Creates nothing if it throws.
  */
 export async function createRun(
   parts: CreateRunParts,

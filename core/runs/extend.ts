@@ -24,7 +24,7 @@ export function extensionOf(
   if (checkpoint === undefined)
     throw new Failure(
       'checkpoint_missing',
-      `${run.name} has no checkpoint to continue from.`,
+      `${run.name} has no checkpoint to extend the run from.`,
       'Start a new run from its preset.',
     );
   const keepOptimizer = hasOptimizer(folder, checkpoint);

@@ -38,7 +38,7 @@ export class RunLabels {
   }
 }
 
-/** Returns the rollout settings of a point. The configuration may be incomplete, because any program may have written the file. */
+/** Returns the rollout settings of one of a sweep's settings. The configuration may be incomplete, because any program may have written the file. */
 function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Partial<RunConfig['rollout']> {
   const rollout = (settings: object) => (settings as Partial<RunConfig>).rollout ?? {};
   try {
@@ -48,7 +48,7 @@ function rolloutOf(config: Record<string, unknown>, set: StudyPoint['set']): Par
   }
 }
 
-/** Summarizes the labels of a point's runs. Returns null without labels. */
+/** Summarizes the labels of a setting's runs. Returns null without labels. */
 export function collapseOf(labels: readonly RunLabel[]): StudyCollapse | null {
   const n = labels.length;
   if (n === 0) return null;

@@ -7,8 +7,8 @@ import { type CreateRunParts, prepareConfig } from '../runs/create-run.ts';
 const maxRuns = 2000;
 
 /**
- * Returns the file of a new sweep. Throws as creating a run of any of its points does (the message names the point), `environment_unknown`, or
- * `study_invalid` if points or seeds are repeated or a point sets the seed.
+ * Returns the file of a new sweep. Throws as creating a run with any of its settings does (the message names the setting), `environment_unknown`, or
+ * `study_invalid` if settings or seeds are repeated or a setting changes the seed.
  */
 export async function newStudyFile(
   parts: CreateRunParts,
@@ -19,7 +19,7 @@ export async function newStudyFile(
   for (const point of points) {
     await prepareConfig(parts, { config: { ...config }, set: point.set }).catch((error) => {
       const { code, message, hint } = asFailure(error);
-      throw new Failure(code, `Point "${point.name}": ${message}`, hint);
+      throw new Failure(code, `Setting "${point.name}": ${message}`, hint);
     });
   }
   return {
@@ -41,10 +41,10 @@ function checkPoints(points: StudyFile['points'], seeds: readonly number[]): voi
   if (repeated !== undefined) throw invalid(`Two settings are named "${repeated}".`, 'Use unique names.');
   if (new Set(seeds).size < seeds.length) throw invalid('A seed is repeated.', 'List each seed once.');
   const seeded = points.find(({ set }) => set.seed !== undefined);
-  if (seeded) throw invalid(`Point "${seeded.name}" sets the seed.`, "Use the sweep's list of seeds.");
+  if (seeded) throw invalid(`Setting "${seeded.name}" changes the seed.`, "Use the sweep's list of seeds.");
   if (points.length * seeds.length > maxRuns)
     throw invalid(
-      `${points.length} points with ${seeds.length} seeds are ${points.length * seeds.length} runs.`,
+      `${points.length} settings x ${seeds.length} seeds = ${points.length * seeds.length} runs.`,
       `A sweep can have at most ${maxRuns}.`,
     );
 }

@@ -27,8 +27,8 @@ interface StudiesParts extends CreateRunParts {
 }
 
 /**
- * Sweeps (`study` in code): points, each a set of changes to one configuration, times seeds. A file defines a sweep; its progress follows from its runs,
- * whose names consist of the sweep's id, the point's number and the seed.
+ * Sweeps (`study` in code): settings (`points` in code), each a set of changes to one configuration, times seeds. A file defines a sweep; its progress follows from its runs,
+ * whose names consist of the sweep's id, the setting's number and the seed.
  */
 export class Studies {
   private readonly parts: StudiesParts;
@@ -182,7 +182,7 @@ export class Studies {
     await Promise.all([...this.starting.values()].map(({ ended }) => ended));
   }
 
-  /** Queues the runs seed by seed, so that the points can be compared early. */
+  /** Queues the runs seed by seed, so that settings can be compared early. */
   private async queueRuns(id: string, isCanceled: () => boolean): Promise<void> {
     const { studyFiles, queue, runs, supervisor } = this.parts;
     await supervisor.scanNow();

@@ -67,7 +67,7 @@ TEST_CASE("the gradient of the KL term is added to that of the policy loss") {
   CHECK(gradient[0] == doctest::Approx(2.25));
 }
 
-TEST_CASE("the log-probability gap reports mean, maximum and KL of two known distributions") {
+TEST_CASE("the log-prob difference reports mean, maximum and KL of two known distributions") {
   LogprobGap none;
   for (int i = 0; i < 3; ++i) none.add(0);
   CHECK(none.sum == 0);

@@ -206,7 +206,7 @@ TEST_CASE("the clipped objective: value, gradient and clipping") {
     CHECK(loss_of(at_ratio(1.5), old, -1, settings).logprob_gradients[0] == doctest::Approx(0.75));
     CHECK(loss_of(at_ratio(0.5), old, 1, settings).logprob_gradients[0] == doctest::Approx(-0.25));
   }
-  SUBCASE("dual clip bounds the loss of a bad action that became likely") {
+  SUBCASE("dual clip bounds the loss at negative advantage and large ratio") {
     settings.dual_clip = 3;
     const auto outcome = loss_of(at_ratio(5), old, -1, settings);
     CHECK(outcome.sums.loss == doctest::Approx(0.5 * 3));

@@ -110,7 +110,7 @@ TEST_CASE("dr_grpo keeps the length bias unless the loss is divided by a fixed l
   CHECK_FALSE(idle_in(starpo_s_example()).contains("advantage.estimator"));
 }
 
-TEST_CASE("KL settings need a coefficient, and a discount needs rewards to discount") {
+TEST_CASE("KL settings have no effect without kl.coefficient, nor gamma without per-token rewards") {
   for (const char* path : {"kl.estimator", "kl.placement", "kl.reference"}) {
     CHECK(idle_in(starpo_s_example()).contains(path));
     CHECK_FALSE(idle_after({{"/kl/coefficient", 0.1}}).contains(path));

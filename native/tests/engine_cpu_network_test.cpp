@@ -38,9 +38,7 @@ std::vector<float> all_outputs(Network& network) {
 
 }  // namespace
 
-TEST_CASE(
-    "a network with NetworkUse::read has the bits of a trained one with less memory, and its weights can be written in "
-    "any parts") {
+TEST_CASE("a read-only network has bit-identical outputs with less memory, and accepts weights in chunks") {
   ThreadPool threads(2);
   for (const Precision precision : precisions())
     for (const bool tied : {true, false}) {

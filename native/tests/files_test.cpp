@@ -163,7 +163,7 @@ TEST_CASE("each episode can be read separately by the index") {
   CHECK(end == bytes.size());
 }
 
-TEST_CASE("a canceled rollout leaves no files, and one without episodes is complete") {
+TEST_CASE("a canceled rollout leaves no files; a rollout without episodes writes valid files") {
   TemporaryFolder run;
   {
     RolloutWriter writer(run.path(), 1, "train");
@@ -175,7 +175,7 @@ TEST_CASE("a canceled rollout leaves no files, and one without episodes is compl
   CHECK(read_text(run.path() / files.file).empty());
 }
 
-TEST_CASE("the entries of a folder are listed, and a path that is not a folder has none") {
+TEST_CASE("lists the entries of a folder, and none for a path that is not a folder") {
   TemporaryFolder folder;
   write_text(folder.path() / "a", "");
   std::filesystem::create_directory(folder.path() / "b");

@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(TwoEnvironments,
   CHECK_FALSE(metrics.contains("rollout/arms/logprob_gap"));
 }
 
-TEST_CASE_FIXTURE(TwoEnvironments, "a later evaluation equals the run's own byte for byte and changes nothing else") {
+TEST_CASE_FIXTURE(TwoEnvironments, "a later evaluation equals the run's own byte for byte and changes no other file") {
   const auto journal = text("events.jsonl");
   for (const std::string label : {"frozen-lake", "arms"}) {
     CAPTURE(label);
@@ -196,7 +196,8 @@ TEST_CASE_FIXTURE(TwoEnvironments, "an evaluation name is used once, and canceli
   CHECK(files_in(run.path() / "evaluations") == before);
 }
 
-TEST_CASE("a full disk leaves no files of an evaluation, and the next one removes leftovers of a killed process") {
+TEST_CASE(
+    "an evaluation that fills the disk leaves no files; the next evaluation deletes a killed process's leftovers") {
   TemporaryFolder run;
   const auto folder = run.path() / "evaluations";
   const auto add = [](RolloutWriter& writer) { writer.add("{}", {{"id", "000001-a-0000"}}); };

@@ -110,7 +110,7 @@ export function chartSpecs(names: string[]): ChartSpec[] {
     },
     {
       id: 'reward-std',
-      title: 'Reward std in group',
+      title: 'Reward std (in-group)',
       unit: 'mean over groups',
       format: number,
       low: 0,

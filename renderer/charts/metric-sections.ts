@@ -9,7 +9,7 @@ interface MetricSection {
   charts: ChartSpec[];
 }
 
-/** Further metrics of the Echo Trap that the overview doesn't have. */
+/** Echo Trap metrics that the overview doesn't show. */
 const echoTrap =
   /^(diagnostics\/|advantage\/zero_std_share$|rollout\/(template_share|thought_likeness_\w+|common_opening_share|repeated_ngrams|distinct_first_thoughts|empty_think_rate|think_entropy|answer_entropy|first_action_\w+|zero_std_\w+)$)/;
 

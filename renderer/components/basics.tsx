@@ -108,7 +108,7 @@ export function Progress({ value, label, status }: { value: number; label: strin
   );
 }
 
-/** Replaces run ids in a message by run names. */
+/** Replaces run ids in a message with run names. */
 const withRunNames = (text: string, runs: readonly RunSummary[] | null): string =>
   text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 

@@ -71,7 +71,7 @@ export const regimeLabel = (regime: OpenWord<TrapRegime>): RegimeLabel =>
   knownWord(regimeLabels, regime) ?? { word: regime, meaning: 'unknown to this version' };
 
 export const indicatorLabels: Record<TrapIndicator['name'], { name: string; meaning: string }> = {
-  reward_std: { name: 'Reward std in group', meaning: 'Rewards within a group become equal' },
+  reward_std: { name: 'Reward std (in-group)', meaning: 'Rewards within a group become equal' },
   entropy: { name: 'Entropy', meaning: 'Responses lose variety or become random' },
   gradient: { name: 'Gradient norm', meaning: 'Gradient spikes' },
   diversity: { name: 'Diversity', meaning: 'Reasoning becomes the same on every level' },

@@ -4,7 +4,7 @@ import { environmentOf } from './registry.ts';
 
 const noAction: Outcome = { tone: 'idle', text: 'no action' };
 
-/** Returns the outcome of a frame's action, for colors and text. */
+/** Returns the outcome of a frame's action, for colors and text. Call only for frames that have an action. */
 export function outcomeAt({ type, frames }: Replay, index: number): Outcome {
   const hasAction = frames[index]?.action != null;
   return hasAction ? environmentOf(type).outcome(frames, index) : noAction;

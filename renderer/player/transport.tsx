@@ -14,7 +14,7 @@ export function Transport({ replay }: { replay: Replay }) {
     <fieldset className="transport" aria-label="Playback">
       <IconButton
         icon="first"
-        label="To the start (Home)"
+        label="Go to start (Home)"
         onClick={() => act({ type: 'home' })}
         disabled={index === 0}
       />
@@ -42,7 +42,7 @@ export function Transport({ replay }: { replay: Replay }) {
       />
       <IconButton
         icon="last"
-        label="To the end (End)"
+        label="Go to end (End)"
         onClick={() => act({ type: 'end' })}
         disabled={index >= last}
       />

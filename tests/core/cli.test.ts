@@ -159,7 +159,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   });
 
   test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'train and other commands work through a host, and train continues when the host ends by %s',
+    'train and other commands work through a host, and train continues when the host exits by %s',
     async (signal) => {
       const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '3' }));
       await host.line(/^StarPO Studio is at/);
@@ -246,7 +246,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(errors).toMatch(/^error: .*gpu-server.*42.*\n {2}hint: .*\n {2}details: data_folder_elsewhere\n$/);
   });
 
-  test('train without a trainer creates nothing', async () => {
+  test('train without a trainer creates no run', async () => {
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const { status, errors } = await starpo(['train', 'starter-bandit'], environment).finished;
     expect(status).toBe(1);

@@ -29,7 +29,7 @@ describe('signal strength', () => {
     expect([9, 10, 11.5, 13, 40].map((value) => strength({ ...high, value }))).toEqual([0, 0, 0.5, 1, 2]);
   });
 
-  test('is 0 or 1 if baseline and threshold are equal or not measured', () => {
+  test('is 0 or 1 if the baseline equals the threshold or a value is missing', () => {
     expect(strength({ baseline: 1, threshold: 1, hot: true })).toBe(1);
     expect(strength({ baseline: 1, threshold: 1, hot: false })).toBe(0);
     expect(strength({ baseline: Number.NEGATIVE_INFINITY, hot: true })).toBe(0);

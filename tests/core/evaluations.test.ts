@@ -67,7 +67,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   }
   const file = (id: string, path: string) => readFileSync(join(core.runs.folder(id), path));
 
-  test('two environments are trained together, each with its metrics and evaluations', async () => {
+  test('a run trains on two environments, with metrics and evaluations for each', async () => {
     const names = readSeries(core.database, runId).map(({ name }) => name);
     for (const label of ['frozen-lake', 'bandit']) {
       expect(names).toContain(`rollout/${label}/success_rate`);

@@ -384,7 +384,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test('serve --tensorboard exports every run that trains', async () => {
+  test('serve --tensorboard exports every active run', async () => {
     const out = join(world.folder, 'board');
     const serve = starpo(['serve', '--port', '0', '--tensorboard', out], world.environment());
     await serve.line(/^tensorboard --logdir/);

@@ -151,7 +151,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     expect(frames[1]).toMatchObject({ turn: 0, step: -1, action: null, board: original.initial });
   });
 
-  test('of Bandit have arms and no board', async () => {
+  test('reads Bandit episodes, which have arms and no board', async () => {
     const pulls = fakeRollout(folder, {}, 1, 'bandit', bandit.preset, 1, 2);
     const result = toReplay(await readEpisode(folder, pulls, '000001-bandit-0001'));
     expect(result.arms).toEqual(['Phoenix', 'Dragon']);
@@ -161,7 +161,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('of an unknown environment show the recorded states', async () => {
+  test('shows the recorded states of an unknown environment', async () => {
     const original = await read(0);
     const [first] = original.steps[0]!.executed;
     Object.assign(first!, { found_a_key: true, lost_a_key: false, steps_left: 3 });
@@ -175,7 +175,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test.each(['file', 'index'] as const)('in a damaged or missing %s are reported', async (which) => {
+  test.each(['file', 'index'] as const)('reports a damaged or missing %s', async (which) => {
     const path = join(folder, paths[which]);
     truncateSync(path, readFileSync(path).length - 10);
     await expect(read(7)).rejects.toMatchObject({ code: 'rollout_corrupt' });
@@ -190,7 +190,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     });
   });
 
-  test('that are invalid are rejected', async () => {
+  test('rejects invalid episodes', async () => {
     expect(episode.safeParse({ ...(await read(0)), steps: [{}] }).success).toBe(false);
     writeFileSync(join(folder, paths.index), '{"version":1,"episodes":{}}');
     await expect(read(0)).rejects.toMatchObject({ code: 'rollout_corrupt' });

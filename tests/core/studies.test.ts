@@ -60,7 +60,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
   const config = (core: Core, runId: string) =>
     JSON.parse(readFileSync(join(core.runs.folder(runId), 'run.json'), 'utf8'));
 
-  test('trains every point with every seed and reports the results', async () => {
+  test('trains every setting with every seed and reports the results', async () => {
     const core = await workingCore();
     const id = await core.studies.create(definition);
     expect(await core.studies.get(id)).toMatchObject({
@@ -223,12 +223,12 @@ describe('a sweep', { timeout: 300_000 }, () => {
 
   test.each([
     [
-      'two points with the same name',
+      'two settings with the same name',
       { points: [definition.points[0], definition.points[0]] },
       'study_invalid',
     ],
     ['a repeated seed', { seeds: [1, 1] }, 'study_invalid'],
-    ['a point with a seed', { points: [{ name: 'a', set: { seed: 3 } }] }, 'study_invalid'],
+    ['a setting that changes the seed', { points: [{ name: 'a', set: { seed: 3 } }] }, 'study_invalid'],
     [
       'too many runs',
       { seeds: Array.from({ length: 100 }, (_, seed) => seed), points: many(21) },
@@ -245,7 +245,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
       .create({ ...definition, ...change } as typeof definition)
       .catch((error) => error);
     expect(problem).toMatchObject({ code, hint: expect.stringMatching(/./) });
-    if (code === 'config_invalid') expect(problem.message).toMatch(/^Point "a": /);
+    if (code === 'config_invalid') expect(problem.message).toMatch(/^Setting "a": /);
     expect(core.studies.list()).toEqual([]);
     expect(existsSync(join(world.home, 'studies'))).toBe(false);
   });

@@ -111,7 +111,7 @@ test('the restart into another data folder asks about active runs and can be can
   await section.getByRole('status').getByText(join(disk, 'starpo-studio')).waitFor();
   await page.getByRole('button', { name: 'Restart now' }).click();
   await output(
-    /"message":"A run is training.","buttons":\["Keep training","Stop after a checkpoint","Cancel"\]/,
+    /"message":"A run is training.","buttons":\["Keep training","Save a checkpoint and stop","Cancel"\]/,
   );
 
   // The restart was canceled, so closing the window doesn't restart.

@@ -51,7 +51,7 @@ async function play(page: Page): Promise<{ first: string; last: string }> {
   const first = await board.and(page.getByRole('img', { name: /^Start\./ })).getAttribute('aria-label');
   await page.getByRole('button', { name: '4×' }).click();
   await page.getByRole('button', { name: 'Play (space)' }).click();
-  await page.getByRole('button', { name: 'To the end (End)', disabled: true }).waitFor();
+  await page.getByRole('button', { name: 'Go to end (End)', disabled: true }).waitFor();
   await page.getByRole('button', { name: 'Play (space)' }).waitFor();
   return { first: first ?? '', last: (await board.getAttribute('aria-label')) ?? '' };
 }
@@ -59,7 +59,7 @@ async function play(page: Page): Promise<{ first: string; last: string }> {
 const charts = [
   'Success',
   'Reward',
-  'Reward std in group',
+  'Reward std (in-group)',
   'Entropy',
   'Gradient norm',
   'Response length',
@@ -111,7 +111,7 @@ test('Bandit trains and replays in the dark theme', async () => {
   await page.keyboard.press('ArrowRight');
   await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
-  const spread = await chart(page, 'Reward std in group', /by action: .* at iteration \d/);
+  const spread = await chart(page, 'Reward std (in-group)', /by action: .* at iteration \d/);
   const cut = (labels: Element[]) =>
     labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent);
   expect(await spread.locator('figcaption ~ div span').evaluateAll(cut)).toEqual([]);

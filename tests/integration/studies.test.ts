@@ -61,7 +61,7 @@ test('a sweep of a run and one of its checkpoint are trained and tabulated', asy
   await core.dispose();
 });
 
-test('a point that breaks a rule of the trainer is rejected by name', async () => {
+test('a setting that breaks a rule of the trainer is rejected by name', async () => {
   const home = temporaryHome(onTestFinished);
   const core = await createCore({ home });
   const points = [{ name: 'odd', set: { 'policy_loss.mini_batch': 24 } }];
@@ -69,7 +69,7 @@ test('a point that breaks a rule of the trainer is rejected by name', async () =
     core.studies.create({ name: 'Odd', base: { preset: 'starter-bandit' }, points, seeds: [1] }),
   ).rejects.toMatchObject({
     code: 'config_invalid',
-    message: expect.stringContaining('Point "odd": policy_loss.mini_batch'),
+    message: expect.stringContaining('Setting "odd": policy_loss.mini_batch'),
   });
   expect(core.studies.list()).toEqual([]);
   await core.dispose();

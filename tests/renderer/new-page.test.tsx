@@ -131,7 +131,7 @@ test('the model is chosen from a list or entered as a folder', async () => {
     'Starter model',
     'my-model, local folder',
     `${core.runs.get(trained).name}, iteration 40`,
-    'Another folder…',
+    'Choose another folder…',
   ]);
   expect(select.selectedOptions[0]!.text).toBe('Starter model');
   const chosen = () => summary().textContent;
@@ -144,7 +144,7 @@ test('the model is chosen from a list or entered as a folder', async () => {
     '/nowhere/else',
   );
   await page.shown(() => chosen()?.includes('/nowhere/else'));
-  expect(select.selectedOptions[0]!.text).toBe('Another folder…');
+  expect(select.selectedOptions[0]!.text).toBe('Choose another folder…');
   await page.click('aside button[aria-label="Reset Model"]');
   await page.shown(() => select.selectedOptions[0]!.text === 'Starter model');
   page.choose(select, mine);

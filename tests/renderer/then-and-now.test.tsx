@@ -30,7 +30,7 @@ test('compares the oldest and newest checkpoint of each evaluation set', () => {
 const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
   ({ id: `${success ? 'late' : 'early'}-${group}`, group, success, turns, actions }) as EpisodeSummary;
 
-test('learned levels are those failed early and solved late, long solutions in few turns first', () => {
+test('learned levels failed early and succeeded late; fewest turns, then most actions, come first', () => {
   const early = [0, 1, 2, 3, 4].map((group) => episode(group, group === 0));
   const late = [
     episode(0, true, 1, 4),

@@ -17,7 +17,7 @@ test('the code is removed from the address bar and kept for other tabs', () => {
   expect(stored()).toBe('abc1');
 });
 
-test('a page after the code is kept', () => {
+test('the route after the sign-in code is preserved', () => {
   history.replaceState(null, '', '#sign-in=abc/run/x/replay');
   storeCode();
   expect(location.hash).toBe('#/run/x/replay');

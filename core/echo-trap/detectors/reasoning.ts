@@ -35,10 +35,10 @@ export const templateShareRises = detector({
   },
 });
 
-/** The final stage: no known setting restores variety from here. */
+/** Collapsed reasoning: no known setting restores its variety. */
 export const singleReasoning = detector({
   name: 'single_reasoning',
-  title: 'Only one reasoning text left',
+  title: 'Identical reasoning in all episodes',
   meaning: 'All episodes have started with the same reasoning for many iterations. Variety rarely returns.',
   stage: 'early',
   regime: 'template',

@@ -35,7 +35,7 @@ export function useModelChoices(base: string, from: NewFrom): FormField['choices
   const all = available.some(({ value }) => value === base) ? available : [baseModel, ...available];
   // Keep the first of two models with the same value.
   const unique = all.filter((model, index) => all.findIndex(({ value }) => value === model.value) === index);
-  return [...unique, { value: anotherFolder, title: 'Another folder…' }];
+  return [...unique, { value: anotherFolder, title: 'Choose another folder…' }];
 }
 
 const folderTitle = (folder: string, from: NewFrom) =>

@@ -41,7 +41,7 @@ export function YourSide({ game, onAction, onRestart, onNext }: YourSideProps) {
         <AnswerField disabled={over} onAction={onAction} />
       )}
       <p className="faint">
-        {isDirectional(game.actions) && 'Arrow keys move. '}
+        {isDirectional(game.actions) && 'Use the arrow keys to move. '}
         {maxMoves > 1 && 'You see the result of each action; the agent plans several per turn. '}
         Only your first attempt counts.
       </p>

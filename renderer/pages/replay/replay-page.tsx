@@ -74,7 +74,7 @@ export function ReplayPage({ turn, ...address }: ReplayPageProps) {
       )}
       {loaded && files.length === 0 ? (
         <Empty title="No episodes yet">
-          They appear here as soon as the first evaluation or rollout is complete.
+          Episodes appear here when the first evaluation or rollout is complete.
         </Empty>
       ) : (
         <Body selection={selection} loading={loading} />

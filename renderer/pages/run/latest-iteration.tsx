@@ -24,7 +24,6 @@ const rows: Row[] = [
   { metric: 'actor/approximate_kl', format: number },
   {
     metric: 'rollout/logprob_gap',
-
     format: number,
     unlessZero: true,
   },

@@ -64,8 +64,8 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         {choice.next !== null && (
           <div className={styles.preference}>
             <p>
-              After a restart, the data folder is <code>{choice.next}</code>. Current training continues in
-              this one.
+              The data folder changes to <code>{choice.next}</code> after a restart. Active runs stay in the
+              current folder.
             </p>
             <Button kind="primary" onClick={() => chooser.restart()}>
               Restart now

@@ -21,7 +21,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
     <fieldset className={`transport ${styles.controls}`} aria-label="Playback of both boards">
       <IconButton
         icon="first"
-        label="To the start (Home)"
+        label="Go to start (Home)"
         disabled={!started}
         onClick={() => act({ type: 'home' })}
       />
@@ -45,7 +45,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
         label="Forward one action (right arrow)"
         onClick={() => act({ type: 'step', by: 1 })}
       />
-      <IconButton icon="last" label="To the end (End)" onClick={() => act({ type: 'end' })} />
+      <IconButton icon="last" label="Go to end (End)" onClick={() => act({ type: 'end' })} />
       <span className="spacer" />
       <fieldset className="segments" aria-label="Speed">
         {speeds.map((value) => (

@@ -64,7 +64,9 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
       </header>
       {failure && <ErrorNote error={failure} />}
       {loaded && shown === null && (
-        <Empty title="No reasoning yet">They appear when the first training rollout is complete.</Empty>
+        <Empty title="No reasoning yet">
+          Reasoning appears here when the first training rollout is complete.
+        </Empty>
       )}
       {thoughts?.missing && (
         <Empty title={`No reasoning for iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>

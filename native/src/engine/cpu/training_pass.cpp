@@ -28,7 +28,7 @@ void CpuTrainingPass::forward(const PackedBatch& batch, float temperature, std::
 
 void CpuTrainingPass::forward_values(const PackedBatch& batch, std::span<float> values) {
   State& s = *state_;
-  if (s.model.layout().head() != ModelHead::value) throw std::logic_error("values need a value head");
+  if (s.model.layout().head() != ModelHead::value) throw std::logic_error("forward_values requires a value head");
   if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
   run_blocks(batch);
   s.model.threads().parallel_for(row_blocks(s.targets), [&](int block) {

@@ -175,8 +175,12 @@ void load_start_state(const fs::path& checkpoint, int iteration, Replica& replic
     throw state_error("start_state_missing", "it was deleted according to checkpoint.keep; pinned checkpoints keep it");
   try {
     const auto metadata = json::parse(std::ifstream(checkpoint / kStateJson));
-    if (metadata.at("version") != kStateVersion || metadata.at("iteration") != iteration)
-      throw state_error("start_state_mismatch", "trainer-state.json belongs to another iteration or version");
+    if (const json& version = metadata.at("version"); version != kStateVersion)
+      throw state_error("start_state_mismatch", "trainer-state.json has format version " + version.dump() +
+                                                    ", expected " + std::to_string(kStateVersion));
+    if (const json& saved = metadata.at("iteration"); saved != iteration)
+      throw state_error("start_state_mismatch", "trainer-state.json is from iteration " + saved.dump() + ", expected " +
+                                                    std::to_string(iteration));
     if (replica.critic && !metadata.contains("critic_optimizer_steps"))
       throw state_error("start_state_mismatch", "the parent run has no critic, but this run has one");
     read_state(checkpoint, metadata, replica);
@@ -197,9 +201,9 @@ std::int64_t load_checkpoint(const fs::path& run_directory, int iteration, std::
   try {
     const auto metadata = json::parse(std::ifstream(folder / kStateJson));
     if (metadata.at("version") != kStateVersion || metadata.at("iteration") != iteration || metadata.at("seed") != seed)
-      throw corrupt("trainer-state.json belongs to another run or version");
+      throw corrupt("trainer-state.json is from another run, iteration or format version");
     if (!(read_model_folder_config(folder) == replica.policy->layout().config()))
-      throw corrupt("its model has a different shape");
+      throw corrupt("its model has a different architecture");
     read_state(folder, metadata, replica);
     load_weights(folder, *replica.policy);
     return metadata.at("journal_seq").get<std::int64_t>();

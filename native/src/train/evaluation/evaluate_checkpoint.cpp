@@ -86,7 +86,7 @@ std::unique_ptr<Player> load_player(const fs::path& run_directory, int checkpoin
   try {
     const auto metadata = Json::parse(std::ifstream(folder / "trainer-state.json"));
     if (metadata.at("iteration") != checkpoint || metadata.at("seed") != config.seed)
-      throw checkpoint_error(run_directory, checkpoint, "trainer-state.json belongs to another run or iteration");
+      throw checkpoint_error(run_directory, checkpoint, "trainer-state.json is from another run or iteration");
     return std::make_unique<Player>(config, folder);
   } catch (const Json::exception& error) {
     throw checkpoint_error(run_directory, checkpoint, std::string("trainer-state.json: ") + error.what());

@@ -97,7 +97,7 @@ void TrainingRun::load_reference(const RunConfig& config, Network& reference) {
   const std::filesystem::path folder = config.kl.reference;
   if (folder.empty()) return load_start(config, reference);
   if (!(read_model_folder_config(folder) == reference.layout().config()))
-    throw Error("reference_mismatch", "the model of kl.reference has a different shape than the run's model",
+    throw Error("reference_mismatch", "the model of kl.reference has a different architecture than the run's model",
                 "use a model with the same config.json, or leave kl.reference empty");
   load_weights(folder, reference);
 }

@@ -49,7 +49,7 @@ class CriticUpdate {
     critic_->backward(value_gradients_);
   }
 
-  // Errors: those of critic_step.
+  // Throws the errors of critic_step.
   void step() {
     if (!critic_) return;
     norms_.push_back(critic_step(config_, critic_->trained(), iteration_));

@@ -49,8 +49,8 @@ export function ExportPage() {
         </a>
         <h1>Export</h1>
         <p className="muted">
-          Files of this run for other programs. Exporting doesn't change the run.
-          {run.status === 'running' && ' It contains the iterations completed so far.'}
+          Export this run for use in other programs. Exporting doesn't change the run.
+          {run.status === 'running' && ' The export contains the iterations completed so far.'}
         </p>
       </header>
       {formatGroups.map(({ title, formats }) => (

@@ -87,7 +87,7 @@ std::span<const float> CudaTrainingPass<T>::features() const {
 
 template <class T>
 void CudaTrainingPass<T>::forward_values(const PackedBatch& batch, std::span<float> values) {
-  if (weights_.layout().head() != ModelHead::value) throw std::logic_error("values need a value head");
+  if (weights_.layout().head() != ModelHead::value) throw std::logic_error("forward_values requires a value head");
   if (values.size() != batch.targets.size()) throw std::invalid_argument("values must be [targets]");
   if (!run_blocks(batch)) return;
   value_head(stream_, buffers_.batch.targets, weights_.width().hidden, buffers_.head_normed,

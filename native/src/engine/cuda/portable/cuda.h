@@ -25,7 +25,7 @@
   struct STARPO_JOIN(SharedVariable, __LINE__) {                                                                     \
     type __VA_ARGS__;                                                                                                \
   };                                                                                                                 \
-  static_assert(::starpo::cuda::array_dimensions(#__VA_ARGS__) <= 1, "a shared array has one dimension");            \
+  static_assert(::starpo::cuda::array_dimensions(#__VA_ARGS__) <= 1, "shared arrays must be one-dimensional");       \
   ::starpo::cuda::emulated::declare_shared(                                                                          \
       reinterpret_cast<char*>(&__VA_ARGS__) -                                                                        \
           (::starpo::cuda::array_dimensions(#__VA_ARGS__) == 1 ? sizeof(STARPO_JOIN(SharedVariable, __LINE__)) : 0), \

@@ -215,7 +215,7 @@ void add_cached_checks(std::vector<Check>& checks) {
   checks.push_back({"cached_attention in parts, row by row, " + split.name(), kExact,
                     [split](Stream& stream) { return split_difference(stream, split, 70, kKeyBlock); }});
   const AttentionCase<T> idle(4, 2, 16, {0, 9});
-  checks.push_back({"cached_attention of idle slots " + idle.name(), kExact,
+  checks.push_back({"cached_attention with idle slots " + idle.name(), kExact,
                     [idle](Stream& stream) { return idle_difference(stream, idle); }});
 }
 
