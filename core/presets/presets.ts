@@ -161,11 +161,11 @@ export function findPreset(name: string): Preset {
   if (found) return found;
   const names = presets
     .filter((preset) => !preset.hidden)
-    .flatMap((preset) => [preset.alias ?? preset.id, preset.id]);
+    .flatMap((preset) => [...(preset.alias ? [preset.alias] : []), preset.id]);
   const proposal = nearest(name, names);
   throw new Failure(
     'preset_unknown',
     `Unknown preset "${name}".`,
-    proposal ? `Did you mean ${proposal}?` : `Presets: ${[...new Set(names)].join(', ')}.`,
+    proposal ? `Did you mean ${proposal}?` : 'List all presets with `starpo presets`.',
   );
 }
