@@ -10,7 +10,7 @@ interface Host {
   open(address: string): void;
 }
 
-/** Whether the browser may open an address: at once, after confirmation, or never. */
+/** Returns how the browser may open an address: at once, after confirmation, or never. */
 export function outside(address: string): 'at once' | 'asked' | 'never' {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.href.length > longest) return 'never';

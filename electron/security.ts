@@ -6,13 +6,13 @@ export const appOrigin = `${appScheme}://studio`;
 
 const grantedPermissions = new Set(['notifications', 'clipboard-sanitized-write']);
 
-/** Whether an address is a page of the app. */
+/** Returns whether an address is a page of the app. */
 export function isOwnPage(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && `${url.protocol}//${url.host}` === appOrigin;
 }
 
-/** Whether a message comes from the main frame of the app's page. */
+/** Returns whether a message comes from the main frame of the app's page. */
 export function isOwnFrame(frame: { url: string; parent: unknown } | null): boolean {
   return frame !== null && frame.parent === null && isOwnPage(frame.url);
 }

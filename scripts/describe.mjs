@@ -1,6 +1,6 @@
 /**
  * Generates core's lists and types, the example run.json and the documentation tables from `starpo-trainer schema`.
- * With --check it writes nothing and exits with status 1 if a file is out of date.
+ * With --check it writes no file and exits with status 1 if a file is out of date.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

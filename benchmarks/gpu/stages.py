@@ -168,7 +168,7 @@ def speed():
     def peer_generation(count, limit):
         return {"sequences": 16 * count, "prompt": prompt, "sampled": sampled, "peer": run_json([*peers, "generation", "--sequences", str(16 * count), *sizes], limit)}
 
-    # Most important first, in case there is no further call.
+    # Most important first, in case there are no more calls.
     for exactness in EXACTNESSES:
         result.step("training", f"training, {exactness}", 150, lambda limit: train(exactness, limit))
         result.step("generation", f"generation, {exactness}", 200, lambda limit: generate(exactness, limit))

@@ -69,7 +69,7 @@ export class ActionPerformer {
         planned.by === 'monitor' && planned.kind === 'rollback'
           ? this.pauseInstead(runId, planned, error)
           : null;
-      // Recorded before the failure: if this process ends in between, the next one still completes one of the two.
+      // Recorded before the failure: if this process exits in between, the next host still completes one of the two.
       if (pause) await this.record(runId, pause, 'begun', pause.message);
       await this.record(runId, planned, 'failed', `${why} ${hint}`);
       if (!pause) throw error;

@@ -49,7 +49,7 @@ export interface FolderChoice {
   problem: ApiError | null;
 }
 
-/** `get` changes nothing; `choose` lets the user choose a folder; `default` returns to the default folder. */
+/** `get` returns the current choice; `choose` lets the user choose a folder; `default` returns to the default folder. */
 export type FolderRequest = 'get' | 'choose' | 'default';
 
 /** The preload's API for the data folder. */

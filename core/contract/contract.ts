@@ -68,7 +68,7 @@ export * from './tasks.ts';
 const empty = z.object({});
 /** A notice name, for one run or all. Unknown names are ignored. */
 const topic = z.object({ name: z.string().max(64), runId: runId.optional() });
-/** Marks procedures that write to the data folder; they are refused when it is read-only. */
+/** Marks procedures that write to the data folder; they are rejected when it is read-only. */
 const changes = true;
 
 /** Input and output of every procedure. */
@@ -363,7 +363,7 @@ export const notices = {
   log: z.object({ runId, line: logLine }),
   memoryPlan: z.object({ runId, plan: memoryPlan }),
   rollout: z.object({ runId, file: rolloutFile }),
-  /** A requested evaluation started, progressed (a few times per second) or ended; a canceled one is deleted. */
+  /** A requested evaluation started, progressed (a few times per second) or ended; a canceled evaluation is deleted. */
   evaluation: z.object({ runId, evaluation }),
   /** The episodes were deleted, since the run keeps only those of the newest iterations. */
   rolloutRemoved: z.object({ runId, iteration: z.number().int(), split: z.string() }),

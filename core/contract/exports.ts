@@ -23,7 +23,7 @@ export const exportSource = z.union([
 ]);
 export type ExportSource = z.infer<typeof exportSource>;
 
-/** A finished export, in `folder` on the server's machine and at `/api/exports/ID/NAME`. It is deleted by `exports.forget` or when the server ends. */
+/** A finished export, in `folder` on the server's machine and at `/api/exports/ID/NAME`. It is deleted by `exports.forget` or when the server exits. */
 export const madeExport = z.object({
   exportId,
   folder: z.string(),

@@ -19,7 +19,7 @@ export interface Challenge {
 
 /** The server's second message, after the client's proof. */
 export interface Welcome {
-  /** Sign-in code for pages, valid until the server process ends. */
+  /** Sign-in code for pages, valid until the server process exits. */
   code: string;
 }
 

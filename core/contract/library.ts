@@ -9,7 +9,7 @@ const empty = z.object({});
 const changes = true;
 const runIds = z.array(runId).min(1).max(1000);
 
-/** A run for which an operation was refused, and why. */
+/** A run for which an operation was rejected, and the error. */
 export const refusal = z.object({ runId, error: apiError });
 export type Refusal = z.infer<typeof refusal>;
 
@@ -35,10 +35,10 @@ export const trashedRun = z.object({
 export type TrashedRun = z.infer<typeof trashedRun>;
 const trashIds = z.array(trashedRun.shape.id).min(1).max(1000);
 
-/** Runs moved to the trash, and refused runs. */
+/** Runs moved to the trash, and runs that could not be moved. */
 export const deletedRuns = z.object({ deleted: z.array(trashedRun), refused: z.array(refusal) });
 
-/** What cleaning deletes. */
+/** Selects what cleaning deletes. */
 export const cleaning = z.object({
   /** Training episodes; evaluation episodes are kept. */
   episodes: z.boolean(),

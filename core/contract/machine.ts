@@ -46,7 +46,7 @@ export const finding = z.object({
 export type Finding = z.infer<typeof finding>;
 
 export const machineProcedures = {
-  /** Returns the hardware and the samples of the last hour. Further samples follow as `machine` notices, every `interval` ms. */
+  /** Returns the hardware and the samples of the last hour. More samples follow as `machine` notices, every `interval` ms. */
   'machine.gauges': {
     input: z.object({}),
     output: z.object({ machine, interval: z.number(), samples: z.array(machineSample) }),

@@ -241,7 +241,7 @@ export const modelCard = z.object({
 });
 export type ModelCard = z.infer<typeof modelCard>;
 
-/** Whether a run can start from a model folder. */
+/** Reports whether a run can start from a model folder. */
 export const modelState = z.object({
   /** Null if none was found. */
   folder: z.string().nullable(),

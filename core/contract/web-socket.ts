@@ -2,7 +2,7 @@ import type { ClosableChannel } from './channel.ts';
 import { Failure } from './failure.ts';
 import { type Challenge, type ClientKey, isSame, proofOf, randomHex, type Welcome } from './handshake.ts';
 
-/** WebSocket sub-protocol. The client's id and nonce are sent as further sub-protocols, since browsers can't set headers. */
+/** WebSocket sub-protocol. The client's id and nonce are sent as additional sub-protocols, since browsers can't set headers. */
 export const subProtocol = 'starpo';
 
 /** The subset of WebSocket that browsers and Node share. */

@@ -9,7 +9,7 @@ import type { RunRow } from './runs-table.ts';
 import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 /**
- * Reads a run's annotations into the history if their file has changed. All are replaced, so that a damaged or replaced file leaves nothing behind.
+ * Reads a run's annotations into the history if their file has changed. All are replaced, so that no annotation of a damaged or replaced file remains.
  * Returns whether anything changed.
  */
 export function ingestAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {

@@ -79,7 +79,7 @@ export async function resolveStudy(client: Client, text: string): Promise<string
   }
 }
 
-/** Replaces the run reference in a source by the run's id. */
+/** Replaces the run reference in a source with the run's id. */
 export async function resolveSource(client: Client, source: RunSource): Promise<RunSource> {
   return 'run' in source ? { ...source, run: await resolveRun(client, source.run) } : source;
 }

@@ -24,7 +24,7 @@ const drainTime = 5000;
 const retryDelay = 50;
 
 export interface StudioOptions extends CoreOptions {
-  /** Address for other processes while this one is the host. Without it, they wait until it ends. */
+  /** Address for other processes while this process is the host. Without it, they wait until it exits. */
   endpoint?: EndpointOptions | undefined;
   timeout?: number | undefined;
 }
@@ -75,7 +75,7 @@ export class Studio {
     joinChannels(channel, this.open(), (error) => this.logError(error));
   }
 
-  /** For a long-running app: connects now, and becomes the host whenever the host ends. */
+  /** For a long-running app: connects now, and becomes the host whenever the host exits. */
   async stay(): Promise<void> {
     void this.follow(await this.open());
     if (this.options.endpoint?.webFolder !== undefined) await this.endpoint();

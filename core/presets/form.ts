@@ -118,7 +118,7 @@ export const valueTitle = (path: string, value: unknown): string =>
 const shown = [...configForm.sections, configForm.environment].flatMap((section) => section.fields);
 const longestFirst = shown.toSorted((a, b) => b.path.length - a.path.length);
 
-/** Replaces setting paths in a message of the trainer by their titles: `critic.model is none` becomes “Critic” is “None”. */
+/** Replaces setting paths in a message of the trainer with their titles: `critic.model is none` becomes “Critic” is “None”. */
 export function inTitles(text: string): string {
   let result = text;
   for (const { path, title, choices } of longestFirst) {

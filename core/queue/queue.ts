@@ -226,13 +226,13 @@ export class Queue {
       );
       const started = await this.untilStarted(runId, before);
       this.setBlockedBy(null);
-      // Otherwise the previous trainer ended, and the run must still be started.
+      // Otherwise the previous trainer exited, and the run must still be started.
       if (startedHere || started) this.drop(runId);
     } catch (error) {
       if (this.closed) return;
       const failure = asFailure(error).toApiError();
       if (machineCodes.includes(failure.code)) throw error;
-      // The annotation comes first: if this process ends in between, the run is started again instead of silently lost.
+      // The annotation comes first: if this process exits in between, the run is started again instead of silently lost.
       if (failure.code !== 'run_completed')
         await annotations.add(runId, { type: 'start_failed', ...failure });
       this.drop(runId);

@@ -24,7 +24,7 @@ export function openForAppending(path: string): number {
     throw new Failure(
       'run_folder_invalid',
       `${path} is a symbolic link, which is not allowed in a run folder.`,
-      'Replace the link by a regular file.',
+      'Replace the link with a regular file.',
     );
   }
 }

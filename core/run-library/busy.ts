@@ -14,7 +14,7 @@ export interface BusyParts {
 }
 
 /**
- * Makes sure that no process uses a run's folder before files are deleted, and removes the run from the queue. `refuse` throws any further
+ * Makes sure that no process uses a run's folder before files are deleted, and removes the run from the queue. `refuse` throws any other
  * objection before that. Throws `run_unknown`, `run_active` or `evaluation_active`.
  */
 export async function makeIdle(
@@ -35,7 +35,7 @@ export async function makeIdle(
 
 async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: string): Promise<void> {
   const { name, status } = runs.get(runId);
-  // A trainer that has just started may not have written an event yet, but holds its lock.
+  // A trainer that has just started might not have written an event yet, but holds its lock.
   const locked = await trainer.status(runs.folder(runId)).then(
     ({ running }) => running,
     () => false,
@@ -66,7 +66,7 @@ export async function eachRun(
   return refused;
 }
 
-/** An internal error must not be reported as a refusal. */
+/** Returns the error of a rejected run. Throws an internal error, which must not be reported as a rejection. */
 function refusalOf(error: unknown): ApiError {
   const failure = asFailure(error);
   if (failure.code === 'internal' && !(error as NodeJS.ErrnoException).syscall) throw error;

@@ -25,7 +25,7 @@ interface CleanerParts extends BusyParts {
   tasks: Tasks;
 }
 
-/** What can be deleted from a run. */
+/** Files that can be deleted from a run. */
 interface Dispensable {
   /** Training episodes with their files, by iteration. */
   episodes: { iteration: number; files: string[] }[];

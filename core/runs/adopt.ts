@@ -69,7 +69,7 @@ async function* entriesOf(source: string, signal?: AbortSignal, path = '.'): Asy
     throw new Failure(
       'run_folder_invalid',
       `${join(source, path)} is a link or special file, which a run folder must not contain.`,
-      'Check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links by files.',
+      'Check its target. To adopt the run, copy the folder with `cp -rL`, which replaces links with files.',
     );
   const isFolder = stats.isDirectory();
   const bytes = isFolder ? 0 : stats.size;

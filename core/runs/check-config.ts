@@ -14,7 +14,7 @@ import { type CreateRunParts, type NewRun, originOf } from './create-run.ts';
 interface SettingNames {
   /** Returns the name of a setting. */
   of: (path: string) => string;
-  /** Replaces the settings in a message of the trainer by their names. */
+  /** Replaces the settings in a message of the trainer with their names. */
   within: (text: string) => string;
 }
 /** Names settings by their keys, for the command line. */

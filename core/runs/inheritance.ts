@@ -7,7 +7,7 @@ import type { RunConfig } from '../run-config/run-config.ts';
 import { runFolder } from '../run-directory/names.ts';
 import { rollbacksBefore } from './fork-ancestors.ts';
 
-/** What a fork inherits from its parent besides settings and weights. It is written into the fork's folder at creation, because the parent may change or be deleted. */
+/** State that a fork inherits from its parent besides settings and weights. It is written into the fork's folder at creation, because the parent may change or be deleted. */
 export interface Inheritance {
   /** Baseline for the monitor, as the content of its file; null if the fork is judged without one. */
   forkBaseline: string | null;

@@ -36,7 +36,7 @@ export class Runs {
   private readonly parts: RunsParts;
   /** Starts in progress, by run. */
   private readonly starting = new Map<string, Promise<void>>();
-  /** Runs whose trainer may not have written an event yet, with the time of their previous start. */
+  /** Runs whose trainer might not have written an event yet, with the time of their previous start. */
   private readonly loading = new Map<string, number | null>();
 
   constructor(parts: RunsParts) {
@@ -203,7 +203,8 @@ export class Runs {
         );
       }
       const response = outcome === 'interrupted' ? undefined : outcome.meaning.acknowledged;
-      if (!response) return { accepted: false, message: 'The trainer ended before it received the command.' };
+      if (!response)
+        return { accepted: false, message: 'The trainer exited before it received the command.' };
       return { accepted: response.accepted, message: response.message };
     } finally {
       wait.close();

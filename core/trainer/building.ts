@@ -33,7 +33,7 @@ export function readBuilding(trainer: string): TrainerBuilding | null {
   throw new Failure('trainer_missing', `Building the trainer failed. ${problem.message}`, problem.hint);
 }
 
-/** Throws `trainer_missing` while the trainer is being built or if that failed: the app may not fit an earlier build. */
+/** Throws `trainer_missing` while the trainer is being built or if that failed: an earlier build might not match the app. */
 export function refuseWhileBuilding(trainer: string): void {
   const building = readBuilding(trainer);
   if (!building) return;

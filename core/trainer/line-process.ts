@@ -17,7 +17,7 @@ const timeout = 20_000;
 /** Maximum stderr to keep. Errors are at its end. */
 const errorLimit = 4096;
 
-/** A trainer command that answers JSON lines in order (docs/formats/env-protocol.md). The child process ends with this one. */
+/** A trainer command that answers JSON lines in order (docs/formats/env-protocol.md). The child process exits with this process. */
 export class LineProcess {
   private readonly child;
   private readonly pending: Pending[] = [];

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kText = "I'll go down 12 steps.\n\n\t<think>größer</think> \xF0\x9F\x8E\x92\xFF<|im_end|>  ";
 
-// Replaces an empty vocabulary by one of all bytes. That takes kilobytes, which a fuzzer is unlikely to find.
+// Replaces an empty vocabulary with all bytes. A fuzzer is unlikely to find those kilobytes.
 std::string with_vocabulary(std::string_view input) {
   static const std::string mark = "\"vocab\":{}";
   static const std::string bytes = [] {

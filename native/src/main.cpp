@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
       ->add_option("MODEL_DIR", path, "a folder with a tokenizer.json")
       ->required();
 
-  auto* inspect = add("inspect", "Check that a run can start from a model folder, and print the model's shape",
+  auto* inspect = add("inspect", "Check that a run can start from a model folder, and print the model's architecture",
                       [&] { return starpo::inspect_command(path, json); });
   inspect->add_option("MODEL_DIR", path)->required();
   inspect->add_flag("--json", json);

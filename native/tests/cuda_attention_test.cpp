@@ -38,7 +38,7 @@ TEST_CASE("cuda attention: forward and backward equal the reference in every thr
   in_every_order(attention_checks());
 }
 
-TEST_CASE("cuda attention: cached attention has the bits of the packed forward pass in every thread order") {
+TEST_CASE("cuda attention: cached attention is bit-identical to the packed forward pass in every thread order") {
   in_every_order(cached_attention_checks());
 }
 

@@ -197,7 +197,7 @@ TEST_CASE_FIXTURE(DeviceRun, "an evaluation of a checkpoint on the device equals
   cuda::emulated::set_device_memory(cuda::emulated::kDefaultDeviceMemory);
 }
 
-TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing") {
+TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run doesn't change the run") {
   config["advantage"]["estimator"] = "gae";
   config["critic"]["model"] = "full";
   config["kl"].update({{"coefficient", 0.1}, {"estimator", "k3"}, {"placement", "loss"}});
@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(DeviceRun, "the worst-case step before a run changes nothing")
       CHECK(again[i].turns.at(turn).ids == episodes[i].turns[turn].ids);
       CHECK(again[i].turns[turn].logprobs == episodes[i].turns[turn].logprobs);
     }
-  // Gradients are cleared, so a step without new gradients changes nothing.
+  // Gradients are cleared, so a step without new gradients changes no weights.
   AdamWSettings settings{1e-2f, 0.9f, 0.999f, 1e-8f, 0, 0};
   CHECK(take_step(state->replica.policy->trained(), settings).gradient_norm == 0);
   CHECK(take_step(state->replica.critic->trained(), settings).gradient_norm == 0);

@@ -4,7 +4,7 @@
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "model_fixtures.h"
 
-// Slots with the same first tokens read their keys and values once. Results must be bit-identical to those of each slot
+// Slots with the same first tokens read their keys and values once. Results must be bit-identical to each slot
 // alone.
 namespace starpo {
 
@@ -98,7 +98,7 @@ void check_sharing(const Shape& shape, Precision precision) {
 
 }  // namespace
 
-TEST_CASE("slots that share a prefix have the bits of separate slots on every instruction set") {
+TEST_CASE("slots that share a prefix are bit-identical to separate slots on every instruction set") {
   for (const Isa isa : supported_isas()) {
     const WithIsa selected(isa);
     CAPTURE(static_cast<int>(isa));

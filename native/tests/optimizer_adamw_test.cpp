@@ -19,7 +19,7 @@ std::vector<std::uint8_t> decay_flags() {
   return flags;
 }
 
-// Takes a whole step and returns the norm of the gradient before clipping. A non-finite norm changes nothing.
+// Takes a whole step and returns the norm of the gradient before clipping. A non-finite norm changes no weights.
 float step(AdamW& optimizer, std::span<float> weights, std::span<const float> gradients,
            std::span<const std::uint8_t> decayed, const AdamWSettings& settings, ThreadPool& threads) {
   const double squares = sum_of_squares(gradients, threads);
@@ -68,7 +68,7 @@ TEST_CASE("AdamW matches the algorithm in double precision") {
   CHECK(worst < 1e-6);
 }
 
-TEST_CASE("the bits of AdamW don't depend on threads or the instruction set") {
+TEST_CASE("AdamW is bit-identical for all thread counts and instruction sets") {
   const std::vector<float> expected = three_steps(1, Isa::scalar);
   for (const Isa isa : supported_isas())
     for (const int threads : {1, 2, 3}) {
@@ -78,7 +78,7 @@ TEST_CASE("the bits of AdamW don't depend on threads or the instruction set") {
     }
 }
 
-TEST_CASE("a small gradient isn't clipped, and a non-finite gradient changes nothing") {
+TEST_CASE("a small gradient isn't clipped; a non-finite gradient changes no weights") {
   ThreadPool threads(1);
   AdamW optimizer(2);
   std::vector<float> weights = {1, 2};

@@ -1,7 +1,7 @@
 type Task = () => void;
 
 interface FrameScheduler {
-  /** Runs the task once in the next animation frame with time left. Further requests before that have no effect. */
+  /** Runs the task once in the next animation frame with time left. More requests before that have no effect. */
   schedule(task: Task): void;
   cancel(task: Task): void;
 }

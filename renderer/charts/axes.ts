@@ -3,7 +3,7 @@ import { clockTick, dayAndTime } from './clock.ts';
 import type { MetricSeries } from './metric-series.ts';
 import type { SeriesSource } from './series-source.ts';
 
-/** What the x axis of charts can show. */
+/** Quantities that the x axis of charts can show. */
 export type AxisKind = 'iteration' | 'update' | 'episode' | 'token' | 'time' | 'clock';
 
 /** Sizes from a run's configuration that convert iterations into episodes, tokens and updates. */
@@ -24,7 +24,7 @@ interface AxisLabels {
   position: (value: number) => string;
   /** Formats a tick among others. */
   tick: (value: number, index?: number, all?: readonly number[]) => string;
-  /** What the axis counts, if it isn't obvious; may be empty. */
+  /** The unit that the axis counts, if it isn't obvious; may be empty. */
   hint: string;
 }
 

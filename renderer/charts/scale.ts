@@ -15,7 +15,7 @@ const outlierShare = 0.01;
 /** With fewer values than this, all are shown. */
 const fewValues = 40;
 
-/** Returns the visible range of values. `included`: further values. Returns logarithms if the scale is logarithmic. */
+/** Returns the visible range of values. `included`: additional values. Returns logarithms if the scale is logarithmic. */
 export function valueRange(
   layout: Layout,
   columns: readonly Column[],

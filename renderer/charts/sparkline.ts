@@ -16,7 +16,7 @@ const margin = 0.08;
 
 /**
  * Reduces a series to at most `limit` points. Each is the one farthest from the mean in its bucket, so that
- * spikes remain. `levels`: further values, such as a threshold.
+ * spikes remain. `levels`: additional values, such as a threshold.
  */
 export function sparkline(
   iterations: ArrayLike<number>,
@@ -39,7 +39,7 @@ export function sparkline(
   };
 }
 
-/** Returns the indices of the remaining finite values, ascending, including the last one. */
+/** Returns the indices of the remaining finite values, ascending, including the last. */
 function thinned(values: ArrayLike<number>, limit: number): number[] {
   const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter(
     (i) => i >= 0,

@@ -12,7 +12,7 @@ interface Tip {
   /** Describes the position of the cross-hair. */
   title: string;
   lines: TipLine[];
-  /** Number of further lines. */
+  /** Number of lines that are not shown. */
   more: number;
 }
 

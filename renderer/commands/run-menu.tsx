@@ -47,7 +47,7 @@ interface RunMenuProps {
   children?: ReactNode;
 }
 
-/** The menu of a run. `children`: further items before the last group. */
+/** The menu of a run. `children`: additional items before the last group. */
 export function RunMenu({ run, without = [], children }: RunMenuProps) {
   const api = useApi();
   const actions = runActions(api, run);
@@ -86,7 +86,7 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
   );
 }
 
-/** A further item of the run menu. */
+/** An additional item of the run menu. */
 export function RunMenuItem({
   icon,
   onClick,

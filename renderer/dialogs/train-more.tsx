@@ -9,7 +9,7 @@ import { useApp } from '../stores/app-store.ts';
 import { useQuery } from '../stores/use-query.ts';
 import styles from './train-more.module.css';
 
-/** Trains a run further in a new run, for a chosen number of iterations. */
+/** Extends a run by a chosen number of iterations, as a new run. */
 export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const declaration = /\bconstexpr\b[^=({;]*?\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|\{)/g;
 
-/** Replaces comments and literals by spaces, so that braces in them don't count. */
+/** Replaces comments and literals with spaces, so that braces in them don't count. */
 const withoutText = (/** @type {string} */ source) =>
   source.replace(
     /\/\/.*|\/\*[\s\S]*?\*\/|R"(\w*)\([\s\S]*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])'/g,

@@ -92,7 +92,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       { status: 'fulfilled', value: { note: 'mine' } },
       { status: 'rejected', reason: { code: 'note_changed' } },
     ]);
-    // An edit that changes nothing succeeds, whatever the previous note was.
+    // An edit without changes succeeds, whatever the previous note was.
     await expect(write('mine')).resolves.toMatchObject({ note: 'mine' });
     await expect(core.annotations.annotate({ runId: 'one', note: 'last' })).resolves.toMatchObject({
       note: 'last',
@@ -131,7 +131,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(newAlarm(alerts, [])).toMatchObject({ iteration: 120 });
   });
 
-  test('a repeated alert is published once, and rewinding the run before it removes it', async () => {
+  test('a repeated alert is published once, and rewinding the run to before the alert removes it', async () => {
     const alert = { kind: 'entropy', severity: 'warning', iteration: 1, message: 'falls' } as const;
     const first = await core.annotations.raise('one', alert);
     expect(await core.annotations.raise('one', { ...alert, message: 'still falls' })).toBe(first);
@@ -164,7 +164,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 
   test.each(['annotations.jsonl', 'control.jsonl', 'trainer.log'])(
-    'nothing is written through a symbolic link at %s',
+    'no file is written through a symbolic link at %s',
     async (name) => {
       const own = join(world.folder, 'own-file');
       writeFileSync(own, 'mine');
@@ -456,7 +456,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     },
   );
 
-  test('adopting reports progress, and canceling it leaves nothing', async () => {
+  test('adopting reports progress, and canceling adoption leaves no files', async () => {
     const elsewhere = join(world.folder, 'large');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true, preserveTimestamps: true });
     mkdirSync(join(elsewhere, 'rollouts'));
@@ -487,7 +487,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(readdirSync(runs)).toEqual(before);
   });
 
-  test('Ctrl-C cancels adopting in the middle of a file and leaves nothing', async () => {
+  test('Ctrl-C cancels adopting in the middle of a file and leaves no files', async () => {
     await core.dispose();
     // The memory file system can't share blocks between files, so copying a sparse terabyte never ends.
     const memory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : world.folder, 'starpo-adopt-'));
@@ -518,7 +518,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     }
   });
 
-  test('a folder with a symbolic link is not adopted and leaves nothing', async () => {
+  test('a folder with a symbolic link is not adopted and leaves no files', async () => {
     const elsewhere = join(world.folder, 'linked');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
     const own = join(world.folder, 'own-file');
@@ -533,7 +533,7 @@ describe('annotations', { timeout: 300_000 }, () => {
   });
 });
 
-/** What clients receive about every run. */
+/** The messages that clients receive about every run. */
 async function answers(core: Core) {
   const handlers = createHandlers(core);
   const runs = await handlers['runs.list']({});

@@ -197,7 +197,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     ['evaluations.cancel', { runId: unknown, name: 'a' }, 'run_unknown'],
     ['evaluations.episodes', { runId: unknown, name: 'a' }, 'run_unknown'],
     ['evaluations.replay', { runId: unknown, name: 'a', episodeId: 'a' }, 'run_unknown'],
-  ])('%s(%j) fails with %s and a hint, and changes nothing', async (name, input, code) => {
+  ])('%s(%j) fails with %s and a hint, without changing files', async (name, input, code) => {
     const before = await client.call('runs.list', {});
     const call = client.call(name as ProcedureName, input as never);
     await expect(call).rejects.toMatchObject({

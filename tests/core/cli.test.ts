@@ -269,12 +269,15 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['fly'], 'usage_invalid', '--help'],
     [['train'], 'usage_invalid', '--help'],
     [[], 'usage_invalid', '--help'],
-  ])('%j is rejected with a code, a hint and status 2, and changes nothing', async (args, code, mention) => {
-    const { status, output, errors } = await run(...args);
-    expect(status).toBe(2);
-    expect(output).toBe('');
-    expect(errors).toMatch(new RegExp(`^error: .+\\n {2}hint: .+\\n {2}details: ${code}\\n$`));
-    expect(errors).toContain(mention);
-    expect(runFolders()).toEqual([]);
-  });
+  ])(
+    '%j is rejected with a code, a hint and status 2, without changing files',
+    async (args, code, mention) => {
+      const { status, output, errors } = await run(...args);
+      expect(status).toBe(2);
+      expect(output).toBe('');
+      expect(errors).toMatch(new RegExp(`^error: .+\\n {2}hint: .+\\n {2}details: ${code}\\n$`));
+      expect(errors).toContain(mention);
+      expect(runFolders()).toEqual([]);
+    },
+  );
 });

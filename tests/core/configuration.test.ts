@@ -29,7 +29,7 @@ describe('the form', () => {
     expect(configForm.first.every((path) => paths.includes(path))).toBe(true);
   });
 
-  test('replaces setting paths in trainer messages by titles', () => {
+  test('replaces setting paths in trainer messages with titles', () => {
     expect(titleOf('environments.0.config.size')).toBe('Size');
     expect(titleOf('start.sha256')).toBe('start.sha256');
     expect(valueTitle('critic.model', 'none')).toBe('None');

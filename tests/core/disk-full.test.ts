@@ -14,7 +14,7 @@ test.each([
   ['while it is created', 0],
   ['while a journal is indexed', 1 << 20],
 ])(
-  'a full disk is reported with a hint (run history, %s), and nothing is lost once there is space',
+  'a full disk is reported with a hint (run history, %s), and no data is lost once there is space',
   {
     timeout: 300_000,
   },

@@ -137,7 +137,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     }
   });
 
-  test('invalid evaluations are rejected with a reason and leave nothing', async () => {
+  test('invalid evaluations are rejected with a reason and leave no files', async () => {
     const id = `${runId.slice(0, 40)}-copy`;
     cpSync(core.runs.folder(runId), core.runs.folder(id), { recursive: true });
     await core.supervisor.add(id);
@@ -251,7 +251,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     expect(await core.evaluations.get(runId, name)).toEqual({ name, ...stored });
   });
 
-  test('the command line evaluates through a host, and starts again if the host ends', async () => {
+  test('the command line evaluates through a host, and repeats the evaluation if the host exits', async () => {
     await core.dispose();
     const host = await world.studio({ resources, trainerPath: trainer });
     const long = evaluateLong();

@@ -208,7 +208,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     ['new-run', 'csv'],
     ['new-run', 'parquet'],
     ['new-run', 'tensorboard'],
-  ])('exporting %s as %s reports missing data and leaves nothing', async (id, format) => {
+  ])('exporting %s as %s reports missing data and leaves no files', async (id, format) => {
     const before = readdirSync(join(world.home, 'exports'));
     await expect(core.exports.make({ of: { runId: id }, format })).rejects.toMatchObject({
       code: 'export_unsuitable',

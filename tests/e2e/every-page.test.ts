@@ -45,7 +45,7 @@ const frames = () =>
 /** Waits until all requests are answered or have failed, and the page is drawn. */
 async function drawn(): Promise<void> {
   await frames();
-  // Drawing may cause further requests.
+  // Drawing may cause more requests.
   for (let rounds = 0; rounds < 3 && wire.mode !== 'held'; rounds++) {
     await wire.settled();
     await frames();

@@ -11,7 +11,7 @@ import { chromiumPath, end } from './studio.ts';
 /** The desktop app, running with its window open. */
 export interface Shell {
   page: Page;
-  /** Exit status; resolves when the app ends. */
+  /** Exit status; resolves when the app exits. */
   ended: Promise<number | null>;
   /** Resolves with the first match in the app's output, past or future. */
   output(pattern: RegExp): Promise<RegExpExecArray>;
@@ -79,7 +79,7 @@ async function shellOf(app: ChildProcess, opened: Promise<Page>): Promise<Omit<S
     });
   const ended = once(app, 'exit').then(([status]: (number | null)[]) => status ?? null);
   const exitedEarly = ended.then((status) => {
-    throw new Error(`The app ended with status ${status} before its window opened:\n${text}`);
+    throw new Error(`The app exited with status ${status} before its window opened:\n${text}`);
   });
   const act = (action: object) => void app.stdin?.write(`${JSON.stringify(action)}\n`);
   return { page: await Promise.race([opened, exitedEarly]), ended, output, act };

@@ -36,7 +36,7 @@ const eventsOf = (folder: string): { seq: number; type: string; iteration?: numb
 const lastIteration = (folder: string) =>
   eventsOf(folder).findLast(({ type }) => type === 'iteration')?.iteration ?? 0;
 
-/** Waits for further iterations of the trainer and returns the last one. */
+/** Waits for more iterations of the trainer and returns the last. */
 async function trainFurther(folder: string): Promise<number> {
   const before = lastIteration(folder);
   await expect.poll(() => lastIteration(folder), { timeout: 120_000 }).toBeGreaterThan(before + 3);

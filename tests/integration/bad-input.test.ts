@@ -87,7 +87,7 @@ test.each([
   ['a mistyped value', { seed: 'one' }, 'config_invalid'],
   ['a value out of range', { iterations: 0 }, 'config_invalid'],
   ['a newer version', { version: configVersion + 1 }, 'config_version_unsupported'],
-])('the trainer rejects %s and writes nothing', async (name, change, code) => {
+])('the trainer rejects %s and writes no files', async (name, change, code) => {
   const folder = runWith(name.replaceAll(' ', '-'), { ...exampleConfig(), ...change });
   expectRejection(await rejection(trainer, 'train', folder), 2, code);
   expect(readdirSync(folder)).toEqual(['run.json']);

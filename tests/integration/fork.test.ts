@@ -39,7 +39,7 @@ const after = (folder: string, iteration: number) =>
     ),
   );
 
-test('a fork that keeps the optimizer and changes nothing ends with the same bits as its parent', async () => {
+test('a fork that keeps the optimizer and all settings is bit-identical to its parent', async () => {
   const fork = await createRun('--from', `${basename(parent)}@2`, '--keep-optimizer');
   expect(config(fork)).toMatchObject({
     start: { run: basename(parent), checkpoint: 2, keep_optimizer: true },

@@ -35,7 +35,7 @@ withNvcc('no kernel spills or needs more registers than native/cuda-kernels.json
   expect([...new Set(uses.map(({ target }) => target))].sort()).toEqual([...limits.targets].sort());
 });
 
-// The sampler's log-probability has the same bits as the loss only if products are rounded before sums. Instructions without `.rn` may be fused.
+// The sampler's log-probability is bit-identical to the loss only if products are rounded before sums. Instructions without `.rn` may be fused.
 withNvcc('nvcc does not fuse products with sums', () => {
   const commands = JSON.parse(readFileSync(join(root, 'native/build/compile_commands.json'), 'utf8'));
   const built = commands.find(({ file }: { file: string }) =>

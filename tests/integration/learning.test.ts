@@ -23,7 +23,7 @@ const half = { 'rollout.groups': 8, 'policy_loss.mini_batch': 32 };
 /** Ten iterations are the first sixth of the preset, in which the learning rate hardly decays. */
 const bandit = { iterations: 10, 'optimizer.schedule': 'constant' };
 
-// The counts are exact, since the trainer computes the same bits on every x86-64. Update them after an intended change of the starter policy,
+// The counts are exact, since the trainer is bit-identical on every x86-64 processor. Update them after an intended change of the starter policy,
 // a preset or the arithmetic.
 test.each<[preset: string, label: string, settings: Record<string, string | number>, counts: number[]]>([
   ['starter-bandit-grpo-s', 'bandit', bandit, [87, 121]],

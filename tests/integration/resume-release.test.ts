@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 
 describe('an interrupted run of 1.0.0-beta.1', () => {
-  test('is forked with its optimizer state and trains to the same bits', async () => {
+  test('is forked with its optimizer state and trains bit-identically', async () => {
     const args = ['new', '--from', 'frozen-lake@2', '--keep-optimizer', '--home', home];
     const fork = execFileSync(process.execPath, [commandLine, ...args], {
       cwd: root,
@@ -35,7 +35,7 @@ describe('an interrupted run of 1.0.0-beta.1', () => {
   });
 
   test.each(releaseEnvironments)(
-    'resumes on %s to the bits of an undisturbed run and is indexed',
+    'resumes on %s bit-identically to an undisturbed run and is indexed',
     async (name) => {
       const folder = folderOf(name);
       const config = readFileSync(join(folder, 'run.json'), 'utf8');

@@ -1,5 +1,5 @@
 /**
- * Kills the trainer and core at random moments and checks that nothing is lost: a killed run must equal an undisturbed one to the bit,
+ * Kills the trainer and core at random moments and checks that no data is lost: a killed run must equal an undisturbed one to the bit,
  * and the history must equal one rebuilt from the run directories.
  * Usage: npm run nightly:kill -- [--trainer 200] [--core 50] [--seed N] [--out FILE]
  */

@@ -223,7 +223,7 @@ test('a run is exported as one file and imported again', async () => {
   await page.click(inDialog(/^Export$/));
   await page.shown(page.withText('.errors', `Saved in ${kept}.`));
   await page.shown(() => readdirSync(join(home, 'exports')).length === 0);
-  // A truncated file is rejected and leaves nothing behind; then the complete one is imported.
+  // A truncated file is rejected and leaves no files; then the complete file is imported.
   const whole = readFileSync(kept);
   const runs = readdirSync(join(home, 'runs'));
   writeFileSync(kept, whole.subarray(0, whole.length - 30));

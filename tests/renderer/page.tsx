@@ -13,7 +13,7 @@ import { useStartPreferences } from '../../renderer/pages/start/start-preference
 import { useApp } from '../../renderer/stores/app-store.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 
-/** Small, so that the fake trainer ends quickly. */
+/** Small, so that the fake trainer exits quickly. */
 export const small = {
   iterations: 4,
   'evaluation.every': 2,
@@ -47,7 +47,7 @@ function completeBrowser(): void {
   HTMLCanvasElement.prototype.getContext = () => null;
 }
 
-/** Resolves when the document changes, or after a timeout, because a condition may not depend on the document. */
+/** Resolves when the document changes, or after a timeout, because a condition might not depend on the document. */
 async function changed(): Promise<void> {
   let observer: MutationObserver | undefined;
   const change = new Promise<void>((resolve) => {
@@ -74,7 +74,7 @@ export class Page {
     this.root = createRoot(this.host);
   }
 
-  /** Starts the app with a new data folder and copies of the runs of another one. */
+  /** Starts the app with a new data folder and copies of the runs in another folder. */
   static async start(template?: World, trainerPath?: string, options?: Partial<CoreOptions>): Promise<Page> {
     const world = new World();
     template?.copyRunsTo(world);

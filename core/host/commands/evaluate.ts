@@ -16,7 +16,7 @@ export interface EvaluateOptions extends Omit<NewEvaluation, 'checkpoint'> {
 
 /**
  * Evaluates a checkpoint, also while its run trains, and prints the result; with `json`, one line per progress update and the result last.
- * If the host ends, the next host starts the evaluation again.
+ * If the host exits, the next host starts the evaluation again.
  */
 export async function evaluate(named: string, { home, json, ...options }: EvaluateOptions): Promise<void> {
   const request = { ...options };
@@ -82,7 +82,7 @@ function watchEvaluations(client: Client, runId: string, json: boolean) {
       record(evaluation);
       return evaluation;
     },
-    /** Waits for a result. Throws `connection_lost` if the host ends first. */
+    /** Waits for a result. Throws `connection_lost` if the host exits first. */
     result: (name: string) =>
       new Promise<Evaluation>((resolve, reject) => {
         check = () => {

@@ -111,7 +111,7 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
   }
 }
 
-/** Throws `connection_lost` if the host ends first. */
+/** Throws `connection_lost` if the host exits first. */
 function untilEnded(client: Client, runId: string): Promise<void> {
   const ends = ['completed', 'stopped', 'failed', 'interrupted'];
   return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ export async function renameRun(named: string, name = '', { home }: CommandOptio
   print(summary.name);
 }
 
-/** Prints each deleted run. Throws the first refusal. */
+/** Prints each deleted run. Throws the first error. */
 export async function deleteRuns(named: string[], { home }: CommandOptions): Promise<void> {
   const result = await withClient(home, async (client) => {
     const runs = await client.call('runs.list', {});
@@ -23,7 +23,7 @@ export async function deleteRuns(named: string[], { home }: CommandOptions): Pro
   printDeleted(result);
 }
 
-/** Prints each run moved to the trash. Throws the first refusal. */
+/** Prints each run moved to the trash. Throws the first error. */
 export function printDeleted({ deleted, refused }: Output<'runs.delete'>): void {
   for (const { runId, bytes: size } of deleted) print(`moved ${runId} (${bytes(size)}) to the trash`);
   const [first] = refused;

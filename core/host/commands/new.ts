@@ -13,7 +13,7 @@ export interface NewRunOptions {
   set: Record<string, Setting>;
 }
 
-/** Creates a run once: if the host ends before answering, the command fails instead of retrying. */
+/** Creates a run once: if the host exits before answering, the command fails instead of retrying. */
 export async function newRun({ home, source, set }: NewRunOptions): Promise<void> {
   await withClient(home, async (client) => {
     const { runId } = await client.call('runs.create', {

@@ -33,7 +33,7 @@ export async function listStudies({ home, json }: CommandOptions): Promise<void>
   print(table([['SWEEP', 'NAME', 'STATE', 'RUNS', 'SETTINGS x SEEDS', 'BASE'], ...studies.map(row)]));
 }
 
-/** Creates a sweep once: if the host ends before answering, the command fails instead of retrying. */
+/** Creates a sweep once: if the host exits before answering, the command fails instead of retrying. */
 export async function newStudy(
   file: string,
   { home, start = false }: CommandOptions & { start?: boolean },
@@ -98,7 +98,7 @@ export async function cancelStudy(named: string, { home }: CommandOptions): Prom
   });
 }
 
-/** Deletes a sweep, and its runs with `runs`. Throws the first refusal; then the sweep is kept too. */
+/** Deletes a sweep, and its runs with `runs`. Keeps the sweep and throws the first error if a run can't be deleted. */
 export async function deleteStudy(
   named: string,
   { home, runs = false }: CommandOptions & { runs?: boolean },

@@ -148,7 +148,7 @@ async function printAddressAndWarnings(
     process.stderr.write(`warning: ${message} ${hint}\n`);
 }
 
-/** Prints a run's events, with a progress bar on a terminal; reconnects when the host ends. */
+/** Prints a run's events, with a progress bar on a terminal; reconnects when the host exits. */
 class Follower {
   private readonly studio: Studio;
   private readonly run: RunSummary;
@@ -187,7 +187,7 @@ class Follower {
     }
   }
 
-  /** Throws `connection_lost` if the host ends before the run. */
+  /** Throws `connection_lost` if the host exits before the run ends. */
   private follow(client: Client, signal: Promise<NodeJS.Signals>): Promise<RunSummary> {
     const { id: runId } = this.run;
     return new Promise((resolve, reject) => {

@@ -33,7 +33,7 @@ export async function withStudio<T>(
 }
 
 /**
- * Uses the API for one command. `repeatable` marks a read-only command, which is retried if the host ends before answering.
+ * Uses the API for one command. `repeatable` marks a read-only command, which is retried if the host exits before answering.
  * `signal` cancels connecting; `use` must handle its own cancellation.
  */
 export async function withClient<T>(
@@ -42,7 +42,7 @@ export async function withClient<T>(
   { repeatable = false, signal }: { repeatable?: boolean; signal?: AbortSignal } = {},
 ): Promise<T> {
   const onceIndexed = async (client: Client) => {
-    // A host that has just started may not have indexed every run.
+    // A host that has just started might not have indexed every run.
     await unlessAborted(signal, client.call('history.ready', {}));
     return use(client);
   };

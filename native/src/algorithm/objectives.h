@@ -48,7 +48,7 @@ void describe(FieldVisitor&, KlConfig&);
 
 // Terms of one token, shared by the CPU loop and the GPU kernel.
 
-// Gives the same bits on every CPU. On a GPU, uses the device's exp, accurate to the last bit or two.
+// Bit-identical on every CPU. On a GPU, uses the device's exp, accurate to the last bit or two.
 STARPO_HOST_DEVICE inline double loss_exp(double x) {
 #ifdef __CUDA_ARCH__
   return exp(x);

@@ -2,9 +2,9 @@
 
 namespace starpo {
 
-// Elementary functions built from double additions and multiplications, so that every machine computes the same bits.
-// Results of libm depend on its version and the CPU. Errors are below 1e-15: relative, or absolute for sine and cosine
-// with |x| < 1e6.
+// Elementary functions built from double additions and multiplications, so that results are bit-identical on every
+// machine. Results of libm depend on its version and the CPU. Errors are below 1e-15: relative, or absolute for sine
+// and cosine with |x| < 1e6.
 double reproducible_log(double x);  // x > 0; NaN for NaN and x < 0, -infinity for 0
 double reproducible_exp(double x);
 double reproducible_sin(double x);

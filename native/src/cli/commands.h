@@ -15,7 +15,7 @@ namespace starpo {
 
 // Evaluates a checkpoint of a run, which may be training at the same time. With `json`, prints lines {"done", "total",
 // "eta_seconds"} (null while unknown), at most four per second, and {"result"} at the end. Otherwise prints progress to
-// stderr and the result to stdout. SIGTERM and SIGINT cancel it. Errors: those of evaluate_checkpoint,
+// stderr and the result to stdout. SIGTERM and SIGINT cancel it. Throws the errors of evaluate_checkpoint, and
 // evaluation_canceled.
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest&, bool json);
 
@@ -23,8 +23,8 @@ int validate_command(const std::filesystem::path& run_json, bool json);
 
 // Prints one JSON object about a run with this configuration (docs/formats/preview.md): the first prompts of `levels`
 // training levels per environment, and a CPU's memory plan. `run_json` "-" reads standard input. Needs
-// the model folder's config.json and tokenizer, but no weights. Errors: those of parse_run_config and of the tokenizer
-// and model configuration loaders. An environment's error is printed in place of its samples.
+// the model folder's config.json and tokenizer, but no weights. Throws the errors of parse_run_config and of the
+// tokenizer and model configuration loaders. An environment's error is printed in place of its samples.
 int preview_command(const std::filesystem::path& run_json, int levels);
 
 int schema_command();
@@ -54,13 +54,13 @@ void score_sequences(Network&, std::istream& requests, std::ostream& answers);
 int tokenize_command(const std::filesystem::path& model_folder);
 
 // Checks that a run can start from a model folder: config.json, tokenizer, and the header of every weights file, but
-// not the weights. Prints the model's shape. Errors: those of docs/formats/model-folder.md except
-// model_weights_non_finite and model_changed, and model_tokenizer_mismatch.
+// not the weights. Prints the model's architecture. Throws the errors in docs/formats/model-folder.md
+// except model_weights_non_finite and model_changed, and model_tokenizer_mismatch.
 int inspect_command(const std::filesystem::path& model_folder, bool json);
 
 // Plays episodes on the validation levels of a run's environment, with the tokens that another process samples from the
-// policy: prompts, parsing, limits and penalties are those of training (docs/formats/env-protocol.md). Reads the
-// checkpoint's tokenizer, but no weights. Errors: those of read_run_config and Tokenizer::load,
+// policy, with the prompts, parsing, limits and penalties of training (docs/formats/env-protocol.md). Reads the
+// checkpoint's tokenizer, but no weights. Throws the errors of read_run_config and Tokenizer::load,
 // tokenizer_token_missing, environment_unknown, file_unwritable (stdout).
 int play_command(const std::filesystem::path& run_directory, int checkpoint, const std::string& label);
 

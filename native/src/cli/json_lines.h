@@ -20,7 +20,7 @@ struct RequestError {
 void answer_lines(std::istream& requests, std::ostream& answers,
                   const std::function<nlohmann::ordered_json(const nlohmann::ordered_json& request)>& answer);
 
-// Whether a value is an array of integers.
+// Returns whether a value is an array of integers.
 bool is_id_list(const nlohmann::ordered_json&);
 
 // Converts an array of integers to token ids. Throws RequestError token_out_of_vocabulary.

@@ -6,7 +6,7 @@
 
 namespace starpo {
 
-// Reads a model folder's weights into a network, in chunks. Errors: those of read_model_folder_weights. If reading
+// Reads a model folder's weights into a network, in chunks. Throws the errors of read_model_folder_weights. If reading
 // fails midway, the network is partially written.
 void load_weights(const std::filesystem::path& folder, Network&);
 

@@ -62,7 +62,7 @@ class Environment {
   // numbers, as in RAGEN. Errors: level_not_found (Sokoban).
   virtual void reset(std::uint64_t seed, const NoiseStream* noise) = 0;
 
-  // Executes an action. Names are compared without case; an unknown action changes nothing. Errors: no_episode (before
+  // Executes an action. Names are compared without case; an unknown action has no effect. Errors: no_episode (before
   // reset or after the end).
   virtual StepResult step(std::string_view action) = 0;
 

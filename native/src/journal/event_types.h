@@ -69,7 +69,7 @@ inline constexpr std::array kTypes{
     Type{"started", kStartedFields,
          "a process has loaded the run. Readers drop metrics, evaluations and rollouts of iterations above "
          "`resume.iteration`, or all of them if `resume` is null"},
-    Type{"memory_plan", kMemoryPlanFields, "after `started`; readers keep the last one"},
+    Type{"memory_plan", kMemoryPlanFields, "after `started`; readers keep the last event"},
     Type{"phase", kPhaseFields,
          "progress of a phase, `done` of `total` units (episodes, optimizer steps, ...): when the name changes, "
          "otherwise at most four per second"},

@@ -13,7 +13,7 @@ struct LockHolder {
   std::int64_t started = 0;  // ms since the epoch
 };
 
-// Holds an flock on trainer.lock. The kernel releases it when the process ends for any reason.
+// Holds an flock on trainer.lock. The kernel releases it when the process exits for any reason.
 class RunLock {
  public:
   // Errors: run_missing, run_locked (with the holder), lock_unavailable, file_unwritable.

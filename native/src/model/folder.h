@@ -13,11 +13,11 @@ namespace starpo {
 // the shards listed in model.safetensors.index.json. lm_head.weight is read only if embeddings are untied.
 ModelConfig read_model_folder_config(const std::filesystem::path& folder);
 
-// Checks every header without reading weights. Errors: those of read_model_folder_weights that headers can reveal.
+// Checks every header without reading weights. Throws the errors of read_model_folder_weights that headers reveal.
 void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
 
-// Reads the weights in chunks, in the layout's order. Checks every header before reading the first weight. Errors:
-// those of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
+// Reads the weights in chunks, in the layout's order. Checks every header before reading the first weight. Throws
+// the errors of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
 void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&, const WriteWeights& to);
 
 // Returns a digest of the weights as 64 hex digits: the SHA-256 of model.safetensors. For shards, the SHA-256 of

@@ -11,14 +11,14 @@
 
 namespace starpo {
 
-// Whether special tokens such as <|im_end|> in a text are recognized. as_text splits them like other text, so that an
+// Handling of special tokens such as <|im_end|> in a text. as_text splits them like other text, so that an
 // environment's observation can't forge a control token.
 enum class SpecialTokens { as_text, recognized };
 
 // A byte-level BPE tokenizer, read from a Hugging Face tokenizer.json. Immutable, so threads may share it.
 class Tokenizer {
  public:
-  // Loads tokenizer.json. Rejects a file whose ids could differ from those of Hugging Face tokenizers. Errors:
+  // Loads tokenizer.json. Rejects a file whose ids could differ from Hugging Face's. Errors:
   // tokenizer_missing, tokenizer_invalid, tokenizer_unsupported (names the field).
   static Tokenizer load(const std::filesystem::path& folder);
 

@@ -44,7 +44,7 @@ static_assert(sizeof(lt::Status) == sizeof(cublasStatus_t) && sizeof(lt::DataTyp
 static_assert(sizeof(lt::OperationAttribute) == sizeof(cublasLtMatmulDescAttributes_t) &&
               sizeof(lt::PreferenceAttribute) == sizeof(cublasLtMatmulPreferenceAttributes_t));
 
-// Whether two types are passed in the same way: both pointers, or numbers of the same size.
+// True if two types are passed in the same way: both pointers, or numbers of the same size.
 template <class Declared, class Actual>
 constexpr bool kPassedAlike =
     sizeof(Declared) == sizeof(Actual) && std::is_pointer_v<Declared> == std::is_pointer_v<Actual> &&

@@ -17,7 +17,7 @@ type Picture = [name: string, address: string, steps?: Steps];
 
 const folder = resolve(process.argv[2] ?? 'out/screens');
 const documenting = process.argv[3] === '--documented';
-/** Whether to run axe. */
+/** True to run axe. */
 const axe = !documenting && process.argv[3] !== undefined;
 /** Screenshots in docs/screenshots, with their file names. */
 const documented: Record<string, string> = {

@@ -3,7 +3,7 @@
 namespace starpo {
 
 std::vector<std::uint8_t> draw_holes(int size, double p, NumpyRandom& random) {
-  // numpy's choice divides cumulative probabilities by the last one, and p + (1 - p) may not round to 1.
+  // numpy's choice divides cumulative probabilities by the last, and p + (1 - p) might not round to 1.
   const double frozen = p / (p + (1 - p));
   std::vector<std::uint8_t> holes(static_cast<std::size_t>(size) * size);
   for (auto& hole : holes) hole = random.random() >= frozen;

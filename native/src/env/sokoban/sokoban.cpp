@@ -67,7 +67,7 @@ StepResult Sokoban::step(std::string_view action) {
   boxes_on_targets_ = config_.num_boxes - targets_without_box(level_);
   active_ = !success() && ++steps_ < config_.max_steps;
   StepResult result{.done = !active_, .effective = moved, .valid = true, .success = success()};
-  // Adds in the order of gym-sokoban, so that the sum has the same bits.
+  // Adds in the order of gym-sokoban, so that the sum is bit-identical.
   result.add_reward("step", -0.1);
   if (boxes_on_targets_ > boxes_before) result.add_reward("box", 1);
   if (boxes_on_targets_ < boxes_before) result.add_reward("box", -1);

@@ -38,7 +38,7 @@ void throw_if_failed(const std::error_code& error, const fs::path& path) {
   if (error) throw write_error(path, error.value());
 }
 
-// Replaces `destination` by a complete folder. If the process is killed, one of the two remains under a name that
+// Replaces `destination` with a complete folder. If the process is killed, one of the two remains under a name that
 // remove_partial_files recognizes.
 void replace_folder(const fs::path& partial, const fs::path& destination) {
   const fs::path replaced = hidden_path(destination, kReplacedSuffix);

@@ -10,7 +10,7 @@
 namespace starpo {
 namespace {
 
-// Reads a model's shape and checks it against the tokenizer and rollout.context.
+// Reads a model's configuration and checks it against the tokenizer and rollout.context.
 ModelConfig read_checked_model_config(const std::filesystem::path& folder, const Tokenizer& tokenizer, int context) {
   const ModelConfig model = read_model_folder_config(folder);
   check_vocabulary(tokenizer, model);

@@ -19,8 +19,8 @@ void check_vocabulary(const Tokenizer&, const ModelConfig&);
 
 // Everything that lives as long as a training process. The owner passes parts to other functions.
 struct TrainerState {
-  // Loads tokenizer and model shape from `model_folder`. The caller loads the weights. Errors: those of the loaders and
-  // of Replica, model_tokenizer_mismatch, config_invalid.
+  // Loads the tokenizer and model configuration from `model_folder`. The caller loads the weights. Throws the errors of
+  // the loaders and of Replica, model_tokenizer_mismatch and config_invalid.
   TrainerState(RunConfig, const std::filesystem::path& model_folder);
 
   const RunConfig config;

@@ -22,7 +22,7 @@ int diagnostic_samples(const RunConfig&);
 
 // Plays diagnostic_samples one-turn episodes on kMaxPrompts fixed levels with their own random numbers. The levels are
 // the same in every iteration, so that changes of the diagnostics are not due to the levels. progress: see
-// RolloutRequest. Errors: those of run_rollout.
+// RolloutRequest. Throws the errors of run_rollout.
 std::vector<Episode> play_probe(const RunConfig&, const Playground&, Generator&, int iteration,
                                 std::function<void(int finished)> progress);
 

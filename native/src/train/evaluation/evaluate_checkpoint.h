@@ -30,7 +30,7 @@ struct EvaluationPlan {
   std::string name;
 };
 
-// Errors: those of read_run_config, environment_unknown.
+// Throws the errors of read_run_config, and environment_unknown.
 EvaluationPlan plan_evaluation(const std::filesystem::path& run_directory, const EvaluationRequest&);
 
 // Plays a checkpoint's policy on the planned levels and writes evaluations/<name>.json and its episodes atomically

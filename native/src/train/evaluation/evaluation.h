@@ -22,7 +22,7 @@ struct EvaluationParts {
 
 // Plays one episode on each of an environment's fixed levels. Draws depend on the run's seed and `draw_index`, the
 // index of the environment in run.json, not on the iteration, so evaluations of a run can be compared in pairs.
-// `progress`: see RolloutRequest. Errors: those of run_rollout.
+// `progress`: see RolloutRequest. Throws the errors of run_rollout.
 std::vector<Episode> play_evaluation(const EvaluationParts&, int environment, int draw_index,
                                      std::function<void(int finished)> progress);
 

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxNameLength = 64;
 
 fs::path evaluations_folder(const fs::path& run_directory) { return run_directory / "evaluations"; }
 
-// Holds an flock on a folder while writing its files. The kernel releases it when the process ends.
+// Holds an flock on a folder while writing its files. The kernel releases it when the process exits.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {

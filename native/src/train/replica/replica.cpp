@@ -48,7 +48,7 @@ class HeadCritic final : public Critic {
   std::unique_ptr<ValueHead> head_;
 };
 
-// Returns null for CriticModel::none. model: shape of the policy.
+// Returns null for CriticModel::none. model: architecture of the policy.
 std::unique_ptr<Critic> make_critic(CriticModel kind, Engine& engine, const ModelConfig& model, ThreadPool& threads) {
   if (kind == CriticModel::full) return std::make_unique<FullCritic>(engine, model);
   if (kind == CriticModel::head) return std::make_unique<HeadCritic>(model.hidden_size, threads);

@@ -30,8 +30,8 @@ class Critic {
 
 // All networks, passes and the generator of a run on one device. With several devices, each would have a replica.
 struct Replica {
-  // Reserves device memory. Weights are uninitialized until loaded. model: shape of the policy. The pool must outlive
-  // this object. Errors: those of make_engine and Engine::reserve, and precision_unsupported.
+  // Reserves device memory. Weights are uninitialized until loaded. model: architecture of the policy. The pool must
+  // outlive this object. Throws the errors of make_engine and Engine::reserve, and precision_unsupported.
   Replica(const RunConfig&, const ModelConfig& model, ThreadPool&);
 
   std::unique_ptr<Engine> engine;

@@ -20,7 +20,7 @@ class BackgroundWriter {
   // Starts writing a set. The previous set must have been logged.
   void start(int iteration, const std::string& split, std::function<void(RolloutWriter&)> write);
 
-  // Logs the set in the journal if it is complete; does not wait. Errors: those of RolloutWriter and Journal.
+  // Logs the set in the journal if it is complete; does not wait. Throws the errors of RolloutWriter and Journal.
   void log_if_written();
 
   // Waits for the set and logs it, unless it was logged already. Returns the seconds spent writing, or 0 without a set.

@@ -94,8 +94,8 @@ inline void scale_row(int count, float factor, float* row) {
   }
 }
 
-// Replaces scores [0, limit) by exp((score - maximum) * scale) and those up to `keys`, rounded up to 16, by 0. Returns
-// their sum.
+// Replaces scores [0, limit) with exp((score - maximum) * scale) and those up to `keys`, rounded up to 16, with 0.
+// Returns their sum.
 inline float exponentials(int limit, int keys, float scale, float* scores, float& maximum) {
   const Vec lowest = broadcast(-__builtin_inff());
   Vec high = lowest;
@@ -199,7 +199,7 @@ inline void attention(const AttentionTile& t) {
   }
 }
 
-// Replaces a row of scores by probabilities p, and its gradient g = d(loss)/d(p) by d(loss)/d(score) = p (g - dot)
+// Replaces a row of scores with probabilities p, and its gradient g = d(loss)/d(p) with d(loss)/d(score) = p (g - dot)
 // scale. Both are 0 from `limit` on.
 inline void softmax_backward(int limit, int padded, float scale, float maximum, float reciprocal, float dot,
                              float* scores, float* gradient) {

@@ -5,7 +5,7 @@
 
 namespace starpo {
 
-// Instruction sets that the CPU kernels are compiled for. All compute the same bits.
+// Instruction sets that the CPU kernels are compiled for. Their results are bit-identical.
 enum class Isa { scalar, avx2, avx512 };
 
 const char* isa_name(Isa);

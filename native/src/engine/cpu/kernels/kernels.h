@@ -124,7 +124,7 @@ struct Kernels {
   void (*logprob_entropy)(int rows, int vocab, const float* logits, float inverse_temperature,
                           const std::int32_t* targets, float* logprobs, float* entropies, float* maxima,
                           float* log_sums);
-  // Replaces logits by d(loss)/d(logits).
+  // Replaces logits with d(loss)/d(logits).
   void (*logit_gradient)(int rows, int vocab, float* logits, float inverse_temperature, const std::int32_t* targets,
                          const float* entropies, const float* maxima, const float* log_sums,
                          const float* logprob_gradients, const float* entropy_gradients);

@@ -45,7 +45,7 @@ inline Vec fma(Vec a, Vec b, Vec c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 // Return the second operand if either is NaN.
 inline Vec max(Vec a, Vec b) { return {_mm512_max_ps(a.v, b.v)}; }
 inline Vec min(Vec a, Vec b) { return {_mm512_min_ps(a.v, b.v)}; }
-// Replaces the lanes from n on by `fill`.
+// Replaces the lanes from n on with `fill`.
 inline Vec fill_from(Vec a, int n, Vec fill) { return {_mm512_mask_blend_ps(first(n), fill.v, a.v)}; }
 // Returns 2^n for the integer n in the low bits of a float, where adding a large constant has rounded it to (see
 // exponential()).

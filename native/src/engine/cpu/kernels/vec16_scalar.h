@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Sixteen floats in an array. A fused multiply-add is correctly rounded by definition, so the library's function has
-// the bits of the hardware.
+// Sixteen floats in an array. A fused multiply-add is correctly rounded by definition, so the library's function is
+// bit-identical to the hardware's.
 namespace starpo::scalar {
 
 inline constexpr int kTileRows = 4, kTileVecs = 1, kRowGroup = 1;

@@ -11,8 +11,8 @@
 
 namespace starpo::cuda {
 
-// The matrix products of a network, with row-major matrices without padding. `exact`: the bits of an element depend
-// only on its own operands.
+// The matrix products of a network, with row-major matrices without padding. `exact`: an element depends only on
+// its own operands, to the bit.
 template <class T>
 class Products {
  public:

@@ -304,7 +304,7 @@ struct Bf16Attention {
     });
   }
 
-  // Replaces scores by softmax weights, updates the running max and rescales the previous sums.
+  // Replaces scores with softmax weights, updates the running max and rescales the previous sums.
   __device__ __forceinline__ void apply_softmax(float (&scores)[Tiles][8][4], float log2_scale) {
 #pragma unroll
     for (int t = 0; t < Tiles; ++t)

@@ -58,7 +58,7 @@ struct Gemm {
   const float* bias = nullptr;  // [n]
   bool accumulate = false;      // c += instead of c =; fp32 results only
   // An element's bits depend only on its row of a, its column of b and k, not on m, n, its position or the GPU.
-  // Otherwise a product with few tiles may be split along k, in a fixed order: each shape has the same bits in every
+  // Otherwise a product with few tiles may be split along k, in a fixed order: each shape is bit-identical in every
   // run.
   bool exact = false;
 };
@@ -82,7 +82,7 @@ void gemm_nn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& work
 template <typename T, typename Out>
 void gemm_tn(Stream& stream, const Gemm<T, Out>& gemm, const GemmWorkspace& workspace = {});
 
-// c [m, n] = silu(a Wg^T) * (a Wu^T), with Wg above Wu in b [2n, k]. In exact mode, the bits equal those of gemm_nt
+// c [m, n] = silu(a Wg^T) * (a Wu^T), with Wg above Wu in b [2n, k]. In exact mode, bit-identical to gemm_nt
 // followed by swiglu.
 template <typename T>
 void gemm_swiglu(Stream& stream, const Gemm<T>& gemm, const GemmWorkspace& workspace = {});

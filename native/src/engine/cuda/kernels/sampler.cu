@@ -179,7 +179,7 @@ __device__ __forceinline__ RunningArgmax block_argmax(RunningArgmax argmax, Runn
 }
 
 // One block per row. Without truncation, one pass over the row computes the sums and the argmax. With truncation,
-// further passes find the thresholds, and a last one the argmax.
+// more passes find the thresholds, and a last one the argmax.
 template <class T>
 __global__ void __launch_bounds__(kMaxRowThreads)
     sample_kernel(Logits<const T> logits, const SamplerSettings* settings, SamplerRows rows,

@@ -26,7 +26,7 @@ struct SamplerRows {
 // The chosen tokens: [rows].
 struct Choices {
   std::int32_t* ids;    // -1: the row contains NaN or +infinity, or no finite logit
-  float* logprobs;      // from softmax(logits / temperature) before truncation, with the bits of loss.h
+  float* logprobs;      // from softmax(logits / temperature) before truncation, bit-identical to loss.h
   float* entropies;     // of the same distribution
   std::int32_t* stops;  // 1: the id is one of stop_ids
 };

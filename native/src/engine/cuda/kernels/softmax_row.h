@@ -7,7 +7,7 @@
 #include "engine/cuda/portable/warp.h"
 
 // The softmax statistics of a row of logits, computed by one block. The sampler and the loss share them, so that a
-// token's log-probability has the same bits in both.
+// token's log-probability is bit-identical in both.
 namespace starpo::cuda {
 
 constexpr int kMaxRowThreads = 1024;

@@ -26,7 +26,7 @@ struct Library {
 };
 
 // Opens the first candidate that loads and has every function. If there is none, returns nothing and sets `reason` to a
-// clause. The library stays loaded until the process ends.
+// clause. The library stays loaded until the process exits.
 std::optional<Library> open_library(const Search& search, std::string& reason);
 
 }  // namespace starpo::cuda::lt

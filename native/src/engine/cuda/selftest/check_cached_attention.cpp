@@ -93,7 +93,7 @@ bool same_number(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-// Returns whether row i has the bits of token order[i] in `forward`.
+// Returns whether row i is bit-identical to token order[i] in `forward`.
 template <class T>
 bool equals(const AttentionCase<T>& input, const std::vector<T>& rows, const std::vector<int>& order,
             const std::vector<T>& forward) {
@@ -111,7 +111,7 @@ std::vector<int> index_range(int first, int end) {
   return numbers;
 }
 
-// Returns every `step`th row in a mixed order, and the last one.
+// Returns every `step`th row in a mixed order, and the last row.
 std::vector<int> scattered(int count, int step) {
   std::vector<int> order;
   for (int i = 0; i < count; i += step) order.push_back(i);
@@ -121,8 +121,8 @@ std::vector<int> scattered(int count, int step) {
   return order;
 }
 
-// The guarantee of exact mode: for any part of the tokens per call, decoding or prefilling, a row has the bits of the
-// update's forward pass.
+// The guarantee of exact mode: for any part of the tokens per call, decoding or prefilling, a row is bit-identical to
+// the update's forward pass.
 template <class T>
 double cached_difference(Stream& stream, const AttentionCase<T>& input, int prefix) {
   const std::vector<T> forward = ForwardResult<T>(stream, input).attended;
@@ -153,8 +153,8 @@ double split_error(Stream& stream, const AttentionCase<T>& input, int prefix, in
   return normalized_mean_square_error(doubles(cached.attend(order, true, length, 5 * length)), expected);
 }
 
-// With split keys, a row's bits depend neither on the other rows nor on the number of parts. A row within one part has
-// the bits of the computation without a split.
+// With split keys, a row's bits depend neither on the other rows nor on the number of parts. A row within one part is
+// bit-identical to the computation without a split.
 template <class T>
 double split_difference(Stream& stream, const AttentionCase<T>& input, int prefix, int length) {
   CachedCase<T> cached(stream, input, prefix);

@@ -87,7 +87,7 @@ bool equal_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// All tiles compute the same bits.
+// Results are bit-identical for all tiles.
 double tiles_agree(Stream& stream, GemmLayout layout) {
   std::vector<float> first;
   for (const GemmTile tile : kGemmTiles) {
@@ -101,7 +101,7 @@ double tiles_agree(Stream& stream, GemmLayout layout) {
   return 0;
 }
 
-// A product of some rows of a and some rows of b has the bits that its elements have in the whole product.
+// A product of some rows of a and some rows of b is bit-identical to its elements in the whole product.
 template <typename T>
 double parts_agree(Stream& stream) {
   constexpr int m = 67, n = 45, k = 152;
@@ -129,7 +129,7 @@ double parts_agree(Stream& stream) {
   return 0;
 }
 
-// The fused kernel of decoding computes the bits of the update's two kernels.
+// The fused kernel of decoding is bit-identical to the update's two kernels.
 template <typename T>
 double swiglu_agrees(Stream& stream) {
   constexpr int m = 19, n = 40, k = 72;
@@ -206,13 +206,13 @@ std::vector<Check> gemm_checks() {
   for (const GemmLayout layout : {nt, nn, tn}) {
     add<float, float>(checks, {layout, 67, 33, 39, {}, layout == nt, layout == tn});
     add<float, float>(checks, {layout, 1, 3, 5, {}, false, true, 0});
-    checks.push_back({std::string(layout_name(layout)) + " bf16, all tiles compute the same bits", kExact,
+    checks.push_back({std::string(layout_name(layout)) + " bf16, bit-identical for all tiles", kExact,
                       [layout](Stream& stream) { return tiles_agree(stream, layout); }});
   }
   checks.push_back({"gemm_swiglu fp32 5x37x24", kFp32Tolerance,
                     [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
-  checks.push_back({"gemm_nt bf16 exact, a part has the bits of the whole", kExact, parts_agree<Bf16>});
-  checks.push_back({"gemm_nt fp32 exact, a part has the bits of the whole", kExact, parts_agree<float>});
+  checks.push_back({"gemm_nt bf16 exact, a part is bit-identical to the whole", kExact, parts_agree<Bf16>});
+  checks.push_back({"gemm_nt fp32 exact, a part is bit-identical to the whole", kExact, parts_agree<float>});
   checks.push_back({"gemm_swiglu bf16 equals gemm_nt and swiglu", kExact, swiglu_agrees<Bf16>});
   checks.push_back({"gemm_swiglu fp32 equals gemm_nt and swiglu", kExact, swiglu_agrees<float>});
   checks.push_back({"gemm_nt bf16 split is reproducible", kExact, split_repeats});

@@ -54,7 +54,7 @@ double rotates(Stream& stream, int rows, const QkvShape& shape) {
          error_of(stream, backward, rotated(doubles(qkv), shape, positions, tables, -1));
 }
 
-// Rows have the same bits with and without a cache, and the cache contains them at the right place and nothing else.
+// Rows are bit-identical with and without a cache, and the cache contains only these rows, at the right place.
 template <class T>
 double appends(Stream& stream) {
   const QkvShape shape{4, 2, 32};

@@ -85,7 +85,7 @@ double frequencies(Stream& stream, int vocab, int rows, const SamplingSettings& 
                                                                                                                    : 1;
 }
 
-// The log-probability and entropy of a choice have the bits of the loss, for any truncation.
+// The log-probability and entropy of a choice are bit-identical to the loss kernel's, for any truncation.
 template <class T>
 double agrees_with_loss(Stream& stream, int vocab, int stride) {
   constexpr int rows = 6;
@@ -180,9 +180,9 @@ std::vector<Check> sampler_checks() {
           frequency_check("of all three truncations", {1.2f, 0.8f, 20, 0.05f}),
           {"sample fp32, frequencies of all three truncations", kExact,
            [](Stream& stream) { return frequencies<float>(stream, 41, 400, {1.2f, 0.8f, 20, 0.05f}); }},
-          {"sample fp32, with the bits of the loss", kExact,
+          {"sample fp32, bit-identical to the loss", kExact,
            [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
-          {"sample bf16, with the bits of the loss", kExact,
+          {"sample bf16, bit-identical to the loss", kExact,
            [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
           {"sample, corner cases", kExact, corner_cases},
           {"sample, many warps", kExact, many_warps},
