@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import product from '../../package.json' with { type: 'json' };
 import type { Tasks } from '../base/tasks.ts';
 import type { BundleChoice, MadeExport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { bytes } from '../contract/numbers.ts';
 import type { Exports } from '../exports/exports.ts';
-import { runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
+import { freeBytes } from '../run-directory/measure.ts';
+import { freeRunId, runFolder, runsFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { Runs } from '../runs/runs.ts';
 import { BundleThread } from './bundle-thread.ts';
 import { announce, discard, exchangeFolder, uploadedFile } from './exchange.ts';
-import { bundleFormat, bundleVersion, type Manifest } from './format.ts';
+import { bundleFormat, bundleVersion, diskSpaceLow, type Manifest } from './format.ts';
 
 /** Placeholder name of a run being imported. */
 const halfImported = '.importing-';
@@ -58,13 +58,8 @@ export class Bundles {
     this.cleanup ??= this.deleteLeftovers();
     await this.cleanup;
     await mkdir(exchangeFolder(home), { recursive: true });
-    const { bavail, bsize } = await statfs(exchangeFolder(home));
-    if (size !== undefined && size > bavail * bsize)
-      throw new Failure(
-        'disk_space_low',
-        `The bundle needs ${bytes(size)}, but the disk has ${bytes(bavail * bsize)} free.`,
-        'Free disk space, then try again.',
-      );
+    const free = await freeBytes(exchangeFolder(home));
+    if (size !== undefined && size > free) throw diskSpaceLow('bundle', size, free);
     const file = randomBytes(16).toString('hex');
     this.uploads.add(file);
     if (size !== undefined) await announce(home, file, size);
@@ -89,7 +84,7 @@ export class Bundles {
       const { run } = await tasks.run(task, (control) =>
         new BundleThread().callOnce('unpack', { file: path, target }, control),
       );
-      const runId = freeId(home, run);
+      const runId = freeRunId(home, run);
       await rename(target, runFolder(home, runId));
       await supervisor.add(runId);
       return runId;
@@ -122,11 +117,4 @@ export class Bundles {
     const half = (await readdir(runsFolder(home))).filter((name) => name.startsWith(halfImported));
     for (const name of half) await rm(join(runsFolder(home), name), { recursive: true, force: true });
   }
-}
-
-/** Returns the run's id, with a random suffix if it is taken or invalid. */
-function freeId(home: string, original: string): string {
-  const id = runIdPattern.test(original) ? original : 'run';
-  if (!existsSync(runFolder(home, id))) return id;
-  return freeId(home, `${id.slice(0, 59)}-${randomBytes(2).toString('hex')}`);
 }

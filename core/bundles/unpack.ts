@@ -1,15 +1,16 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, stat, statfs } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { asFailure, Failure, messageOf } from '../contract/failure.ts';
-import { bytes } from '../contract/numbers.ts';
+import { freeBytes } from '../run-directory/measure.ts';
 import { runFiles } from '../run-directory/names.ts';
 import {
   bundleVersion,
+  diskSpaceLow,
   invalid,
   isAllowed,
   type Manifest,
@@ -50,7 +51,8 @@ export async function unpack(
       throw invalid(`it has no ${runFiles.config}`);
     const total = files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
     await mkdir(target, { recursive: true });
-    await requireSpace(target, total);
+    const free = await freeBytes(target);
+    if (total > maxDiskShare * free) throw diskSpaceLow('run', total, free);
     let done = 0;
     for (const entry of files) {
       const path = join(target, entry.fileName.slice(runPrefix.length));
@@ -154,16 +156,6 @@ async function extract(
   await pipeline(source, counted, createWriteStream(path, { flags: 'wx' }));
   if (sum !== entry.crc32 || (await stat(path)).size !== entry.uncompressedSize)
     throw invalid(`${entry.fileName} is damaged`);
-}
-
-async function requireSpace(folder: string, needed: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (needed > maxDiskShare * bavail * bsize)
-    throw new Failure(
-      'disk_space_low',
-      `The run needs ${bytes(needed)}, but the disk has ${bytes(bavail * bsize)} free.`,
-      'Free disk space, then try again.',
-    );
 }
 
 /** Converts errors other than failures and system errors to `bundle_invalid`. */

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { Frame, RolloutBoards } from '../contract/contract.ts';
 import { episodeSummary } from '../contract/episodes.ts';
 import { toFrames } from '../environments/replay.ts';
 import { type Episode, episode } from '../run-directory/episode.ts';
-import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from '../run-directory/rollouts.ts';
+import { parseFrame, type RolloutPaths, readIndex, readRollout } from '../run-directory/rollouts.ts';
 
 /** Maximum characters of the first reasoning text. */
 const thoughtLength = 160;
@@ -17,28 +16,18 @@ export async function readBoards(
   group?: number,
 ): Promise<Omit<RolloutBoards, 'iteration' | 'split'>> {
   const index = await readIndex(folder, paths);
-  const file = await readFile(inside(folder, paths.file)).catch(() => {
-    throw missing(paths.file);
-  });
+  const bytes = await readRollout(folder, paths);
   const indices = new Map<string, number>();
   const episodes = index
     .filter((entry) => group === undefined || entry.group === group)
-    .map(({ offset, length }) =>
-      boardOf(read(paths.file, file.subarray(offset, offset + length)), (board) => {
+    .map((entry) =>
+      boardOf(parseFrame(episode, paths, bytes, entry), (board) => {
         const index = indices.get(board) ?? indices.size;
         indices.set(board, index);
         return index;
       }),
     );
   return { boards: [...indices.keys()], episodes };
-}
-
-function read(file: string, frame: Buffer): Episode {
-  try {
-    return episode.parse(JSON.parse(unpack(frame)));
-  } catch {
-    throw corrupt(file);
-  }
 }
 
 function boardOf(episode: Episode, indexOf: (board: string) => number): Board {

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BasicType, fileWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
 import { type Episode, episode } from '../run-directory/episode.ts';
 import { trainSplit } from '../run-directory/names.ts';
-import { corrupt, inside, missing, readIndex, unpack } from '../run-directory/rollouts.ts';
+import { parseFrame, readIndex, readRollout } from '../run-directory/rollouts.ts';
 import { float16Array, float32Array } from '../run-directory/token-arrays.ts';
 import type { RolloutEntry } from './record.ts';
 
@@ -163,28 +162,13 @@ export async function writeParquet(
 }
 
 /** Yields the episodes of a rollout file. */
-async function* episodesOf(folder: string, { file, index }: RolloutEntry): AsyncGenerator<Episode> {
-  const rollout = await readRollout(folder, { file, index }).catch((error) => {
+async function* episodesOf(folder: string, paths: RolloutEntry): AsyncGenerator<Episode> {
+  const read = async () => [await readIndex(folder, paths), await readRollout(folder, paths)] as const;
+  const rollout = await read().catch((error) => {
     if (error.code === 'rollout_missing') return null;
     throw error;
   });
   if (!rollout) return;
-  for (const { offset, length } of rollout.index) {
-    const frame = rollout.bytes.subarray(offset, offset + length);
-    let played: Episode;
-    try {
-      played = episode.parse(JSON.parse(unpack(frame)));
-    } catch {
-      throw corrupt(file);
-    }
-    yield played;
-  }
-}
-
-async function readRollout(folder: string, paths: { file: string; index: string }) {
-  const index = await readIndex(folder, paths);
-  const bytes = await readFile(inside(folder, paths.file)).catch(() => {
-    throw missing(paths.file);
-  });
-  return { index, bytes };
+  const [index, bytes] = rollout;
+  for (const entry of index) yield parseFrame(episode, paths, bytes, entry);
 }

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { asDiskFull } from '../contract/failure.ts';
 import { importedTask } from '../run-directory/imported.ts';
-import { runFiles, runFolder } from '../run-directory/names.ts';
+import { runFiles, runFolder, slug } from '../run-directory/names.ts';
 import { partialFolder } from '../runs/partial-folders.ts';
 import type { ImportSource } from './metric-names.ts';
 import { type ImportedMetrics, readMetrics } from './read-metrics.ts';
@@ -76,12 +76,7 @@ const runNameOf = (path: string, name?: string) =>
 
 /** Returns a new id for an imported run. */
 export function importedRunId(path: string, name?: string): string {
-  const prefix = runNameOf(path, name)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 50);
-  return `${prefix || 'run'}-${randomBytes(4).toString('hex')}`;
+  return `${slug(runNameOf(path, name), 50) || 'run'}-${randomBytes(4).toString('hex')}`;
 }
 
 const labelsOf = ({ names }: ImportedMetrics) => [

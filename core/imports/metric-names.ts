@@ -1,4 +1,5 @@
 import { evaluationMetricNames, metricNames } from '../run-directory/metrics.ts';
+import { slug } from '../run-directory/names.ts';
 
 /**
  * Maps metric names of other trainers to StarPO names. Only metrics with the same meaning, or substitutes for missing ones, are mapped; others keep
@@ -156,9 +157,4 @@ function isStarpoName(name: string): boolean {
 }
 
 /** Converts text to a label as in run.json. */
-const labelOf = (text: string) =>
-  text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 32) || 'other';
+const labelOf = (text: string) => slug(text, 32) || 'other';

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ModelEntry } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import { deviceMemoryParts, totalBytes } from '../presets/device-memory.ts';
 import { presets } from '../presets/presets.ts';
 import { publishedModels } from '../presets/published.ts';
+import { filesBytes } from '../run-directory/measure.ts';
 import { shardNames, weightsIndex } from '../run-directory/model-digest.ts';
 import { wholeWeights } from '../run-directory/names.ts';
 import { type ModelConfig, readJson, readModelConfig } from './model-config.ts';
@@ -87,15 +88,7 @@ async function licenseOf({ name, folder, source }: ModelFolder): Promise<string 
 /** Returns the total size of the files in a folder. Follows links, which the cache uses. */
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        (file) => (file.isFile() ? file.size : 0),
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return filesBytes(names.map((name) => join(folder, name)));
 }
 
 /** Returns the last part of a path. */

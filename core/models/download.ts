@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../contract/failure.ts';
+import { fileBytes } from '../run-directory/measure.ts';
 import { type Hub, HubBusy, type HubFile, type HubRevision, request } from './hub.ts';
 
 export interface DownloadPlan {
@@ -59,7 +60,7 @@ async function fetchFile(
   let fruitless = 0;
   let mismatched = false;
   for (;;) {
-    const start = await sizeOf(path);
+    const start = await fileBytes(path);
     try {
       const hex = await appendRest(plan, file, path, { signal, progress });
       if (hex === file.digest.hex) break;
@@ -72,7 +73,7 @@ async function fetchFile(
         continue;
       }
       if (!isTemporary(error)) throw error;
-      fruitless = (await sizeOf(path)) > start ? 0 : fruitless + 1;
+      fruitless = (await fileBytes(path)) > start ? 0 : fruitless + 1;
       if (fruitless >= maxAttempts) throw error;
       const retryAfter = error instanceof HubBusy ? error.retryAfter : null;
       const delay = retryAfter ?? plan.retryDelay * 2 ** fruitless;
@@ -170,7 +171,7 @@ async function hashOf(path: string, file: HubFile): Promise<{ hash: Hash; size: 
   const hash = createHash(file.digest.kind === 'git' ? 'sha1' : 'sha256');
   // Git hashes the length before the content.
   if (file.digest.kind === 'git') hash.update(`blob ${file.size}\0`);
-  const size = await sizeOf(path);
+  const size = await fileBytes(path);
   if (size > file.size) {
     await rm(path);
     return { hash, size: 0 };
@@ -178,12 +179,6 @@ async function hashOf(path: string, file: HubFile): Promise<{ hash: Hash; size: 
   if (size > 0) for await (const chunk of createReadStream(path)) hash.update(chunk);
   return { hash, size };
 }
-
-const sizeOf = (path: string) =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 
 /** The downloaded file does not match the hub's digest. */
 class DigestMismatch extends Failure {

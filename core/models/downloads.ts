@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
@@ -7,6 +7,7 @@ import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { HubModel, PartialDownload } from '../contract/contract.ts';
 import { repository as repositoryName } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { filesBytes, freeBytes } from '../run-directory/measure.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import type { DownloadFunctions } from './download-worker.ts';
 import { type HubRevision, readRevision } from './hub.ts';
@@ -144,12 +145,11 @@ export class Downloads {
     const { repository, revision, license, licenseLink, parameters, files } = hubRevision;
     const folder = this.folderOf(repository);
     await mkdir(this.parts.folder, { recursive: true });
-    const disk = await statfs(this.parts.folder);
     return {
       ...{ repository, revision, license, licenseLink, parameters, folder },
       files: files.length,
       bytes: sizeOf(hubRevision),
-      free: disk.bavail * disk.bsize,
+      free: await freeBytes(this.parts.folder),
       problem: problemOf(hubRevision, folder)?.toApiError() ?? null,
     };
   }
@@ -171,15 +171,7 @@ export function readDownloadRecord(folder: string): z.infer<typeof recordSchema>
 /** Returns the downloaded bytes. */
 async function bytesOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
-  const sizes = names
-    .filter((name) => name !== recordName)
-    .map((name) =>
-      stat(join(folder, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return filesBytes(names.filter((name) => name !== recordName).map((name) => join(folder, name)));
 }
 
 const sizeOf = ({ files }: HubRevision) => files.reduce((sum, { size }) => sum + size, 0);

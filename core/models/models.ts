@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Notices } from '../base/notices.ts';
@@ -8,6 +8,7 @@ import type { ModelEntry, RunCheckpoints } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { hubCache } from '../presets/find.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { filesBytes } from '../run-directory/measure.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -62,15 +63,9 @@ export class Models {
       const folder = this.parts.runs.folder(id);
       const iterations = checkpointsOf(folder).toReversed();
       if (iterations.length === 0) return [];
-      const sizes = await Promise.all(
-        iterations.map((iteration) =>
-          stat(join(folder, checkpointPath(iteration), wholeWeights)).then(
-            ({ size }) => size,
-            () => 0,
-          ),
-        ),
+      const bytes = await filesBytes(
+        iterations.map((iteration) => join(folder, checkpointPath(iteration), wholeWeights)),
       );
-      const bytes = sizes.reduce((sum, size) => sum + size, 0);
       return [{ runId: id, name, iterations, folder: join(folder, checkpointPath(iterations[0]!)), bytes }];
     });
     return (await Promise.all(all)).flat();

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunStorage } from '../contract/contract.ts';
 import { runFiles } from './names.ts';
@@ -47,12 +47,22 @@ export async function folderBytes(folder: string): Promise<number> {
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-async function fileBytes(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return 0;
-  }
+/** Returns the size of a file; 0 if it is missing or not a file. */
+export async function fileBytes(path: string): Promise<number> {
+  const file = await stat(path).catch(() => null);
+  return file?.isFile() ? file.size : 0;
+}
+
+/** Returns the total size of files. */
+export async function filesBytes(paths: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(paths.map(fileBytes));
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Returns the free bytes on a folder's disk. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 async function list(folder: string) {

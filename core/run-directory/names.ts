@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** File names inside a run directory. */
@@ -47,6 +48,21 @@ export function newRunId(preset: string, now = new Date()): string {
   const time = `${two(now.getHours())}${two(now.getMinutes())}`;
   const name = preset.replace(/[^a-z0-9-]/g, '-').slice(0, 44);
   return `${name}-${date}-${time}-${randomBytes(2).toString('hex')}`;
+}
+
+/** Returns a text as lowercase words joined by hyphens, as in ids and labels; may be empty. */
+export const slug = (text: string, maxLength: number): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, maxLength);
+
+/** Turns a name such as `my-run (copy)` into an unused run id, with a random suffix if it is taken. */
+export function freeRunId(home: string, name: string): string {
+  const id = runIdPattern.test(name) ? name : slug(name, 59) || 'run';
+  if (!existsSync(runFolder(home, id))) return id;
+  return freeRunId(home, `${id.slice(0, 59)}-${randomBytes(2).toString('hex')}`);
 }
 
 /** Parses an episode id such as `000012-train-0037` or `000020-frozen-lake-0005`. Returns null for other text. */

@@ -50,6 +50,26 @@ export async function readRawEpisode(
   }
 }
 
+/** Reads the whole file. Throws `rollout_missing` or `rollout_corrupt`. */
+export const readRollout = (folder: string, { file }: RolloutPaths): Promise<Buffer> =>
+  readFile(inside(folder, file)).catch(() => {
+    throw missing(file);
+  });
+
+/** Parses an episode from the bytes of its file. Throws `rollout_corrupt`. */
+export function parseFrame<Schema extends z.ZodType>(
+  schema: Schema,
+  { file }: RolloutPaths,
+  bytes: Buffer,
+  { offset, length }: z.infer<typeof location>,
+): z.infer<Schema> {
+  try {
+    return schema.parse(JSON.parse(unpack(bytes.subarray(offset, offset + length))));
+  } catch {
+    throw corrupt(file);
+  }
+}
+
 /** Decompresses an episode. Throws if the frame is invalid. */
 export const unpack = (frame: Buffer): string =>
   zstdDecompressSync(frame, { maxOutputLength: episodeLimit }).toString('utf8');
@@ -94,11 +114,11 @@ export function inside(folder: string, path: string): string {
 
 export const unknownEpisode = (id: string) =>
   new Failure('episode_unknown', `Episode ${id} was not found.`, 'Choose one from the list of episodes.');
-export const missing = (path: string) =>
+const missing = (path: string) =>
   new Failure(
     'rollout_missing',
     `The file ${path} was not found.`,
     'It may have been deleted; choose another iteration.',
   );
-export const corrupt = (path: string) =>
+const corrupt = (path: string) =>
   new Failure('rollout_corrupt', `The file ${path} is invalid.`, 'Other iterations can still be replayed.');

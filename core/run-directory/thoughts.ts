@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Thoughts } from '../contract/contract.ts';
-import { asFailure } from '../contract/failure.ts';
-import { corrupt, inside, missing, type RolloutPaths, readIndex, unpack } from './rollouts.ts';
+import { Failure } from '../contract/failure.ts';
+import { parseFrame, type RolloutPaths, readIndex, readRollout } from './rollouts.ts';
 
 /** The part of an episode that contains the first reasoning. */
 const firstTurn = z.looseObject({
@@ -22,12 +21,13 @@ export async function readThoughts(
   paths: RolloutPaths,
 ): Promise<Pick<Thoughts, 'episodes' | 'thoughts' | 'missing'>> {
   const index = await readIndex(folder, paths);
-  const read = await readFile(inside(folder, paths.file)).catch(() => missing(paths.file));
-  if (!Buffer.isBuffer(read))
-    return { episodes: index.length, thoughts: [], missing: asFailure(read).message };
+  const read = await readRollout(folder, paths).catch((error: Failure) => error);
+  if (read instanceof Failure) return { episodes: index.length, thoughts: [], missing: read.message };
   const byText = new Map<string, Thoughts['thoughts'][number]>();
-  for (const [position, { id, success, offset, length }] of index.entries()) {
-    const text = firstReasoning(paths.file, read.subarray(offset, offset + length));
+  for (const [position, entry] of index.entries()) {
+    const { id, success } = entry;
+    const { response, think } = parseFrame(firstTurn, paths, read, entry).steps[0]!;
+    const text = think ?? response;
     const thought = byText.get(text) ?? { text, count: 0, successes: 0, episodes: [] };
     byText.set(text, thought);
     thought.count += 1;
@@ -37,13 +37,4 @@ export async function readThoughts(
   }
   const thoughts = [...byText.values()].sort((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
   return { episodes: index.length, thoughts, missing: null };
-}
-
-function firstReasoning(file: string, frame: Buffer): string {
-  try {
-    const { response, think } = firstTurn.parse(JSON.parse(unpack(frame))).steps[0]!;
-    return think ?? response;
-  } catch {
-    throw corrupt(file);
-  }
 }

@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notices } from '../base/notices.ts';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
@@ -7,7 +7,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import { checkpointResults, findRollout, listRollouts } from '../history/queries.ts';
 import { getRun } from '../history/runs-table.ts';
 import { checkpointsOf, isPinned } from '../run-directory/checkpoints.ts';
-import { folderBytes } from '../run-directory/measure.ts';
+import { filesBytes, folderBytes } from '../run-directory/measure.ts';
 import { checkpointPath, trainSplit } from '../run-directory/names.ts';
 import { inside } from '../run-directory/rollouts.ts';
 import type { Annotations } from '../runs/annotations.ts';
@@ -49,7 +49,7 @@ export class Cleaner {
     const refused = await eachRun(runIds, async (runId) => {
       const folder = runs.folder(runId);
       const { episodes, checkpoints } = await this.dispensable(runId);
-      for (const { files } of episodes) freeable.episodes += await bytesOf(files);
+      for (const { files } of episodes) freeable.episodes += await filesBytes(files);
       for (const iteration of checkpoints)
         freeable.checkpoints += await folderBytes(join(folder, checkpointPath(iteration)));
     });
@@ -132,7 +132,7 @@ export class Cleaner {
     for (const { iteration, files } of episodes) {
       step();
       notices.emit('rolloutRemoved', { runId, iteration, split: trainSplit });
-      freed += await bytesOf(files);
+      freed += await filesBytes(files);
       for (const file of files) await rm(file, { force: true });
     }
     return freed;
@@ -155,16 +155,4 @@ export class Cleaner {
     if (iterations.length > 0) this.parts.notices.emit('checkpoints', { runId, written: null });
     return freed;
   }
-}
-
-async function bytesOf(files: readonly string[]): Promise<number> {
-  const sizes = await Promise.all(
-    files.map((file) =>
-      stat(file).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

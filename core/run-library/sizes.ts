@@ -1,8 +1,7 @@
-import { statfs } from 'node:fs/promises';
 import type { DiskUse } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
-import { measureRun } from '../run-directory/measure.ts';
+import { freeBytes, measureRun } from '../run-directory/measure.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Trash } from './trash.ts';
 
@@ -39,12 +38,8 @@ export class Sizes {
       for (const row of remaining) runs.push(await this.of(row));
     };
     await Promise.all(Array.from({ length: concurrentFolders }, measure));
-    const [deleted, disk] = await Promise.all([trash.list(), statfs(home)]);
-    return {
-      runs,
-      trash: deleted.reduce((sum, { bytes }) => sum + bytes, 0),
-      free: disk.bavail * disk.bsize,
-    };
+    const [deleted, free] = await Promise.all([trash.list(), freeBytes(home)]);
+    return { runs, trash: deleted.reduce((sum, { bytes }) => sum + bytes, 0), free };
   }
 
   /** Discards the measurement of a run. */

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import type { Notices } from '../base/notices.ts';
 import type { ApiError, RunStorage } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
@@ -6,7 +5,7 @@ import { bytes } from '../contract/numbers.ts';
 import { titleOf } from '../presets/form.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { measureRun } from '../run-directory/measure.ts';
+import { freeBytes, measureRun } from '../run-directory/measure.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import type { Runs } from '../runs/runs.ts';
 import { estimateRun } from './estimate.ts';
@@ -49,19 +48,13 @@ export class Storage {
       .config(runId)
       .then(validateConfig)
       .catch(() => undefined);
-    const [measured, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
+    const [measured, free] = await Promise.all([measureRun(folder), freeBytes(folder)]);
     const isFinal = status === 'completed' || config === undefined;
     const expected = isFinal ? null : await estimateRun(config, measured);
     const { rollouts, checkpoints, journal, other, total } = measured;
     const storage = {
-      rollouts,
-      checkpoints,
-      journal,
-      other,
-      total,
+      ...{ rollouts, checkpoints, journal, other, total, expected, free },
       budget: budgetOf(config),
-      expected,
-      free: disk.bavail * disk.bsize,
     };
     return { ...storage, warnings: warningsOf(storage, measured.largestCheckpoint) };
   }

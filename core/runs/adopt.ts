@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
 import { copyOneFile } from '../run-directory/copy-file.ts';
-import { runFiles, runFolder, runIdPattern, runsFolder } from '../run-directory/names.ts';
+import { freeRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
 import { partialFolder } from './partial-folders.ts';
 
 interface AdoptOptions {
@@ -32,7 +31,7 @@ export async function adoptRun(
   { signal, progress = () => {} }: AdoptOptions = {},
 ): Promise<string> {
   checkRunFolder(folder);
-  const runId = freeId(home, basename(resolve(folder)));
+  const runId = freeRunId(home, basename(resolve(folder)));
   const partial = partialFolder(home, runId, 'adopting');
   try {
     await mkdir(runsFolder(home), { recursive: true });
@@ -104,16 +103,4 @@ function checkRunFolder(folder: string): void {
       'Choose a folder under runs/ in a data folder, or a copy of one.',
     );
   }
-}
-
-/** Turns a folder name such as `my-run (copy)` into an unused run id, with a random suffix if it is taken. */
-function freeId(home: string, name: string): string {
-  const plain = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 59);
-  const id = runIdPattern.test(name) ? name : plain || 'run';
-  if (!existsSync(runFolder(home, id))) return id;
-  return freeId(home, `${id.slice(0, 59)}-${randomBytes(2).toString('hex')}`);
 }

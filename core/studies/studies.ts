@@ -6,6 +6,7 @@ import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
 import type { Queue } from '../queue/queue.ts';
+import { slug } from '../run-directory/names.ts';
 import { retention, type Trash } from '../run-library/trash.ts';
 import { type StudyFiles, studyRunId } from '../run-sync/study-files.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
@@ -224,12 +225,7 @@ export class Studies {
   }
 
   private freeId(name: string): string {
-    const plain = name
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, 32);
-    const id = `${plain || 'study'}-${randomBytes(2).toString('hex')}`;
+    const id = `${slug(name, 32) || 'study'}-${randomBytes(2).toString('hex')}`;
     return this.parts.studyFiles.isFree(id) ? id : this.freeId(name);
   }
 }
