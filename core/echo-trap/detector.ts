@@ -50,8 +50,8 @@ export const iterations = (value: number, minimum: number, maximum: number): Thr
 
 type Values<T> = { readonly [Name in keyof T]: number };
 
-/** Definition of a detector with its thresholds `T`. */
-interface Definition<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
+/** A detector with its thresholds `T`. */
+interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
   /** Detectors of one family observe the same thing. */
   family: 'reward_std' | 'entropy' | 'reasoning' | 'actions' | 'format' | 'gradient' | 'success';
@@ -70,12 +70,16 @@ interface Definition<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 
 }
 
 /** Checks for one kind of failure. Pure: the same series and memory give the same reading. */
-export type Detector = Definition<Readonly<Record<string, Threshold>>>;
+export type Detector = DetectorWith<Readonly<Record<string, Threshold>>>;
+
+/** A detector is an early one of either failure mode, unless its definition says otherwise. */
+type Definition<T> = Omit<DetectorWith<T>, 'stage' | 'regime'> &
+  Partial<Pick<DetectorWith<T>, 'stage' | 'regime'>>;
 
 /** Gives `read` typed access to the detector's own thresholds. */
 export const detector = <T extends Readonly<Record<string, Threshold>>>(
   definition: Definition<T>,
-): Detector => definition as unknown as Detector;
+): Detector => ({ stage: 'early', regime: null, ...definition }) as unknown as Detector;
 
 /** Upper bound of a strength. */
 const maximumStrength = 2;

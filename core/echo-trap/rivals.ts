@@ -56,25 +56,13 @@ export function rlwatchAlarms(points: readonly Point[]): number[] {
   const rewardStd = seriesOf(points, 'rollout/reward_std_in_group');
   const raised = [
     lowEntropy(seriesOf(points, 'rollout/entropy')),
-    outliers(seriesOf(points, 'actor/kl_to_reference', 'diagnostics/kl_from_start', 'actor/approximate_kl'), {
-      frozen: false,
-      levels: (recent) => [
-        average(recent) + 3 * deviation(recent),
-        average(recent) + 4.5 * deviation(recent),
-      ],
-    }),
+    outliers(
+      seriesOf(points, 'actor/kl_to_reference', 'diagnostics/kl_from_start', 'actor/approximate_kl'),
+      deviations,
+    ),
     varianceGrows(rewardStd.map(({ iteration, value }) => ({ iteration, value: value ** 2 }))),
-    outliers(seriesOf(points, 'advantage/std'), {
-      frozen: false,
-      levels: (recent) => [3 * average(recent), 6 * average(recent)],
-    }),
-    outliers(seriesOf(points, 'actor/grad_norm'), {
-      frozen: true,
-      levels: (recent) => [
-        average(recent) + 3 * deviation(recent),
-        average(recent) + 4.5 * deviation(recent),
-      ],
-    }),
+    outliers(seriesOf(points, 'advantage/std'), (recent) => [3 * mean(recent), 6 * mean(recent)]),
+    outliers(seriesOf(points, 'actor/grad_norm'), deviations, true),
     drifts(seriesOf(points, 'rollout/reward_mean')),
     seriesOf(points, 'actor/loss')
       .filter(({ value }) => !Number.isFinite(value))
@@ -105,41 +93,47 @@ function lowEntropy(entropy: Values): Raised[] {
   });
 }
 
-const average = mean;
-const deviation = (values: readonly number[]) => {
-  const middle = mean(values);
-  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
+/** Returns the levels for a warning and a critical alert. */
+type Levels = (recent: readonly number[]) => [number, number];
+
+/** 3 and 4.5 standard deviations above the mean. */
+const deviations: Levels = (recent) => {
+  const middle = mean(recent);
+  const deviation = Math.sqrt(mean(recent.map((value) => (value - middle) ** 2)));
+  return [middle + 3 * deviation, middle + 4.5 * deviation];
 };
 
 /** Values above levels computed from the last 100 values, or from the first 100 if `frozen`. Raised once per excursion. */
-function outliers(
-  values: Values,
-  { frozen, levels }: { frozen: boolean; levels: (recent: number[]) => [number, number] },
-): Raised[] {
+function outliers(values: Values, levels: Levels, frozen = false): Raised[] {
   const recent: number[] = [];
-  let raised = 0;
+  const raise = excursions();
   return values.flatMap(({ iteration, value }, step): Raised[] => {
     const [warning, critical] = recent.length >= 2 ? levels(recent) : [Number.POSITIVE_INFINITY, 0];
     if (!frozen || recent.length < 100) recent.push(value);
     if (recent.length > 100) recent.shift();
-    if (step < 20) return [];
-    const level = value <= warning ? 0 : value <= critical ? 1 : 2;
+    return step < 20 ? [] : raise(iteration, value <= warning ? 0 : value <= critical ? 1 : 2);
+  });
+}
+
+/** Returns a function that raises each level (0: none, 1: warning, 2: critical) once per excursion. */
+function excursions() {
+  let raised = 0;
+  return (iteration: number, level: number): Raised[] => {
     const fresh = level > raised;
     raised = level === 0 ? 0 : Math.max(raised, level);
     return fresh ? [{ iteration, severity: level === 2 ? 'critical' : 'warning' }] : [];
-  });
+  };
 }
 
 /** Variance above 3 (warning) or 6 (critical) times the mean of steps 50 to 69. */
 function varianceGrows(variances: Values): Raised[] {
   const baseline = mean(variances.slice(50, 70).map(({ value }) => value));
-  let raised = 0;
-  return variances.slice(70).flatMap(({ iteration, value }): Raised[] => {
-    const level = value > 6 * baseline ? 2 : value > 3 * baseline ? 1 : 0;
-    const fresh = level > raised;
-    raised = level === 0 ? 0 : Math.max(raised, level);
-    return fresh ? [{ iteration, severity: level === 2 ? 'critical' : 'warning' }] : [];
-  });
+  const raise = excursions();
+  return variances
+    .slice(70)
+    .flatMap(({ iteration, value }) =>
+      raise(iteration, value > 6 * baseline ? 2 : value > 3 * baseline ? 1 : 0),
+    );
 }
 
 /** 50 steps in one direction with a total change above 0.1. */

@@ -1,54 +1,34 @@
 import type { TrapSignal } from '../contract/echo-trap.ts';
 import { type Detector, type Memory, type Reading, strengthOf, type View } from './detector.ts';
-import {
-  entropyFalls,
-  entropyRebounds,
-  entropyRises,
-  formatFalls,
-  gradientGrows,
-  gradientSpikes,
-  notFinite,
-  responsesGrow,
-  stepsLong,
-  updatesClip,
-} from './detectors/policy.ts';
-import {
-  actionsIgnoreState,
-  actionsScatter,
-  episodesGrow,
-  reasoningIgnoresState,
-  reasoningShortens,
-  reasoningSimilar,
-  singleReasoning,
-  templateShareRises,
-} from './detectors/reasoning.ts';
-import { groupsFail, levelsLost, rewardStdFalls, successFalls, successLost } from './detectors/rewards.ts';
+import * as policy from './detectors/policy.ts';
+import * as reasoning from './detectors/reasoning.ts';
+import * as rewards from './detectors/rewards.ts';
 
 /** All detectors, in the order in which the paper observed the signals. */
 export const detectors: readonly Detector[] = [
-  rewardStdFalls,
-  groupsFail,
-  entropyFalls,
-  entropyRises,
-  entropyRebounds,
-  templateShareRises,
-  singleReasoning,
-  reasoningSimilar,
-  reasoningShortens,
-  reasoningIgnoresState,
-  actionsIgnoreState,
-  actionsScatter,
-  episodesGrow,
-  levelsLost,
-  formatFalls,
-  responsesGrow,
-  stepsLong,
-  updatesClip,
-  gradientGrows,
-  gradientSpikes,
-  notFinite,
-  successFalls,
-  successLost,
+  rewards.rewardStdFalls,
+  rewards.groupsFail,
+  policy.entropyFalls,
+  policy.entropyRises,
+  policy.entropyRebounds,
+  reasoning.templateShareRises,
+  reasoning.singleReasoning,
+  reasoning.reasoningSimilar,
+  reasoning.reasoningShortens,
+  reasoning.reasoningIgnoresState,
+  reasoning.actionsIgnoreState,
+  reasoning.actionsScatter,
+  reasoning.episodesGrow,
+  rewards.levelsLost,
+  policy.formatFalls,
+  policy.responsesGrow,
+  policy.stepsLong,
+  policy.updatesClip,
+  policy.gradientGrows,
+  policy.gradientSpikes,
+  policy.notFinite,
+  rewards.successFalls,
+  rewards.successLost,
 ];
 
 /** State of a signal. It turns on and off only after several consecutive iterations, so that noise does not make it flicker. */
