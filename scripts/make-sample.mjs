@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fail, pinnedNode, root, run } from './lib/process.mjs';
+import { fail, mustRun, pinnedNode, root } from './lib/process.mjs';
 
 const settings = ['evaluation.levels=64', 'rollout_files.keep_every=100', 'rollout_files.keep_last=1'];
 const bundle = join(root, 'resources/sample.starpo.zip');
@@ -12,16 +12,14 @@ const home = mkdtempSync(join(tmpdir(), 'starpo-sample-'));
 
 /** Runs a command and returns the last line of its output. @param {string[]} args */
 async function starpo(...args) {
-  const done = await run(pinnedNode(), ['core/host/cli.ts', ...args, '--home', home]);
-  if (done.status !== 0) throw new Error(done.output);
-  return done.output.trim().split('\n').at(-1) ?? '';
+  const output = await mustRun(pinnedNode(), ['core/host/cli.ts', ...args, '--home', home]);
+  return output.trim().split('\n').at(-1) ?? '';
 }
 
 try {
   const folder = await starpo('new', 'starter-frozen-lake', ...settings.flatMap((each) => ['--set', each]));
   const trainer = process.env.STARPO_TRAINER ?? join(root, 'native/build/starpo-trainer');
-  const trained = await run(trainer, ['train', folder, ...process.argv.slice(2)], { show: true });
-  if (trained.status !== 0) throw new Error(trained.output);
+  await mustRun(trainer, ['train', folder, ...process.argv.slice(2)], { show: true });
   // Remove this machine's paths.
   const config = join(folder, 'run.json');
   writeFileSync(config, readFileSync(config, 'utf8').replaceAll(join(root, 'resources/'), ''));

@@ -3,27 +3,16 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fail, pinnedNode, root, run } from './lib/process.mjs';
+import { fail, mustRun, pinnedNode, root } from './lib/process.mjs';
 
 /** Stop before the end of the schedule, which leaves room for reinforcement learning to improve. */
 const early = '000080';
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-starter-'));
 try {
-  const made = await run(pinnedNode(), [
-    'core/host/cli.ts',
-    'new',
-    'starter-warm-start',
-    '--home',
-    home,
-    ...process.argv.slice(2),
-  ]);
-  if (made.status !== 0) throw new Error(made.output);
-  const folder = made.output.trim();
-  const trained = await run(join(root, 'native/build/starpo-trainer'), ['warm-start', folder], {
-    show: true,
-  });
-  if (trained.status !== 0) throw new Error(trained.output);
+  const args = ['core/host/cli.ts', 'new', 'starter-warm-start', '--home', home, ...process.argv.slice(2)];
+  const folder = (await mustRun(pinnedNode(), args)).trim();
+  await mustRun(join(root, 'native/build/starpo-trainer'), ['warm-start', folder], { show: true });
 
   for (const line of readFileSync(join(folder, 'events.jsonl'), 'utf8').split('\n')) {
     const event = line === '' ? {} : JSON.parse(line);

@@ -5,20 +5,11 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { machine } from '../benchmarks/machine.ts';
 import { cacheFolder, downloadPackages, extractPackage, machineMirror } from './lib/debian-releases.mjs';
-import { fail, root, run, SetupError } from './lib/process.mjs';
+import { fail, mustRun, root, SetupError } from './lib/process.mjs';
 
 const build = join(root, 'native/build-cublaslt');
 
-/** @param {string} program @param {string[]} args */
-async function mustRun(program, args) {
-  const { status, output } = await run(program, args);
-  if (status === 0) return output;
-  throw new SetupError(
-    `${program} failed.`,
-    'The failed static_assert or library call is named above. Fix native/src/engine/cuda/lt.',
-    output,
-  );
-}
+const hint = 'The failed static_assert or library call is named above. Fix native/src/engine/cuda/lt.';
 
 try {
   const { values } = parseArgs({
@@ -50,8 +41,9 @@ try {
     ...['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release'],
     ...['-DSTARPO_CUDA=OFF', `-DSTARPO_CUBLASLT_HEADERS=${join(folder, 'usr/include')}`],
   ]);
-  await mustRun('ninja', ['-C', build, 'starpo-real-cublaslt']);
-  const checked = JSON.parse(await mustRun(join(build, 'starpo-real-cublaslt'), [join(libraries, name)]));
+  await mustRun('ninja', ['-C', build, 'starpo-real-cublaslt'], { hint });
+  const program = join(build, 'starpo-real-cublaslt');
+  const checked = JSON.parse(await mustRun(program, [join(libraries, name)], { hint }));
   const result = { command: 'npm run nightly:cublaslt', machine: machine(), ...checked };
   const text = `${JSON.stringify(result, null, 2)}\n`;
   if (values.out) writeFileSync(resolve(values.out), text);

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cacheFolder, downloadPackages, extractPackage, machineMirror } from './lib/debian-releases.mjs';
-import { fail, root, run, SetupError } from './lib/process.mjs';
+import { fail, mustRun, root, SetupError } from './lib/process.mjs';
 import { findReports, readReports } from './lib/ptxas-report.mjs';
 
 const build = join(root, 'native/build-cuda12');
@@ -20,13 +20,6 @@ PATH += $(_HERE_):
 INCLUDES += "-I$(TOP)/include" $(_SPACE_)
 LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
 `;
-
-/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
-async function mustRun(program, args, env = process.env) {
-  const { status, output } = await run(program, args, { env });
-  if (status === 0) return output;
-  throw new SetupError(`${program} failed.`, 'See its messages above.', output);
-}
 
 /**
  * Arranges Debian's packages as a CUDA toolkit with bin, include and lib64, as CMake and nvcc expect.
@@ -86,9 +79,9 @@ try {
       ...['-DSTARPO_UNITY=ON', '-DSTARPO_CUDA=ON', `-DCMAKE_CUDA_COMPILER=${join(toolkit, 'bin/nvcc')}`],
       `-DCUDAToolkit_ROOT=${toolkit}`,
     ],
-    env,
+    { env },
   );
-  await mustRun('ninja', ['-C', build, '-j', String(availableParallelism()), 'starpo-trainer'], env);
+  await mustRun('ninja', ['-C', build, '-j', String(availableParallelism()), 'starpo-trainer'], { env });
   const reports = findReports(build);
   if (!reports) throw new SetupError('A kernel has no ptxas report.', `Delete ${build} and try again.`);
   const spills = readReports(reports).filter(({ spilledBytes }) => spilledBytes > 0);

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { machine } from '../benchmarks/machine.ts';
-import { fail, findProgram, root, run, SetupError } from './lib/process.mjs';
+import { fail, findProgram, mustRun, root, run, SetupError } from './lib/process.mjs';
 
 const corpora = join(root, 'native/fuzz/corpora');
 const build = join(root, 'native/build-fuzz');
@@ -36,13 +36,6 @@ function findClang() {
     'Fuzzing needs clang and its libFuzzer.',
     'Debian 12 and Ubuntu 22.04: apt-get install clang-14 libclang-rt-14-dev',
   );
-}
-
-/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
-async function mustRun(program, args, env) {
-  const { status, output } = await run(program, args, env ? { env } : {});
-  if (status !== 0) throw new SetupError(`${program} failed.`, 'See its messages above.', output);
-  return output;
 }
 
 /** @param {string} target @param {{ runs: string, seed: string, keep: boolean }} options */
@@ -81,7 +74,7 @@ async function fuzz(target, { runs, seed, keep }) {
     await mustRun(
       program,
       ['-set_cover_merge=1', '-use_counters=0', `${least}`, `${grown}`, join(corpora, target)],
-      env,
+      { env },
     );
     keepInputs(/** @type {string} */ (least), join(corpora, target));
   }

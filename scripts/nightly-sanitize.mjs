@@ -5,13 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { fail, root, run, SetupError } from './lib/process.mjs';
-
-/** @param {string} program @param {string[]} args @param {string} hint */
-async function mustRun(program, args, hint) {
-  const { status } = await run(program, args, { show: true });
-  if (status !== 0) throw new SetupError(`${program} failed.`, hint);
-}
+import { fail, mustRun, root } from './lib/process.mjs';
 
 try {
   const { values } = parseArgs({
@@ -20,13 +14,14 @@ try {
   const build = join(root, values.thread ? 'native/build-sanitize-thread' : 'native/build-sanitize');
   const sanitizer = values.thread ? 'THREAD' : 'ON';
   const options = ['-DCMAKE_BUILD_TYPE=Release', '-DSTARPO_UNITY=ON', `-DSTARPO_SANITIZE=${sanitizer}`];
-  const hint = 'See its messages above.';
-  await mustRun('cmake', ['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', ...options], hint);
-  await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-tests'], hint);
+  await mustRun('cmake', ['-S', join(root, 'native'), '-B', build, '-G', 'Ninja', ...options], {
+    show: true,
+  });
+  await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-tests'], { show: true });
   await mustRun(
     join(build, 'starpo-tests'),
     [...(values.only ? [`-tc=${values.only}`] : []), ...(values.thread ? ['-sfe=*cuda_*,*goldens_*'] : [])],
-    'The sanitizer names the file and line at fault above.',
+    { show: true, hint: 'The sanitizer names the file and line at fault above.' },
   );
 } catch (error) {
   fail(error);

@@ -2,18 +2,15 @@
 // Needs Chromium (CHROMIUM_PATH, else /usr/bin/chromium-headless-shell).
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail, pinnedNode, root, run } from './lib/process.mjs';
+import { fail, mustRun, pinnedNode, root } from './lib/process.mjs';
 
 const folder = join(root, 'docs/screenshots');
 
 try {
-  const built = await run(pinnedNode(), ['node_modules/electron-vite/bin/electron-vite.js', 'build']);
-  if (built.status !== 0) throw new Error(built.output);
+  await mustRun(pinnedNode(), ['node_modules/electron-vite/bin/electron-vite.js', 'build']);
   rmSync(folder, { recursive: true, force: true });
-  const taken = await run(pinnedNode(), ['tests/renderer/screens/take.ts', folder, '--documented'], {
-    show: true,
-  });
-  if (taken.status !== 0) throw new Error(taken.output);
+  const args = ['tests/renderer/screens/take.ts', folder, '--documented'];
+  await mustRun(pinnedNode(), args, { show: true });
   const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   console.log(`${sizes.length} screenshots in docs/screenshots, ${(total / 1e6).toFixed(1)} MB`);

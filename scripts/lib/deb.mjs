@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, run, SetupError } from './process.mjs';
+import { mustRun, root } from './process.mjs';
 
 const name = 'starpo-studio';
 const title = 'StarPO Studio';
@@ -68,12 +68,8 @@ export async function makeDeb(unpacked, output, compression = 'xz') {
   writeFileSync(join(place('DEBIAN'), 'control'), control(product));
   const file = join(output, `${name}_${product.version}_amd64.deb`);
   const args = ['--root-owner-group', `-Z${compression}`, '--build', tree, file];
-  const { status, output: messages } = await run('dpkg-deb', args);
-  rmSync(tree, { recursive: true, force: true });
-  if (status === 0) return file;
-  throw new SetupError(
-    'The Debian package could not be built.',
-    'This needs dpkg-deb, which is part of Debian.',
-    messages,
+  await mustRun('dpkg-deb', args, { hint: 'This needs dpkg-deb, which is part of Debian.' }).finally(() =>
+    rmSync(tree, { recursive: true, force: true }),
   );
+  return file;
 }

@@ -14,7 +14,7 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { installPackages, missingPackages } from './debian-packages.mjs';
-import { run, SetupError } from './process.mjs';
+import { mustRun as mustRunAs, run, SetupError } from './process.mjs';
 
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'starpo-studio');
 
@@ -55,13 +55,8 @@ export function machineMirror() {
 }
 
 /** @param {string} program @param {string[]} args @param {{ cwd?: string }} [options] */
-async function mustRun(program, args, options = {}) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { status, output } = await run(program, args, { ...options, env });
-  if (status !== 0)
-    throw new SetupError(`${program} ${args.at(-1)} failed.`, 'See its messages above.', output);
-  return output;
-}
+const mustRun = (program, args, options = {}) =>
+  mustRunAs(program, args, { ...options, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
 
 /**
  * Downloads packages of a release without installing them. apt verifies signatures and checksums; existing files are reused.

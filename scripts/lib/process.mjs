@@ -80,6 +80,16 @@ export function run(
 }
 
 /**
+ * Runs a program and returns its output. Throws a SetupError if it fails.
+ * @param {string} program @param {string[]} args @param {RunOptions & { hint?: string }} [options]
+ */
+export async function mustRun(program, args, { hint = 'See its messages above.', ...options } = {}) {
+  const { status, output } = await run(program, args, options);
+  if (status === 0) return output;
+  throw new SetupError(`\`${program} ${args[0]}\` failed.`, hint, options.show ? '' : output);
+}
+
+/**
  * Runs a program in the foreground with our terminal, forwards signals and exits with its status.
  * @param {string} program @param {string[]} args
  * @param {{ env?: NodeJS.ProcessEnv, cwd?: string }} [options]

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPackages, installPackages, testPackages } from './debian-packages.mjs';
 import { fingerprint, Stamps } from './fingerprint.mjs';
-import { describe, findProgram, outsidePath, pinnedNode, root, run, SetupError } from './process.mjs';
+import { describe, findProgram, mustRun, outsidePath, pinnedNode, root, SetupError } from './process.mjs';
 import { buildNative } from './trainer-build.mjs';
 
 // In node_modules, so that a fresh installation also rebuilds.
@@ -117,12 +117,10 @@ async function installNpmPackages() {
   const path = outsidePath();
   const npm = findProgram('npm', path);
   if (!npm) throw new SetupError('npm is not on the PATH.', 'Install it (Debian: `apt-get install npm`).');
-  await must(
-    npm,
-    ['ci', '--include=dev', '--include=optional'],
-    'Check the network and the npm registry setting.',
-    { ...process.env, PATH: path },
-  );
+  await mustRun(npm, ['ci', '--include=dev', '--include=optional'], {
+    hint: 'Check the network and the npm registry setting.',
+    env: { ...process.env, PATH: path },
+  });
   stamps.write('npm', npmInputs());
   return true;
 }
@@ -167,17 +165,7 @@ async function buildApp() {
   const sources = ['core', 'electron', 'renderer', 'electron.vite.config.ts', 'package-lock.json'];
   const inputs = fingerprint(root, sources, isTest);
   if (existsSync(join(root, 'out/renderer/index.html')) && stamps.matches('app', inputs)) return false;
-  await must(
-    pinnedNode(),
-    ['node_modules/electron-vite/bin/electron-vite.js', 'build'],
-    'See the error above.',
-  );
+  await mustRun(pinnedNode(), ['node_modules/electron-vite/bin/electron-vite.js', 'build']);
   stamps.write('app', inputs);
   return true;
-}
-
-/** @param {string} program @param {string[]} args @param {string} hint @param {NodeJS.ProcessEnv} [env] */
-async function must(program, args, hint, env) {
-  const result = await run(program, args, { env });
-  if (result.status !== 0) throw new SetupError(`\`${program} ${args[0]}\` failed.`, hint, result.output);
 }

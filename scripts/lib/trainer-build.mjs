@@ -11,7 +11,7 @@ import {
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { root, run, SetupError } from './process.mjs';
+import { mustRun, root, run, SetupError } from './process.mjs';
 
 const buildFolder = join(root, 'native/build');
 /** Build progress that the app reads (core/trainer/building.ts). */
@@ -88,22 +88,19 @@ export async function buildNative(
   const heartbeat = setInterval(() => touch(reportFile), beat);
   try {
     const configure = await configureOptions(everyGpu, folder);
-    if (configure) await must('cmake', configure, 'CMake names the missing library above.', { signal });
-    await must(
-      'ninja',
-      ['-C', folder, '-j', String(availableParallelism()), ...targets],
-      'If the messages above look stale, delete native/build and try again.',
-      {
-        signal,
-        niceness,
-        onLine: (line) => {
-          const progress = parseProgress(line);
-          if (!progress) return;
-          report(reportFile, { ...progress, problem: null });
-          onProgress(progress);
-        },
+    const hint = 'CMake names the missing library above.';
+    if (configure) await mustRun('cmake', configure, { hint, signal });
+    await mustRun('ninja', ['-C', folder, '-j', String(availableParallelism()), ...targets], {
+      hint: 'If the messages above look stale, delete native/build and try again.',
+      signal,
+      niceness,
+      onLine: (line) => {
+        const progress = parseProgress(line);
+        if (!progress) return;
+        report(reportFile, { ...progress, problem: null });
+        onProgress(progress);
       },
-    );
+    });
   } catch (error) {
     const isOurs = error instanceof SetupError && !signal?.aborted;
     if (isOurs) report(reportFile, { done: 0, total: 0, problem: problemOf(error) });
@@ -181,10 +178,4 @@ function report(reportFile, state) {
   } catch {
     rmSync(`${reportFile}.new`, { force: true });
   }
-}
-
-/** @param {string} program @param {string[]} args @param {string} hint @param {import('./process.mjs').RunOptions} options */
-async function must(program, args, hint, options) {
-  const result = await run(program, args, options);
-  if (result.status !== 0) throw new SetupError(`\`${program}\` failed.`, hint, result.output);
 }
