@@ -59,7 +59,7 @@ describe('the tray', () => {
     expect(runLine(run({ status: 'paused' }))).toBe('FrozenLake a16c: 45 of 120, paused');
   });
 
-  test('lists active runs, opens them by click, and says that training continues', () => {
+  test('lists active runs, opens them by click, and explains that training continues', () => {
     const desk = { show: vi.fn(), quit: vi.fn() };
     const template = trayTemplate([run(), ...Array.from({ length: 9 }, () => run({ id: 'other' }))], desk);
     const click = ({ click }: MenuItemConstructorOptions = {}) =>
@@ -119,7 +119,7 @@ describe('closing during training', () => {
     expect(asked.preferences.closing).toBeNull();
   });
 
-  test('a remembered choice isn’t asked again, a canceled one is', async () => {
+  test('a remembered choice is used without a dialog; after a canceled dialog, the dialog opens again', async () => {
     await decideClosing(parts(2, { remember: true }), false);
     await decideClosing(parts(1, { remember: true }), false);
     const later = parts(0);
@@ -131,7 +131,7 @@ describe('closing during training', () => {
     expect(parts(0).preferences.closing).toBeNull();
   });
 
-  test('a remembered choice that fails is asked again', async () => {
+  test('the dialog opens again if a remembered choice fails', async () => {
     const asked = parts(1, { remember: true });
     await decideClosing(asked, true);
     asked.stopAll.mockRejectedValueOnce(new Failure('trainer_not_responding', 'It hangs.', 'End it.'));
@@ -139,7 +139,7 @@ describe('closing during training', () => {
     expect(asked.preferences.closing).toBeNull();
   });
 
-  test('nothing is asked without active runs; an invalid file means no choice', async () => {
+  test('no dialog opens without active runs; an invalid file means no choice', async () => {
     writeFileSync(join(folder, 'preferences.json'), '{"closing": "explode"');
     const asked = parts(2, { active: [] });
     expect(asked.preferences.closing).toBeNull();
@@ -210,7 +210,7 @@ test('active runs are followed and notified across servers, and stopped after a 
   await world.close();
 });
 
-test('a run that can’t be stopped causes an error, and nothing waits for it', async () => {
+test('a run that can’t be stopped causes an error without waiting', async () => {
   const world = new World();
   const core = await world.core();
   holdAt(2);

@@ -81,7 +81,7 @@ test.skipIf(skipped)(
   },
 );
 
-test.skipIf(skipped)(`an interrupted build leaves no state, and the next one builds${skipped}`, async () => {
+test.skipIf(skipped)(`an interrupted build leaves no state; the next build succeeds${skipped}`, async () => {
   const ending = new AbortController();
   const building = build({ signal: ending.signal });
   await until(() => exists('busy') && report().done === 1);

@@ -155,7 +155,7 @@ function replayOf(sample: string) {
     if (event.type !== 'rollout') return { ...event, iteration };
     const moved = (path: string) => {
       const to = path.replace(/\d{6}/, number);
-      // The sample has boards for few iterations: use those of the last one.
+      // The sample has boards for few iterations: use those of the last iteration.
       const kept = globSync(join(sample, path.replace(/\d{6}/, '*'))).sort();
       copyFileSync(kept.find((each) => each.endsWith(path)) ?? kept.at(-1)!, join(folder, to));
       return to;
@@ -166,7 +166,7 @@ function replayOf(sample: string) {
   return {
     written: () => seq,
     iteration: () => newest,
-    /** Appends iterations and returns the newest one. */
+    /** Appends iterations and returns the newest. */
     write(iterations: number): number {
       for (let count = 0; count < iterations; count++, newest++) {
         const before = newest - (newest % cycle);

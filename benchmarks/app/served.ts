@@ -10,7 +10,7 @@ import { keyFromToken } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { Studio } from '../../core/host/studio.ts';
 
-/** Shared by the app's benchmarks: a server for the built page, in a separate process or this one, and a browser. */
+/** Shared by the app's benchmarks: a server for the built page, in a separate process or this process, and a browser. */
 
 const root = join(import.meta.dirname, '../..');
 const program = join(root, 'out/main/cli.cjs');

@@ -91,7 +91,7 @@ export class Tasks {
   async cancel(taskId: string): Promise<void> {
     const running = this.running.get(taskId);
     if (!running)
-      throw new Failure('task_unknown', `Task ${taskId} was not found.`, 'It may have just ended.');
+      throw new Failure('task_unknown', `Task ${taskId} was not found.`, 'The task may have just ended.');
     if (!running.task.cancelable)
       throw new Failure(
         'task_not_cancelable',

@@ -177,7 +177,7 @@ export type EchoTrap = z.infer<typeof echoTrap>;
 
 export const actionOrigin = z.enum(['monitor', 'user']);
 export const actionKind = z.enum(['pause', 'checkpoint', 'stop', 'rollback']);
-/** `begun` actions are resumed by the next host if this one ends. */
+/** `begun` actions are resumed by the next host if this host exits. */
 export const actionState = z.enum(['begun', 'done', 'failed']);
 
 /** An action on an alarm, automatic or by a user. */

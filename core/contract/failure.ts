@@ -62,6 +62,6 @@ export function runUnknown(runId: string): Failure {
   return new Failure(
     'run_unknown',
     `Run ${runId} was not found.`,
-    'It may have been deleted. List runs with `starpo runs` or on the History page.',
+    'The run may have been deleted. List runs with `starpo runs` or on the History page.',
   );
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A known value, or an unknown one written by a newer version. */
+/** A known value, or an unknown value written by a newer version. */
 export type OpenWord<Known extends string> = Known | (string & {});
 
 /** Schema of a field that a newer version may have written with an unknown value. It accepts any string, so that the rest of the object stays readable. */

@@ -106,5 +106,5 @@ const untrusted = (origin: string) =>
   new Failure(
     'host_untrusted',
     `A different server is running at ${origin}; no data was sent.`,
-    'Start `starpo serve` again, on another port if this one is taken.',
+    'Start `starpo serve` again, on another port if this port is taken.',
   );

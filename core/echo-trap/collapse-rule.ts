@@ -64,7 +64,7 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   if (before >= least && successIn(first, first + window - 1) < lost * before)
     return { collapsed: first, kind: kindOfCollapse(series, window, first, first, first + window - 1) };
   let peak = 0;
-  /** The iteration after the last one without a loss. */
+  /** The iteration after the last iteration without a loss. */
   let onset = first;
   let now = 0;
   for (const { iteration } of success) {

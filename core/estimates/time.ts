@@ -16,7 +16,7 @@ const maxRuns = 5;
 const window = 20;
 /** Maximum number of runs to read, because a data folder may contain thousands. */
 const maxCandidates = 40;
-/** Minimum number of iterations, because the first one is slower. */
+/** Minimum number of iterations, because the first is slower. */
 const minIterations = 3;
 
 /** A measured run. `ratio` is its time relative to the typical time. */

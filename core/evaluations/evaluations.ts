@@ -135,7 +135,7 @@ export class Evaluations {
       throw new Failure(
         'evaluation_not_active',
         `The evaluation ${name} is not running.`,
-        "It may have just finished. Check the run's evaluations.",
+        "The evaluation may have just finished. Check the run's evaluations.",
       );
     job.process.cancel();
     await ended(job);

@@ -33,7 +33,7 @@ export async function writeHuggingFace(
     throw new Failure(
       'checkpoint_missing',
       `Checkpoint ${checkpoint} was not found.`,
-      'Choose another one. The run page and `starpo show` list them.',
+      'Choose another checkpoint. The run page and `starpo show` list them.',
     );
   const files = (await readdir(from)).filter((name) => modelFiles.has(name));
   for (const name of files) await linkOrCopy(join(from, name), join(target, name));

@@ -11,7 +11,7 @@ interface FollowedRun {
 
 /**
  * Writes metrics of runs as they arrive into `FOLDER/RUN/events.out.tfevents...`, for `tensorboard --logdir FOLDER`. A new client
- * continues where the last one stopped.
+ * continues where the last client stopped.
  */
 export class TensorBoardLog {
   private readonly folder: string;

@@ -105,7 +105,7 @@ function nonEmpty<T>({ summary }: ExportJob, items: readonly T[], kind: string):
     `The run ${summary.id} has no ${kind} to export.`,
     kind === 'episodes'
       ? 'Its episode files were deleted, or it was imported without episodes.'
-      : 'It has not trained yet. Start it, or choose another run.',
+      : 'The run has not trained yet. Start it, or choose another run.',
   );
 }
 
@@ -128,7 +128,7 @@ function newestCheckpoint({ folder, summary }: ExportJob): number {
   throw new Failure(
     'checkpoint_missing',
     `The run ${summary.id} has no checkpoint with weights.`,
-    'The first one is saved after the initial evaluation. Start the run, or wait.',
+    'The first checkpoint is saved after the initial evaluation. Start the run, or wait.',
   );
 }
 

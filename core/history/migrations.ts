@@ -39,7 +39,7 @@ const outdatedHistory = () =>
 export function newerHistory(): Failure {
   return new Failure(
     'history_version_unsupported',
-    'The run history was written by a newer StarPO Studio, so this one only shows it.',
+    'The run history was written by a newer StarPO Studio, so this version only shows it.',
     'Update StarPO Studio, or choose another data folder with --home.',
   );
 }

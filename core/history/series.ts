@@ -5,9 +5,9 @@ import { eventsByType, prepared, preparedValue } from './statements.ts';
 
 export interface SeriesRange {
   names?: readonly string[] | undefined;
-  /** Excludes iterations up to this one. */
+  /** Excludes iterations up to and including this value. */
   after?: number | undefined;
-  /** Excludes iterations above this one. */
+  /** Excludes iterations above this value. */
   upTo?: number | undefined;
   /** Number of buckets; without it, every point is returned. */
   resolution?: number | undefined;

@@ -255,7 +255,7 @@ export class Game {
     if (this.count('you', this.user)) this.parts.onUserResult([...this.results.values()]);
   }
 
-  /** Only the first attempt counts. Returns whether this is the first one. */
+  /** Only the first attempt counts. Returns whether this attempt is the first. */
   private count(player: 'agent' | 'you', { side, moves }: Attempt): boolean {
     const result = this.results.get(this.level) ?? { level: this.level, agent: null, you: null };
     if (result[player]) return false;

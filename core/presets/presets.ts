@@ -108,7 +108,7 @@ const lakeTrap: Preset = {
 lakeTrap.config = {
   ...lakeTrap.config,
   preset: lakeTrap.id,
-  // All five tested seeds collapse. This one loses all success, long after the warning.
+  // All five tested seeds collapse. This seed loses all success, long after the warning.
   seed: 1,
   iterations: 150,
   rollout: { ...lakeTrap.config.rollout, groups: 8 },

@@ -118,7 +118,7 @@ const missing = (path: string) =>
   new Failure(
     'rollout_missing',
     `The file ${path} was not found.`,
-    'It may have been deleted; choose another iteration.',
+    'The file may have been deleted. Choose another iteration.',
   );
 const corrupt = (path: string) =>
   new Failure('rollout_corrupt', `The file ${path} is invalid.`, 'Other iterations can still be replayed.');

@@ -52,7 +52,7 @@ export class Checkpoints {
       throw new Failure(
         'checkpoint_missing',
         `No checkpoint exists at iteration ${iteration}.`,
-        'It may have been deleted. Choose another checkpoint.',
+        'The checkpoint may have been deleted. Choose another.',
       );
     if (isLive(status)) {
       const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });

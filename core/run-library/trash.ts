@@ -94,7 +94,7 @@ export class Trash {
         throw new Failure(
           'trash_unknown',
           'The run is no longer in the trash.',
-          'It was permanently deleted.',
+          'The run was permanently deleted.',
         );
       if (existsSync(runFolder(home, entry.runId)))
         throw new Failure(

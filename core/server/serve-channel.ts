@@ -122,7 +122,9 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
     throw new Failure(
       'input_invalid',
       `${name}: ${path} ${issueInWords(issue)}`,
-      fields.length === 0 ? 'It takes an empty object.' : `It takes ${fields.join(', ')}.`,
+      fields.length === 0
+        ? 'The input is an empty object.'
+        : `The input has the fields ${fields.join(', ')}.`,
     );
   }
   const runId = 'runId' in parsed.data ? parsed.data.runId : undefined;

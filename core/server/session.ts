@@ -20,7 +20,7 @@ export interface SessionParts {
 
 /**
  * A client's subscriptions and how much is in flight to it. The client answers beats in order, which bounds the data in flight on any transport.
- * Above the bound, notices are dropped until the client has caught up; then it is asked to request the current state again.
+ * Above the bound, notices are dropped until the client has caught up; then a notice makes it request the current state again.
  */
 export class Session {
   private readonly parts: SessionParts;

@@ -165,7 +165,7 @@ export class Studies {
       throw new Failure(
         'study_unknown',
         'The sweep is no longer in the trash.',
-        'It was deleted permanently.',
+        'The sweep was permanently deleted.',
       );
     supervisor.publishSummaries(this.runIds(id));
     this.publish(id);

@@ -33,7 +33,7 @@ ValueOutcome value_outcome(float value, float old_value, double target, double c
 
 TEST_CASE("generalized advantages match a hand-computed example of three tokens") {
   // Residuals, last to first: 1 - 0.5 = 0.5; -0.1 + 0.9 * 0.5 - 0.25 = 0.1; 0.9 * 0.25 - 0.75 = -0.525. Each advantage
-  // adds 0.9 * 0.5 times the next one.
+  // adds 0.9 * 0.5 times the next advantage.
   const auto advantages = advantages_of({0, -0.1, 1}, {0.75f, 0.25f, 0.5f}, 0.9, 0.5);
   CHECK(advantages[2] == doctest::Approx(0.5));
   CHECK(advantages[1] == doctest::Approx(0.1 + 0.45 * 0.5));

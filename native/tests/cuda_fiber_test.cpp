@@ -100,7 +100,7 @@ __global__ void reverse(const float* input, float* output) {
   output[threadIdx.x] = values[63 - threadIdx.x];
 }
 
-// Without a barrier at the end of a round, the next one may overwrite values that a slower warp has not read yet.
+// Without a barrier at the end of a round, the next round may overwrite values that a slower warp has not read yet.
 template <bool with_second_barrier>
 __global__ void rounds(float* output) {
   STARPO_SHARED(float, total);

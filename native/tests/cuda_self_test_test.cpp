@@ -35,7 +35,7 @@ TEST_CASE("every CPU check passes") {
   CHECK(count >= 2);
 }
 
-TEST_CASE("a check fails by its error, by NaN and by an exception, and the next one runs") {
+TEST_CASE("a check fails on a large error, on NaN and on an exception; the next check runs") {
   const std::vector<cuda::Check> checks{
       {"a close", 1e-3, [](cuda::Stream&) { return 1e-4; }},
       {"a far", 1e-3, [](cuda::Stream&) { return 1e-2; }},

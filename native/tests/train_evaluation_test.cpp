@@ -248,8 +248,9 @@ struct DefaultSignals {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(TwoEnvironments,
-                  "a signal cancels an evaluation, on any thread and repeatedly, without effect on the next one") {
+TEST_CASE_FIXTURE(
+    TwoEnvironments,
+    "a signal cancels an evaluation, on any thread and repeatedly, without effect on the next evaluation") {
   const DefaultSignals afterwards;
   const EvaluationRequest request{.checkpoint = 1, .name = "mine"};
   {

@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(ControlledRun,
   control.poll_abortable([&] { ++written; });
   CHECK(events() == "checkpoint+ pause+ paused checkpoint+ resume+ resumed");
   CHECK(written == 1);
-  CHECK(control.checkpoint_requested());  // the first one
+  CHECK(control.checkpoint_requested());  // the first request
   control.clear_checkpoint_request();
 
   send({"pause", "checkpoint", "resume"});

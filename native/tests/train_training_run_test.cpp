@@ -262,7 +262,7 @@ TEST_CASE_FIXTURE(
   CHECK(listed("failed", "code") == "0 precision_unsupported");
 }
 
-TEST_CASE_FIXTURE(TinyRun, "a checkpoint that a killed trainer could not log is logged by the next one") {
+TEST_CASE_FIXTURE(TinyRun, "a checkpoint that a killed trainer could not log is logged by the next trainer") {
   CHECK(train() == 0);
   const auto journal = read_text(run.path() / "events.jsonl");
   const auto end = journal.rfind("\n", journal.rfind("\"type\":\"checkpoint\"")) + 1;

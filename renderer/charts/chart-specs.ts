@@ -26,7 +26,7 @@ export interface ChartSpec {
   low?: number;
   high?: number;
   wide?: boolean;
-  /** Id of the chart whose target applies if this one has none. */
+  /** Id of the chart whose target applies if this chart has none. */
   targetOf?: string;
 }
 

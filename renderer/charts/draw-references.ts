@@ -13,7 +13,7 @@ export function drawReferences(
   ctx.save();
   ctx.font = `${12 * scale}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
-  // A label that would overlap another one moves to its left.
+  // A label that would overlap another label moves to its left.
   let before = { y: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
     if (log && value <= 0) continue;

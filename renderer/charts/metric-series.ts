@@ -131,7 +131,7 @@ export class MetricSeries {
     const isBefore = (each: number) => each < iteration || (beyond && each === iteration);
     let low = 0;
     let high = this.#length;
-    // Nearly every point is the newest one.
+    // Nearly every point is the newest.
     if (high > 0 && isBefore(this.#iterations[high - 1]!)) return high;
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -60,7 +60,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
     return [layout.x, ...layout.values] as uPlot.AlignedData;
   };
   const initial = layOutData();
-  /** True while the cross-hair follows the one of another chart, until the pointer moves on this one. */
+  /** True while the cross-hair follows another chart's, until the pointer moves on this chart. */
   let following = false;
 
   const plot = new uPlot(

@@ -9,7 +9,7 @@ import styles from './compare-with.module.css';
 import { ago } from './format.ts';
 import { Icon } from './icon.tsx';
 
-/** Opens a comparison of this run with another one. */
+/** Opens a comparison of this run with another run. */
 export const CompareWith = ({ runId }: { runId: string }) => (
   <RunChoice
     label="Compare with…"

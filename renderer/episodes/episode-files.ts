@@ -61,7 +61,7 @@ export function fileOf(episodeId: string | null, evaluation: string | null): Fil
 
 /**
  * Returns the file that an address refers to by its episode or evaluation, or null. An evaluation that equals
- * the run's own of that checkpoint is not listed and refers to that one.
+ * the run's own evaluation of that checkpoint is not listed and refers to the latter.
  */
 export function findFile(
   files: readonly EpisodeFile[],

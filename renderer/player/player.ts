@@ -88,7 +88,7 @@ export function isMoving(state: PlayerState): boolean {
   return state.playing || state.motion < 1;
 }
 
-/** Returns how long a frame stays, in ms: longer if the next one begins a turn. */
+/** Returns how long a frame stays, in ms: longer if the next frame begins a turn. */
 export function restOf(frames: readonly Frame[], index: number): number {
   const next = frames[index + 1];
   return next && next.step <= 0 ? turnTime : restTime;

@@ -193,7 +193,7 @@ const runGone = () =>
   new Failure(
     'run_gone',
     'Run not found.',
-    'It may have been deleted or moved. The trash in History keeps deleted runs for 7 days.',
+    'The run may have been deleted or moved. The trash in History keeps deleted runs for 7 days.',
   );
 
 /** Inserts the line in journal order; duplicates are ignored. */

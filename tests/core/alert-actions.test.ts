@@ -350,7 +350,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
     },
   );
 
-  test('the user applies a recommendation, and one without effect is rejected', async () => {
+  test('the user applies a recommendation; a recommendation without effect is rejected', async () => {
     const runId = await startRun('notify');
     await untilRun(core, runId, ({ status }) => status === 'completed');
     await untilAlerts(core, runId, (all) => all.length === alone.alerts.length);

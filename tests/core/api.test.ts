@@ -203,14 +203,14 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     await expect(call).rejects.toMatchObject({
       code,
       message: expect.stringMatching(/./),
-      hint: expect.stringMatching(code === 'input_invalid' ? /^It takes [\w, ]+\.$/ : /./),
+      hint: expect.stringMatching(code === 'input_invalid' ? /^The input has the fields [\w, ]+\.$/ : /./),
     });
     expect(await client.call('runs.list', {})).toEqual(before);
   });
 
   test('an invalid value of a union is reported with all accepted forms', async () => {
     await expect(client.call('runs.create', {} as never)).rejects.toMatchObject({
-      hint: 'It takes set, start, queue, preset, run, checkpoint, keepOptimizer, config.',
+      hint: 'The input has the fields set, start, queue, preset, run, checkpoint, keepOptimizer, config.',
     });
   });
 

@@ -117,7 +117,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     expect(world.logged).toEqual([]);
   });
 
-  test('resuming a run before an alert removes the alert, and it can be raised again', async () => {
+  test('resuming a run before an alert removes the alert, which can be raised again', async () => {
     play(world, 'chaos');
     const points = JSON.parse(readFileSync(join(world.folder, 'series.json'), 'utf8'));
     const monitor = new Monitor(baseConfig);
@@ -216,7 +216,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     await core.supervisor.rebuild();
     expect(await core.supervisor.trap('fork-of-fork')).toEqual(state);
     expect(warnings('fork-of-fork')).toEqual(reference.alarms);
-    // An unreadable file counts as a missing one.
+    // An unreadable file counts as missing.
     await core.dispose();
     writeFileSync(
       join(folder('fork-of-fork'), 'fork-baseline.json'),

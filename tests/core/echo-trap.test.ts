@@ -444,7 +444,7 @@ describe('advice', () => {
   const config = findPreset('starter-frozen-lake-grpo').config;
   const byId = (all: ReturnType<typeof adviceFor>) => Object.fromEntries(all.map((each) => [each.id, each]));
 
-  test('names its changes, and the best effective one is recommended', () => {
+  test('names its changes, and the best effective advice is recommended', () => {
     const all = adviceFor('warning', 'template', config, 80);
     expect(all[0]).toMatchObject({
       id: 'gentler_rate',
@@ -548,7 +548,7 @@ describe('advice', () => {
     expect(trapState.options.filter(saved)).toEqual(['locked', 'watch', 'warning']);
   });
 
-  test('with an incomplete configuration, advice that fits any run remains', () => {
+  test('fits any run if the configuration is incomplete', () => {
     for (const part of ['critic', 'environments']) {
       const { [part]: _, ...rest } = { ...config } as Record<string, unknown>;
       const { advice } = monitorOf(seriesOf('template', { fall: 140, iterations: 100 }), rest).view()!;

@@ -47,7 +47,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
     database.close();
   });
 
-  test('from before 1.0 is rejected with a hint, and `starpo history rebuild` replaces it', async () => {
+  test('older than 1.0 is rejected with a hint to `starpo history rebuild`, which replaces it', async () => {
     const database = new Database(databaseFile(world.home));
     database.exec('CREATE TABLE runs (id TEXT); PRAGMA user_version = 8');
     database.close();
@@ -61,7 +61,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
     expect(core.runs.get(id)).toMatchObject({ status: 'completed', iteration: 2, marks: { tags: ['kept'] } });
   });
 
-  test('that is newer is shown unchanged, and operations that would write report the reason', async () => {
+  test('is shown unchanged if newer; operations that would write report the reason', async () => {
     await (await world.core()).dispose();
     const database = new Database(databaseFile(world.home));
     database.pragma('user_version = 999');
@@ -88,7 +88,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
     });
   });
 
-  test('that is newer may contain unknown words, which are shown unchanged', async () => {
+  test('may contain unknown words if newer, which are shown unchanged', async () => {
     const action = {
       ...{ v: 1, id: 'b', time: 2, type: 'action', action: 'one', alert: null, by: 'user' },
       ...{ kind: 'pause', state: 'done', checkpoint: null, fork: null, changes: [], message: 'Paused.' },

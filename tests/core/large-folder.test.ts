@@ -116,7 +116,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     expect(JSON.parse(output)).toHaveLength(runs);
   });
 
-  test('a client that stops reading misses notices and is asked to reload; other clients receive all', async () => {
+  test('a client that stops reading misses notices and receives a request to reload; other clients receive all', async () => {
     const lines = 6000;
     const journalFile = join(world.home, 'runs/run/events.jsonl');
     const first = writeRun(world.home, 'run', brief);

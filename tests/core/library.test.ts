@@ -220,7 +220,7 @@ describe('the run library', { timeout: 120_000 }, () => {
     expect(core.tasks.list()).toEqual([]);
   });
 
-  test('lists checkpoints with their success, and pins and unpins them', async () => {
+  test('lists, pins and unpins checkpoints, with their success', async () => {
     writeCheckpoints('one', [20, 40], 500);
     expect(await core.checkpoints.list('one')).toMatchObject([
       { iteration: 40, bytes: 500, pinned: false, optimizer: false, success: [{ rate: 0.5 }] },
@@ -341,7 +341,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       expect(readdirSync(join(world.home, 'runs'))).toEqual(before);
     });
 
-    test('that is newer, damaged, truncated or has wrong sizes is rejected', async () => {
+    test('is rejected if newer, damaged, truncated or with wrong sizes', async () => {
       const good = await zip([runJson(), ['run/trainer.log', 'a'.repeat(5000)]]);
       const newer = await zip([runJson()], { ...manifest, version: 2 });
       await expect(importBundle(newer)).rejects.toMatchObject({ code: 'bundle_version_unsupported' });
@@ -365,7 +365,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       await importBundle(good);
     });
 
-    test('that is incomplete or too large is rejected, and a canceled one leaves no file', async () => {
+    test('is rejected if incomplete or too large; a canceled upload leaves no file', async () => {
       const { file } = await call['bundles.begin']({ bytes: 10 });
       await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_incomplete' });
       await expect(call['bundles.begin']({ bytes: 2 ** 40 })).rejects.toMatchObject({

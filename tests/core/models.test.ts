@@ -270,7 +270,7 @@ describe('models', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('on this machine are listed with their facts or their problem', async () => {
+  test('are listed with their properties or the problem', async () => {
     const snapshot = join(world.folder, 'cache/models--Qwen--Qwen2.5-0.5B-Instruct/snapshots/abc');
     const own = join(world.folder, 'my model');
     const broken = join(world.folder, 'broken');

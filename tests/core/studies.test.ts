@@ -103,7 +103,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     await expect(core.studies.start(id)).rejects.toMatchObject({ code: 'study_completed' });
   });
 
-  test('of the Echo Trap benchmark has only valid configurations', async () => {
+  test('has only valid configurations in the Echo Trap benchmark', async () => {
     const core = await workingCore();
     const file = new URL('../../benchmarks/echo-trap/trap.json', import.meta.url);
     const id = await core.studies.create(JSON.parse(readFileSync(file, 'utf8')));
@@ -250,7 +250,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     expect(existsSync(join(world.home, 'studies'))).toBe(false);
   });
 
-  test('with an invalid file is skipped', async () => {
+  test('is skipped if its file is invalid', async () => {
     const core = await world.core();
     const id = await core.studies.create(definition);
     const path = join(world.home, 'studies', `${id}.json`);

@@ -167,7 +167,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     expect(new Set(all.map(({ output }) => output)).size).toBe(3);
   });
 
-  test('in use on another machine is reported', async () => {
+  test('is reported as in use on another machine', async () => {
     const lock = openDatabase(world.home);
     writeFileSync(hostFile(), JSON.stringify(record({ host: 'gpu-server', pid: 42 })));
     const error = { code: 'data_folder_elsewhere', message: expect.stringMatching(/gpu-server.*42/) };
@@ -191,7 +191,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     lock.close();
   });
 
-  test('whose host.json has the address of another program is reported', async () => {
+  test('is reported if its host.json has the address of another program', async () => {
     const other = createServer((_request, response) => void response.end('hello'));
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     const { port } = other.address() as AddressInfo;

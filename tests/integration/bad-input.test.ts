@@ -160,7 +160,7 @@ function shard(model: string) {
   rmSync(join(model, 'model.safetensors'));
 }
 
-test('a run starts from shards, and is rejected after one of them has changed', {
+test('a run starts from shards, and is rejected after a shard has changed', {
   timeout: 60_000,
 }, async () => {
   const model = copyOfStarter('sharded');

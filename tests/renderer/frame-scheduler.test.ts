@@ -43,7 +43,7 @@ test('a rescheduled task runs in the next frame, and an idle page requests none'
   expect(requested).toHaveLength(2);
 });
 
-test('a full frame postpones tasks to the start of the next one, and runs at least one', () => {
+test('a full frame runs at least one task and postpones others to the start of the next frame', () => {
   const { requested, clock, scheduler } = manualScheduler();
   const ran: string[] = [];
   const taking = (name: string, milliseconds: number) => () => {

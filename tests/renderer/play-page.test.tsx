@@ -53,7 +53,7 @@ describe.skipIf(!built)(`the Play page${unless}`, { timeout: 60_000 }, () => {
     await page.shown(() => page.find<HTMLInputElement>('input[inputmode=numeric]')?.value === '3');
   });
 
-  test('opens the checkpoint in the address or a chosen one, and reports a missing one', async () => {
+  test('opens the checkpoint in the address or a chosen checkpoint, and reports a missing checkpoint', async () => {
     page.open(`#/play/${runId}/77`);
     await page.shown(page.withText('[role=alert]', /no checkpoint 77/));
     await page.click(button('Play the newest checkpoint'));

@@ -184,7 +184,7 @@ test('a level can be compared across checkpoints', async () => {
 });
 
 test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
-  'an address of the missing episode %s shows another one with a note',
+  'an address of the missing episode %s shows another episode with a note',
   async (episodeId) => {
     page = await Page.start(template);
     page.open(`#/run/${lake}/replay/${episodeId}`);

@@ -62,7 +62,7 @@ describe('a painter', () => {
   });
   const played = (...frames: ReturnType<typeof frame>[]) => ({ frames, config: {}, arms: null });
 
-  test('of a lake moves the agent, and draws it smaller in a hole', () => {
+  test('moves the agent of a lake, smaller in a hole', () => {
     const frames = [frame('P_\n_O'), frame('_P\n_O', 'Right'), frame('__\n_X', 'Down')];
     const { scene, painter } = paintingOf('frozen-lake', played(...frames));
     expect(painter).toBe(environmentOf('frozen-lake').painter);
@@ -72,7 +72,7 @@ describe('a painter', () => {
     expect(scene.ground).toHaveLength(5);
   });
 
-  test('of a room moves the pushed box with the agent', () => {
+  test('moves a pushed box with the agent', () => {
     const frames = [frame('#####\n#PXO#\n#####'), frame('#####\n#_P√#\n#####', 'Right')];
     const { scene } = paintingOf('sokoban', played(...frames));
     expect(scene.pieces(1, 0.5)).toMatchObject([
@@ -82,7 +82,7 @@ describe('a painter', () => {
     expect(scene.pieces(1, 1)[0]).toMatchObject({ stamp: 'stored', x: 224 });
   });
 
-  test('of the Bandit shows the payout of the pulled arm', () => {
+  test('shows the payout of a pulled Bandit arm', () => {
     const frames = [frame(null), frame(null, 'dragon', 1)];
     const { scene } = paintingOf('bandit', { ...played(...frames), arms: ['Phoenix', 'Dragon'] });
     const texts = (index: number) =>
@@ -91,7 +91,7 @@ describe('a painter', () => {
     expect(texts(1)).toEqual(['?', 'Phoenix', '1', 'Dragon']);
   });
 
-  test('of unknown boards writes the state as text', () => {
+  test('shows unknown boards as text', () => {
     for (const type of ['maze', 'frozen-lake']) {
       const { scene } = paintingOf(type, played(frame('you are\nin a maze')));
       expect(scene.pieces(0, 1)).toMatchObject([{ text: 'you are' }, { text: 'in a maze' }]);

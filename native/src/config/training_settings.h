@@ -20,7 +20,7 @@ struct StartConfig {
   bool keep_optimizer = false;
 };
 
-// The run that this one was created from, for display only.
+// The run that this run was created from, for display only.
 struct ParentConfig {
   std::string run;  // empty: none
   int iteration = 0;

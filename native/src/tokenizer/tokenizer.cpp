@@ -68,7 +68,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
                   "download the file again from the model's source");
     if (!std::filesystem::exists(folder, error))
       throw Error("tokenizer_missing", "model folder " + folder.string() + " was not found",
-                  "restore it, or choose another one in start.model");
+                  "restore it, or choose another folder in start.model");
     throw Error("tokenizer_missing", path.string() + " was not found", "use a model folder with a tokenizer.json");
   }
   return Tokenizer(std::make_shared<Data>(parse_tokenizer(*json)));

@@ -61,7 +61,7 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         <Empty title="This run has no checkpoint">
           <p>
             {run?.status === 'created' || run?.status === 'queued'
-              ? 'It saves the first one before iteration 1.'
+              ? 'The run saves its first checkpoint before iteration 1.'
               : 'Its folder contains no checkpoint files. Choose another run.'}
           </p>
         </Empty>

@@ -25,7 +25,7 @@ export type EpisodeSelection = ReturnType<typeof useEpisodeSelection>;
 
 /**
  * Resolves an address to a file and an episode, and changes them. An address without an existing episode
- * selects another one, with the same group and member as the episode shown before if possible.
+ * selects another episode, with the same group and member as the episode shown before if possible.
  */
 export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAddress) {
   const runId = useRun((state) => state.runId);

@@ -19,7 +19,7 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
     return (
       <Panel id={sectionId(run.id, 'checkpoints')} title="Checkpoints" note="none">
         <p className="muted">
-          No checkpoints. The first one has not been written yet, or the files were deleted.
+          No checkpoints. The first has not been written yet, or the files were deleted.
         </p>
       </Panel>
     );

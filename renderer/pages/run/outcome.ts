@@ -28,7 +28,7 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
   });
 }
 
-/** Returns the iteration that a clip ends with: the best evaluation, or the last one if none beat the first. */
+/** Returns the iteration that a clip ends with: the best evaluation, or the last if none beat the first. */
 export const clipEnd = ({ first, best, last }: Learned) =>
   best.iteration > first.iteration ? best.iteration : last.iteration;
 

@@ -75,7 +75,7 @@ export function sampleIdeas(run: RunSummary): Idea[] {
   ];
   if (run.trap?.state === 'watch')
     ideas.push({
-      why: 'The Echo Trap monitor saw early signs, but the run did not collapse.',
+      why: 'The Echo Trap monitor detected early signals, but the run did not collapse.',
       label: 'See the signals',
       to: { section: 'echo-trap' },
     });

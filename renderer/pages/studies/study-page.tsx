@@ -96,7 +96,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
     if (refused.length > 0) return;
     const ids = deleted.map((run) => run.id);
     notify(`${name} deleted.`, () => void api.call('studies.restore', { studyId: id, ids }).catch(report));
-    // Stay on the current page if the user has left this one.
+    // Stay on the current page if the user has left the sweep's page.
     if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
   return (

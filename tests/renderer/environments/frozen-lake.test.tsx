@@ -55,13 +55,13 @@ describe('a move', () => {
     expect(positionAt(move, 1)).toEqual({ row: 0, column: 1 });
   });
 
-  test('that is blocked bumps into the edge and returns', () => {
+  test('bumps into the edge and returns if blocked', () => {
     const move = moveAt(frames, 2)!;
     expect(positionAt(move, 0.5).row).toBeLessThan(0);
     expect(positionAt(move, 1).row).toBeCloseTo(0, 12);
   });
 
-  test('that slips starts in the intended direction and ends elsewhere', () => {
+  test('starts in the intended direction and ends elsewhere if the agent slips', () => {
     const move = moveAt(frames, 3)!;
     expect(positionAt(move, 0.25).column).toBeGreaterThan(1);
     expect(positionAt(move, 0.25).row).toBe(0);

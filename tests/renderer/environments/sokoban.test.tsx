@@ -75,7 +75,7 @@ describe('a move', () => {
     expect(roomMoveAt(frames, 3)).toMatchObject({ box: step(3, 4), change: 'stored' });
   });
 
-  test('that is blocked pushes nothing, and the first frame has no move', () => {
+  test('pushes no box if blocked; the first frame has no move', () => {
     expect(roomMoveAt(frames, 2)).toMatchObject({ box: null, change: null });
     expect(roomMoveAt(frames, 0)).toBeNull();
   });

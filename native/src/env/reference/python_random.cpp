@@ -21,7 +21,7 @@ MersenneTwister::MersenneTwister(std::uint32_t seed) {
 
 MersenneTwister::MersenneTwister(std::span<const std::uint32_t> key) : MersenneTwister(19650218u) {
   int place = 1;
-  // After each round, the first word is set to the last one.
+  // After each round, the first word is set to the last word.
   const auto advance = [&] {
     if (++place < kStateWords) return;
     words_[0] = words_[kStateWords - 1];

@@ -17,7 +17,7 @@
 
 namespace starpo {
 
-// The part of a run that one process executes: from a checkpoint or the start to the end or a stop.
+// Executes the part of a run that runs in this process: from the start or a checkpoint to the end or a stop.
 class TrainingRun {
  public:
   TrainingRun(std::filesystem::path run_directory, Journal&);

@@ -79,7 +79,7 @@ function NoData({ series }: Pick<Regimes, 'series'>) {
       <p className={styles.noneTitle}>{isOff ? 'No data: diagnostics are off' : 'No data yet'}</p>
       <p>
         {isOff
-          ? `The map needs the mutual information between reasoning and level. Set “${diagnosticsEvery}” to 5 in a new run or in a fork of this one.`
+          ? `The map needs the mutual information between reasoning and level. Set “${diagnosticsEvery}” to 5 in a new run or in a fork of this run.`
           : 'The map appears once entropy and mutual information have been measured.'}
       </p>
     </div>

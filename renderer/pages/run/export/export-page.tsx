@@ -33,7 +33,7 @@ export function ExportPage() {
             <a href={formatRoute({ page: 'new', from: { preset: run.preset } })}>
               Train your own run from its preset
             </a>
-            , then export that one.
+            , then export your run.
           </Empty>
         ) : (
           <Empty title="Loading the run…" />

@@ -15,7 +15,7 @@ namespace starpo::cuda::emulated {
 
 class Fiber;
 
-// The saved state of a fiber, or of the operating system's thread, while another one runs.
+// The saved state of a fiber, or of the operating system's thread, while another runs.
 struct Context {
 #ifdef STARPO_ASSEMBLY_SWITCH
   void* stack_pointer = nullptr;

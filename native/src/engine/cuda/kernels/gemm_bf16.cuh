@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
   };
 
   // Before the last step of a tile, all its fragments have been loaded. After the barrier in that step, all threads can
-  // read the next tile, and later copies may overwrite this one.
+  // read the next tile, and later copies may overwrite this tile.
   constexpr int steps = Shape::kK / 16;
   static_assert(steps % 2 == 0);
   WarpTile<Shape> warp;
