@@ -86,7 +86,8 @@ export function run(
 export async function mustRun(program, args, { hint = 'See its messages above.', ...options } = {}) {
   const { status, output } = await run(program, args, options);
   if (status === 0) return output;
-  throw new SetupError(`\`${program} ${args[0]}\` failed.`, hint, options.show ? '' : output);
+  const command = [program, ...args.slice(0, 1)].filter((part) => !part.startsWith('-')).join(' ');
+  throw new SetupError(`\`${command}\` failed.`, hint, options.show ? '' : output);
 }
 
 /**
