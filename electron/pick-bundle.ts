@@ -3,14 +3,12 @@ import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Dialog, IpcMain } from 'electron';
 import { uploadedFile } from '../core/bundles/exchange.ts';
+import type { BundlePicker } from '../core/contract/bridge.ts';
 import { asFailure } from '../core/contract/failure.ts';
 import { fileId } from '../core/contract/library.ts';
 import { isOwnFrame } from './security.ts';
 
-interface Picked {
-  name: string | null;
-  problem: string | null;
-}
+type Picked = Awaited<ReturnType<BundlePicker['pickBundle']>>;
 
 /** Opens a file dialog for a run bundle and copies the file to where the server expects it. The page learns neither path. */
 export function pickBundles(ipc: IpcMain, dialog: Dialog, home: string): void {

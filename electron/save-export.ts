@@ -2,15 +2,13 @@ import { constants } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Dialog, IpcMain } from 'electron';
+import type { ExportSaver } from '../core/contract/bridge.ts';
 import { exportId } from '../core/contract/exports.ts';
 import { asFailure } from '../core/contract/failure.ts';
 import { exportFolder } from '../core/exports/exports.ts';
 import { isOwnFrame } from './security.ts';
 
-interface Saved {
-  place: string | null;
-  problem: string | null;
-}
+type Saved = Awaited<ReturnType<ExportSaver['save']>>;
 
 const notSaved: Saved = { place: null, problem: null };
 
@@ -33,10 +31,8 @@ async function save(dialog: Dialog, folder: string): Promise<Saved> {
   const names = await readdir(folder);
   const [only] = names;
   if (names.length === 1) {
-    const { canceled, filePath } = await dialog.showSaveDialog({
-      defaultPath: only!,
-      title: 'Save the export',
-    });
+    const options = { defaultPath: only!, title: 'Save the export' };
+    const { canceled, filePath } = await dialog.showSaveDialog(options);
     if (canceled || !filePath) return notSaved;
     await copyFile(join(folder, only!), filePath);
     return { place: filePath, problem: null };
@@ -48,11 +44,7 @@ async function save(dialog: Dialog, folder: string): Promise<Saved> {
   });
   const target = filePaths[0];
   if (canceled || target === undefined) return notSaved;
-  for (const name of names)
-    await copyFile(
-      join(folder, name),
-      join(target, name),
-      constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE,
-    );
+  const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+  for (const name of names) await copyFile(join(folder, name), join(target, name), flags);
   return { place: target, problem: null };
 }

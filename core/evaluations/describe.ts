@@ -1,30 +1,18 @@
 import type { Evaluation } from '../contract/contract.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import type { EvaluationResult } from '../run-directory/evaluations.ts';
-import { type EvaluationTarget, evaluationChanges } from './target.ts';
+import { type Evaluated, evaluationChanges } from './target.ts';
 
 /** Returns an evaluation that has just started. */
 export function runningEvaluation(
   name: string,
   checkpoint: number,
-  { environment: { label, type }, levels, temperature, seed }: EvaluationTarget,
+  { environment: { label, type }, levels, temperature, seed }: Evaluated,
   changes: string[],
 ): Evaluation {
   return {
-    name,
-    state: 'running',
-    time: Date.now(),
-    checkpoint,
-    label,
-    environment: type,
-    levels,
-    temperature,
-    seed,
-    changes,
-    done: 0,
-    etaSeconds: null,
-    metrics: null,
-    failure: null,
+    ...{ name, checkpoint, label, environment: type, levels, temperature, seed, changes },
+    ...{ state: 'running', time: Date.now(), done: 0, etaSeconds: null, metrics: null, failure: null },
   };
 }
 
@@ -33,20 +21,9 @@ export function finishedEvaluation(config: RunConfig | null, result: EvaluationR
   const { name, time, checkpoint, levels, temperature, seed, environment, episodes } = result;
   const prefix = `evaluation/${environment.label}/`;
   const metrics = Object.entries(result.metrics).map(([key, value]) => [key.replace(prefix, ''), value]);
+  const target = { environment, levels, temperature, seed };
   return {
-    name,
-    state: 'done',
-    time,
-    checkpoint,
-    label: environment.label,
-    environment: environment.type,
-    levels,
-    temperature,
-    seed,
-    changes: config ? evaluationChanges(config, { environment, levels, temperature, seed }) : [],
-    done: episodes,
-    etaSeconds: null,
-    metrics: Object.fromEntries(metrics),
-    failure: null,
+    ...runningEvaluation(name, checkpoint, target, config ? evaluationChanges(config, target) : []),
+    ...{ state: 'done', time, done: episodes, metrics: Object.fromEntries(metrics) },
   };
 }

@@ -97,7 +97,8 @@ function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>)
   return Object.fromEntries(Object.entries(set).map(([key, value]) => [path(key), value]));
 }
 
-interface Evaluated {
+/** What an evaluation plays. */
+export interface Evaluated {
   environment: { label: string; type: string; config: object };
   levels: number;
   temperature: number;

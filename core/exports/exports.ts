@@ -58,35 +58,33 @@ export class Exports {
 
   /** Throws as `exports.make` does and cleans up on failure. */
   async make(request: ExportRequest): Promise<MadeExport> {
-    const { tasks } = this.parts;
-    const exportId = randomBytes(16).toString('hex');
-    const folder = exportFolder(this.parts.home, exportId);
-    const { title, runId, write } = this.writerOf(request, folder);
+    const { title, runId, write } = this.writerOf(request);
     const task = { kind: 'export', runId, title: `Exporting ${title} as ${titles[request.format]}` };
-    return tasks.run({ ...task, cancelable: true }, async (control) => {
-      try {
-        await mkdir(folder, { recursive: true });
-        const names = await write(control);
-        const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
-        this.expire(exportId);
-        return { exportId, folder, files: names.map((name, index) => ({ name, bytes: sizes[index]! })) };
-      } catch (error) {
-        await rm(folder, { recursive: true, force: true });
-        throw error;
-      }
-    });
+    return this.parts.tasks.run({ ...task, cancelable: true }, (control) =>
+      this.addFiles((folder) => write(folder, control)),
+    );
   }
 
   /** Adds one file written by a callback. Cleans up on failure. */
-  async add(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
+  add(name: string, write: (path: string) => Promise<void>): Promise<MadeExport> {
+    return this.addFiles(async (folder) => {
+      await write(join(folder, name));
+      return [name];
+    });
+  }
+
+  private async addFiles(write: (folder: string) => Promise<string[]>): Promise<MadeExport> {
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
     try {
       await mkdir(folder, { recursive: true });
-      await write(join(folder, name));
-      const { size } = await stat(join(folder, name));
+      const files = (await write(folder)).map(async (name) => {
+        const { size: bytes } = await stat(join(folder, name));
+        return { name, bytes };
+      });
+      const made = { exportId, folder, files: await Promise.all(files) };
       this.expire(exportId);
-      return { exportId, folder, files: [{ name, bytes: size }] };
+      return made;
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -122,23 +120,20 @@ export class Exports {
   }
 
   /** Checks the request at once; errors while reading files fail the task. */
-  private writerOf({ of, format, packed = false }: ExportRequest, target: string) {
+  private writerOf({ of, format, packed = false }: ExportRequest) {
     const { runs, studies, home, resources } = this.parts;
     if ('studyId' in of) {
       const { studyId } = of;
       const { extension, textOf } = studyFormat(format);
       const { name } = studies.summary(studyId);
-      const write = async () =>
-        writeStudyText(
-          target,
-          `${studyId}-results.${extension}`,
-          textOf(studyTable(await studies.get(studyId))),
-        );
+      const fileName = `${studyId}-results.${extension}`;
+      const write = async (target: string) =>
+        writeStudyText(target, fileName, textOf(studyTable(await studies.get(studyId))));
       return { title: name, runId: null, write };
     }
     const { runId, checkpoint } = of;
     const { id, name, trap } = runs.get(runId);
-    const write = async (control: TaskControl) => {
+    const write = async (target: string, control: TaskControl) => {
       const config = await runs.config(runId);
       const starter = join(resources, 'starter');
       const job = { home, starter, folder: runs.folder(runId), summary: { id, name, trap } };

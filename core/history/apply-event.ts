@@ -4,27 +4,8 @@ import type { HistoryDatabase } from './database.ts';
 import type { RunRow } from './runs-table.ts';
 import { prepared } from './statements.ts';
 
-/** The columns of a run's row that follow from its journal. */
-export type JournalState = Pick<
-  RunRow,
-  | 'status'
-  | 'iteration'
-  | 'started_at'
-  | 'ended_at'
-  | 'phase'
-  | 'failure'
-  | 'pid'
-  | 'host'
-  | 'last_seq'
-  | 'last_time'
-  | 'journal_problem'
-  | 'gap'
-  | 'gap_before'
-  | 'training_ms'
->;
-
-/** The state of a run before its journal is read. */
-export const initialState: JournalState = {
+/** The columns of a run's row that follow from its journal, before it is read. */
+export const initialState = {
   status: 'created',
   iteration: 0,
   started_at: null,
@@ -39,7 +20,8 @@ export const initialState: JournalState = {
   gap: 0,
   gap_before: 0,
   training_ms: 0,
-};
+} satisfies Partial<RunRow>;
+export type JournalState = Pick<RunRow, keyof typeof initialState>;
 
 /** Number of events per window of the longest gap. */
 const gapWindow = 1000;

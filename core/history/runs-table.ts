@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
+import { runUnknown } from '../contract/failure.ts';
 import { presets } from '../presets/presets.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
@@ -128,6 +129,13 @@ function defaultName(runId: string, preset: string): string {
 
 export function getRun(database: HistoryDatabase, runId: string): RunRow | undefined {
   return prepared<[string], RunRow>(database, 'SELECT * FROM runs WHERE id = ?').get(runId);
+}
+
+/** Returns a run. Throws `run_unknown`. */
+export function requireRun(database: HistoryDatabase, runId: string): RunRow {
+  const row = getRun(database, runId);
+  if (row) return row;
+  throw runUnknown(runId);
 }
 
 /** Returns all runs, newest first. */

@@ -4,11 +4,10 @@ import type { Alert, AlertEvidence, Input, RunMarks } from '../contract/contract
 import { Failure } from '../contract/failure.ts';
 import { readAlerts, readMarks } from '../history/annotations.ts';
 import type { History } from '../history/history.ts';
-import type { RunRow } from '../history/runs-table.ts';
+import { type RunRow, requireRun } from '../history/runs-table.ts';
 import { appendAnnotation, type NewAnnotation } from '../run-directory/annotations.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
-import { requireRun } from './require-run.ts';
 
 interface AnnotationsParts {
   history: History;

@@ -6,7 +6,7 @@ import { Failure, messageOf } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
-import type { RunRow } from '../history/runs-table.ts';
+import { type RunRow, requireRun } from '../history/runs-table.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
@@ -17,7 +17,6 @@ import { waitForEvent } from '../run-sync/wait.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { createRun, type NewRun } from './create-run.ts';
 import { inheritanceOf } from './inheritance.ts';
-import { requireRun } from './require-run.ts';
 
 /** Longest wait (ms) for a trainer's first event and for its response to a command. */
 const defaultTimeout = 60_000;

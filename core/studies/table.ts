@@ -85,16 +85,8 @@ function cellOf(
   const run = stateOf(runId);
   if (!run) {
     const iterations = Number(config.iterations);
-    return {
-      runId,
-      seed,
-      status: 'missing',
-      iteration: 0,
-      iterations,
-      before: null,
-      after: null,
-      training: null,
-    };
+    const noResults = { before: null, after: null, training: null };
+    return { runId, seed, status: 'missing', iteration: 0, iterations, ...noResults };
   }
   const evaluated = prepared<[string, string], { iteration: number; success: number | null }>(
     database,

@@ -12,48 +12,46 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
   const starter = join(resources, 'starter');
   const free = freeBytes(dataFolder);
   return [
-    {
-      name: 'trainer',
-      fine: trainer.problem === null,
-      detail: trainer.problem ?? `${trainer.path} (${trainer.build ?? 'unknown build'})`,
-      advice:
-        trainer.problem === null
-          ? null
-          : trainer.building
-            ? 'Wait until setup has built it.'
-            : 'In a checkout, run `npm run setup`. Otherwise reinstall the app.',
-    },
-    {
-      name: 'devices',
-      fine: devices.some((device) => device.available),
-      detail: devices.map((device) => device.name).join(', ') || 'none',
-      advice: devices.some((device) => device.available) ? null : 'Fix the trainer first.',
-    },
+    finding(
+      'trainer',
+      trainer.problem === null,
+      trainer.problem ?? `${trainer.path} (${trainer.build ?? 'unknown build'})`,
+      trainer.building
+        ? 'Wait until setup has built it.'
+        : 'In a checkout, run `npm run setup`. Otherwise reinstall the app.',
+    ),
+    finding(
+      'devices',
+      devices.some((device) => device.available),
+      devices.map((device) => device.name).join(', ') || 'none',
+      'Fix the trainer first.',
+    ),
     ...gpuFindings(devices, cuda),
-    {
-      name: 'starter policy',
-      fine: existsSync(join(starter, 'model.safetensors')),
-      detail: starter,
-      advice: existsSync(join(starter, 'model.safetensors'))
-        ? null
-        : 'Reinstall the app, or restore resources/starter in a checkout.',
-    },
-    {
-      name: 'data folder',
-      fine: writable(dataFolder),
-      detail: dataFolder,
-      advice: writable(dataFolder)
-        ? null
-        : 'Make it writable, or choose another folder on the System page of the desktop app, with --home, or with STARPO_HOME.',
-    },
-    {
-      name: 'free space',
-      fine: free > minFreeBytes,
-      detail: bytes(free),
-      advice: free > minFreeBytes ? null : 'Free disk space, for example by deleting runs or episodes.',
-    },
+    finding(
+      'starter policy',
+      existsSync(join(starter, 'model.safetensors')),
+      starter,
+      'Reinstall the app, or restore resources/starter in a checkout.',
+    ),
+    finding(
+      'data folder',
+      writable(dataFolder),
+      dataFolder,
+      'Make it writable, or choose another folder on the System page of the desktop app, with --home, or with STARPO_HOME.',
+    ),
+    finding(
+      'free space',
+      free > minFreeBytes,
+      bytes(free),
+      'Free disk space, for example by deleting runs or episodes.',
+    ),
   ];
 }
+
+const finding = (name: string, fine: boolean, detail: string, advice: string): Finding => ({
+  ...{ name, fine, detail },
+  advice: fine ? null : advice,
+});
 
 /** Codes that a machine without a GPU also reports; they are not problems. */
 const expectedWithoutGpu = ['built_without_cuda', 'driver_missing', 'no_gpu'];
