@@ -31,8 +31,8 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={styles.backdrop} />
-        <Dialog.Popup className={styles.dialog}>
-          <header className={styles.head}>
+        <Dialog.Popup className={`${styles.dialog} column`}>
+          <header className={`${styles.head} row wrap`}>
             <div>
               <Dialog.Title className={styles.title}>{spec.title}</Dialog.Title>
               <Dialog.Description className={styles.meaning}>
@@ -79,7 +79,7 @@ function CrossHair({ item: { spec, traces, axis } }: { item: ChartItem }) {
   const { title, lines } = tipAt(spec, traces, axis, positions[at]!, smoothing);
   const description = [title, ...lines.map(({ label, value, notes }) => [label, value, ...notes].join(' '))];
   return (
-    <label className={styles.crossHair}>
+    <label className={`${styles.crossHair} row muted small`}>
       <span>Values at</span>
       <input
         type="range"

@@ -119,7 +119,7 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
         >
           <Icon name="chevron" size={12} />
           {title}
-          <span className={styles.count}>{items.length}</span>
+          <span className={`${styles.count} faint small`}>{items.length}</span>
         </button>
       </h3>
       {open && (

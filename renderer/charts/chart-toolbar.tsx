@@ -24,7 +24,7 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
   const change = useChartPreferences((state) => state.change);
   const note = useId();
   return (
-    <div className={styles.toolbar}>
+    <div className={`${styles.toolbar} row wrap`}>
       <h2>Metrics</h2>
       <label className={styles.search}>
         <Icon name="search" size={14} />
@@ -38,7 +38,7 @@ export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
           onChange={({ target }) => search.setText(target.value)}
         />
       </label>
-      <span id={note} className={styles.note} role="status">
+      <span id={note} className="faint small" role="status">
         {search.note}
       </span>
       <span className="spacer" />
@@ -111,11 +111,11 @@ function Options() {
             >
               <Indicator />
               Ignore outliers
-              <span className={menu.note}>scale without the outer 1 %</span>
+              <span className={`${menu.note} faint small`}>scale without the outer 1 %</span>
             </Menu.CheckboxItem>
             <Menu.Separator className={menu.separator} />
             <Menu.Group>
-              <Menu.GroupLabel className={menu.label}>Chart size</Menu.GroupLabel>
+              <Menu.GroupLabel className={`${menu.label} faint small`}>Chart size</Menu.GroupLabel>
               <Menu.RadioGroup value={size} onValueChange={(value: ChartSize) => change({ size: value })}>
                 {Object.entries(sizeLabels).map(([value, word]) => (
                   <Menu.RadioItem key={value} className={menu.item} value={value}>

@@ -62,17 +62,17 @@ export const Chart = memo(function Chart(props: ChartProps) {
   const filled = useVersion(traces, true, () => traces.some(hasValues));
   return (
     <figure
-      className={`panel ${styles.chart}`}
+      className={`panel ${styles.chart} column`}
       data-chart={spec.id}
       data-empty={!filled || undefined}
       data-wide={spec.wide || undefined}
       aria-labelledby={title}
       ref={figure}
     >
-      <figcaption className={styles.head}>
-        <div className={styles.titles} title={spec.meaning}>
+      <figcaption className={`${styles.head} row`}>
+        <div className={`${styles.titles} wrap`} title={spec.meaning}>
           <h3 id={title}>{spec.title}</h3>
-          <span className={styles.unit}>{spec.unit}</span>
+          <span className="faint small">{spec.unit}</span>
         </div>
         <div className={styles.actions}>{actions}</div>
       </figcaption>
@@ -82,7 +82,7 @@ export const Chart = memo(function Chart(props: ChartProps) {
         {filled ? (
           <PlotArea {...props} height={height} inView={inView} />
         ) : (
-          <div className={styles.skeleton}>No data yet</div>
+          <div className={`${styles.skeleton} faint small`}>No data yet</div>
         )}
       </div>
       <ChartText spec={spec} traces={traces} marks={marks} references={references} />

@@ -23,7 +23,7 @@ export function Legend({ spec, traces, inView }: LegendProps) {
       : readingsAt(mainTraces, cursor, smoothing),
   );
   return (
-    <div className={styles.legend}>
+    <div className={`${styles.legend} wrap`}>
       {mainTraces.map((trace) => (
         <Entry
           key={trace.id}
@@ -60,7 +60,7 @@ function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
       {named && <span className={styles.label}>{trace.label}</span>}
       <strong>{value}</strong>
       {smoothing > 0 && !trace.sparse && measured !== value && (
-        <span className={styles.measured} title="Raw value; the number before it is smoothed">
+        <span className="faint" title="Raw value; the number before it is smoothed">
           {measured}
         </span>
       )}

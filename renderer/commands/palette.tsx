@@ -53,7 +53,7 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={styles.backdrop} />
-        <Dialog.Popup className={styles.palette} aria-label="Commands and runs">
+        <Dialog.Popup className={`${styles.palette} column`} aria-label="Commands and runs">
           <Autocomplete.Root
             open
             inline
@@ -62,7 +62,7 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
             keepHighlight
             itemToStringValue={(item: Item) => item.label}
           >
-            <div className={styles.search}>
+            <div className={`${styles.search} row`}>
               <Icon name="search" />
               <Autocomplete.Input
                 className={styles.input}
@@ -74,13 +74,15 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
             <Autocomplete.List className={styles.list}>
               {(group: Group) => (
                 <Autocomplete.Group key={group.value} items={group.items} className={styles.group}>
-                  <Autocomplete.GroupLabel className={styles.label}>{group.value}</Autocomplete.GroupLabel>
+                  <Autocomplete.GroupLabel className={`${styles.label} faint small`}>
+                    {group.value}
+                  </Autocomplete.GroupLabel>
                   <Autocomplete.Collection>
                     {(item: Item) => (
                       <Autocomplete.Item
                         key={item.id}
                         value={item}
-                        className={styles.item}
+                        className={`${styles.item} row`}
                         onClick={() => choose(item)}
                       >
                         <ItemContent item={item} />
@@ -105,7 +107,7 @@ function ItemContent({ item: { label, command, run } }: { item: Item }) {
       {run && <StatusDot status={run.status} stalled={run.stalled !== null} />}
       <span className={styles.text}>{run ? run.name : label}</span>
       {run && (
-        <span className={styles.detail}>
+        <span className={`${styles.detail} muted small`}>
           {statusLabel(run.status)}
           {success !== undefined && `, ${percent(success, 0)}`}
         </span>

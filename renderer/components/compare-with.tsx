@@ -51,7 +51,7 @@ export function RunChoice({ label, without, onChoose }: ChoiceProps) {
       </Combobox.Trigger>
       <Combobox.Portal>
         <Combobox.Positioner className={styles.positioner} sideOffset={6} align="end">
-          <Combobox.Popup className={styles.popup} aria-label="Runs">
+          <Combobox.Popup className={`${styles.popup} column`} aria-label="Runs">
             <Combobox.Input
               className={styles.input}
               placeholder="Search runs"
@@ -64,7 +64,7 @@ export function RunChoice({ label, without, onChoose }: ChoiceProps) {
               {(run: RunSummary) => (
                 <Combobox.Item key={run.id} value={run} className={styles.item}>
                   <StatusDot status={run.status} />
-                  <span className={styles.name}>{run.name}</span>
+                  <span className="ellipsis">{run.name}</span>
                   <span className={styles.made}>{ago(run.createdAt, now)}</span>
                 </Combobox.Item>
               )}

@@ -27,7 +27,7 @@ export function Dialog({ open, onClose, title, description, children, actions }:
             </Base.Description>
           )}
           {children}
-          {actions && <div className={styles.actions}>{actions}</div>}
+          {actions && <div className={`${styles.actions} wrap`}>{actions}</div>}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

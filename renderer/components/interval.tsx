@@ -17,7 +17,7 @@ export function Interval({ value, low, high, color = 'accent' }: IntervalProps) 
         <span className="interval-bar" style={{ left: position(low), width: position(high - low) }} />
         <span className="interval-value" style={{ left: position(value) }} />
       </span>
-      <span className="interval-numbers">
+      <span className="interval-numbers muted small">
         <span className="visually-hidden">95 % interval </span>
         {percent(low, 0).replace(' %', '')} to {percent(high, 0)}
       </span>

@@ -53,7 +53,7 @@ export function FormatRow({ format, source, exporting, unavailable = null, child
           </Button>
         )}
       </div>
-      <div className={styles.outcome} role="status">
+      <div className={`${styles.outcome} muted small`} role="status">
         {busy && exporting.task !== null && exporting.task.total > 0 && (
           <Progress value={exporting.task.done / exporting.task.total} label={`Exporting ${title}`} />
         )}

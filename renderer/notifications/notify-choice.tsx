@@ -7,9 +7,7 @@ export function NotifyChoice() {
   const { permission, setEnabled } = useNotifications();
   if (permission === 'unsupported') return null;
   if (permission === 'blocked')
-    return (
-      <p className={styles.blocked}>Notifications are blocked. Allow them for this page in the browser.</p>
-    );
+    return <p className="faint">Notifications are blocked. Allow them for this page in the browser.</p>;
   const on = permission === 'on';
   return (
     <button

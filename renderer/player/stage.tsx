@@ -19,7 +19,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
   const { summary } = replay;
   return (
     <section className="stage" aria-label="Player" data-loading={loading || undefined}>
-      <header className="stage-head">
+      <header className="stage-head row wrap">
         <h2>
           {summary.split === 'train'
             ? `Group ${summary.group + 1}, member ${summary.member + 1}`
@@ -91,14 +91,14 @@ export function Caption({ replay }: { replay: Replay }) {
       <p className="visually-hidden" aria-live={playing ? 'off' : 'polite'}>
         {text}
       </p>
-      <div className="caption-line">
+      <div className="caption-line row">
         <p aria-hidden="true">{frame.action === null ? text : `${turnAndAction(frame)}: ${frame.action}`}</p>
         <span className="spacer" />
         <span className="caption-reward">
           <span className="faint">reward so far</span> {signed(frame.total)}
         </span>
       </div>
-      <div className="caption-line">
+      <div className="caption-line row">
         {frame.slipped && (
           <span className="tag" data-kind="slip" aria-hidden="true">
             slipped

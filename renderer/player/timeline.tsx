@@ -22,12 +22,12 @@ export function Timeline({ replay }: { replay: Replay }) {
     <div className="timeline">
       <div className="timeline-turns" ref={row}>
         <div className="timeline-turn" data-current={index === 0 || undefined}>
-          <span className="timeline-name">Start</span>
+          <span className="timeline-name faint small">Start</span>
           <div className="timeline-marks">{mark(0)}</div>
         </div>
         {inOrder(turns, (_turn, each) => (
           <div className="timeline-turn" data-current={each === turn || undefined}>
-            <span className="timeline-name">Turn {each + 1}</span>
+            <span className="timeline-name faint small">Turn {each + 1}</span>
             <div className="timeline-marks">
               {frames.map((frame, at) => (at > 0 && frame.turn === each ? mark(at) : null))}
             </div>

@@ -60,7 +60,7 @@ export function Recovery({ here }: { here: string | null }) {
     }
   }
   return (
-    <section className={styles.offer} aria-label="Interrupted runs">
+    <section className={`${styles.offer} row wrap`} aria-label="Interrupted runs">
       <p>
         <strong>{several ? `${interrupted.length} runs were interrupted.` : 'A run was interrupted.'}</strong>{' '}
         {interrupted.slice(0, 3).map((run, index) => (

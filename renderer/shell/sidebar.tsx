@@ -56,8 +56,8 @@ export function Sidebar({ route }: { route: Route }) {
   const openRun = ('runId' in route && route.runId) || null;
   const listed = useMemo(() => shortList(runs ?? [], openRun), [runs, openRun]);
   return (
-    <nav className="sidebar" aria-label="Main">
-      <a className="brand" href="#/start">
+    <nav className="sidebar column" aria-label="Main">
+      <a className="brand row" href="#/start">
         <img src="./favicon.svg" alt="" width="22" height="22" />
         <span className="wide">StarPO Studio</span>
       </a>
@@ -91,7 +91,7 @@ export function Sidebar({ route }: { route: Route }) {
         {runs && runs.length > 0 && <span className="faint wide">{runs.length}</span>}
       </h2>
       {runs?.length === 0 && archived === 0 && (
-        <p className="nav-empty wide">None yet. Pick a preset and press Start.</p>
+        <p className="nav-empty wide faint small">None yet. Pick a preset and press Start.</p>
       )}
       <ul className="run-list">
         {listed.map((run) => (
@@ -110,7 +110,7 @@ export function Sidebar({ route }: { route: Route }) {
       {archived > 0 && (
         <button
           type="button"
-          className="nav-archived wide"
+          className="nav-archived wide faint small"
           aria-pressed={showArchived}
           onClick={toggleArchived}
         >
@@ -126,8 +126,8 @@ export function Sidebar({ route }: { route: Route }) {
         <Icon name="system" />
         <span className="wide">System</span>
       </a>
-      <footer className="sidebar-foot">
-        <span className="connection" data-state={connection} role="status">
+      <footer className="sidebar-foot row">
+        <span className="connection row faint small" data-state={connection} role="status">
           <span className="status-dot" aria-hidden="true" />
           <span className="wide">{connectionLabels[connection]}</span>
         </span>
@@ -189,7 +189,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
       </span>
       <span className="visually-hidden">{statusLabel(run.status)}</span>
       <TrapMark run={run} />
-      <span className="run-link-detail wide">
+      <span className="run-link-detail wide faint small">
         {run.queuePosition !== null
           ? `Queue ${run.queuePosition}`
           : active

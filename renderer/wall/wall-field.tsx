@@ -137,7 +137,7 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
             >
               <span className="visually-hidden">{describe(group)}</span>
               {layout.caption > 0 && (
-                <span className={styles.caption} aria-hidden="true">
+                <span className={`${styles.caption} muted small`} aria-hidden="true">
                   <strong>{group.group + 1}</strong>
                   <span>
                     {group.solved}/{group.members.length}

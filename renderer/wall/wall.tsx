@@ -32,7 +32,7 @@ export function Wall({ run }: { run: RunSummary }) {
     return null;
   return (
     <section className={`panel ${styles.wall}`} aria-labelledby={title}>
-      <header className={styles.head}>
+      <header className={`${styles.head} row wrap`}>
         <h2 id={title}>Boards</h2>
         {boards && <Headline boards={boards} />}
         <span className="spacer" />
@@ -101,7 +101,7 @@ function Legend({ boards: { split, episodes } }: { boards: RolloutBoards }) {
     split === 'train' && groupsOf(episodes.map(({ summary }) => summary)).some((group) => group.zeroVariance);
   const dropped = split === 'train' && episodes.some(({ summary }) => !summary.kept);
   return (
-    <ul className={styles.legend} aria-label="Legend">
+    <ul className={`${styles.legend} wrap muted small`} aria-label="Legend">
       <li data-key="solved">solved</li>
       <li data-key="failed">not solved</li>
       {dropped && <li data-key="dropped">not trained on</li>}

@@ -25,7 +25,7 @@ export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardP
       {armsOf(arms, config).map(({ name, pays, mean, better }, index) => {
         const chosen = sameArm(frame.action, name);
         return (
-          <div className={styles.arm} key={name} data-chosen={chosen || undefined}>
+          <div className={`${styles.arm} row column`} key={name} data-chosen={chosen || undefined}>
             <span className={styles.number}>{index + 1}</span>
             <Machine
               motion={chosen ? motion : arrived}

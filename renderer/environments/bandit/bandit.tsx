@@ -43,7 +43,7 @@ function Board({ replay: { arms, config, frames }, index, motion, label }: Board
 /** Draws one idle machine and one that has paid. */
 function Illustration({ small }: IllustrationProps) {
   return (
-    <div className={styles.picture} data-small={small || undefined} aria-hidden="true">
+    <div className={`${styles.picture} column`} data-small={small || undefined} aria-hidden="true">
       <Machine paid={null} passed />
       <Machine paid={1} />
     </div>

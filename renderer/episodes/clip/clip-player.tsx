@@ -25,7 +25,11 @@ export function ClipPlayer({ runId, name, result }: ClipPlayerProps) {
   const theme = useTheme((state) => state.theme);
   if (result && 'missing' in result) return <p className={`muted ${styles.missing}`}>{result.missing}</p>;
   return (
-    <figure className={styles.clip} aria-label="Clip of one level over the checkpoints" aria-busy={!result}>
+    <figure
+      className={`${styles.clip} wrap`}
+      aria-label="Clip of one level over the checkpoints"
+      aria-busy={!result}
+    >
       {result ? (
         <CanvasPlayer key={theme} name={name} clip={result.clip} />
       ) : (
@@ -56,7 +60,7 @@ function CanvasPlayer({ name, clip }: { name: string; clip: Clip }) {
   return (
     <div className={styles.player}>
       <canvas ref={canvas} className={styles.canvas} role="img" aria-label={describeClip(clip)} />
-      <div className={styles.actions}>
+      <div className={`${styles.actions} row`}>
         <IconButton
           icon={playing ? 'pause' : 'play'}
           label={playing ? 'Pause clip' : 'Play clip'}

@@ -95,14 +95,14 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
                 <Menu.Item key={title} className={menu.item} onClick={choose}>
                   <Icon name={icon} size={14} />
                   {title}
-                  <span className={menu.note}>{note}</span>
+                  <span className={`${menu.note} faint small`}>{note}</span>
                 </Menu.Item>
               ))}
             </Menu.Popup>
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
-      <span className={styles.message} role="status">
+      <span className={`${styles.message} muted small`} role="status">
         {message}
       </span>
     </>

@@ -187,7 +187,7 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
         {children}
       </ChartToolbar>
       {grouped && (
-        <ul className={styles.legend} aria-label="Groups">
+        <ul className={`${styles.legend} wrap`} aria-label="Groups">
           {subjects.map(({ id, label, color }) => (
             <li key={id}>
               <span className={styles.key} style={{ color: `var(--${color})` }} aria-hidden="true" />

@@ -49,7 +49,7 @@ export function ComparePage({ runIds: requested }: { runIds: readonly string[] }
     });
   return (
     <div className={`page ${styles.page}`}>
-      <header className={styles.head}>
+      <header className={`${styles.head} row wrap`}>
         <h1>{compared.length > 0 ? title : 'Compare runs'}</h1>
         <span className="spacer" />
         <RunChoice

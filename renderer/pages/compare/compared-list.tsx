@@ -34,7 +34,7 @@ export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps
           <a className={styles.name} href={formatRoute({ page: 'run', runId: id })} title={run.name}>
             {run.name}
           </a>
-          <span className={styles.facts}>{factsOf(run)}</span>
+          <span className={`${styles.facts} muted small`}>{factsOf(run)}</span>
           <span className={styles.buttons}>
             <IconButton
               icon={hidden.has(id) ? 'hide' : 'show'}

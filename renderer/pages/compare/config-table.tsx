@@ -41,8 +41,8 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
                 <tr key={path}>
                   <th scope="row">
                     {title}
-                    <code className={styles.path}>{path}</code>
-                    {meaning && <span className={styles.meaning}>{meaning}</span>}
+                    <code className={`${styles.path} muted small`}>{path}</code>
+                    {meaning && <span className={`${styles.meaning} faint small`}>{meaning}</span>}
                   </th>
                   {values.map((value, index) => (
                     <td key={loaded[index]!.id} title={value ?? undefined}>

@@ -30,7 +30,7 @@ export function EpisodeSearch() {
   const { found, more, fetchMore } = useEpisodes({ text, runId, environment, ended });
   return (
     <>
-      <search className={styles.filters}>
+      <search className={`${styles.filters} row wrap`}>
         <SearchField
           value={text}
           label="Search episode text"
@@ -126,7 +126,7 @@ function Episode({ episode }: { episode: FoundEpisode }) {
         <span className="visually-hidden">{success ? 'Success: ' : 'Failure: '}</span>
         <Highlighted text={excerpt} />
       </span>
-      <span className={styles.source}>
+      <span className={`${styles.source} muted small`}>
         {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'},{' '}
         {environmentTitle(environment)}, reward {signed(reward)}
       </span>

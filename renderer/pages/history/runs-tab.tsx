@@ -61,7 +61,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
   const archivedCount = runs.filter(({ marks }) => marks.archived).length;
   const listed = runs.filter(({ marks }) => marks.archived === archived);
   return (
-    <search className={styles.filters}>
+    <search className={`${styles.filters} row wrap`}>
       <SearchField
         value={text}
         label="Search runs"
@@ -108,7 +108,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
             aria-pressed={archived}
             onClick={() => change({ archived: !archived })}
           >
-            Archived <span className={styles.count}>{archivedCount}</span>
+            Archived <span className={`${styles.count} faint`}>{archivedCount}</span>
           </button>
         )}
       </fieldset>
@@ -157,7 +157,7 @@ function Chips<T extends string>({ label, choices, total, chosen, labelOf, choos
             choose(chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value])
           }
         >
-          {labelOf(value)} <span className={styles.count}>{count}</span>
+          {labelOf(value)} <span className={`${styles.count} faint`}>{count}</span>
         </button>
       ))}
     </fieldset>
@@ -175,7 +175,7 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
       report,
     );
   return (
-    <fieldset className={styles.selection} aria-label="Selected runs">
+    <fieldset className={`${styles.selection} row wrap`} aria-label="Selected runs">
       <strong>{runs.length} selected</strong>
       <Button
         icon="compare"

@@ -87,7 +87,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
     <div className={`panel ${styles.panel}`}>
       {/* biome-ignore lint/a11y/useSemanticElements: a table element can't skip the rows outside the view. */}
       <div role="table" className={styles.table} aria-label="Runs" aria-rowcount={runs.length + 1}>
-        <TableRow className={`${styles.row} ${styles.head}`} aria-rowindex={1}>
+        <TableRow className={`${styles.row} ${styles.head} muted small`} aria-rowindex={1}>
           <Cell heading name="choose">
             <input
               type="checkbox"
@@ -181,7 +181,7 @@ function Cell({ name, heading = false, numeric = false, sort, title, children }:
   return (
     <div
       role={heading ? 'columnheader' : name === 'name' ? 'rowheader' : 'cell'}
-      className={styles.cell}
+      className={`${styles.cell} ellipsis`}
       data-column={name}
       data-numeric={numeric || undefined}
       {...(sort && { 'aria-sort': sort })}

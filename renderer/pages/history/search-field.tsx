@@ -10,7 +10,7 @@ interface SearchFieldProps {
 
 export function SearchField({ value, label, placeholder, onChange }: SearchFieldProps) {
   return (
-    <label className={styles.search}>
+    <label className={`${styles.search} row`}>
       <Icon name="search" />
       <input
         type="search"

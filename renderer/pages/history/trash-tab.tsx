@@ -30,7 +30,7 @@ export function TrashTab() {
     void api.call('trash.restore', { ids: [id] }).then(() => notify(`${name} restored.`), report);
   return (
     <>
-      <div className={styles.bar}>
+      <div className={`${styles.bar} row wrap`}>
         <span className="spacer">
           {runs.length === 1 ? '1 deleted run' : `${runs.length} deleted runs`}, {bytes(total)}
         </span>

@@ -50,7 +50,7 @@ export function FindModel({ repository }: { repository: string | null }) {
   return (
     <>
       <form
-        className={styles.find}
+        className={`${styles.find} row wrap`}
         onSubmit={(event) => {
           event.preventDefault();
           if (name.trim()) void find(name.trim());
@@ -70,7 +70,7 @@ export function FindModel({ repository }: { repository: string | null }) {
           {finding ? 'Finding…' : 'Find'}
         </button>
         {published.size > 0 && (
-          <div className={styles.published}>
+          <div className={`${styles.published} row wrap`}>
             <span className="faint">or</span>
             {[...published].map(([repository, title]) => (
               <Button key={repository} kind="quiet" disabled={finding} onClick={() => choose(repository)}>
@@ -122,7 +122,7 @@ function Found({ model, busy, onDownload, onClose }: FoundProps) {
     <article className={`panel ${styles.found}`} aria-label={repository}>
       <div className={styles.foundText}>
         <h3>{repository}</h3>
-        <dl className={styles.facts}>
+        <dl className={`${styles.facts} wrap`}>
           <Fact name="License">
             {licenseLink ? (
               <a href={licenseLink} target="_blank" rel="noreferrer">
@@ -141,7 +141,7 @@ function Found({ model, busy, onDownload, onClose }: FoundProps) {
           </Fact>
         </dl>
         {problem && (
-          <p className={styles.problem}>
+          <p className={`${styles.problem} row`}>
             <Icon name="warning" size={14} /> {problem.message} {problem.hint}
           </p>
         )}

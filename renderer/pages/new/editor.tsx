@@ -138,7 +138,7 @@ function Header({
 }: EditorProps & { config: ConfigEdits }) {
   return (
     <>
-      <header className={styles.head}>
+      <header className={`${styles.head} wrap`}>
         <div>
           <h1>{title}</h1>
           <Origin

@@ -14,9 +14,9 @@ interface EnvironmentChoiceProps {
 export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps) {
   const titleOf = (type: string) => form.types[type]?.title ?? type;
   return (
-    <section className={`panel ${styles.choice}`} aria-labelledby="trained-on">
+    <section className={`panel ${styles.choice} row wrap`} aria-labelledby="trained-on">
       <h2 id="trained-on">Environments</h2>
-      <ul className={styles.list}>
+      <ul className={`${styles.list} wrap`}>
         {list.map(({ label, type, share }, index) => (
           <li key={label}>
             <span>{titleOf(type)}</span>

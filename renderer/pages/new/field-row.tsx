@@ -45,7 +45,7 @@ export function FieldRow(props: FieldRowProps) {
         </p>
       </div>
       <div className={styles.value}>
-        <div className={styles.control} data-idle={idle !== null || undefined}>
+        <div className={`${styles.control} row`} data-idle={idle !== null || undefined}>
           <Control {...props} id={id} />
           {field.unit && <span className={styles.unit}>{field.unit}</span>}
         </div>

@@ -106,7 +106,7 @@ function Section({ section: { id, title, note, fields }, open, edits, onToggle, 
         <button type="button" aria-expanded={open} onClick={() => onToggle(!open)}>
           <Icon name="chevron" size={12} />
           <span>{title}</span>
-          <span className={styles.note}>{note}</span>
+          <span className={`${styles.note} muted small`}>{note}</span>
           {changed > 0 && <span className={styles.count}>{changed} changed</span>}
         </button>
       </h2>

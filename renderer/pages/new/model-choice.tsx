@@ -51,7 +51,7 @@ interface ModelPathProps {
 
 export function ModelPath({ value, invalid, onChange }: ModelPathProps) {
   return (
-    <div className={styles.control}>
+    <div className={`${styles.control} row`}>
       <input
         aria-label="Path of the model folder"
         aria-invalid={invalid}

@@ -97,7 +97,7 @@ function RunChoice({
         ))}
       </select>
       {checkpoint !== null && (
-        <label className={styles.keep}>
+        <label className={`${styles.keep} row`}>
           <input
             type="checkbox"
             checked={keepOptimizer}

@@ -32,7 +32,7 @@ export function PromptPreview({ preview, valid, fieldsOf, row }: PromptPreviewPr
   const environment = shown?.environments[chosen] ?? shown?.environments[0];
   return (
     <section className={`panel ${styles.preview}`} aria-labelledby="prompts">
-      <header className={styles.head}>
+      <header className={`${styles.head} row wrap`}>
         <h2 id="prompts">Prompt preview</h2>
         {shown && shown.environments.length > 1 && (
           <Choice
@@ -81,12 +81,12 @@ function Sample({
       <ol className={styles.messages}>
         {inOrder(sample.messages, ({ role, content }) => (
           <li data-role={role}>
-            <span className={styles.role}>{roleLabels[role] ?? role}</span>
+            <span className="muted small">{roleLabels[role] ?? role}</span>
             <pre>{content}</pre>
           </li>
         ))}
       </ol>
-      <p className={styles.tokens}>
+      <p className="muted small">
         {sample.tokens} tokens. With a full response of {replyTokens} tokens: {sample.tokens + replyTokens} of{' '}
         {context} context tokens.
       </p>

@@ -69,7 +69,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
         <p className="muted">Trains every combination of values with every seed, one run at a time.</p>
         <IconButton icon="close" label="Create a single run instead" onClick={() => setVariation(null)} />
       </header>
-      <div className={styles.fields}>
+      <div className={`${styles.fields} wrap`}>
         <label>
           <span>Name</span>
           <input
@@ -116,7 +116,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
         fields={fields.filter(({ at, type }) => !(at in variation) && at !== 'seed' && type !== 'text')}
         onAdd={(field) => setVariation({ ...variation, [field.at]: [] })}
       />
-      <footer className={styles.foot}>
+      <footer className={`${styles.foot} row wrap`}>
         <p role="status">
           <strong>
             {points.length} {points.length === 1 ? 'combination' : 'combinations'} × {seeds?.length ?? 0}{' '}
@@ -169,7 +169,7 @@ function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
         {field.title}
       </label>
       {choices.length > 0 ? (
-        <fieldset className={styles.ticks} aria-labelledby={`${id}-title`}>
+        <fieldset className={`${styles.ticks} wrap`} aria-labelledby={`${id}-title`}>
           {choices.map(({ value, title }) => (
             <label key={value}>
               <input
@@ -211,7 +211,7 @@ function AddField({
   onAdd: (field: PlacedField) => void;
 }) {
   return (
-    <label className={styles.add}>
+    <label className={`${styles.add} row`}>
       <span>Vary</span>
       <select
         value=""

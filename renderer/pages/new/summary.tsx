@@ -162,7 +162,7 @@ function Changes({ fields, config }: SummaryProps) {
   const count = changed.length + (environments ? 1 : 0);
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="changes">
-      <div className={styles.head}>
+      <div className={`${styles.head} row`}>
         <h2 id="changes">{count === 0 ? 'No changes from preset' : `${count} changed`}</h2>
         {count > 1 && (
           <Button kind="quiet" onClick={config.resetAll}>
@@ -176,7 +176,7 @@ function Changes({ fields, config }: SummaryProps) {
             <li>
               <span>
                 Environments
-                <span className={styles.change}>
+                <span className={`${styles.change} muted small`}>
                   <ins>{environments.map(({ label }) => environmentTitle(label)).join(' and ')}</ins>
                 </span>
               </span>
@@ -192,7 +192,7 @@ function Changes({ fields, config }: SummaryProps) {
                 <span>
                   {title}
                   {!long && field && (
-                    <span className={styles.change}>
+                    <span className={`${styles.change} muted small`}>
                       <del>{valueText(values.get(path), field)}</del> → <ins>{valueText(value, field)}</ins>
                     </span>
                   )}

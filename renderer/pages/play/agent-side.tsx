@@ -16,8 +16,8 @@ export function AgentSide({ game, onStart, onStop }: AgentSideProps) {
   const { agent, checkpoint, maxTurns, maxMoves } = game;
   const thinking = agent.state === 'thinking';
   return (
-    <section className={`panel ${styles.side}`} aria-labelledby="play-agent">
-      <header className={styles.head}>
+    <section className={`panel ${styles.side} column`} aria-labelledby="play-agent">
+      <header className={`${styles.head} wrap`}>
         <h2 id="play-agent">Agent</h2>
         <span className="faint">
           checkpoint {checkpoint} · {agent.movesLeft} of {maxMoves} actions left
@@ -84,7 +84,7 @@ function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; op
             </p>
           )}
           {answer !== null && (
-            <p className={styles.answer}>
+            <p className={`${styles.answer} row`}>
               <Icon name="chevron" size={12} />
               {actions.length > 0 ? actions.join(', ') : answer.replaceAll('||', ', ')}
               {open && <span className={styles.caret} aria-hidden="true" />}

@@ -12,7 +12,7 @@ export function LevelChoice({ level, onLevel }: { level: number; onLevel: (level
     setText(null);
   };
   return (
-    <fieldset className={styles.levels} aria-label="Level">
+    <fieldset className={`${styles.levels} row`} aria-label="Level">
       <IconButton
         icon="previous"
         label="Previous level"

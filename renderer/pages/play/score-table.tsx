@@ -19,8 +19,8 @@ export function ScoreTable({ game, saved, onLevel }: ScoreTableProps) {
   const yours = tally(results, 'you');
   const agents = tally(results, 'agent');
   return (
-    <section className={`panel ${styles.score}`} aria-labelledby="play-score">
-      <header className={styles.head}>
+    <section className={`panel ${styles.score} column`} aria-labelledby="play-score">
+      <header className={`${styles.head} row wrap`}>
         <h2 id="play-score">Score</h2>
         <LevelChoice level={level} onLevel={onLevel} />
       </header>
@@ -28,7 +28,7 @@ export function ScoreTable({ game, saved, onLevel }: ScoreTableProps) {
         <Tally name="Agent" {...agents} isAhead={isAhead(agents, yours)} />
         <Tally name="You" {...yours} isAhead={isAhead(yours, agents)} />
       </dl>
-      <p className={styles.goal}>{goalText(yours.levels, saved)}</p>
+      <p className="muted small">{goalText(yours.levels, saved)}</p>
       {results.length > 0 && (
         <div className={styles.scroll}>
           <table className="table">

@@ -17,7 +17,7 @@ export function Settings(props: SettingsProps) {
   const { choices, game, loading, temperature, onTemperature, onCheckpoint, onEnvironment } = props;
   const { checkpoints, environments } = choices;
   return (
-    <div className={styles.settings}>
+    <div className={`${styles.settings} wrap`}>
       {environments.length > 1 && (
         <label>
           Environment

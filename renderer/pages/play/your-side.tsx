@@ -17,8 +17,8 @@ export function YourSide({ game, onAction, onRestart, onNext }: YourSideProps) {
   const { you, maxMoves } = game;
   const over = you.state === 'over';
   return (
-    <section className={`panel ${styles.side}`} aria-labelledby="play-you">
-      <header className={styles.head}>
+    <section className={`panel ${styles.side} column`} aria-labelledby="play-you">
+      <header className={`${styles.head} wrap`}>
         <h2 id="play-you">You</h2>
         <span className="faint">
           {you.movesLeft} of {maxMoves} actions left

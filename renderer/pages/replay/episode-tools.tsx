@@ -55,7 +55,7 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
       )}
       <button
         type="button"
-        className={styles.more}
+        className={`${styles.more} muted small`}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
@@ -73,7 +73,7 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
         />
       )}
       {active.length > 0 && (
-        <ul className={styles.active} aria-label="Active filters">
+        <ul className={`${styles.active} wrap`} aria-label="Active filters">
           {active.map(({ text, without }) => (
             <li key={text} className="tag run-tag">
               {text}

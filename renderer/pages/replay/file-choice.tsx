@@ -20,7 +20,7 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
   const at = filesOfSet.findIndex((each) => sameFile(each, file));
   const choose = (chosen: EpisodeFile | undefined) => chosen && onChoose(chosen);
   return (
-    <div className="file-choice">
+    <div className="file-choice row">
       <label>
         <span>Episodes</span>
         <select

@@ -30,8 +30,8 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
   }
 
   return (
-    <section className={styles.view} aria-label="Groups">
-      <p className={styles.summary}>{describeFilter(filter, groups)}</p>
+    <section className={`${styles.view} column`} aria-label="Groups">
+      <p className={`${styles.summary} muted small`}>{describeFilter(filter, groups)}</p>
       <ol className={styles.groups} onKeyDown={move}>
         {rows.map(({ group, reason }) => {
           const { members, solved, rewardStd, kept } = group;
@@ -39,7 +39,7 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
           return (
             <li key={group.group}>
               <a
-                className={styles.group}
+                className={`${styles.group} muted small`}
                 href={addressOf(first)}
                 data-kept={kept}
                 aria-current={group.group === current || undefined}

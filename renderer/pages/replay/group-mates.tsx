@@ -37,7 +37,7 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
         {mates.map(({ summary, thought, painting }) => (
           <li key={summary.id}>
             <a
-              className={styles.mate}
+              className={`${styles.mate} muted small`}
               href={addressOf(summary.id)}
               aria-current={summary.id === shown.id || undefined}
               title={thought}

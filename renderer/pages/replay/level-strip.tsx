@@ -40,7 +40,7 @@ export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripPr
   if (filesOfSet.length < 2) return null;
   const episodes = loaded?.key === key ? loaded.episodes : [];
   return (
-    <nav className="level-strip" aria-label="This level at other checkpoints">
+    <nav className="level-strip row" aria-label="This level at other checkpoints">
       <span className="level-strip-title">
         Level {group + 1} <span className="faint">at checkpoint</span>
       </span>
@@ -51,7 +51,7 @@ export function LevelStrip({ runId, files, file, level, onChoose }: LevelStripPr
             <button
               key={each.iteration}
               type="button"
-              className="level-checkpoint"
+              className="level-checkpoint muted small"
               aria-current={sameFile(each, file) || undefined}
               aria-label={`Checkpoint ${each.iteration}${episode ? `: ${episode.success ? 'success' : 'failed'}, reward ${signed(episode.reward)}` : ''}`}
               title={episode ? `reward ${signed(episode.reward)}, ${episode.actions} actions` : undefined}

@@ -19,7 +19,7 @@ export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFi
   const toggle = (flag: Flag) =>
     flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag];
   return (
-    <fieldset id={id} className={styles.fields} aria-label="More filters">
+    <fieldset id={id} className={`${styles.fields} muted small`} aria-label="More filters">
       <span>{groupWord}</span>
       <NumberField
         label={groupWord}
@@ -58,7 +58,7 @@ export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFi
         onChange={(most) => onList({ ...listing, tokens: { ...tokens, most } })}
       />
       {offered.length > 0 && (
-        <div className={styles.flags}>
+        <div className={`${styles.flags} wrap`}>
           {offered.map(({ value, label, title }) => (
             <button
               key={value}

@@ -53,7 +53,7 @@ export function ReplayPage({ turn, ...address }: ReplayPageProps) {
     );
   }
   return (
-    <div className="replay-page">
+    <div className="replay-page column">
       <Header name={name} selection={selection} />
       {address.thought && file?.split === 'train' && (
         <ThoughtNote thought={address.thought} clear={selection.clearThought} />
@@ -90,7 +90,7 @@ function Header({ name, selection }: { name: string; selection: EpisodeSelection
   const replay = useReplay((state) => state.replay);
   const comparable = useMemo(() => spansOf(files).length > 0, [files]);
   return (
-    <header className="replay-head">
+    <header className="replay-head row wrap">
       <a className="back-link" href={formatRoute({ page: 'run', runId })}>
         <Icon name="back" size={14} />
         {name}
@@ -170,7 +170,7 @@ function Lists({ selection, groups }: ListsProps) {
   const group = useReplay(({ replay }) => replay?.summary.group ?? null);
   const { matching, rows, listing, list, selected, addressOf, select } = selection;
   return (
-    <div className="replay-side">
+    <div className="replay-side column">
       {groups && (
         <fieldset className="segments replay-views" aria-label="List">
           {(['episodes', 'groups'] as const).map((each) => (

@@ -5,7 +5,7 @@ import type { ThoughtFilter } from './use-thought-filter.ts';
 /** Shows the filter by first reasoning. */
 export function ThoughtNote({ thought, clear }: { thought: ThoughtFilter; clear: () => void }) {
   return (
-    <div className={styles.note} role="status">
+    <div className={`${styles.note} row`} role="status">
       <p title={thought.text}>
         First reasoning {thought.whole ? 'is' : 'starts with'} <q>{thought.text}</q>
       </p>

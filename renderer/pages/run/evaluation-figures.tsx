@@ -37,10 +37,10 @@ function Figure({ runId, series, label, named }: FigureProps) {
   const high = metric('success_rate_high')?.at(iteration);
   const first = `${String(iteration).padStart(6, '0')}-${label}-0000`;
   return (
-    <p className={styles.figure}>
+    <p className={`${styles.figure} wrap`}>
       {named && <span className={styles.label}>{environmentTitle(label)}</span>}
       <strong>{percent(value)}</strong>
-      <span className={styles.details}>
+      <span className={`${styles.details} wrap muted small`}>
         {low !== undefined && high !== undefined && (
           <span>
             95 % interval {percent(low, 0).replace(' %', '')} to {percent(high, 0)}

@@ -18,7 +18,7 @@ export function Family({ run }: { run: RunSummary }) {
   if (!origin && forks.length === 0) return null;
   const shown = all ? forks : forks.slice(0, maxForks);
   return (
-    <ul className={styles.family} aria-label="Forks">
+    <ul className={`${styles.family} wrap`} aria-label="Forks">
       {origin && (
         <li>
           <Icon name="fork" size={14} />

@@ -43,13 +43,13 @@ export function Finish({ run }: { run: RunSummary }) {
           Result
         </h2>
         {learned.map((each) => (
-          <p key={each.label} className={styles.figure}>
+          <p key={each.label} className={`${styles.figure} wrap`}>
             {learned.length > 1 && <span className={styles.label}>{environmentTitle(each.label)}</span>}
             <strong>{successChange(each)}</strong>
           </p>
         ))}
         <p className="muted">{facts}</p>
-        <div className={styles.share}>
+        <div className={`${styles.share} wrap`}>
           <CopyResult text={resultSentence(run, learned, facts)} />
           {compared && (
             <a

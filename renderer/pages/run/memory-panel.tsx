@@ -75,7 +75,7 @@ function Bar({ plan, lifetime }: { plan: MemoryPlan; lifetime: 'rollout' | 'upda
   const share = sum / plan.device_bytes;
   return (
     <div className="memory-row">
-      <span className="memory-when">{lifetimes[lifetime]}</span>
+      <span className="muted">{lifetimes[lifetime]}</span>
       <div
         className="memory-bar"
         role="img"

@@ -18,12 +18,12 @@ export function RunHeader({ run }: { run: RunSummary }) {
   const newest = useRun((state) => state.rollouts[0]);
   return (
     <header className="run-head">
-      <div className="run-title">
-        <div className={styles.name}>
+      <div className="run-title row wrap">
+        <div className={`${styles.name} row wrap`}>
           <h1 title={run.id}>{run.name}</h1>
           <StatusBadge status={run.status} stalled={run.stalled !== null} />
         </div>
-        <div className={styles.actions}>
+        <div className={`${styles.actions} row wrap`}>
           <RunControls run={run} />
           {newest && (
             <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
@@ -74,7 +74,7 @@ function Facts({ run }: { run: RunSummary }) {
   const now = Date.now();
   const elapsed = elapsedSeconds(run);
   return (
-    <dl className="run-facts">
+    <dl className="run-facts wrap">
       <div>
         <dt>Iteration</dt>
         <dd>
@@ -135,8 +135,8 @@ function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
 function Next({ run }: { run: RunSummary }) {
   const { openDialog } = useDialogs.getState();
   return (
-    <fieldset className={styles.next} aria-label="Next steps">
-      <span className={styles.label}>Next</span>
+    <fieldset className={`${styles.next} row wrap`} aria-label="Next steps">
+      <span className={`${styles.label} muted small`}>Next</span>
       {run.task === 'reinforce' && run.status === 'completed' && (
         <Button icon="play" onClick={() => openDialog({ kind: 'train-more', run })}>
           Train more…

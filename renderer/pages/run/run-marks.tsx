@@ -48,7 +48,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
 
   return (
     <div className="marks">
-      <div className="marks-line">
+      <div className="marks-line row wrap">
         <IconButton
           icon="star"
           label={starred ? 'Unstar' : 'Star'}
@@ -75,7 +75,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
             {unsaved ? 'Continue note' : 'Add note'}
           </button>
         )}
-        <span className="draft-note" role="status">
+        <span className="muted small" role="status">
           {!writing && unsaved && 'Draft kept'}
         </span>
       </div>

@@ -12,12 +12,12 @@ export function SampleHeader({ run }: { run: RunSummary }) {
   const date = run.endedAt ?? run.createdAt;
   return (
     <header className="run-head">
-      <div className="run-title">
-        <div className={styles.name}>
+      <div className="run-title row wrap">
+        <div className={`${styles.name} row wrap`}>
           <h1>{run.name}</h1>
           <span className="badge">Sample run</span>
         </div>
-        <div className={styles.actions}>
+        <div className={`${styles.actions} row wrap`}>
           <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
             <Icon name="tree" size={14} />
             Thought tree

@@ -23,7 +23,7 @@ interface Props {
 export function AutomaticActionChoice({ value, choose }: Props) {
   const effect = useId();
   return (
-    <div className={styles.choice}>
+    <div className={`${styles.choice} muted small`}>
       <label>
         On collapse warning
         <select

@@ -27,7 +27,7 @@ export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
   const trainer = system?.trainer;
   return (
     <section className={`panel ${styles.steps}`} aria-labelledby="first-steps">
-      <header className={styles.head}>
+      <header className={`${styles.head} row`}>
         <h2 id="first-steps">Your first run in three steps</h2>
         <IconButton icon="close" label="Don’t show the steps again" onClick={dismissSteps} />
       </header>

@@ -92,7 +92,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
         </span>
       </p>
       {sample && (
-        <div className={styles.origin}>
+        <div className={`${styles.origin} row`}>
           <span>
             Created on {longDate(run.endedAt ?? run.createdAt)}
             {sample.build && `, trainer ${sample.build}`}

@@ -83,7 +83,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <Illustration environments={card.environments} />
         </HeroBoards>
       </div>
-      <form className={styles.body} onSubmit={submit} data-starts-run>
+      <form className={`${styles.body} column`} onSubmit={submit} data-starts-run>
         <div>
           <h2 id="hero">Watch it learn: {card.title}</h2>
           <p className={styles.summary}>{card.summary}</p>
@@ -91,7 +91,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
             <span className="faint">Expected:</span> {withFixedSpaces(card.expects)}
           </p>
         </div>
-        <div className={styles.settings}>
+        <div className={`${styles.settings} wrap`}>
           {mainSettings.map(({ path, title }) => (
             <label key={path}>
               <span>{title}</span>
@@ -133,7 +133,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
         <p id={problemId} className={styles.problem} role="status">
           {problem?.message}
         </p>
-        <div className={styles.foot}>
+        <div className={`${styles.foot} row wrap`}>
           <button
             type="submit"
             className={`button ${styles.start}`}
@@ -160,7 +160,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <a className="button" href={formatRoute({ page: 'new', ...form, study: true })}>
             <Icon name="study" size={14} /> New sweep
           </a>
-          <span className={styles.time}>{problem === null && <EstimatedTime time={time} />}</span>
+          <span className="muted small">{problem === null && <EstimatedTime time={time} />}</span>
         </div>
       </form>
     </article>

@@ -21,9 +21,9 @@ export function PageChoices({
 }: PageChoicesProps) {
   return (
     <section className={`panel ${styles.choices}`} aria-label="Settings for all presets">
-      <fieldset className={styles.algorithms}>
+      <fieldset className={`${styles.algorithms} row`}>
         <legend>Algorithm</legend>
-        <div className={styles.options}>
+        <div className={`${styles.options} wrap`}>
           {algorithms.map(({ id, algorithm, baseline }) => (
             <label key={id} data-baseline={baseline || undefined}>
               <input
@@ -40,7 +40,7 @@ export function PageChoices({
           ))}
         </div>
       </fieldset>
-      <p id="algorithm-method" className={styles.method} role="status">
+      <p id="algorithm-method" className="muted small" role="status">
         {chosen.baseline && <span className="badge">Baseline</span>} {chosen.method}
       </p>
       <AutomaticActionChoice value={automaticAction} choose={chooseAutomaticAction} />

@@ -27,8 +27,8 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
   const heading = `task-${trap ? card.id : card.task}`;
   const request = { source: { preset: card.id }, set, title, device: card.device };
   return (
-    <article className={`panel ${styles.card}`} aria-labelledby={heading}>
-      <div className={styles.head}>
+    <article className={`panel ${styles.card} column`} aria-labelledby={heading}>
+      <div className={`${styles.head} row`}>
         <div className={styles.picture}>
           <Illustration environments={card.environments} />
         </div>
@@ -38,17 +38,17 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
             {card.model && <span className="visually-hidden">, {card.model.title}</span>}
           </h3>
           {trap && <span className="badge">Collapses on purpose</span>}
-          <p className={styles.time}>
+          <p className={`${styles.time} muted`}>
             {card.iterations} iterations, <EstimatedTime time={card.time} label="" />
           </p>
         </div>
       </div>
-      <p className={styles.summary}>{card.summary}</p>
+      <p className="muted small">{card.summary}</p>
       <p className={styles.aim}>
         <span className="faint">Expected:</span> {withFixedSpaces(card.expects)}
       </p>
       {card.deviceBytes !== null && <MemoryNeed bytes={card.deviceBytes} available={deviceMemory} />}
-      <div className={styles.foot}>
+      <div className={`${styles.foot} wrap`}>
         <Button
           icon="play"
           onClick={() => run.start(request)}

@@ -76,9 +76,9 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
             <span className="visually-hidden">Starred</span>
           </span>
         )}
-        {algorithm && <span className={styles.algorithm}>{algorithm}</span>}
+        {algorithm && <span className={`${styles.algorithm} muted small`}>{algorithm}</span>}
         {run.marks.tags.length > 0 && (
-          <span className={styles.tags}>
+          <span className={`${styles.tags} wrap`}>
             {run.marks.tags.map((tag) => (
               <span key={tag} className="tag">
                 {tag}

@@ -32,7 +32,7 @@ export function StartPage() {
   useTitle('Start');
   return (
     <div className={`page ${styles.page}`}>
-      <header className={styles.head}>
+      <header className={`${styles.head} wrap`}>
         <div>
           <h1>Start a run</h1>
           <p className="muted">
@@ -104,7 +104,7 @@ function Presets({ presets }: { presets: readonly Card[] }) {
           <PresetCard key={presetsOfTask[0].task} {...shared} card={chosenOf(presetsOfTask)} />
         ))}
       </div>
-      <p className={styles.message} role="status">
+      <p className={`${styles.message} muted`} role="status">
         {run.message}
       </p>
       <QueuePanel />
@@ -119,7 +119,7 @@ function SystemLine() {
   const system = useApp((state) => state.system);
   if (!system) return null;
   return (
-    <footer className="system-line">
+    <footer className="system-line wrap faint small">
       {system.devices.map(({ id, name, available, reason }) => (
         <span key={id}>
           <span className="status-dot" data-status={available ? 'running' : 'stopped'} aria-hidden="true" />{' '}

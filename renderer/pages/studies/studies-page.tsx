@@ -62,7 +62,7 @@ function Row({ study, now }: { study: StudySummary; now: number }) {
     <tr>
       <th scope="row" className={styles.name}>
         <a href={formatRoute({ page: 'study', studyId: id })}>{name}</a>
-        <span className={styles.base}>{baseTitle}</span>
+        <span className={`${styles.base} muted`}>{baseTitle}</span>
       </th>
       <td>
         {stateLabels[state]}

@@ -48,7 +48,7 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
             {runs.failed > 0 && `, ${runs.failed} failed`}. Based on {baseTitle}.
           </p>
         </div>
-        <div className={styles.actions}>
+        <div className={`${styles.actions} wrap`}>
           <CompareRuns rows={table} />
           <Actions summary={summary} />
         </div>
@@ -100,7 +100,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
     if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
   return (
-    <div className={styles.actions}>
+    <div className={`${styles.actions} wrap`}>
       {state === 'active' ? (
         <Button
           icon="stop"

@@ -39,7 +39,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
                 <span className={styles.changes}>{changesText(set, fields)}</span>
               </th>
               <td>
-                <span className={styles.seeds}>
+                <span className={`${styles.seeds} wrap`}>
                   {cells.map((cell) => (
                     <Seed key={cell.seed} cell={cell} />
                   ))}
@@ -59,7 +59,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
         </tbody>
       </table>
       {collapses && (
-        <p className={styles.meaning}>
+        <p className={`${styles.meaning} muted small`}>
           A run has collapsed once it has lost half of its best success, even if it recovers later. Template:
           responses keep their format. Chaos: they lose it. Locked: nearly the same reasoning on every level,
           and success stalls. Declining: between a fifth and a half is lost. Only completed runs that are long
@@ -89,7 +89,7 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
   const forks = runs.filter(({ parent, study }) => parent && ids.includes(parent.run) && !study);
   if (forks.length === 0) return null;
   return (
-    <span className={styles.forks}>
+    <span className={`${styles.forks} wrap muted small`}>
       Not counted:{' '}
       {forks.map(({ id, name, parent }) => {
         const from = originOf(parent)?.iteration;

@@ -16,7 +16,7 @@ export function TensorBoard() {
   return (
     <section className={`panel ${styles.section}`} aria-label="TensorBoard">
       <h2>TensorBoard</h2>
-      <label className={styles.switch}>
+      <label className={`${styles.switch} row`}>
         <input type="checkbox" checked={on} aria-busy={busy} onChange={toggle} />
         Write TensorBoard files during training
       </label>

@@ -22,7 +22,7 @@ export function Side({ title, file: { iteration, evaluation }, episodeId }: Side
   useClock();
   const replay = useReplay((state) => state.replay);
   return (
-    <section className={`panel ${styles.side}`} aria-label={`${title}, checkpoint ${iteration}`}>
+    <section className={`panel ${styles.side} column`} aria-label={`${title}, checkpoint ${iteration}`}>
       <header>
         <h2>{title}</h2>
         <span className="muted">checkpoint {iteration}</span>

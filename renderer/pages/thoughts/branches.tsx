@@ -16,7 +16,7 @@ interface BranchesProps {
 /** Draws branches: the height is the frequency, continuations are to the right. Nested lists make the tree accessible. */
 export function Branches({ branches, label, ...tree }: BranchesProps) {
   return (
-    <ul className={styles.branches} aria-label={label}>
+    <ul className={`${styles.branches} column`} aria-label={label}>
       {branches.map((branch) => (
         <li
           key={`${branch.opening} ${branch.text}`}

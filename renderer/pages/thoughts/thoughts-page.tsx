@@ -155,7 +155,7 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
   return (
     <>
       <Summary thoughts={thoughts} />
-      <p className={styles.key}>
+      <p className="faint small">
         Height = frequency. Read left to right. Numbers: episodes, success rate:{' '}
         <span className={styles.scale}>
           0 % <span aria-hidden="true" /> 100 %
@@ -190,7 +190,7 @@ function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
   if (!first || episodes === 0) return null;
   const successes = thoughts.reduce((sum, each) => sum + each.successes, 0);
   return (
-    <dl className={styles.summary}>
+    <dl className={`${styles.summary} wrap`}>
       <div>
         <dt>Episodes</dt>
         <dd>{episodes}</dd>

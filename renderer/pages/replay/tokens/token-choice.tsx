@@ -34,7 +34,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
         <p className="faint">{missingText(measure, available)}</p>
       )}
       {measure && scale && available.includes(measure) && (
-        <div className={styles.legend}>
+        <div className={`${styles.legend} row wrap`}>
           <span>{number(scale.from)}</span>
           <span
             className={`${styles.scale} ${styles.ramp}`}

@@ -54,7 +54,7 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
           </span>
         ))}
       </div>
-      <p className={styles.values} role="status">
+      <p className={`${styles.values} muted small`} role="status">
         {at !== null && (
           <>
             <strong>{turn.texts?.[at] ? `“${withVisibleSpace(turn.texts[at])}”` : `Token ${at + 1}`}</strong>{' '}

@@ -32,11 +32,11 @@ export function AdviceList({ run, advice, alertId }: AdviceListProps) {
       <h3>Suggested actions</h3>
       <Item run={run} advice={best} alertId={alertId} />
       {commands.length > 0 && (
-        <ul className={styles.commands}>
+        <ul className={`${styles.commands} wrap`}>
           {commands.map((each) => (
             <li key={each.id}>
               <ActionButton run={run} advice={each} alertId={alertId} />
-              <span className={styles.why}>{each.why}</span>
+              <span className={`${styles.why} muted small`}>{each.why}</span>
             </li>
           ))}
         </ul>
@@ -63,13 +63,13 @@ export function AdviceList({ run, advice, alertId }: AdviceListProps) {
 function Item({ run, advice, alertId }: ActionProps) {
   const { title, why, preferred, action } = advice;
   return (
-    <div className={styles.item} data-preferred={preferred || undefined}>
+    <div className={`${styles.item} row wrap`} data-preferred={preferred || undefined}>
       <div className={styles.description}>
         <p className={styles.title}>
           {title}
           {preferred && <span className="badge">Recommended</span>}
         </p>
-        <p className={styles.why}>{why}</p>
+        <p className={`${styles.why} muted small`}>{why}</p>
         {action.kind === 'rollback' && <Changes changes={action.changes} />}
       </div>
       <ActionButton run={run} advice={advice} alertId={alertId} />
@@ -135,7 +135,7 @@ export function ActionButton({ run, advice, alertId }: ActionProps) {
         ? `${isLive(run.status) ? 'Stops this run, which is kept, and starts' : 'Starts'} a new run from its last checkpoint up to iteration ${action.notAfter}.`
         : 'Writes a checkpoint and stops the run. You can resume it later.';
     return (
-      <fieldset className={styles.question}>
+      <fieldset className={`${styles.question} row wrap`}>
         <legend>{question}</legend>
         <Button kind="primary" onClick={() => void perform()}>
           {action.kind === 'rollback' ? 'Roll back' : 'Stop'}
@@ -168,7 +168,7 @@ function Changes({ changes }: { changes: readonly SettingChange[] }) {
   const config = useRun((state) => state.config);
   if (changes.length === 0) return <p className={styles.change}>Same settings.</p>;
   return (
-    <ul className={styles.changes} aria-label="Changed settings">
+    <ul className={`${styles.changes} wrap`} aria-label="Changed settings">
       {changes.map(({ path, value }) => {
         const before = settingAt(config, path);
         return (

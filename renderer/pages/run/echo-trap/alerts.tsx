@@ -81,7 +81,7 @@ function Item({ runId, alert, signals, short }: ItemProps) {
     void api.call('alerts.answer', { runId, alertId: alert.id, ...change }).catch(report);
   const open = isOpen(alert, Date.now());
   return (
-    <li className={styles.alert} data-tone={open ? tone : 'calm'}>
+    <li className={`${styles.alert} wrap`} data-tone={open ? tone : 'calm'}>
       <Icon name={toneIcons[tone]} />
       <div className={styles.body}>
         <p className={styles.title}>
@@ -96,12 +96,12 @@ function Item({ runId, alert, signals, short }: ItemProps) {
         </p>
         {!short && <p>{message}</p>}
         {short && alert.series !== null && alert.value !== null && (
-          <p className={styles.seen}>
+          <p className={`${styles.seen} muted small`}>
             {metricTitle(alert.series)} {number(alert.value)}
             {alert.baseline !== null && alert.baseline !== 0 && `, baseline ${number(alert.baseline)}`}
           </p>
         )}
-        {!short && meaning && <p className={styles.seen}>{meaning}</p>}
+        {!short && meaning && <p className={`${styles.seen} muted small`}>{meaning}</p>}
         {alert.action && <ActionLine action={alert.action} />}
       </div>
       {open && (

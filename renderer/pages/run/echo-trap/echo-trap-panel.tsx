@@ -95,7 +95,7 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
 function StateHistory({ history }: Pick<EchoTrap, 'history'>) {
   if (history.length < 2) return null;
   return (
-    <ol className={styles.history} aria-label="State history">
+    <ol className={`${styles.history} wrap muted small`} aria-label="State history">
       {history.slice(-8).map(({ iteration, state }) => (
         <li key={`${iteration} ${state}`}>
           {stateLabels[state].word} <span>{iteration === 0 ? 'from the start' : `from ${iteration}`}</span>
@@ -110,7 +110,7 @@ function Footer({ calibration }: Pick<EchoTrap, 'calibration'>) {
   const origin = source === 'fitted' ? 'fitted on this machine to' : 'calibrated on';
   const runCount = runs > 0 ? `${runs} run${runs === 1 ? '' : 's'} of ` : '';
   return (
-    <footer className={styles.foot}>
+    <footer className={`${styles.foot} row wrap faint small`}>
       <p>
         Thresholds {origin} {runCount}
         {models.join(', ')}. <Marked text={note} />

@@ -25,7 +25,7 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
         <p className={styles.name}>
           {label.name} <strong>{indicatorStateLabels[state]}</strong>
         </p>
-        <p className={styles.figures}>
+        <p className={`${styles.figures} wrap muted small`}>
           {value === null ? (
             'not measured'
           ) : (
@@ -37,7 +37,7 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
           {since !== null && <span>since iteration {since}</span>}
         </p>
         {series !== '' && metricTitle(series) !== label.name && (
-          <p className={styles.series}>{metricTitle(series)}</p>
+          <p className={`${styles.series} faint small`}>{metricTitle(series)}</p>
         )}
       </div>
     </li>

@@ -30,7 +30,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {regions.map((region) => (
           <span
             key={region.regime}
-            className={styles.region}
+            className={`${styles.region} muted small`}
             data-regime={region.regime}
             data-here={region.regime === regime || undefined}
             style={{
@@ -50,10 +50,10 @@ export function RegimeMap({ map }: { map: Regimes }) {
           title={describe(current)}
         />
       </div>
-      <span className={styles.upwards} aria-hidden="true">
+      <span className={`${styles.upwards} faint small`} aria-hidden="true">
         entropy →
       </span>
-      <span className={styles.rightwards} aria-hidden="true">
+      <span className={`${styles.rightwards} faint small`} aria-hidden="true">
         dependence on the level →
       </span>
       <figcaption>
@@ -61,7 +61,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {regime !== 'unknown' && `: ${regimeLabels[regime].meaning}`}. <span>{describe(current)}</span>
         <span className="visually-hidden">{describeStart(trail)}</span>
         {!series.dependence.startsWith(measuredPrefix) && (
-          <span className={styles.source}>
+          <span className="faint">
             {' '}
             Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}”
             to 5 to measure it.
@@ -75,7 +75,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
 function NoData({ series }: Pick<Regimes, 'series'>) {
   const isOff = series.dependence === '' || series.dependence.startsWith(measuredPrefix);
   return (
-    <div className={styles.none} role="note" aria-label="Regime map">
+    <div className={`${styles.none} muted small`} role="note" aria-label="Regime map">
       <p className={styles.noneTitle}>{isOff ? 'No data: diagnostics are off' : 'No data yet'}</p>
       <p>
         {isOff

@@ -78,12 +78,12 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   const { title, meaning, on, since, value, threshold, stage, contribution } = signal;
   return (
     <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageLabels[stage]})`}>
-      <p className={styles.title}>
+      <p className={`${styles.title} muted small`}>
         <Icon name={on ? 'warning' : 'quiet'} size={13} />
         <span>{title}</span>
       </p>
       <Line signal={signal} series={series} />
-      <p className={styles.figures}>
+      <p className={`${styles.figures} wrap muted small`}>
         {value === null ? (
           <span>no data</span>
         ) : (

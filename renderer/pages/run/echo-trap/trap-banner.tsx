@@ -21,7 +21,7 @@ export function TrapBanner({ away }: { away: boolean }) {
   const meaning = trap.map.regime === 'unknown' || trap.map.regime === 'healthy' ? '' : `${word}: ${what}.`;
   const best = possibleActions(run, trap.advice).find(({ preferred }) => preferred);
   return (
-    <div className={styles.banner} data-tone={tone} role="alert">
+    <div className={`${styles.banner} row wrap`} data-tone={tone} role="alert">
       <Icon name={toneIcons[tone]} size={18} />
       <p>
         <strong>

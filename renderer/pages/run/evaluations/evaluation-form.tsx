@@ -17,7 +17,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
 
   if (!choices || !environment) return null;
   if (choices.checkpoints.length === 0)
-    return <p className="evaluation-form faint">This run has no checkpoint to evaluate.</p>;
+    return <p className="evaluation-form faint wrap">This run has no checkpoint to evaluate.</p>;
 
   async function start(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
@@ -42,7 +42,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
   }
 
   return (
-    <form className="evaluation-form" aria-label="New evaluation" onSubmit={start}>
+    <form className="evaluation-form wrap" aria-label="New evaluation" onSubmit={start}>
       <label>
         <span>Environment</span>
         <select value={environment.on} onChange={({ target }) => setOn(target.value)}>

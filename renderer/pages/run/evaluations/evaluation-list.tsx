@@ -93,7 +93,7 @@ function Unfinished({ runId, evaluation }: { runId: string; evaluation: Evaluati
   return (
     <>
       <td colSpan={2}>
-        <span className="evaluation-progress">
+        <span className="evaluation-progress row">
           <Progress value={done / levels} label={`Progress of ${name}`} />
           <span className="faint">
             {done} of {levels}
