@@ -10,7 +10,7 @@ export function randomNumbers(seed: number) {
 }
 
 /**
- * Percentile bootstrap of a mean of paired differences.
+ * Computes the percentile bootstrap of a mean of paired differences.
  * @param differences one number per pair
  * @returns the mean and its 95 % interval
  */

@@ -148,7 +148,7 @@ const notConnected = () =>
     'Training continues. Wait a moment, then try again.',
   );
 
-/** Mean progress of active runs in [0, 1], and whether all are paused; null without active runs. */
+/** Returns the mean progress of active runs in [0, 1], and whether all are paused; null without active runs. */
 export function overall(active: readonly RunSummary[]): { share: number; paused: boolean } | null {
   if (active.length === 0) return null;
   const shares = active.map(({ iteration, iterations }) => iteration / Math.max(1, iterations));

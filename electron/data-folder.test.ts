@@ -36,7 +36,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A data folder after a start of the app. */
+/** Creates a data folder as after a start of the app. */
 const use = (home: string) => lockFolder(home).release();
 
 describe('on the System page', () => {

@@ -15,7 +15,7 @@ const requests = z.enum(['get', 'choose', 'default'] satisfies FolderRequest[]);
 /** The answers of the startup dialog, by button. */
 const answers = ['again', 'default', 'quit'] as const;
 
-/** The folder set with `--home FOLDER` or STARPO_HOME. */
+/** Returns the folder set with `--home FOLDER` or STARPO_HOME. */
 function namedFolder(): string | undefined {
   const options = { home: { type: 'string' } } as const;
   const { home } = parseArgs({ args: process.argv.slice(1), options, strict: false }).values;
@@ -183,7 +183,7 @@ function isFree(folder: string): boolean {
   }
 }
 
-/** The folder's path without symbolic links. */
+/** Returns the folder's path without symbolic links. */
 const real = (folder: string) => (existsSync(folder) ? realpathSync(folder) : resolve(folder));
 
 const isSame = (one: string, other: string) => real(one) === real(other);

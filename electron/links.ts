@@ -7,14 +7,14 @@ const longest = 2048;
 /** Characters of the app's addresses, all harmless in a URL fragment. */
 const place = /^[\w.~%-]+(\/[\w.~%-]+)*$/;
 
-/** The page for a link, as a URL hash; null if invalid. */
+/** Returns the page for a link, as a URL hash; null if invalid. */
 export function pageOfLink(link: string): string | null {
   if (link.length > longest || !link.startsWith(`${linkScheme}://`)) return null;
   const path = link.slice(linkScheme.length + 3).replace(/\/+$/, '');
   return place.test(path) && !path.split('/').includes('..') ? `#/${path}` : null;
 }
 
-/** The page for the last link in command-line arguments; null if none. */
+/** Returns the page for the last link in command-line arguments; null if none. */
 export const pageOfArguments = (args: readonly string[]): string | null =>
   args.reduce<string | null>((found, argument) => pageOfLink(argument) ?? found, null);
 

@@ -23,7 +23,7 @@ function minutes(seconds: number): string {
   return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
 }
 
-/** The tray menu: open the app, active runs, quit. */
+/** Returns the tray menu: open the app, active runs, quit. */
 export function trayTemplate(active: readonly RunSummary[], host: Host): MenuItemConstructorOptions[] {
   const runs = active.slice(0, listed).map((run) => ({
     label: runLine(run),

@@ -18,7 +18,7 @@ const program = join(root, 'out/main/cli.cjs');
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium' });
 
-/** Load average over the last minute. */
+/** Returns the load average over the last minute. */
 export const load = () => Number(loadavg()[0]!.toFixed(1));
 
 /** Starts `starpo serve` as `npm start` does. Throws if the app isn't built. */

@@ -96,7 +96,7 @@ for (const [
   const folder = join(import.meta.dirname, 'paper', name);
   mkdirSync(folder, { recursive: true });
   const random = randomNumbers(index + 1);
-  /** Noise of up to a tenth of the value. */
+  /** Adds noise of up to a tenth of the value. */
   const noisy = (value: number) => rounded(value * (0.9 + 0.2 * random()));
   const lines = Array.from({ length: iterations }, (_, i) => {
     const iteration = i + 1;

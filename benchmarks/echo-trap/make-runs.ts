@@ -32,7 +32,7 @@ interface Job {
   set: Record<string, unknown>;
 }
 
-/** One seed of every family before the next, so that partial results cover all families. */
+/** Returns one seed of every family before the next, so that partial results cover all families. */
 function jobs(): Job[] {
   const most = Math.max(...list.families.map(({ seeds }) => seeds.length));
   const rounds = Array.from({ length: most }, (_, round) =>

@@ -42,7 +42,7 @@ export async function rollBackPlan(
   return { kind: 'rollback', checkpoint, fork: newRunId(config.preset), changes, message };
 }
 
-/** A fork needs space for the checkpoints that keep their optimizer state, its first one, and one being written, each as large as its parent's. */
+/** Requires space for a fork's checkpoints with optimizer state, its first checkpoint, and one being written, each as large as the parent's. */
 async function requireSpace(folder: string, keep: number): Promise<void> {
   const [{ largestCheckpoint }, disk] = await Promise.all([measureRun(folder), statfs(folder)]);
   const needed = (keep + 2) * largestCheckpoint;

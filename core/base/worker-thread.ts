@@ -179,7 +179,7 @@ export class WorkerThread<F extends WorkerFunctions> {
 }
 
 /**
- * Worker side: serves functions to the thread's owner. The first call runs `create`; if it throws, the call rejects and the next call tries again. A
+ * Serves functions to the thread's owner; call it in the worker. The first call runs `create`; if it throws, the call rejects and the next call tries again. A
  * function named `close` runs before the thread exits.
  */
 export function serveWorker(create: () => WorkerFunctions | Promise<WorkerFunctions>): void {

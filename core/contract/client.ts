@@ -30,7 +30,7 @@ export interface ClientFunctions {
 /** Upper bound on the size of a message beyond its input, in bytes. */
 const inputLimit = messageLimit - 1024;
 
-/** The typed API client, for browsers and Node. */
+/** Creates the typed API client, for browsers and Node. */
 export function createClient(channel: Channel): Client {
   const handlers = new Map<string, Set<(payload: never) => void>>();
   const closeHandlers: (() => void)[] = [];

@@ -48,5 +48,5 @@ export const commands = {
 export type CommandId = keyof typeof commands;
 export const commandIds = Object.keys(commands) as CommandId[];
 
-/** A command's facts, typed for lists. */
+/** Returns a command's facts, typed for lists. */
 export const factsOf = (id: CommandId): CommandFacts => commands[id];

@@ -19,13 +19,13 @@ const phaseWords: Record<string, string> = {
   checkpoint: 'Writing a checkpoint',
 };
 
-/** Title of a trainer phase; an unknown phase keeps its name. */
+/** Returns the title of a trainer phase; an unknown phase keeps its name. */
 export const phaseTitle = (name: string) => phaseWords[name] ?? name;
 
 /** Returns the environment label of an evaluation success metric; undefined for other metrics. */
 export const evaluatedLabel = (name: string) => /^evaluation\/([^/]+)\/success_rate$/.exec(name)?.[1];
 
-/** Mean evaluation success over environments; undefined if none was evaluated. */
+/** Returns the mean evaluation success over environments; undefined if none was evaluated. */
 export function evaluatedSuccess(metrics: Readonly<Record<string, unknown>>): number | undefined {
   let [sum, count] = [0, 0];
   for (const [name, value] of Object.entries(metrics)) {

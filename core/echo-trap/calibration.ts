@@ -22,7 +22,7 @@ export const shippedCalibration: Calibration = {
   },
 };
 
-/** Path of the thresholds that `starpo calibrate --fit` writes to the data folder. */
+/** Returns the path of the thresholds that `starpo calibrate --fit` writes to the data folder. */
 export const fittedFile = (home: string) => join(home, 'echo-trap.json');
 
 const fitted = z.object({

@@ -86,11 +86,11 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   return { collapsed: null, kind: singleReasoning && moved < 0.05 ? 'locked' : 'healthy' };
 }
 
-/** Those of iterations `from` to `to`, of some that ascend. */
+/** Returns the items of iterations `from` to `to`; the items must ascend. */
 const within = <Item extends { iteration: number }>(items: readonly Item[], from: number, to: number) =>
   items.slice(firstFrom(items, from), firstFrom(items, to + 1));
 
-/** Index of the first from an iteration on: bisection, for runs of thousands. */
+/** Returns the index of the first item at or after an iteration, by bisection. */
 function firstFrom(items: readonly { iteration: number }[], from: number): number {
   let [low, high] = [0, items.length];
   while (low < high) {

@@ -37,7 +37,7 @@ const evaluateRun = (run: LabeledRun, alarms: number[]): EvaluatedRun => ({
 const firstOf = ({ points }: LabeledRun) =>
   points.find(({ metrics }) => 'rollout/success_rate' in metrics)?.iteration ?? 1;
 
-/** Objective of the fit: recall counts most, then false alarms, then lead time. */
+/** Returns the objective of the fit: recall counts most, then false alarms, then lead time. */
 export function objective(score: Score): number {
   const share = (kind: string) => {
     const { alarmed = 0, runs = 0 } = score.alarmed[kind] ?? {};
@@ -175,7 +175,7 @@ export function fitWeights(runs: readonly LabeledRun[], start: Thresholds): Thre
 }
 
 /**
- * Leave-one-setting-out cross-validation: scores the runs of each setting with weights and step sizes fitted to all other settings. Returns null if a
+ * Cross-validates by leaving one setting out: scores the runs of each setting with weights and step sizes fitted to all other settings. Returns null if a
  * fold has runs of only one kind.
  */
 export function crossValidate(

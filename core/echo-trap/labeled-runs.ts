@@ -149,7 +149,7 @@ export function readLabeledRun(folder: string, onUnreadable: () => void = () => 
 /** A run.json that stores only what differs from a base configuration: `set` maps dotted paths to values. */
 const difference = z.strictObject({ base: z.string(), set: z.record(z.string(), z.unknown()) });
 
-/** The whole configuration of a labeled run, in the current version. `base` is a path relative to the run directory. */
+/** Returns the whole configuration of a labeled run, in the current version. `base` is a path relative to the run directory. */
 function readConfig(folder: string): unknown {
   const value = readJson(folder, runFiles.config);
   if (!(value as Tree | null)?.base) return upgradeConfig(value).config;

@@ -91,7 +91,7 @@ export function targetOf(
   return isNotable ? 'watch' : 'healthy';
 }
 
-/** All four signals of the paper are on: that is the Echo Trap, whatever the risk score. */
+/** Returns whether all four signals of the paper are on, which confirms the Echo Trap for any risk score. */
 const isConfirmed = (latches: readonly Latch[]) => indicatorsOf(latches).every(({ state }) => state === 'on');
 
 interface ActiveSignal {
@@ -104,7 +104,7 @@ interface ActiveSignal {
 const persists = 20;
 
 /**
- * Evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: two early signals, or one that persists, trigger a
+ * Returns the evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: two early signals, or one that persists, trigger a
  * warning. Template signals count half while success rises. Signals of one family count once.
  */
 function paperEvidenceOf(

@@ -301,7 +301,7 @@ const newRunning = (): Running => ({
   standing: newStanding(),
 });
 
-/** A fork starts healthy: it inherits its parents' baselines but not their state. */
+/** Resets the state to healthy, because a fork inherits its parents' baselines but not their state. */
 function resetHysteresis(running: Running): void {
   for (const [i, latch] of newLatches().entries())
     Object.assign(running.latches[i]!, latch, { memory: running.latches[i]!.memory });

@@ -28,7 +28,7 @@ function firstStretch(values: Values, count: number, is: (value: number) => bool
   return null;
 }
 
-/** RAGEN-2 stops once: if the reward std vanishes, validation success stays near 0, or the filter keeps no groups. */
+/** Returns RAGEN-2's alarm, raised once: if the reward std vanishes, validation success stays near 0, or the filter keeps no groups. */
 export function ragen2Alarms(points: readonly Point[]): number[] {
   const rewardStd = seriesOf(points, 'rollout/reward_std_in_group');
   const baseline = mean(rewardStd.slice(0, 10).map(({ value }) => value));
@@ -83,7 +83,7 @@ function cooledDown(raised: readonly Raised[]): number[] {
   });
 }
 
-/** Entropy below 1 nat for 25 (warning) or 50 (critical) consecutive steps. */
+/** Alerts on an entropy below 1 nat for 25 (warning) or 50 (critical) consecutive steps. */
 function lowEntropy(entropy: Values): Raised[] {
   let stretch = 0;
   return entropy.slice(20).flatMap(({ iteration, value }): Raised[] => {
@@ -103,7 +103,7 @@ const deviations: Levels = (recent) => {
   return [middle + 3 * deviation, middle + 4.5 * deviation];
 };
 
-/** Values above levels computed from the last 100 values, or from the first 100 if `frozen`. Raised once per excursion. */
+/** Alerts on values above levels computed from the last 100 values, or from the first 100 if `frozen`, once per excursion. */
 function outliers(values: Values, levels: Levels, frozen = false): Raised[] {
   const recent: number[] = [];
   const raise = excursions();
@@ -125,7 +125,7 @@ function excursions() {
   };
 }
 
-/** Variance above 3 (warning) or 6 (critical) times the mean of steps 50 to 69. */
+/** Alerts on a variance above 3 (warning) or 6 (critical) times the mean of steps 50 to 69. */
 function varianceGrows(variances: Values): Raised[] {
   const baseline = mean(variances.slice(50, 70).map(({ value }) => value));
   const raise = excursions();
@@ -136,7 +136,7 @@ function varianceGrows(variances: Values): Raised[] {
     );
 }
 
-/** 50 steps in one direction with a total change above 0.1. */
+/** Alerts on 50 steps in one direction with a total change above 0.1. */
 function drifts(rewards: Values): Raised[] {
   let direction = 0;
   let stretch = 0;

@@ -61,7 +61,7 @@ export function wilson(hits: number, trials: number): { low: number; high: numbe
   return { low: Math.max(0, (center - halfWidth) / scale), high: Math.min(1, (center + halfWidth) / scale) };
 }
 
-/** Declining runs lost between a fifth and half of their success, so alarms are neither hits nor false. */
+/** Returns whether alarms are neither hits nor false: declining runs lost between a fifth and half of their success. */
 const unclear = ({ kind }: EvaluatedRun['run']) => kind === 'declining';
 
 export function scoreOf(all: readonly EvaluatedRun[]): Score {

@@ -32,7 +32,7 @@ function vocabularyOf(file: unknown): Vocabulary {
   return vocabulary;
 }
 
-/** GPT-2's byte alphabet: printable bytes map to themselves, others in order to characters from U+0100. */
+/** Maps characters to bytes by GPT-2's alphabet: printable bytes map to themselves, others in order to characters from U+0100. */
 const byteOf: ReadonlyMap<number, number> = (() => {
   const isPrintable = (byte: number) =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;

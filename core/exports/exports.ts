@@ -12,7 +12,7 @@ import type { ExportFunctions } from './export-worker.ts';
 import { latexTable, markdownTable, studyTable } from './tables.ts';
 import { writeStudyText } from './write-export.ts';
 
-/** Folder of finished exports, used only by this server. */
+/** Returns the folder of finished exports, used only by this server. */
 const exportsFolder = (home: string) => join(home, 'exports');
 export const exportFolder = (home: string, exportId: string) => join(home, 'exports', exportId);
 

@@ -62,7 +62,7 @@ const upTo = ({ record: { points, started }, checkpoint }: CardFacts) => ({
   points: points.filter(({ iteration }) => iteration <= checkpoint),
 });
 
-/** Evaluation results of the checkpoint, compared with the start of the run. */
+/** Returns evaluation results of the checkpoint, compared with the start of the run. */
 function results({ config, record: { points }, checkpoint, evaluations }: CardFacts): string {
   const at = points.find(({ iteration }) => iteration === checkpoint)?.values ?? {};
   const first = points[0]?.values ?? {};

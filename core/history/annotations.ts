@@ -144,7 +144,7 @@ function evidenceOf(annotation: object): string | null {
 
 type ActionAnnotation = Extract<Annotation, { type: 'action' }>;
 
-/** The last line about an action counts. Its start is the time of the last `begun` line. */
+/** Applies the last line about an action. Its start is the time of the last `begun` line. */
 function applyAction(database: HistoryDatabase, runId: string, annotation: ActionAnnotation): void {
   const { type: _, action: id, time, ...body } = annotation;
   const storedStart = preparedValue<[string, string], number>(

@@ -35,7 +35,7 @@ const outdatedHistory = () =>
     'Run `starpo history rebuild` to build it again from the run folders, or choose another data folder with --home.',
   );
 
-/** The error for writing to a history of a newer version. */
+/** Returns the error for writing to a history of a newer version. */
 export function newerHistory(): Failure {
   return new Failure(
     'history_version_unsupported',

@@ -101,7 +101,7 @@ export function addRun(database: HistoryDatabase, runId: string, folder: string)
   return true;
 }
 
-/** Only a fork starts from a checkpoint of its parent. For a copy, the iteration is null, although run.json has one. */
+/** Returns a run's parent. The iteration is null unless the run is a fork, even if run.json has one. */
 function parentOf({ parent, start }: z.infer<typeof configSchema>): RunSummary['parent'] {
   return parent && { run: parent.run, iteration: start?.run === parent.run ? parent.iteration : null };
 }

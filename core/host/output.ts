@@ -125,7 +125,7 @@ export const runHeadings = [
   'ID',
 ];
 
-/** One row under {@link runHeadings}. */
+/** Returns one row under {@link runHeadings}. */
 export function runRow(run: RunSummary): string[] {
   return [
     run.name,

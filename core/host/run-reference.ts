@@ -57,7 +57,7 @@ function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
   throw unknown(text, all, kind);
 }
 
-/** The last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
+/** Returns the last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
 export const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 
 /** Returns the id of a run; see {@link findRun}. */

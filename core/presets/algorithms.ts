@@ -11,7 +11,7 @@ export interface Algorithm {
   changes: (config: RunConfig) => Partial<RunConfig>;
 }
 
-/** GAE with a critic as in RAGEN: undiscounted episode reward and whitened advantages. */
+/** Adds GAE with a critic as in RAGEN: undiscounted episode reward and whitened advantages. */
 const withCritic = (config: RunConfig): Partial<RunConfig> => ({
   advantage: { estimator: 'gae', gamma: 1, lambda: 1, whiten: true },
   critic: { ...config.critic, model: 'full' },

@@ -60,7 +60,7 @@ function rolloutBytes(shape: ModelShape, width: number, slots: number): number {
   );
 }
 
-/** Activation bytes per token of a micro-batch: those that each block keeps for the backward pass, and those needed once. */
+/** Returns the activation bytes per token of a micro-batch: those that each block keeps for the backward pass, and those needed once. */
 function tokenBytes(config: RunConfig, shape: ModelShape, width: number): number {
   const { hidden_size: hidden, intermediate_size: inner, num_attention_heads: heads } = shape;
   const { queries, qkv } = attentionWidths(shape);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../contract/failure.ts';
 import type { PublishedModel } from './published.ts';
 
-/** Preferred folder of a published model. */
+/** Returns the preferred folder of a published model. */
 export const modelFolder = (home: string, { name }: PublishedModel) => join(home, 'models', name);
 
 /** Returns the command that downloads a published model to that folder. */

@@ -75,7 +75,7 @@ const recompute: Record<string, RunConfig['optimizer']['recompute']> = {
 /** Diagnostics keep a copy of the initial policy, which does not fit on one large GPU for these models. */
 const tooLargeForDiagnostics = new Set(['Qwen2.5-3B-Instruct']);
 
-/** RAGEN's default configuration: 8 prompts with 16 rollouts, up to 5 turns of 400 tokens, mini-batches of 32 episodes. */
+/** Returns RAGEN's default configuration: 8 prompts with 16 rollouts, up to 5 turns of 400 tokens, mini-batches of 32 episodes. */
 function ragenConfig(model: PublishedModel, task: Task, id: string): RunConfig {
   return {
     ...baseConfig,

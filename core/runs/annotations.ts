@@ -129,7 +129,7 @@ const noteChanged = () =>
     'Review the new text, then save again.',
   );
 
-/** The same alert always has the same id. */
+/** Returns the id of an alert; the same alert always has the same id. */
 const alertId = (runId: string, kind: string, onset: number) =>
   createHash('sha256')
     .update(JSON.stringify([runId, kind, onset]))

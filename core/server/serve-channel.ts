@@ -136,7 +136,7 @@ async function perform(core: Core, handlers: Handlers, name: unknown, input: unk
   return output.parse(value === undefined ? {} : value);
 }
 
-/** The sample run has a core of its own and is read-only. */
+/** Returns the reader of the sample run, which has its own core and is read-only. */
 async function readerOfSample(core: Core, procedure: object): Promise<{ core: Core; handlers: Handlers }> {
   if ('changes' in procedure)
     throw new Failure(

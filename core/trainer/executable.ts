@@ -4,7 +4,7 @@ import { Failure } from '../contract/failure.ts';
 
 const name = process.platform === 'win32' ? 'starpo-trainer.exe' : 'starpo-trainer';
 
-/** Candidate paths of the trainer, in order: STARPO_TRAINER, the checkout's build, the app's resources. */
+/** Returns the candidate paths of the trainer, in order: STARPO_TRAINER, the checkout's build, the app's resources. */
 export function trainerCandidates(resources: string, environment: NodeJS.ProcessEnv = process.env): string[] {
   if (environment.STARPO_TRAINER) return [resolve(environment.STARPO_TRAINER)];
   return [resolve(resources, '../native/build', name), join(resources, 'bin', name)];

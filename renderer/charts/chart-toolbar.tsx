@@ -17,7 +17,7 @@ interface ToolbarProps {
   children?: ReactNode;
 }
 
-/** Settings shared by all charts of a page: search, axis, smoothing and options. */
+/** Shows settings shared by all charts of a page: search, axis, smoothing and options. */
 export function ChartToolbar({ axis, axes, search, children }: ToolbarProps) {
   const zoom = useCharts((state) => state.zoom);
   const setZoom = useCharts((state) => state.setZoom);

@@ -90,7 +90,7 @@ export const Chart = memo(function Chart(props: ChartProps) {
   );
 });
 
-/** The plot. It is created when first visible and redrawn while visible. */
+/** Shows the plot. It is created when first visible and redrawn while visible. */
 function PlotArea({
   spec,
   traces,
@@ -201,7 +201,7 @@ function PlotArea({
   return <div className={styles.plot} ref={target} aria-hidden="true" />;
 }
 
-/** Text alternative of the chart. */
+/** Shows the text alternative of the chart. */
 function ChartText({
   spec,
   traces,

@@ -47,7 +47,7 @@ interface RunMenuProps {
   children?: ReactNode;
 }
 
-/** The menu of a run. `children`: additional items before the last group. */
+/** Shows the menu of a run. `children`: additional items before the last group. */
 export function RunMenu({ run, without = [], children }: RunMenuProps) {
   const api = useApi();
   const actions = runActions(api, run);
@@ -86,7 +86,7 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
   );
 }
 
-/** An additional item of the run menu. */
+/** Shows an additional item of the run menu. */
 export function RunMenuItem({
   icon,
   onClick,

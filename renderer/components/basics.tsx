@@ -90,7 +90,7 @@ export function IconButton({
   );
 }
 
-/** A progress bar. `value` is in [0, 1]. */
+/** Shows a progress bar. `value` is in [0, 1]. */
 export function Progress({ value, label, status }: { value: number; label: string; status?: RunStatus }) {
   const share = Math.min(1, Math.max(0, value));
   return (
@@ -146,7 +146,7 @@ export function ErrorNote({
   );
 }
 
-/** A collapsible section. */
+/** Shows a collapsible section. */
 export function Panel({
   id,
   title,

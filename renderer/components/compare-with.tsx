@@ -25,7 +25,7 @@ interface ChoiceProps {
   onChoose: (runId: string) => void;
 }
 
-/** A button that opens a searchable list of runs, newest first, then the sample. */
+/** Shows a button that opens a searchable list of runs, newest first, then the sample. */
 export function RunChoice({ label, without, onChoose }: ChoiceProps) {
   const runs = useApp((state) => state.runs);
   const [wasOpened, setWasOpened] = useState(false);

@@ -13,7 +13,7 @@ interface DialogProps {
   actions?: ReactNode;
 }
 
-/** A modal dialog. Escape and a click outside close it. */
+/** Shows a modal dialog. Escape and a click outside close it. */
 export function Dialog({ open, onClose, title, description, children, actions }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(shown) => !shown && onClose()}>

@@ -17,7 +17,7 @@ interface FormDialogProps {
   children: ReactNode;
 }
 
-/** A dialog with a form, Cancel and a submit button. */
+/** Shows a dialog with a form, Cancel and a submit button. */
 export function FormDialog({
   title,
   description,

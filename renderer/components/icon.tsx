@@ -135,7 +135,7 @@ const outlined: ReadonlySet<IconName> = new Set([
   'model',
 ]);
 
-/** A decorative icon; the control around it has the label. */
+/** Shows a decorative icon; the control around it has the label. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   if (name in lucideIcons) {
     const Drawn = lucideIcons[name as keyof typeof lucideIcons];

@@ -12,7 +12,7 @@ export const numeric = (title: string): Column => ({ title, numeric: true });
 /** The column of row actions. */
 export const actions: Column = { title: 'Actions', hidden: true };
 
-/** The header row of a table. */
+/** Shows the header row of a table. */
 export function TableHead({ columns }: { columns: readonly (string | Column)[] }) {
   return (
     <thead>

@@ -7,7 +7,7 @@ import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
 import { RenameRun, StopRun, TagRuns } from './run-dialogs.tsx';
 import { TrainMore } from './train-more.tsx';
 
-/** The open dialog. */
+/** Shows the open dialog. */
 export function Dialogs({ route }: { route: Route }) {
   const { dialog, closeDialog: close } = useDialogs();
   if (!dialog) return null;

@@ -25,7 +25,7 @@ interface MovingProps extends SVGProps<SVGGElement> {
   transformAt: (cell: Cell) => string;
 }
 
-/** A group that moves from one cell to another. */
+/** Shows a group that moves from one cell to another. */
 export function Moving({ at, move, motion, transformAt, ...group }: MovingProps) {
   const element = useRef<SVGGElement>(null);
   const draw = useCallback(

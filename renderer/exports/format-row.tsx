@@ -18,7 +18,7 @@ interface FormatRowProps {
   children?: ReactNode;
 }
 
-/** One export format with its description, buttons and result. */
+/** Shows one export format with its description, buttons and result. */
 export function FormatRow({ format, source, exporting, unavailable = null, children }: FormatRowProps) {
   const { format: name, title, text, isText } = format;
   const [open, setOpen] = useState(false);

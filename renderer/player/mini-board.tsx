@@ -13,7 +13,7 @@ interface MiniBoardProps {
 }
 
 /**
- * A small board that follows the enclosing player, outside React. It stays at its last frame when its
+ * Shows a small board that follows the enclosing player, outside React. It stays at its last frame when its
  * episode ends.
  */
 export function MiniBoard(props: MiniBoardProps) {

@@ -76,7 +76,7 @@ function usePlayerMotion(): Motion {
 }
 
 /**
- * Two lines below the board, of constant height so that the board doesn't move. Announced to screen readers
+ * Shows two lines below the board, of constant height so that the board doesn't move. Announced to screen readers
  * while stepping, not while playing.
  */
 export function Caption({ replay }: { replay: Replay }) {

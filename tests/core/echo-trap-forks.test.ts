@@ -9,7 +9,7 @@ const seeds = [1, 2, 3, 4, 5];
 describe('the monitor of a fork', () => {
   const cut = 80;
   const parentOf = (points: readonly Point[], config: unknown = baseConfig) => monitorOf(points, config);
-  /** As it is read back from its file. */
+  /** Returns the fork baseline as read back from its file. */
   const forkFrom = (parent: Monitor, at: number) =>
     new Monitor(baseConfig, undefined, JSON.parse(JSON.stringify(parent.forkBaseline(at))));
   // The parent has continued.

@@ -7,7 +7,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 /** WCAG 2.2 AA, all rules. */
 const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
 
-/** Axe violations after transitions have ended: rules with the elements that violate them. */
+/** Returns axe violations after transitions have ended: rules with the elements that violate them. */
 export async function violations(page: Page): Promise<string[]> {
   // The content security policy blocks script tags, so evaluate it. It stays until the page reloads.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);

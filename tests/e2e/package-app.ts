@@ -18,7 +18,7 @@ const fuseNames = [
   'grantFileProtocolExtraPrivileges',
 ];
 
-/** A folder with the parts of Electron's distribution that electron-builder needs: a dummy binary with inverted fuses, and the files
+/** Creates a folder with the parts of Electron's distribution that electron-builder needs: a dummy binary with inverted fuses, and the files
  * that are renamed or kept. The real distribution isn't available everywhere.
  */
 export function makeStubElectron(folder: string): string {

@@ -159,7 +159,7 @@ function large() {
   return { largest_logprob_difference, relative_differences: differences };
 }
 
-/** Limit of a relative root mean square difference. AdamW's first step takes the sign of gradients near 0, where rounding dominates. */
+/** Returns the limit of a relative root mean square difference. AdamW's first step takes the sign of gradients near 0, where rounding dominates. */
 const limitOf = (name: string) =>
   name === 'weight_changes' || name.endsWith('_after_steps')
     ? 1e-3

@@ -7,7 +7,7 @@ import { followServer, useApp } from '../../renderer/stores/app-store.ts';
 import { createRunStore, followRun } from '../../renderer/views/run-store.ts';
 import { runOf } from './summaries.ts';
 
-/** An API whose answers the test resolves, so that notices can arrive first. */
+/** Returns an API whose answers the test resolves, so that notices can arrive first. */
 function manualApi() {
   const handlers = new Map<string, (notice: never) => void>();
   const requests = new Map<string, { resolve: (value: never) => void; reject: (cause: Error) => void }>();

@@ -24,7 +24,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** A run that waits after its second iteration, as shown on the page. */
+/** Shows a run that waits after its second iteration. */
 async function running(): Promise<string> {
   vi.stubEnv('FAKE_TRAINER_HOLD', '2');
   page.open('#/start');

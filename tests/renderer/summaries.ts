@@ -1,6 +1,6 @@
 import type { Evaluation, RunSummary } from '../../core/contract/contract.ts';
 
-/** The summary of a running run. */
+/** Returns the summary of a running run. */
 export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   id: 'frozen-lake-7',
   name: 'FrozenLake 7',
@@ -31,7 +31,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   ...change,
 });
 
-/** An evaluation that has just started. */
+/** Returns an evaluation that has just started. */
 export const evaluationOf = (change: Partial<Evaluation> = {}): Evaluation => ({
   name: 'evaluation',
   state: 'running',

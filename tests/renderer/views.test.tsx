@@ -38,7 +38,7 @@ beforeAll(async () => {
 let page: Page;
 afterEach(() => page.close());
 
-/** Several views side by side, as on the Compare page. */
+/** Shows several views side by side, as on the Compare page. */
 function SideBySide({ children }: { children: ReactNode }) {
   const api = useApi();
   useEffect(() => followServer(api), [api]);

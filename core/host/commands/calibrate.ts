@@ -121,7 +121,7 @@ function warnOfSkipped(parts: Parts): void {
 
 const folderOf: Record<string, string> = { held_out: 'held-out', tuning: 'tuning' };
 
-/** The warnings of {@link warnOfSkipped} as JSON; runs of parts are prefixed with their folder. */
+/** Returns the warnings of {@link warnOfSkipped} as JSON; runs of parts are prefixed with their folder. */
 function unread(parts: Parts) {
   const runName = (part: string, run: string) => (part === 'all' ? run : `${folderOf[part]}/${run}`);
   const all = Object.entries(parts);
@@ -179,7 +179,7 @@ function validated(runs: readonly LabeledRun[]): Score {
   );
 }
 
-/** Step length differs between models, but a fit treats all runs as one model. */
+/** Warns of several models: step sizes differ between models, but a fit treats all runs as one model. */
 function warnOfModels(runs: readonly LabeledRun[]): void {
   const models = [...new Set(runs.flatMap(({ config }) => modelOf(config) ?? []))].sort();
   if (models.length > 1)

@@ -15,7 +15,7 @@ export async function listPresets({ home, json, all }: CommandOptions & { all?: 
   );
 }
 
-/** True for the default preset of a task; the others differ only in their algorithm. */
+/** Returns whether a preset is the default of its task; the others differ only in their algorithm. */
 const isDefault = (card: PresetCard, _: number, cards: readonly PresetCard[]) =>
   card.alias !== null || cards.every(({ id, task }) => task !== card.task || id === card.id);
 

@@ -31,7 +31,7 @@ export async function serve({ port, tensorboard, home }: Options): Promise<void>
   });
 }
 
-/** Two writers would corrupt the event files. */
+/** Rejects the app's own folder, because two writers would corrupt the event files. */
 function refuseOwnFolder(folder: string, home: string): void {
   if (folder !== tensorBoardFolder(home)) return;
   throw new Failure(

@@ -75,7 +75,7 @@ function CanvasPlayer({ name, clip }: { name: string; clip: Clip }) {
   );
 }
 
-/** Text alternative of the clip, with links to its episodes. */
+/** Shows the text alternative of the clip, with links to its episodes. */
 function Stages({ runId, clip: { level, stages } }: { runId: string; clip: Clip }) {
   return (
     <table className={styles.stages}>

@@ -16,7 +16,7 @@ const tabs: { tab: HistoryTab; title: string }[] = [
   { tab: 'trash', title: 'Trash' },
 ];
 
-/** All runs in the data folder, episode search, and the trash. */
+/** Shows all runs in the data folder, episode search, and the trash. */
 export function HistoryPage({ tab }: { tab: HistoryTab }) {
   const sizes = useSizes();
   useTitle('History');

@@ -14,7 +14,7 @@ import { RunsTable } from './runs-table.tsx';
 import { SearchField } from './search-field.tsx';
 import type { Sizes } from './use-sizes.ts';
 
-/** The table of runs with filters and actions for selected runs. */
+/** Shows the table of runs with filters and actions for selected runs. */
 export function RunsTab({ sizes }: { sizes: Sizes }) {
   const runs = useApp((state) => state.runs);
   const filter = useFilter();
@@ -136,7 +136,7 @@ interface ChipsProps<T extends string> {
   choose: (chosen: T[]) => void;
 }
 
-/** Filter buttons; none if all runs share the same values. */
+/** Shows filter buttons; none if all runs share the same values. */
 function Chips<T extends string>({ label, choices, total, chosen, labelOf, choose }: ChipsProps<T>) {
   if (choices.every(({ count }) => count === total) && chosen.length === 0) return null;
   const offered = [

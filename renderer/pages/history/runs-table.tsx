@@ -55,7 +55,7 @@ interface TableProps {
   choose: Dispatch<SetStateAction<ReadonlySet<string>>>;
 }
 
-/** A virtualized table. The page scrolls, not the table. */
+/** Shows a virtualized table. The page scrolls, not the table. */
 export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   const body = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);

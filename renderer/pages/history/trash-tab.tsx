@@ -12,7 +12,7 @@ import styles from './history.module.css';
 
 const day = 86_400_000;
 
-/** Deleted runs that can be restored. */
+/** Shows deleted runs that can be restored. */
 export function TrashTab() {
   const api = useApi();
   const { report, notify } = useApp.getState();

@@ -11,7 +11,7 @@ interface DownloadListProps {
   tasks: ReadonlyMap<string, Task>;
 }
 
-/** Incomplete downloads, active or stopped. */
+/** Shows incomplete downloads, active or stopped. */
 export function DownloadList({ downloads, tasks }: DownloadListProps) {
   if (downloads.length === 0) return null;
   return (

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { useAction } from '../../components/use-action.ts';
 import styles from './models-page.module.css';
 
-/** The hub's address, and a token for gated models. */
+/** Shows the hub's address, and a token for gated models. */
 export function HubForm() {
   const api = useApi();
   const [settings, setSettings] = useState<HubSettings | null>(null);

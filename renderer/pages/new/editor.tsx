@@ -32,7 +32,7 @@ interface EditorProps {
   onImport: (imported: Imported) => void;
 }
 
-/** The form with the server's answers: problems, unused settings, time, memory and prompts. */
+/** Shows the form with the server's answers: problems, unused settings, time, memory and prompts. */
 export function Editor(props: EditorProps) {
   const { form, from, begin, optimizerKept, startsAsStudy } = props;
   const config = useConfigEdits(begin, optimizerKept, startsAsStudy);
@@ -124,7 +124,7 @@ export function Editor(props: EditorProps) {
   );
 }
 
-/** The page's title, the base configuration, import and export, and notes about the base. */
+/** Shows the page's title, the base configuration, import and export, and notes about the base. */
 function Header({
   from,
   begin,

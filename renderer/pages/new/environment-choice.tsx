@@ -10,7 +10,7 @@ interface EnvironmentChoiceProps {
   change: (list: EnvironmentConfig[]) => void;
 }
 
-/** The environments to train on, each with its share of the groups. */
+/** Shows the environments to train on, each with its share of the groups. */
 export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps) {
   const titleOf = (type: string) => form.types[type]?.title ?? type;
   return (

@@ -26,7 +26,7 @@ interface FieldRowProps {
   children?: ReactNode;
 }
 
-/** One setting with its title, help, value, and a reset button if it was changed. */
+/** Shows one setting with its title, help, value, and a reset button if it was changed. */
 export function FieldRow(props: FieldRowProps) {
   const { field, base, changed, problem, idle, onReset, varied, onVary, children } = props;
   const id = useId();

@@ -15,7 +15,7 @@ interface FormSectionsProps {
   row: (field: PlacedField) => ReactNode;
 }
 
-/** The essential settings, then all others in collapsible sections with a search field. */
+/** Shows the essential settings, then all others in collapsible sections with a search field. */
 export function FormSections({ sections, first, edits, problems, row }: FormSectionsProps) {
   const [query, setQuery] = useState('');
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());

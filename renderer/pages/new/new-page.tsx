@@ -16,7 +16,7 @@ interface NewPageProps {
   importing: boolean;
 }
 
-/** The form for a new run or sweep. Each address has its own form. */
+/** Shows the form for a new run or sweep. Each address has its own form. */
 export function NewPage({ from, set, study, importing }: NewPageProps) {
   const [imported, setImported] = useState<Imported | null>(null);
   /** Number of imports. Each one resets the form. */

@@ -24,7 +24,7 @@ const roleLabels: Record<string, string> = {
   assistant: 'Response begins with',
 };
 
-/** The first prompts for a few levels, exactly as the model reads them, with their editable fields. */
+/** Shows the first prompts for a few levels, exactly as the model reads them, with their editable fields. */
 export function PromptPreview({ preview, valid, fieldsOf, row }: PromptPreviewProps) {
   const [chosen, choose] = useState(0);
   const [level, chooseLevel] = useState(0);

@@ -16,7 +16,7 @@ interface SettingRowProps {
   models: FormField['choices'];
 }
 
-/** One setting of the form. */
+/** Shows one setting of the form. */
 export function SettingRow({ field, config, check, from, models }: SettingRowProps) {
   const devices = useApp((state) => state.system?.devices);
   /** The value at which the user chose to enter the model folder as text. */

@@ -27,7 +27,7 @@ interface StudyPanelProps {
 /** Maximum number of combinations to validate before creation. Each takes one request to the trainer. */
 const maxValidated = 40;
 
-/** The settings and seeds of a sweep, and the number of runs. */
+/** Shows the settings and seeds of a sweep, and the number of runs. */
 export function StudyPanel({ config, variation, fields, title, environments, ready }: StudyPanelProps) {
   const { source, set, setVariation, toggleVariation } = config;
   const api = useApi();
@@ -152,7 +152,7 @@ interface VariedFieldProps {
   onRemove: () => void;
 }
 
-/** The values of one setting: ticked where it has choices, else typed with commas. */
+/** Shows the values of one setting: ticked where it has choices, else typed with commas. */
 function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
   const id = useId();
   const [text, setText] = useState(values.join(', '));

@@ -25,7 +25,7 @@ interface SummaryProps {
   blocked: boolean;
 }
 
-/** The column beside the form: start buttons, estimates, problems and changes. */
+/** Shows the column beside the form: start buttons, estimates, problems and changes. */
 export function Summary(props: SummaryProps) {
   const { check, preview, config, run, request, blocked } = props;
   /** True if the form creates a sweep, which starts its own runs. */

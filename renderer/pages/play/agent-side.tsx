@@ -11,7 +11,7 @@ interface AgentSideProps {
   onStop: () => void;
 }
 
-/** The agent's board and its responses as it writes them. */
+/** Shows the agent's board and its responses as it writes them. */
 export function AgentSide({ game, onStart, onStop }: AgentSideProps) {
   const { agent, checkpoint, maxTurns, maxMoves } = game;
   const thinking = agent.state === 'thinking';

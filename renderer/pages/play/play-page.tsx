@@ -14,7 +14,7 @@ import { Settings } from './settings.tsx';
 import { type Playing, useGame } from './use-game.ts';
 import { YourSide } from './your-side.tsx';
 
-/** The user and a checkpoint's policy play the same level. */
+/** Shows the user and a checkpoint's policy playing the same level. */
 export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: number | null }) {
   const [environment, setEnvironment] = useState<string | null>(null);
   const playing = useGame(runId, checkpoint, environment);

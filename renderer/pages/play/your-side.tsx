@@ -81,7 +81,7 @@ function ActionPad({ game: { actions }, disabled, onAction }: ActionProps) {
   );
 }
 
-/** A text field for environments with free-text actions. */
+/** Shows a text field for environments with free-text actions. */
 function AnswerField({ disabled, onAction }: Omit<ActionProps, 'game'>) {
   const [text, setText] = useState('');
   return (

@@ -29,7 +29,7 @@ interface EpisodeTableProps {
   onChoose: (id: string) => void;
 }
 
-/** A virtualized table with one Tab stop: the arrow keys select the previous or next episode. */
+/** Shows a virtualized table with one Tab stop: the arrow keys select the previous or next episode. */
 export function EpisodeTable(props: EpisodeTableProps) {
   const { episodes, rows, listing, onList, current, addressOf, onChoose } = props;
   const { sort } = listing;

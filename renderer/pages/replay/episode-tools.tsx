@@ -15,7 +15,7 @@ interface EpisodeToolsProps {
   onList: (listing: Listing) => void;
 }
 
-/** The filters of the list: common ones, others when expanded, and the active ones as chips. */
+/** Shows the filters of the list: common ones, others when expanded, and the active ones as chips. */
 export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsProps) {
   const id = useId();
   const [open, setOpen] = useState(false);

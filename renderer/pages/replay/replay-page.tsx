@@ -121,7 +121,7 @@ function Header({ name, selection }: { name: string; selection: EpisodeSelection
   );
 }
 
-/** The list of episodes or groups, the player and the conversation. */
+/** Shows the list of episodes or groups, the player and the conversation. */
 function Body({ selection, loading }: { selection: EpisodeSelection; loading: boolean }) {
   const runId = useRun((state) => state.runId);
   const replay = useReplay((state) => state.replay);

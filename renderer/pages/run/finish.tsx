@@ -85,7 +85,7 @@ interface FinishClipProps {
   learned: Learned;
 }
 
-/** A clip of one level, from before training to the best checkpoint. */
+/** Shows a clip of one level, from before training to the best checkpoint. */
 function FinishClip({ run, files, learned }: FinishClipProps) {
   const result = useClip({ runId: run.id, files, set: learned.label, upTo: clipEnd(learned), level: null });
   return <ClipPlayer runId={run.id} name={run.name} result={result} />;

@@ -131,7 +131,7 @@ function PlayLink({ run: { id, task, startedAt } }: { run: RunSummary }) {
   );
 }
 
-/** Next steps after a completed run. */
+/** Suggests next steps after a completed run. */
 function Next({ run }: { run: RunSummary }) {
   const { openDialog } = useDialogs.getState();
   return (

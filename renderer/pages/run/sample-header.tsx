@@ -6,7 +6,7 @@ import { machineText } from '../../components/run-facts.ts';
 import { useSample } from '../../stores/use-sample.ts';
 import styles from './run-header.module.css';
 
-/** Header of the sample run: its origin, without controls. */
+/** Shows the header of the sample run: its origin, without controls. */
 export function SampleHeader({ run }: { run: RunSummary }) {
   const build = useSample(true)?.build;
   const date = run.endedAt ?? run.createdAt;

@@ -19,7 +19,7 @@ export function useFirstSteps(): boolean {
   return empty && !stepsDismissed;
 }
 
-/** An introduction for the first start. `hero`: the preset to start with. */
+/** Shows an introduction for the first start. `hero`: the preset to start with. */
 export function FirstSteps({ hero }: { hero: PresetCard | undefined }) {
   const system = useApp((state) => state.system);
   const sample = useSample(true);

@@ -34,7 +34,7 @@ interface HeroProps {
   set: Settings;
 }
 
-/** The main preset with its most important settings. */
+/** Shows the main preset with its most important settings. */
 export function Hero({ card, published, run, blocked, building, set }: HeroProps) {
   const [typed, setTyped] = useState<Record<string, string>>({});
   const changed = Object.fromEntries(

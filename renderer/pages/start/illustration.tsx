@@ -2,7 +2,7 @@ import type { PresetCard } from '../../../core/contract/contract.ts';
 import { inOrder } from '../../components/in-order.ts';
 import { environmentOf } from '../../environments/registry.ts';
 
-/** A small picture of each environment in a preset (decorative). */
+/** Shows a small picture of each environment in a preset (decorative). */
 export function Illustration({ environments }: Pick<PresetCard, 'environments'>) {
   const small = environments.length > 1;
   return (

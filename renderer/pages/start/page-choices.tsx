@@ -11,7 +11,7 @@ interface PageChoicesProps {
   chooseAutomaticAction: (action: AutomaticAction) => void;
 }
 
-/** Settings for all presets: the algorithm and the automatic action. */
+/** Shows settings for all presets: the algorithm and the automatic action. */
 export function PageChoices({
   algorithms,
   chosen,

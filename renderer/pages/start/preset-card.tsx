@@ -19,7 +19,7 @@ interface PresetCardProps {
   deviceMemory?: number | null;
 }
 
-/** A preset with buttons to start it or open it in the form. */
+/** Shows a preset with buttons to start it or open it in the form. */
 export function PresetCard({ card, run, blocked, set, deviceMemory = null }: PresetCardProps) {
   const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
   const trap = isTrap(card);

@@ -10,7 +10,7 @@ import { useApp } from '../../stores/app-store.ts';
 import styles from './queue-panel.module.css';
 import { useQueueTimes } from './use-queue-times.ts';
 
-/** Queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
+/** Shows queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
 export function QueuePanel() {
   const queued = queueOf(useApp((state) => state.runs));
   const problem = useQueueProblem(queued.map(({ id }) => id).join());

@@ -21,7 +21,7 @@ import { useMachine } from './use-machine.ts';
 const minSamples = 60;
 const maxSamples = 360;
 
-/** Hardware use, checks, data folder and preferences. */
+/** Shows hardware use, checks, data folder and preferences. */
 export function SystemPage() {
   const [check, setCheck] = useState(0);
   const { machine, samples, interval, findings, problem } = useMachine(check);

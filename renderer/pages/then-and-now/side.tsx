@@ -15,7 +15,7 @@ interface SideProps {
   episodeId: string;
 }
 
-/** An episode with the reasoning of the current turn. */
+/** Shows an episode with the reasoning of the current turn. */
 export function Side({ title, file: { iteration, evaluation }, episodeId }: SideProps) {
   const runId = useRun((state) => state.runId);
   useEpisode(runId, evaluation, episodeId);

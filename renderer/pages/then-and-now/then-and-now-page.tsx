@@ -164,7 +164,7 @@ interface ClipPanelProps {
   level: number;
 }
 
-/** A clip of the same level at the checkpoints in between. */
+/** Shows a clip of the same level at the checkpoints in between. */
 function ClipPanel({ files, span: { set, late }, level }: ClipPanelProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;

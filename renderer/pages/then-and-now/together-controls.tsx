@@ -10,7 +10,7 @@ interface TogetherControlsProps {
   act: (action: PlayerAction) => void;
 }
 
-/** Playback controls of both boards. */
+/** Shows playback controls of both boards. */
 export function TogetherControls({ stores, act }: TogetherControlsProps) {
   const first = useStore(stores[0], ({ player }) => player);
   const second = useStore(stores[1], ({ player }) => player);

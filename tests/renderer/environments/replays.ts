@@ -1,7 +1,7 @@
 import type { Frame, Replay } from '../../../core/contract/contract.ts';
 import type { Motion } from '../../../renderer/environments/motion.ts';
 
-/** A motion that stays at a fixed progress, 0 to 1. */
+/** Returns a motion that stays at a fixed progress, 0 to 1. */
 export const motionAt = (progress: number): Motion => ({
   moving: progress < 1,
   follow(draw) {
@@ -10,7 +10,7 @@ export const motionAt = (progress: number): Motion => ({
   },
 });
 
-/** A frame without an action. */
+/** Returns a frame without an action. */
 export const still = (change: Partial<Frame> = {}): Frame => ({
   turn: 0,
   step: -1,
@@ -27,10 +27,10 @@ export const still = (change: Partial<Frame> = {}): Frame => ({
   ...change,
 });
 
-/** A frame after an action; default: the first action. */
+/** Returns a frame after an action; default: the first action. */
 export const acted = (change: Partial<Frame>): Frame => still({ step: 0, effective: true, ...change });
 
-/** An episode of an environment with the given frames. */
+/** Returns an episode of an environment with the given frames. */
 export const replayOf = (type: string, frames: Frame[], change: Partial<Replay> = {}): Replay => ({
   summary: {
     id: '000001-train-0000',

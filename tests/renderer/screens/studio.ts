@@ -141,7 +141,7 @@ export class Served {
   }
 }
 
-/** A data folder with runs in all states. */
+/** Creates a data folder with runs in all states. */
 export async function busyStudio(): Promise<Served> {
   const served = await Served.start();
   const { call } = served;
@@ -172,7 +172,7 @@ export async function busyStudio(): Promise<Served> {
   return served;
 }
 
-/** The same with names, tags, a note and a run in the trash. */
+/** Creates the same with names, tags, a note and a run in the trash. */
 export async function libraryStudio(): Promise<Served> {
   const served = await busyStudio();
   const { runs, call } = served;
@@ -185,7 +185,7 @@ export async function libraryStudio(): Promise<Served> {
   return served;
 }
 
-/** A stalled trainer, a full disk, and an alert. */
+/** Creates a stalled trainer, a full disk, and an alert. */
 export async function warnedStudio(): Promise<Served> {
   const served = await Served.start();
   const runId = await served.make('lake', 'starter-frozen-lake', { 'storage.budget_gigabytes': 0.0001 });
@@ -196,7 +196,7 @@ export async function warnedStudio(): Promise<Served> {
   return served;
 }
 
-/** With a GPU and a published model. */
+/** Creates a data folder with a GPU and a published model. */
 export async function equippedStudio(): Promise<Served> {
   const served = await Served.start();
   served.putModel('Qwen2.5-0.5B-Instruct');

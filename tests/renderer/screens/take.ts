@@ -260,7 +260,7 @@ function hidePlace(place: string): void {
     node.nodeValue = node.nodeValue!.replaceAll(place, 'starpo-studio').replace(/(Linux \d+\.\d+)\S+/, '$1');
 }
 
-/** Final positions, as shown with reduced motion. */
+/** Shows final positions, as with reduced motion. */
 async function boardsAtEnd(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.reload();

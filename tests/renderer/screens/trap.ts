@@ -16,7 +16,7 @@ async function play(served: Served, name: string, outcome: Outcome, until: numbe
   return runId;
 }
 
-/** A data folder with healthy, warned, collapsed and rolled-back runs. */
+/** Creates a data folder with healthy, warned, collapsed and rolled-back runs. */
 export async function trappedStudio(): Promise<Served> {
   const served = await Served.start();
   await play(served, 'healthy', 'healthy', 90);

@@ -99,7 +99,7 @@ interface ActionProps {
   alertId?: string | undefined;
 }
 
-/** The button of a suggested action. Stopping and rolling back ask for confirmation. */
+/** Shows the button of a suggested action. Stopping and rolling back ask for confirmation. */
 export function ActionButton({ run, advice, alertId }: ActionProps) {
   const { action } = advice;
   const api = useApi();

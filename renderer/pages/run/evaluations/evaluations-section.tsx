@@ -5,7 +5,7 @@ import { useRun } from '../../../views/run-view.tsx';
 import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
 
-/** On-demand evaluations: any checkpoint on any environment, during or after training. */
+/** Shows on-demand evaluations: any checkpoint on any environment, during or after training. */
 export function EvaluationsSection({ run }: { run: RunSummary }) {
   const title = useId();
   const evaluations = useRun((state) => state.evaluations);
