@@ -43,7 +43,7 @@ describe('on the System page', () => {
   const showOpenDialog = vi.fn();
   const restart = vi.fn();
   let ipc: EventEmitter;
-  let ask: (wanted: unknown, senderFrame?: object | null) => Promise<FolderChoice>;
+  let ask: (request: unknown, senderFrame?: object | null) => Promise<FolderChoice>;
   const pick = (path: string) => {
     showOpenDialog.mockResolvedValueOnce({ canceled: false, filePaths: [path] });
     return ask('choose');
@@ -55,7 +55,7 @@ describe('on the System page', () => {
     ipc = Object.assign(new EventEmitter(), { handle });
     const dialog = { showOpenDialog } as unknown as Dialog;
     chooseDataFolder(ipc as unknown as IpcMain, dialog, { home: usual, preferences, restart });
-    ask = (wanted, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, wanted);
+    ask = (request, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, request);
   });
 
   test('an empty folder becomes the data folder of the next start, until reset', async () => {

@@ -156,34 +156,34 @@ test('active runs are followed and notified across servers, and stopped after a 
     serveChannel(core, right);
     return left;
   };
-  const told: string[][] = [];
+  const published: string[][] = [];
   let changed = () => {};
   const news: NotificationText[] = [];
-  let heard = () => {};
+  let onNews = () => {};
   const activity = new Activity(
     open,
     (active) => {
-      told.push(active.map(({ id }) => id));
+      published.push(active.map(({ id }) => id));
       changed();
     },
     (text) => {
       news.push(text);
-      heard();
+      onNews();
     },
   );
-  const until = (wanted: () => boolean) =>
+  const until = (condition: () => boolean) =>
     new Promise<void>((resolve) => {
-      changed = () => wanted() && resolve();
+      changed = () => condition() && resolve();
       changed();
     });
   activity.follow();
-  await until(() => told.length > 0);
+  await until(() => published.length > 0);
   holdAt(2);
   const id = await core.runs.create({ preset, set: small });
   await core.runs.start(id);
   await until(() => activity.active().some((each) => each.id === id && each.iteration === 2));
   const alarmed = new Promise<void>((resolve) => {
-    heard = resolve;
+    onNews = resolve;
   });
   const alarm = {
     kind: 'x',
@@ -205,7 +205,7 @@ test('active runs are followed and notified across servers, and stopped after a 
   ]);
   expect(activity.active()).toEqual([]);
   expect(core.runs.get(id)).toMatchObject({ status: 'stopped', iteration: 2 });
-  expect(told.at(-1)).toEqual([]);
+  expect(published.at(-1)).toEqual([]);
   activity.close();
   await world.close();
 });
@@ -280,12 +280,12 @@ describe('saving an export', () => {
   const exportId = 'a'.repeat(32);
   const own = { url: 'app://studio/', parent: null };
   let dialog: { showSaveDialog: ReturnType<typeof vi.fn>; showOpenDialog: ReturnType<typeof vi.fn> };
-  let ask: (wanted: unknown, senderFrame?: object | null) => Promise<unknown>;
+  let ask: (request: unknown, senderFrame?: object | null) => Promise<unknown>;
   beforeEach(() => {
     dialog = { showSaveDialog: vi.fn(), showOpenDialog: vi.fn() };
     const handle = vi.fn();
     saveExports({ handle } as unknown as IpcMain, dialog as unknown as Dialog, folder);
-    ask = (wanted, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, wanted);
+    ask = (request, senderFrame = own) => handle.mock.calls[0]![1]({ senderFrame }, request);
     mkdirSync(join(folder, 'exports', exportId), { recursive: true });
     writeFileSync(join(folder, 'exports', exportId, 'metrics.csv'), 'iteration\n');
   });
@@ -322,18 +322,18 @@ test('a chosen bundle is copied to the server’s folder, only for the app’s o
   const showOpenDialog = vi.fn();
   const handle = vi.fn();
   pickBundles({ handle } as unknown as IpcMain, { showOpenDialog } as unknown as Dialog, folder);
-  const ask = (wanted: unknown, senderFrame: object | null = own) =>
-    handle.mock.calls[0]![1]({ senderFrame }, wanted);
+  const ask = (request: unknown, senderFrame: object | null = own) =>
+    handle.mock.calls[0]![1]({ senderFrame }, request);
   const file = 'b'.repeat(32);
   mkdirSync(join(folder, 'exchange'));
   writeFileSync(join(folder, 'chosen.zip'), 'a run');
-  for (const [wanted, frame] of [
+  for (const [request, frame] of [
     ['../../etc/passwd', own],
     [{ file }, own],
     [file, { url: 'https://example.org/', parent: null }],
     [file, { ...own, parent: own }],
   ] as const)
-    expect(await ask(wanted, frame)).toMatchObject({ name: null, problem: expect.any(String) });
+    expect(await ask(request, frame)).toMatchObject({ name: null, problem: expect.any(String) });
   expect(showOpenDialog).not.toHaveBeenCalled();
 
   showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });

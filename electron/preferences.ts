@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** What to do when the window closes during training. */
+/** The action when the window closes during training. */
 export const closingChoice = z.enum(['keep', 'stop']);
 export type ClosingChoice = z.infer<typeof closingChoice>;
 

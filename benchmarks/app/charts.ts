@@ -67,14 +67,14 @@ async function open(page: Page, hash: string, runs: number): Promise<number> {
     location.hash = to;
   }, hash);
   // The text lists at most twelve lines.
-  const told = Math.min(runs, 12);
+  const count = Math.min(runs, 12);
   const words = runs > 1 ? 'rollout/reward_mean' : 'reward-mean';
   await page.waitForFunction(
     ([id, count]) => {
       const text = document.querySelector(`[data-chart="${id}"] > p`)?.textContent ?? '';
       return text.split('at iteration').length > Number(count);
     },
-    [words, told] as const,
+    [words, count] as const,
     { timeout: 300_000 },
   );
   // Charts are created when they are nearly in view.
@@ -85,7 +85,7 @@ async function open(page: Page, hash: string, runs: number): Promise<number> {
 
 async function measureAll(page: Page) {
   const plot = page.locator('[data-chart] .u-over').first();
-  await stands(page);
+  await waitUntilStill(page);
   const { x, y, width, height } = (await plot.boundingBox())!;
   const middle = y + height / 2;
   const moved = await watchFrames(browser, page, async () => {
@@ -113,7 +113,7 @@ async function measureAll(page: Page) {
 }
 
 /** Scrolls the first plot to the middle and waits until the page is stable for thirty frames: late runs recreate it. */
-async function stands(page: Page): Promise<void> {
+async function waitUntilStill(page: Page): Promise<void> {
   await page.waitForFunction(
     () => {
       const seen = globalThis as unknown as { shown?: string; plot?: Element | null; frames: number };

@@ -163,7 +163,7 @@ async function list(): Promise<{ runs: { id: string; iteration: number }[]; mill
 async function costOfStalledClient(core: Watched, client: Client, origin: string): Promise<number> {
   const journal = join(home, 'runs/run-0000/events.jsonl');
   let seq = readFileSync(journal, 'utf8').trimEnd().split('\n').length;
-  const tell = async () => {
+  const publishAll = async () => {
     for (let batch = 0; batch < 60; batch++)
       appendFileSync(journal, Array.from({ length: notices / 60 }, () => logLine(seq++)).join(''));
     const isLast = (after: number) => client.call('runs.events', { runId: 'run-0000', after });
@@ -171,7 +171,7 @@ async function costOfStalledClient(core: Watched, client: Client, origin: string
     await pause(500);
     return core.report();
   };
-  const without = await tell();
+  const without = await publishAll();
 
   class Pausable extends WebSocket {
     constructor(address: string, protocols: string[]) {
@@ -186,7 +186,7 @@ async function costOfStalledClient(core: Watched, client: Client, origin: string
   slow.on('run', () => {});
   await slow.call('queue.list', {});
   sockets[0]!.pause();
-  const withIt = await tell();
+  const withIt = await publishAll();
   sockets[0]!.terminate();
   return withIt.inUse - without.inUse;
 }

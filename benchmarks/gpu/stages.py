@@ -1,7 +1,7 @@
 """Runs the stages by name: stages.py STAGE OUT --until EPOCH_SECONDS --call-seconds 480 [--device cuda:0] [--tiny]. README.md describes them; each writes OUT/STAGE.json as
-it goes. Ends with 0 where all of the stage is done, 1 where something in it failed, and 3 where there is no time for its next step: called again, it goes on with that.
+it goes. Exits with 0 if the stage is complete, 1 if a step failed, and 3 if the time is too short for the next step; the next call resumes with that step.
 
---tiny: a small model and short runs to test the scripts, also on a CPU. Its figures mean nothing."""
+--tiny: a small model and short runs to test the scripts, also on a CPU. Its figures are meaningless."""
 
 import argparse
 import json
@@ -96,10 +96,10 @@ def goldens():
         shutil.copy(os.path.join(HERE, "goldens", f"{name}.json"), os.path.join(folder, f"{name}-committed.json"))
     has_transformers = run([sys.executable, "-c", "import transformers"])["status"] == 0
     implementations = ["plain"] + ["transformers"] * has_transformers
-    wanted = [("tiny", each) for each in implementations] + [("untied", each) for each in implementations]
+    cases = [("tiny", each) for each in implementations] + [("untied", each) for each in implementations]
     if not options.tiny:
-        wanted.append(("0.5b", implementations[-1]))
-    for shape, implementation in wanted:
+        cases.append(("0.5b", implementations[-1]))
+    for shape, implementation in cases:
         path = os.path.join(folder, f"qwen2-{shape}-{implementation}.json")
         make = [sys.executable, os.path.join(HERE, "goldens", "make.py"), shape, path, "--implementation", implementation]
         result.step("made", f"{shape} by {implementation}", 400 if shape == "0.5b" else 60, lambda limit: {"status": run(make, limit)["status"], "file": os.path.basename(path)})
@@ -133,7 +133,7 @@ def rehearsal(name, mean, limit):
         "generated_tokens_per_second": of("throughput/generated_tokens_per_second"), "trained_tokens_per_second": of("throughput/trained_tokens_per_second"),
         "response_tokens_an_episode": of("rollout/response_tokens"), "gradient_norm": of("actor/grad_norm"), "logprob_gap": of("rollout/logprob_gap"),
         "logprob_gap_max": of("rollout/logprob_gap_max"), "first_iteration_seconds": events[0]["metrics"]["time/iteration"] if events else None,
-        "memory_plan": next(iter(journal(folder, "memory_plan")), None), "said": [event["message"] for event in journal(folder, "log")], **({} if done["status"] == 0 else {"failed": done})}
+        "memory_plan": next(iter(journal(folder, "memory_plan")), None), "log": [event["message"] for event in journal(folder, "log")], **({} if done["status"] == 0 else {"failed": done})}
 
 
 def speed():

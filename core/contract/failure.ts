@@ -1,6 +1,6 @@
 import type { ApiError } from './contract.ts';
 
-/** An error for users: a stable code, a message that says what is wrong and why, and a hint that says what to do. */
+/** An error for users: a stable code, a message with the problem and its cause, and a hint with a solution. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: string;

@@ -53,7 +53,7 @@ type Values<T> = { readonly [Name in keyof T]: number };
 /** A detector with its thresholds `T`. */
 interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' | 'stage'> {
   regime: TrapRegime | null;
-  /** Detectors of one family observe the same thing. */
+  /** Detectors of one family observe the same quantity. */
   family: 'reward_std' | 'entropy' | 'reasoning' | 'actions' | 'format' | 'gradient' | 'success';
   /** Weight in the risk score, fitted to labeled runs. Absent if the signal is certain or has happened already, or only some runs measure it. */
   weight?: number;
@@ -72,7 +72,7 @@ interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
 /** Checks for one kind of failure. Pure: the same series and memory give the same reading. */
 export type Detector = DetectorWith<Readonly<Record<string, Threshold>>>;
 
-/** A detector is an early one of either failure mode, unless its definition says otherwise. */
+/** A detector has stage `early` and either failure mode, unless its definition has another stage or regime. */
 type Definition<T> = Omit<DetectorWith<T>, 'stage' | 'regime'> &
   Partial<Pick<DetectorWith<T>, 'stage' | 'regime'>>;
 

@@ -4,7 +4,7 @@ import { smooth } from './detector.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Watched } from './track.ts';
 
-/** Where the quadrants of RAGEN-2's map meet: half of the baseline entropy, and a quarter of the maximum mutual information. */
+/** The point where the quadrants of RAGEN-2's map meet: half of the baseline entropy, and a quarter of the maximum mutual information. */
 export const cross = { entropy: 0.5, dependence: 0.25 };
 
 export interface Position {

@@ -97,7 +97,7 @@ function fullPaths(environment: EnvironmentConfig, set: Record<string, Setting>)
   return Object.fromEntries(Object.entries(set).map(([key, value]) => [path(key), value]));
 }
 
-/** What an evaluation plays. */
+/** The levels and settings that an evaluation plays. */
 export interface Evaluated {
   environment: { label: string; type: string; config: object };
   levels: number;

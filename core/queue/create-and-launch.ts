@@ -9,7 +9,7 @@ interface LaunchParts {
   trainer: Trainer;
 }
 
-/** What to do with a new run. `queue` takes precedence. */
+/** Selects the next step for a new run. `queue` takes precedence. */
 interface Launch {
   start?: boolean | undefined;
   queue?: boolean | undefined;

@@ -47,7 +47,7 @@ function progressOf({ total, completed, active }: StudySummary['runs'], isNew: b
   return isNew ? 'created' : 'incomplete';
 }
 
-/** Returns the results of all runs of a sweep, with estimates per point. */
+/** Returns the results of all runs of a sweep, with estimates per setting. */
 export function tabulate(
   database: HistoryDatabase,
   id: string,

@@ -25,7 +25,7 @@ TEST_CASE("logits, log-probabilities, gradients and three optimizer steps equal 
       CHECK(errors.size() == (device == "cpu" ? 9 : 8));  // logits are not available on a GPU
       for (const auto& [kind, error] : errors) {
         CAPTURE(kind);
-        // Where the gradient is nearly 0, the change of a weight by AdamW depends only on its sign.
+        // If the gradient is nearly 0, the change of a weight by AdamW depends only on its sign.
         CHECK(error < (kind == "weight_changes" ? 1e-3 : 1e-5));
       }
     }

@@ -18,7 +18,7 @@ export interface Layout {
   x: number[];
   /** One entry per x; undefined where a column has no value, which the line spans. */
   values: Values[];
-  /** True if buckets hold the minimum and maximum of several points. */
+  /** True if buckets contain the minimum and maximum of several points. */
   dense: boolean;
   /** Traces with fewer entries than pixels in view, and the range; the server may have finer data. */
   coarse: Coarse[];

@@ -60,7 +60,7 @@ const mustRun = (program, args, options = {}) =>
 
 /**
  * Downloads packages of a release without installing them. apt verifies signatures and checksums; existing files are reused.
- * @param {{ release: string, components: string[], packages: string[], mirror: string }} wanted
+ * @param {{ release: string, components: string[], packages: string[], mirror: string }} options
  * @returns {Promise<string[]>} the files, in the order of the packages
  */
 export async function downloadPackages({ release, components, packages, mirror }) {
@@ -104,7 +104,7 @@ export async function extractPackage(file, folder, patterns) {
 
 /**
  * Creates a system of a release in a folder if it doesn't exist (one minute) and installs missing packages. Needs root.
- * @param {{ release: string, packages: string[], mirror: string, fresh?: boolean }} wanted fresh: recreate it
+ * @param {{ release: string, packages: string[], mirror: string, fresh?: boolean }} options fresh: recreate it
  * @returns {Promise<string>} the folder
  */
 export async function debianRoot({ release, packages, mirror, fresh = false }) {

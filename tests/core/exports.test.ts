@@ -227,7 +227,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
     expect(readdirSync(join(world.home, 'exports'))).toEqual(before);
   });
 
-  test('an unknown study or an unsupported format starts no task', async () => {
+  test('an unknown sweep or an unsupported format starts no task', async () => {
     const studyId = await core.studies.create({
       ...{ name: 'Width', base: { preset: 'starter-bandit' }, set: {}, start: false },
       ...{ points: [{ name: 'narrow', set: {} }], seeds: [1] },

@@ -120,7 +120,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     ['names a process of another program', () => JSON.stringify(record({ pid: process.ppid }))],
     ['names another machine that released it', () => JSON.stringify(record({ host: 'elsewhere' }))],
     ['has a foreign address', () => JSON.stringify(record({ address: 'http://evil.example:80' }))],
-  ])('whose host.json %s gets a new host', async (_, text) => {
+  ])('gets a new host if host.json %s', async (_, text) => {
     writeFileSync(hostFile(), text());
     const studio = await world.studio();
     expect(await runIds(studio)).toEqual(['some-run']);

@@ -31,7 +31,7 @@ def score_in(dtype, folder, sequences):
 
 
 def tokenize(folder):
-    # AutoTokenizer would use Qwen2's class and its normalization for every Qwen2 model, whatever tokenizer.json says.
+    # AutoTokenizer would use Qwen2's class and its normalization for every Qwen2 model, whatever tokenizer.json specifies.
     with open(f"{folder}/tokenizer_config.json") as file:
         kind = getattr(transformers, json.load(file)["tokenizer_class"])
     tokenizer = kind.from_pretrained(folder, local_files_only=True)

@@ -1,6 +1,6 @@
 type Hook = (plot: StillPlot) => void;
 
-/** jsdom has no canvas: a plot that holds its data and draws nothing but marks, which are elements. */
+/** jsdom has no canvas: a plot that keeps its data and draws only marks, which are elements. */
 export default class StillPlot {
   static readonly pxRatio = 1;
   readonly over = document.createElement('div');

@@ -162,7 +162,7 @@ function modelsOf(runs: readonly LabeledRun[]): string[] {
   ].sort();
 }
 
-/** Throws `labeled_runs_missing` if one setting holds all collapsed runs, or all others. */
+/** Throws `labeled_runs_missing` if one setting has all collapsed runs, or all others. */
 function validated(runs: readonly LabeledRun[]): Score {
   const isWatched = process.stderr.isTTY;
   const score = crossValidate(

@@ -59,7 +59,7 @@ struct Episode {
   std::vector<std::string> action_names = {};  // valid names at the start; empty: free text
   std::vector<Turn> turns;
   double score = 0;  // sum of rewards and penalties
-  // Sum per reward term, in order of first appearance. The term "format" holds penalties.
+  // Sum per reward term, in order of first appearance. The term "format" contains penalties.
   std::vector<RewardTerm> terms = {};
   bool success = false;
   EndReason ended = EndReason::done;

@@ -177,7 +177,7 @@ export async function libraryStudio(): Promise<Served> {
   const served = await busyStudio();
   const { runs, call } = served;
   await call('runs.annotate', {
-    ...{ runId: runs.sokoban!, name: 'Boxes, twice the learning rate, and a name that goes on for a while' },
+    ...{ runId: runs.sokoban!, name: 'Boxes, twice the learning rate, and a very long name' },
     addTags: ['boxes', 'lr 2e-4', 'second try', 'for the report'],
     note: 'Learned to push along the wall first.',
   });
