@@ -1,7 +1,7 @@
 import type { ClosableChannel } from '../core/contract/channel.ts';
 import { type Client, createClient } from '../core/contract/client.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
-import { asFailure, Failure } from '../core/contract/failure.ts';
+import { Failure, ignoring } from '../core/contract/failure.ts';
 import { NotificationFilter, type NotificationText } from '../core/contract/notification.ts';
 import { isLive } from '../core/contract/run-facts.ts';
 
@@ -52,12 +52,15 @@ export class Activity {
     const { client } = this;
     if (!client) throw notConnected();
     const asked = new Set<string>();
+    // A run may have ended just now.
+    const stop = (runId: string) =>
+      client.call('runs.command', { runId, command: 'stop' }).catch(ignoring('run_not_active'));
     for (;;) {
       const active = (await client.call('runs.list', {})).filter(isActive);
       if (active.length === 0) return;
       for (const run of active) this.update(run);
       const others = active.filter(({ id }) => !asked.has(id));
-      await Promise.all(others.map(({ id }) => stop(client, id)));
+      await Promise.all(others.map(({ id }) => stop(id)));
       for (const { id } of others) asked.add(id);
       await this.untilEnded(active);
     }
@@ -129,15 +132,6 @@ export class Activity {
   private publish(): void {
     this.changed(this.active());
     for (const check of [...this.waiting]) check();
-  }
-}
-
-async function stop(client: Client, runId: string): Promise<void> {
-  try {
-    await client.call('runs.command', { runId, command: 'stop' });
-  } catch (error) {
-    // It may have ended just now.
-    if (asFailure(error).code !== 'run_not_active') throw error;
   }
 }
 

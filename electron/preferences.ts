@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { readJsonFile } from '../core/run-directory/parse-line.ts';
 
 /** The action when the window closes during training. */
 export const closingChoice = z.enum(['keep', 'stop']);
@@ -52,11 +53,7 @@ export class Preferences {
   }
 
   private read(): Content {
-    try {
-      return content.parse(JSON.parse(readFileSync(this.path, 'utf8')));
-    } catch {
-      return content.parse({});
-    }
+    return readJsonFile(content, this.path) ?? content.parse({});
   }
 
   private write(value: Content): void {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { KnownAction, RunSummary } from '../contract/contract.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { asFailure, Failure, ignoring } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
@@ -174,10 +174,3 @@ export class ActionPerformer {
     await supervisor.trainerEnded(runId);
   }
 }
-
-/** Returns an error handler that ignores failures with the given codes. */
-const ignoring =
-  (...codes: string[]) =>
-  (error: unknown) => {
-    if (!codes.includes(asFailure(error).code)) throw error;
-  };

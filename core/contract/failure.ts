@@ -44,6 +44,13 @@ export function asFailure(error: unknown): Failure {
   );
 }
 
+/** Returns an error handler that ignores failures with the given codes. */
+export const ignoring =
+  (...codes: string[]) =>
+  (error: unknown) => {
+    if (!codes.includes(asFailure(error).code)) throw error;
+  };
+
 const fileReasons: Readonly<Record<string, string>> = {
   ENOENT: 'file not found',
   ENOTDIR: 'folder not found',

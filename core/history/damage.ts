@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Failure } from '../contract/failure.ts';
+import { namesIn } from '../run-directory/names.ts';
 import { databaseFile, lockFolder, meansDamage } from './database.ts';
 import { isFromBeforeRelease } from './migrations.ts';
 
@@ -60,18 +61,10 @@ function isDamaged(file: string): boolean {
 /** Returns other processes of the same user that have a file open (Linux only). */
 function usersOf(file: string): number[] {
   const target = realpathSync(file);
-  return list('/proc')
+  return namesIn('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && pid !== process.pid)
-    .filter((pid) => list(`/proc/${pid}/fd`).some((fd) => opened(join(`/proc/${pid}/fd`, fd)) === target));
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+    .filter((pid) => namesIn(`/proc/${pid}/fd`).some((fd) => opened(join(`/proc/${pid}/fd`, fd)) === target));
 }
 
 function opened(link: string): string | null {

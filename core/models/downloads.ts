@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -8,6 +8,7 @@ import type { HubModel, PartialDownload } from '../contract/contract.ts';
 import { repository as repositoryName } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { filesBytes, freeBytes } from '../run-directory/measure.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import type { DownloadFunctions } from './download-worker.ts';
 import { type HubRevision, readRevision } from './hub.ts';
@@ -160,13 +161,7 @@ export class Downloads {
 }
 
 /** Returns null if the folder has no valid download.json. */
-export function readDownloadRecord(folder: string): z.infer<typeof recordSchema> | null {
-  try {
-    return recordSchema.parse(JSON.parse(readFileSync(join(folder, recordName), 'utf8')));
-  } catch {
-    return null;
-  }
-}
+export const readDownloadRecord = (folder: string) => readJsonFile(recordSchema, join(folder, recordName));
 
 /** Returns the downloaded bytes. */
 async function bytesOf(folder: string): Promise<number> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { HubSettings } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
 /** Storage for a secret: the system's keychain, or a file only its owner can read. */
@@ -30,12 +31,10 @@ export class HubSettingsStore {
 
   /** Without a trailing slash. */
   get host(): string {
-    try {
-      return fileSchema.parse(JSON.parse(readFileSync(this.path, 'utf8'))).host;
-    } catch {
-      const { HF_ENDPOINT } = this.environment;
-      return HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : defaultHost;
-    }
+    const { HF_ENDPOINT } = this.environment;
+    return (
+      readJsonFile(fileSchema, this.path)?.host ?? (HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : defaultHost)
+    );
   }
 
   /** The user's token, or else HF_TOKEN. */

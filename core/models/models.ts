@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import { hubCache } from '../presets/find.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { filesBytes } from '../run-directory/measure.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 import type { Runs } from '../runs/runs.ts';
 import { describeModel, folderName, type ModelFolder } from './describe.ts';
@@ -140,11 +141,7 @@ export class Models {
   }
 
   private folders(): string[] {
-    try {
-      return foldersSchema.parse(JSON.parse(readFileSync(this.foldersPath, 'utf8'))).folders;
-    } catch {
-      return [];
-    }
+    return readJsonFile(foldersSchema, this.foldersPath)?.folders ?? [];
   }
 }
 

@@ -2,6 +2,7 @@ import type { PresetCard } from '../contract/contract.ts';
 import { frozenLake } from '../environments/frozen-lake.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
+import type { Algorithm } from './algorithms.ts';
 
 /** The type of presets and their common configuration. */
 
@@ -15,6 +16,16 @@ export interface Preset
   hidden: boolean;
   config: RunConfig;
 }
+
+/** Returns the parts of a preset that follow from its task and algorithm. `name`: the short name of the task. */
+export const describe = (
+  { title, summary }: { title: string; summary: string },
+  algorithm: Algorithm,
+  name: string,
+) => ({
+  ...{ title, summary, task: name, alias: algorithm.default ? name : null, hidden: false },
+  ...{ algorithm: algorithm.title, baseline: algorithm.baseline, method: algorithm.method },
+});
 
 /** Written as version 1. The upgrade table adds later options. */
 const written = {

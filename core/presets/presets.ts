@@ -5,7 +5,7 @@ import { sokoban } from '../environments/sokoban.ts';
 import { nearest } from '../run-config/nearest.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import { baseConfig, type Preset } from './base.ts';
+import { baseConfig, describe, type Preset } from './base.ts';
 import { publishedPresets } from './published-presets.ts';
 
 export type { Preset } from './base.ts';
@@ -16,7 +16,7 @@ interface Task {
   summary: string;
   expects: string;
   environments: EnvironmentConfig[];
-  changes: Partial<RunConfig>;
+  changes?: Partial<RunConfig>;
 }
 
 const tasks: Task[] = [
@@ -26,7 +26,6 @@ const tasks: Task[] = [
     summary: 'Cross a frozen lake without falling into a hole. The agent thinks before each move.',
     expects: '37 % → 70 %+ success',
     environments: [frozenLake.preset],
-    changes: {},
   },
   {
     name: 'frozen-lake-slippery',
@@ -34,7 +33,6 @@ const tasks: Task[] = [
     summary: 'Two moves in three slip sideways.',
     expects: 'slowly rising success; at most 48 % is possible',
     environments: [slipperyLake],
-    changes: {},
   },
   {
     name: 'sokoban',
@@ -42,7 +40,6 @@ const tasks: Task[] = [
     summary: 'Push the box onto its target. A box in a corner is stuck.',
     expects: '44 % → 77 % success',
     environments: [sokoban.preset],
-    changes: {},
   },
   {
     name: 'bandit',
@@ -65,7 +62,6 @@ const tasks: Task[] = [
       { ...frozenLake.preset, share: 0.75 },
       { ...bandit.preset, share: 0.25 },
     ],
-    changes: {},
   },
 ];
 
@@ -73,18 +69,12 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
   const id = `starter-${task.name}-${algorithm.suffix}`;
   const config = { ...baseConfig, preset: id, environments: task.environments, ...task.changes };
   return {
+    ...describe(task, algorithm, `starter-${task.name}`),
     id,
-    alias: algorithm.default ? `starter-${task.name}` : null,
     task: task.name,
-    title: task.title,
-    algorithm: algorithm.title,
-    baseline: algorithm.baseline,
-    summary: task.summary,
-    method: algorithm.method,
     expects: algorithm.baseline ? 'a baseline for StarPO-S, not measured yet' : task.expects,
     model: null,
     deviceBytes: null,
-    hidden: false,
     config: { ...config, ...algorithm.changes(config) },
   };
 }

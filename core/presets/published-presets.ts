@@ -3,7 +3,7 @@ import { frozenLake, lakeChatPrompt, slipperyLake } from '../environments/frozen
 import { sokoban, sokobanChatPrompt } from '../environments/sokoban.ts';
 import type { EnvironmentConfig, RunConfig } from '../run-config/schema.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import { baseConfig, type Preset } from './base.ts';
+import { baseConfig, describe, type Preset } from './base.ts';
 import { deviceMemoryParts, totalBytes } from './device-memory.ts';
 import { type PublishedModel, publishedModels } from './published.ts';
 
@@ -16,7 +16,7 @@ interface Task {
   /** The paper's result for StarPO-S with the smallest model. */
   paper: string | null;
   environments: EnvironmentConfig[];
-  rollout: Partial<RunConfig['rollout']>;
+  rollout?: Partial<RunConfig['rollout']>;
 }
 
 const tasks: Task[] = [
@@ -25,13 +25,7 @@ const tasks: Task[] = [
     title: 'FrozenLake',
     summary: 'Cross a frozen lake without stepping into a hole. Moves never slip.',
     paper: null,
-    environments: [
-      {
-        ...frozenLake.preset,
-        prompt: frozenLake.chatPrompt,
-      },
-    ],
-    rollout: {},
+    environments: [{ ...frozenLake.preset, prompt: frozenLake.chatPrompt }],
   },
   {
     name: 'frozen-lake-slippery',
@@ -46,7 +40,6 @@ const tasks: Task[] = [
         ),
       },
     ],
-    rollout: {},
   },
   {
     name: 'sokoban',
@@ -54,7 +47,6 @@ const tasks: Task[] = [
     summary: 'Push the box onto its target in RAGEN’s 6×6 rooms. One wrong push can make a level unsolvable.',
     paper: '20 % success after 200 iterations',
     environments: [{ ...sokoban.preset, prompt: sokobanChatPrompt }],
-    rollout: {},
   },
   {
     name: 'bandit',
@@ -132,18 +124,11 @@ function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Pr
     config.kl = { ...config.kl, coefficient: 0.001, estimator: 'k3', placement: 'loss' };
   const { name, title, repository, license } = model;
   return {
+    ...describe(task, algorithm, short),
     id: config.preset,
-    alias: algorithm.default ? short : null,
-    task: short,
-    title: task.title,
-    algorithm: algorithm.title,
-    baseline: algorithm.baseline,
-    summary: task.summary,
-    method: algorithm.method,
     expects: expectation(model, task, algorithm),
     model: { name, title, repository, license },
     deviceBytes: driverBytes + totalBytes(deviceMemoryParts(config, model.shape)),
-    hidden: false,
     config,
   };
 }

@@ -1,24 +1,15 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkpointPath, pinFile, runFiles, trainerState, wholeWeights } from './names.ts';
+import { checkpointPath, namesIn, pinFile, runFiles, trainerState, wholeWeights } from './names.ts';
 
 /** Checkpoints in a run directory (docs/formats/checkpoint.md). */
 
 /** Returns the iterations of checkpoints with weights, oldest first. */
 export function checkpointsOf(folder: string): number[] {
-  return namesIn(join(folder, runFiles.checkpoints))
-    .filter((name) => /^\d{6,7}$/.test(name))
+  return namesIn(join(folder, runFiles.checkpoints), /^\d{6,7}$/)
     .map(Number)
     .filter((iteration) => existsSync(join(folder, checkpointPath(iteration), wholeWeights)))
     .sort((a, b) => a - b);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** Returns whether a checkpoint has the optimizer state for a bit-exact resume. */

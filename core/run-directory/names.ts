@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** File names inside a run directory. */
@@ -48,6 +48,15 @@ export function newRunId(preset: string, now = new Date()): string {
   const time = `${two(now.getHours())}${two(now.getMinutes())}`;
   const name = preset.replace(/[^a-z0-9-]/g, '-').slice(0, 44);
   return `${name}-${date}-${time}-${randomBytes(2).toString('hex')}`;
+}
+
+/** Returns the names in a folder that match a pattern; none if the folder can't be read. */
+export function namesIn(folder: string, pattern = /^/): string[] {
+  try {
+    return readdirSync(folder).filter((name) => pattern.test(name));
+  } catch {
+    return [];
+  }
 }
 
 /** Returns a text as lowercase words joined by hyphens, as in ids and labels; may be empty. */

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { runId } from '../contract/contract.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
 /** A queued run. */
@@ -59,11 +60,7 @@ export class QueueFile {
 
   /** Returns no entries if the file is invalid; the next write keeps a copy of that file. */
   private parse(): QueueEntry[] {
-    try {
-      return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).runs;
-    } catch {
-      return [];
-    }
+    return readJsonFile(content, this.path)?.runs ?? [];
   }
 
   private write(runs: QueueEntry[]): void {

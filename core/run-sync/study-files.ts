@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type RunSummary, studyName, studyPoints, studySeeds } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { trashFolder } from '../run-directory/names.ts';
+import { namesIn, trashFolder } from '../run-directory/names.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
 
 const studiesFolder = (home: string) => join(home, 'studies');
@@ -171,19 +172,4 @@ export const studyUnknown = (id: string) =>
   );
 
 /** Returns null if the file is missing or invalid. */
-function readStudy(path: string): StudyFile | null {
-  try {
-    return studyFile.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    return null;
-  }
-}
-
-/** Returns no names if the folder can't be read. */
-function namesIn(folder: string, pattern: RegExp): string[] {
-  try {
-    return readdirSync(folder).filter((name) => pattern.test(name));
-  } catch {
-    return [];
-  }
-}
+const readStudy = (path: string): StudyFile | null => readJsonFile(studyFile, path);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Notices } from '../base/notices.ts';
 import type { Input, Output, RunSummary, Study, StudySummary, TrashedStudy } from '../contract/contract.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { Failure, ignoring } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { HistoryReader } from '../history/reader.ts';
 import { getRun } from '../history/runs-table.ts';
@@ -122,13 +122,7 @@ export class Studies {
     const training = runIds.filter((runId) =>
       ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''),
     );
-    await Promise.all(
-      training.map((runId) =>
-        runs.command(runId, 'stop').catch((error) => {
-          if (asFailure(error).code !== 'run_not_active') throw error;
-        }),
-      ),
-    );
+    await Promise.all(training.map((runId) => runs.command(runId, 'stop').catch(ignoring('run_not_active'))));
     this.publish(id);
   }
 

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
+import { readJsonFile } from '../run-directory/parse-line.ts';
 
 /** The report that setup (scripts/lib/trainer-build.mjs) writes while it builds the trainer. It remains only if the build fails. */
 const report = z.object({
@@ -21,7 +22,7 @@ const staleAfter = 300_000;
 /** Returns the progress of building this trainer, or null if setup is not building it. Throws `trainer_missing` if the build failed. */
 export function readBuilding(trainer: string): TrainerBuilding | null {
   const file = join(dirname(trainer), fileName);
-  const found = readReport(file);
+  const found = readJsonFile(report, file);
   if (!found) return null;
   const { pid, done, total, problem } = found;
   if (!problem) {
@@ -42,14 +43,6 @@ export function refuseWhileBuilding(trainer: string): void {
     `The trainer is being built: ${building.done} of ${building.total} files.`,
     'Wait until it finishes; the terminal and this page show progress.',
   );
-}
-
-function readReport(file: string): z.infer<typeof report> | null {
-  try {
-    return report.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    return null;
-  }
 }
 
 function modified(path: string): number {

@@ -1,6 +1,6 @@
 import { type Client, connectionLost, createClient } from '../../contract/client.ts';
 import type { JournalEvent, KnownRunStatus, RunSummary } from '../../contract/contract.ts';
-import { Failure } from '../../contract/failure.ts';
+import { Failure, ignoring } from '../../contract/failure.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
 import { durationText, iterationLine, print, successLine } from '../output.ts';
@@ -217,7 +217,7 @@ class Follower {
         this.progress.erase();
         process.stderr.write('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
         await started;
-        await client.call('runs.command', { runId, command: 'stop' }).catch(unless('run_not_active'));
+        await client.call('runs.command', { runId, command: 'stop' }).catch(ignoring('run_not_active'));
       };
       signal.then(stop).catch(reject);
     });
@@ -227,7 +227,8 @@ class Follower {
   private async start(client: Client): Promise<void> {
     const { id: runId } = this.run;
     const { summary } = await client.call('runs.get', { runId });
-    if (summary.status === 'created') await client.call('runs.start', { runId }).catch(unless('run_active'));
+    if (summary.status === 'created')
+      await client.call('runs.start', { runId }).catch(ignoring('run_active'));
   }
 
   private async printNew(client: Client, { etaSeconds }: RunSummary): Promise<void> {
@@ -243,11 +244,6 @@ class Follower {
     }
   }
 }
-
-/** Ignores failures with this code. */
-const unless = (code: string) => (error: unknown) => {
-  if (!(error instanceof Failure) || error.code !== code) throw error;
-};
 
 /** Events not worth a line of their own. */
 const unprinted: readonly string[] = [
