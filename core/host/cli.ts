@@ -50,6 +50,7 @@ function portNumber(text: string): number {
 }
 
 const option = (flags: string, description: string) => new Option(flags, description);
+const whole = (flags: string, description: string) => option(flags, description).argParser(wholeNumber);
 const repeatable = (flags: string, description: string) =>
   option(flags, description).argParser(collect).default([]);
 
@@ -65,7 +66,7 @@ const source = [
   option('--keep-optimizer', "keep the checkpoint's optimizer and critic instead of new ones"),
   option('--config <file>', 'read the configuration from a run.json file'),
   repeatable('--set <key=value>', 'set one key of run.json, for example rollout.groups=8'),
-  option('--seed <number>', 'random seed; same as --set seed=<number>').argParser(wholeNumber),
+  whole('--seed <number>', 'random seed; same as --set seed=<number>'),
   option('--device <device>', 'auto, cpu, cuda or cuda:<number>; same as --set device=<device>'),
 ];
 const off = (description: string) => option('--off', description);
@@ -240,22 +241,15 @@ function runCommands(root: Command): void {
     'evaluate <run>',
     'evaluate a checkpoint on fixed levels, also while the run is training',
     [
-      option('--checkpoint <iteration>', 'iteration of the checkpoint (default: newest)').argParser(
-        wholeNumber,
-      ),
+      whole('--checkpoint <iteration>', 'iteration of the checkpoint (default: newest)'),
       option('--on <environment>', "environment: one of the run's labels, an environment type or a preset"),
       repeatable('--set <key=value>', 'set one key of the environment, for example size=6'),
-      option('--levels <number>', "number of levels (default: the run's evaluation.levels)").argParser(
-        wholeNumber,
-      ),
+      whole('--levels <number>', "number of levels (default: the run's evaluation.levels)"),
       option(
         '--temperature <number>',
         "sampling temperature (default: the run's evaluation.temperature)",
       ).argParser(finiteNumber),
-      option(
-        '--seed <number>',
-        "seed of the first level (default: the run's levels.validation_seed)",
-      ).argParser(wholeNumber),
+      whole('--seed <number>', "seed of the first level (default: the run's levels.validation_seed)"),
       option('--name <name>', 'name of the evaluation (default: checkpoint and label)'),
       option('--json', 'print progress and result as JSON lines'),
     ],
@@ -332,10 +326,7 @@ function transferCommands(root: Command): void {
     [
       option('--as <format>', 'file format').choices(exportFormat.options).makeOptionMandatory(),
       option('--out <folder>', 'output folder (text formats default to stdout)'),
-      option(
-        '--checkpoint <iteration>',
-        'hugging-face: iteration of the checkpoint (default: newest)',
-      ).argParser(wholeNumber),
+      whole('--checkpoint <iteration>', 'hugging-face: iteration of the checkpoint (default: newest)'),
       option('--live', 'tensorboard: keep writing until the run ends'),
     ],
     exportRun,

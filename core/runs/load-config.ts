@@ -13,26 +13,19 @@ export function loadConfig(
   { home, runs }: { home: string; runs: Pick<Runs, 'get'> },
   source: RunSource,
 ): LoadedConfig {
-  const config = { ...originOf(home, source).config };
-  if ('preset' in source)
-    return { config, title: titleOfPreset(source.preset), notes: [], optimizerKept: null };
-  if ('config' in source)
-    return {
-      config,
-      title: 'an imported configuration',
-      notes: upgradeConfig(source.config).notes,
-      optimizerKept: null,
-    };
-  const folder = runFolder(home, source.run);
-  const { name } = runs.get(source.run);
+  const loaded = { config: { ...originOf(home, source).config }, optimizerKept: null };
+  if ('preset' in source) return { ...loaded, title: titleOfPreset(source.preset), notes: [] };
+  if ('config' in source) {
+    const { notes } = upgradeConfig(source.config);
+    return { ...loaded, title: 'an imported configuration', notes };
+  }
+  const { run, checkpoint } = source;
+  const folder = runFolder(home, run);
+  const { name: title } = runs.get(run);
   const { notes } = upgradeConfig(JSON.parse(readFileSync(join(folder, runFiles.config), 'utf8')));
-  if (source.checkpoint === undefined) return { config, title: name, notes, optimizerKept: null };
-  return {
-    config,
-    title: `${name}, iteration ${source.checkpoint}`,
-    notes,
-    optimizerKept: hasOptimizer(folder, source.checkpoint),
-  };
+  if (checkpoint === undefined) return { ...loaded, title, notes };
+  const optimizerKept = hasOptimizer(folder, checkpoint);
+  return { ...loaded, title: `${title}, iteration ${checkpoint}`, notes, optimizerKept };
 }
 
 function titleOfPreset(name: string): string {

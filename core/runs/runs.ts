@@ -56,9 +56,9 @@ export class Runs {
     return this.parts.supervisor.summary(this.row(runId));
   }
 
-  /** Throws `run_unknown`. */
-  require(runId: string): void {
-    this.row(runId);
+  /** Returns the id of an existing run. Throws `run_unknown`. */
+  require(runId: string): string {
+    return this.row(runId).id;
   }
 
   /** Returns the content of run.json, which may be of a newer version. Throws `run_unknown` or `config_unreadable`. */

@@ -82,25 +82,15 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     }),
     'runs.start': ({ runId }) => runs.start(runId),
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
-    'runs.series': ({ runId, ...range }) => {
-      runs.require(runId);
-      return core.history.reader.call('series', { runId, range });
-    },
-    'runs.times': ({ runId }) => {
-      runs.require(runId);
-      return core.history.reader.call('times', runId);
-    },
-    'runs.log': ({ runId }) => {
-      runs.require(runId);
-      return readLog(database, runId);
-    },
-    'runs.events': ({ runId, after }) => {
-      runs.require(runId);
-      return eventsAfter(database, runId, after).map(({ body, ...event }) => ({
+    'runs.series': ({ runId, ...range }) =>
+      core.history.reader.call('series', { runId: runs.require(runId), range }),
+    'runs.times': ({ runId }) => core.history.reader.call('times', runs.require(runId)),
+    'runs.log': ({ runId }) => readLog(database, runs.require(runId)),
+    'runs.events': ({ runId, after }) =>
+      eventsAfter(database, runs.require(runId), after).map(({ body, ...event }) => ({
         ...event,
         body: JSON.parse(body),
-      }));
-    },
+      })),
     'runs.adopt': async ({ runId }) => {
       await core.supervisor.add(runId);
       return runs.get(runId);
@@ -109,10 +99,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'runs.annotate': (input) => core.annotations.annotate(input),
     'alerts.list': ({ runId }) => core.annotations.alerts(runId),
     'alerts.answer': (input) => core.annotations.answer(input),
-    'echoTrap.state': ({ runId }) => {
-      runs.require(runId);
-      return core.supervisor.trap(runId);
-    },
+    'echoTrap.state': ({ runId }) => core.supervisor.trap(runs.require(runId)),
     'echoTrap.act': (input) => core.alertActions.act(input),
     'queue.list': () => {
       const { queue } = core;
@@ -142,10 +129,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       await studies.restore(studyId, ids);
       return studies.summary(studyId);
     },
-    'rollouts.list': ({ runId }) => {
-      runs.require(runId);
-      return listRollouts(database, runId);
-    },
+    'rollouts.list': ({ runId }) => listRollouts(database, runs.require(runId)),
     'rollouts.episodes': ({ runId, iteration, split }) =>
       readFromRollout(core, runId, iteration, split, readEpisodes),
     'rollouts.thoughts': async ({ runId, iteration, split = trainSplit }) => ({

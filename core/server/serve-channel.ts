@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import type { ClientFunctions, ServerFunctions } from '../contract/client.ts';
 import {
-  type ApiError,
+  type CallResult,
   type Handlers,
+  type Output,
   type ProcedureName,
   procedures,
   sampleRunId,
@@ -14,8 +15,6 @@ import type { Core } from '../index.ts';
 import { createHandlers } from './handlers.ts';
 import { fieldsOf, issueInWords } from './input-words.ts';
 import { Session } from './session.ts';
-
-type Result = { ok: true; value: unknown } | { ok: false; error: ApiError };
 
 /** A birpc request, the only kind of message accepted from a client. */
 const request = z.object({
@@ -45,7 +44,7 @@ export function serveChannel(core: Core, channel: ClosableChannel): ServedChanne
     close: () => channel.close(),
   });
   const handlers = createHandlers(core, session);
-  const open = new Set<Promise<Result>>();
+  const open = new Set<Promise<unknown>>();
   const functions: ServerFunctions = {
     call: (name, input) => {
       const answered = answer(core, handlers, name, input).finally(() => open.delete(answered));
@@ -91,7 +90,12 @@ function readRequest(text: string): z.infer<typeof request> | null {
   }
 }
 
-async function answer(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<Result> {
+async function answer(
+  core: Core,
+  handlers: Handlers,
+  name: unknown,
+  input: unknown,
+): Promise<CallResult<ProcedureName>> {
   try {
     return { ok: true, value: await perform(core, handlers, name, input) };
   } catch (error) {
@@ -103,7 +107,12 @@ async function answer(core: Core, handlers: Handlers, name: unknown, input: unkn
   }
 }
 
-async function perform(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<unknown> {
+async function perform(
+  core: Core,
+  handlers: Handlers,
+  name: unknown,
+  input: unknown,
+): Promise<Output<ProcedureName>> {
   if (typeof name !== 'string' || !Object.hasOwn(procedures, name)) {
     const names = Object.keys(procedures).join(', ');
     throw new Failure(

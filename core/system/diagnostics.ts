@@ -49,19 +49,10 @@ export async function writeZip(path: string, texts: ReadonlyMap<string, string>)
   await pipeline(zip.outputStream, createWriteStream(path));
 }
 
-const stateOf = ({
-  id,
-  preset,
-  task,
-  status,
-  iteration,
-  iterations,
-  failure,
-  stalled,
-  phase,
-}: RunSummary) => ({
-  ...{ id, preset, task, status, iteration, iterations, failure, stalled, phase },
-});
+const stateOf = ({ id, preset, task, status, iteration, iterations, ...run }: RunSummary) => {
+  const { failure, stalled, phase } = run;
+  return { id, preset, task, status, iteration, iterations, failure, stalled, phase };
+};
 
 /** Returns a function that removes the user's name, home folder and the data folder's token from a text. */
 function cleaner(home: string): (text: string) => string {
