@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { readJsonFile } from '../core/run-directory/parse-line.ts';
 
 /** The action when the window closes during training. */
-export const closingChoice = z.enum(['keep', 'stop']);
-export type ClosingChoice = z.infer<typeof closingChoice>;
+const closingChoice = z.enum(['keep', 'stop']);
+type ClosingChoice = z.infer<typeof closingChoice>;
 
 /** Whether to show desktop notifications. */
 export const notificationChoice = z.enum(['on', 'off']);
-export type NotificationChoice = z.infer<typeof notificationChoice>;
+type NotificationChoice = z.infer<typeof notificationChoice>;
 
 const content = z.object({
   closing: closingChoice.nullable().catch(null),

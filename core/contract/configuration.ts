@@ -6,7 +6,7 @@ import { apiError, memoryPart, modelCard, runId, runSource } from './runs.ts';
 /** Default preset of the form: the first on the Start page. */
 export const usualPreset = 'starter-frozen-lake-starpo-s';
 
-export const settingValue = z.union([z.string(), z.number(), z.boolean()]);
+const settingValue = z.union([z.string(), z.number(), z.boolean()]);
 export type SettingValue = z.infer<typeof settingValue>;
 /** Maps run.json paths such as `rollout.groups` and `environments.0.config.size` to values. */
 export const settings = z
@@ -15,7 +15,7 @@ export const settings = z
 export type Settings = z.infer<typeof settings>;
 
 /** One setting as a form shows it. */
-export const formField = z.object({
+const formField = z.object({
   /** `environments[].config.size` applies to every environment. */
   path: z.string(),
   title: z.string(),
@@ -29,7 +29,7 @@ export const formField = z.object({
 });
 export type FormField = z.infer<typeof formField>;
 
-export const formSection = z.object({
+const formSection = z.object({
   id: z.string(),
   title: z.string(),
   note: z.string(),
@@ -56,7 +56,7 @@ export const configForm = z.object({
 export type ConfigForm = z.infer<typeof configForm>;
 
 /** Initial configuration of the form. */
-export const loadedConfig = z.object({
+const loadedConfig = z.object({
   config: z.record(z.string(), z.unknown()),
   /** Its origin, for display. */
   title: z.string(),
@@ -68,7 +68,7 @@ export const loadedConfig = z.object({
 export type LoadedConfig = z.infer<typeof loadedConfig>;
 
 /** `measured` from earlier runs on this machine, or `typical` figures shipped with the app. */
-export const timeEstimate = z.object({
+const timeEstimate = z.object({
   seconds: z.number(),
   basis: z.enum(['measured', 'typical']),
   /** Number of measured runs; 0 if typical. */
@@ -107,7 +107,7 @@ export const presetCard = z.object({
 });
 export type PresetCard = z.infer<typeof presetCard>;
 
-export const configProblem = apiError.extend({
+const configProblem = apiError.extend({
   /** The invalid setting; null if the problem concerns no single setting. */
   path: z.string().nullable(),
 });
@@ -127,7 +127,7 @@ export const configCheck = z.object({
 export type ConfigCheck = z.infer<typeof configCheck>;
 
 /** The first turn of a level, as the model sees it. */
-export const promptSample = z.object({
+const promptSample = z.object({
   seed: z.number().int(),
   /** The last part is the start of the response. */
   messages: z.array(z.object({ role: z.string(), content: z.string() })),

@@ -53,14 +53,14 @@ const measured = z.object({
 });
 
 /** One of the paper's four signals, in its order. All four on confirm the Echo Trap. */
-export const trapIndicator = measured.extend({
+const trapIndicator = measured.extend({
   name: z.enum(['reward_std', 'entropy', 'gradient', 'diversity']),
   state: z.enum(['on', 'off', 'unknown']),
 });
 export type TrapIndicator = z.infer<typeof trapIndicator>;
 
 /** One detector. */
-export const trapSignal = measured.extend({
+const trapSignal = measured.extend({
   /** Stable id: `reward_std_falls`, `template_share_rises`, ... */
   name: z.string(),
   /** Display title. */
@@ -82,7 +82,7 @@ export const trapSignal = measured.extend({
 export type TrapSignal = z.infer<typeof trapSignal>;
 
 /** Position of a run on the regime map. Both coordinates are relative, 0 to about 1. */
-export const regimePoint = z.object({
+const regimePoint = z.object({
   iteration: z.number().int(),
   /** Response entropy relative to the run's first iterations; may exceed 1. */
   entropy: z.number(),
@@ -91,7 +91,7 @@ export const regimePoint = z.object({
 });
 export type RegimePoint = z.infer<typeof regimePoint>;
 
-export const regimeMap = z.object({
+const regimeMap = z.object({
   regime: trapRegime,
   /** Newest position; null while a coordinate is unknown. */
   position: regimePoint.nullable(),
@@ -105,14 +105,14 @@ export const regimeMap = z.object({
 export type RegimeMap = z.infer<typeof regimeMap>;
 
 /** A changed key of run.json. */
-export const settingChange = z.object({
+const settingChange = z.object({
   path: z.string().describe('as in optimizer.learning_rate'),
   value: z.union([z.string(), z.number(), z.boolean()]),
 });
 export type SettingChange = z.infer<typeof settingChange>;
 
 /** Effect of applying an advice. */
-export const adviceAction = z.discriminatedUnion('kind', [
+const adviceAction = z.discriminatedUnion('kind', [
   /** Sent to the trainer with `runs.command`. */
   z.object({ kind: z.literal('command'), command: z.enum(['pause', 'checkpoint', 'stop']) }),
   /** Stops the run and forks it, with changes, from a checkpoint at or before `notAfter`. */

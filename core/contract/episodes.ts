@@ -54,7 +54,7 @@ export const frame = z.object({
 });
 export type Frame = z.infer<typeof frame>;
 
-export const replayTurn = z.object({
+const replayTurn = z.object({
   state: z.string(),
   response: z.string(),
   think: z.string().nullable(),

@@ -17,7 +17,7 @@ export type ExportFormat = z.infer<typeof exportFormat>;
 export const exportId = z.string().regex(/^[0-9a-f]{32}$/);
 
 /** Source of an export: a run or a sweep. `checkpoint` is for formats that contain weights; default: the newest. */
-export const exportSource = z.union([
+const exportSource = z.union([
   z.object({ runId, checkpoint: z.number().int().min(0).max(1_000_000).optional() }),
   z.object({ studyId }),
 ]);
@@ -32,7 +32,7 @@ export const madeExport = z.object({
 export type MadeExport = z.infer<typeof madeExport>;
 
 /** Live writing of metrics for TensorBoard. */
-export const tensorBoardState = z.object({
+const tensorBoardState = z.object({
   on: z.boolean(),
   /** Folder on the server's machine, with one folder per run. */
   folder: z.string(),

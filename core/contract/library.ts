@@ -14,7 +14,7 @@ export const refusal = z.object({ runId, error: apiError });
 export type Refusal = z.infer<typeof refusal>;
 
 /** Disk use of the data folder, in bytes. */
-export const diskUse = z.object({
+const diskUse = z.object({
   runs: z.array(z.object({ runId, rollouts: z.number(), checkpoints: z.number(), total: z.number() })),
   trash: z.number(),
   free: z.number(),
@@ -73,7 +73,7 @@ export const fileId = z.string().regex(/^[0-9a-f]{32}$/);
 const maxBundleBytes = 2 ** 40;
 
 /** A matching episode; matches in texts are between `\u0002` and `\u0003`. */
-export const foundEpisode = z.object({
+const foundEpisode = z.object({
   runId,
   run: z.string().describe("the run's name"),
   iteration: z.number().int(),

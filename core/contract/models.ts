@@ -8,7 +8,7 @@ export const repository = z
 const folder = z.string().min(1).max(4096);
 
 /** A model folder on this machine. */
-export const modelEntry = z.object({
+const modelEntry = z.object({
   name: z.string(),
   folder: z.string(),
   /** `starter`: shipped with the app; `downloaded`: in the data folder; `added` by the user; `cache`: in Hugging Face's cache. */
@@ -28,7 +28,7 @@ export const modelEntry = z.object({
 export type ModelEntry = z.infer<typeof modelEntry>;
 
 /** An incomplete download. */
-export const partialDownload = z.object({
+const partialDownload = z.object({
   repository,
   done: z.number(),
   total: z.number(),
@@ -38,7 +38,7 @@ export const partialDownload = z.object({
 export type PartialDownload = z.infer<typeof partialDownload>;
 
 /** Checkpoints of a run that have weights. */
-export const runCheckpoints = z.object({
+const runCheckpoints = z.object({
   runId,
   name: z.string(),
   /** Newest first. */
@@ -50,7 +50,7 @@ export const runCheckpoints = z.object({
 export type RunCheckpoints = z.infer<typeof runCheckpoints>;
 
 /** A model on the hub. */
-export const hubModel = z.object({
+const hubModel = z.object({
   repository,
   /** Commit to download. */
   revision: z.string(),
@@ -68,7 +68,7 @@ export const hubModel = z.object({
 });
 export type HubModel = z.infer<typeof hubModel>;
 
-export const hubSettings = z.object({
+const hubSettings = z.object({
   host: z.string(),
   /** Whether a token is set; the token itself is never sent. */
   hasToken: z.boolean(),

@@ -12,7 +12,7 @@ const level = z.number().int().min(1).max(1_000_000);
 const temperature = z.number().min(0).max(10);
 
 /** A finished turn of the agent. */
-export const playTurn = z.object({
+const playTurn = z.object({
   response: z.string(),
   think: z.string().nullable(),
   answer: z.string().nullable(),
@@ -25,7 +25,7 @@ export const playTurn = z.object({
 export type PlayTurn = z.infer<typeof playTurn>;
 
 /** One player's attempt at the level. */
-export const playSide = z.object({
+const playSide = z.object({
   /** `ready`: not started, or waiting for the next action. */
   state: z.enum(['ready', 'thinking', 'over']),
   /** The initial state, then one frame per action. */
@@ -38,7 +38,7 @@ export const playSide = z.object({
 export type PlaySide = z.infer<typeof playSide>;
 
 /** Results on a level. For the user, only the first attempt counts. */
-export const playResult = z.object({
+const playResult = z.object({
   level,
   agent: z.object({ success: z.boolean(), moves: z.number().int() }).nullable(),
   you: z.object({ success: z.boolean(), moves: z.number().int() }).nullable(),
@@ -85,7 +85,7 @@ export const game = z.object({
 export type Game = z.infer<typeof game>;
 
 /** Options for a game: checkpoints with weights, newest first, and the run's environments. */
-export const playChoices = z.object({
+const playChoices = z.object({
   checkpoints: z.array(z.number().int()),
   environments: z.array(z.object({ label: z.string(), type: z.string() })),
   /** Temperature of the run's evaluations. */

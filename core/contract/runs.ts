@@ -73,8 +73,8 @@ export const alertEvidence = z.object({
 });
 export type AlertEvidence = z.infer<typeof alertEvidence>;
 
-export const alertSeverity = z.enum(['notice', 'warning', 'critical']);
-export const alertState = z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']);
+const alertSeverity = z.enum(['notice', 'warning', 'critical']);
+const alertState = z.enum(['raised', 'acknowledged', 'snoozed', 'cleared']);
 /** A detector's finding and its state. */
 export const alert = z.object({
   id: z.string(),
@@ -106,7 +106,7 @@ export const studyId = z.string().regex(/^[a-z0-9-]{1,40}$/);
 export const studyName = z.string().min(1).max(80);
 
 /** The sweep of a run. */
-export const studyOfRun = z.object({
+const studyOfRun = z.object({
   id: studyId,
   name: studyName,
   point: z.string(),

@@ -5,14 +5,14 @@ import { openWord } from './open-words.ts';
 import { runId, runStatus, studyId, studyName } from './runs.ts';
 
 /** One setting of a sweep: a name and its changes to run.json. */
-export const studyPoint = z.object({ name: z.string().min(1).max(64), set: settings });
+const studyPoint = z.object({ name: z.string().min(1).max(64), set: settings });
 export type StudyPoint = z.infer<typeof studyPoint>;
 
 export const studyPoints = z.array(studyPoint).min(1).max(200);
 export const studySeeds = z.array(z.number().int().min(0).max(0xffffffff)).min(1).max(100);
 
 /** `created`: no run has started; `active`: a run is queued or running; `incomplete`: none is, and not all have completed. */
-export const studyState = z.enum(['created', 'active', 'incomplete', 'completed']);
+const studyState = z.enum(['created', 'active', 'incomplete', 'completed']);
 export type StudyState = z.infer<typeof studyState>;
 
 export const studySummary = z.object({
@@ -57,7 +57,7 @@ const outcome = <T extends z.ZodType>(value: T) => ({
 });
 
 /** A run with one setting and one seed. */
-export const studyCell = z.object({
+const studyCell = z.object({
   runId,
   seed: z.number().int(),
   /** `missing`: not created yet, or deleted. */
@@ -71,7 +71,7 @@ export const studyCell = z.object({
 export type StudyCell = z.infer<typeof studyCell>;
 
 /** Number of collapsed runs among a setting's labeled runs, with Wilson's 95 % interval of the share. */
-export const studyCollapse = z.object({
+const studyCollapse = z.object({
   n: z.number().int().min(1),
   collapsed: z.number().int(),
   low: z.number(),
@@ -84,7 +84,7 @@ export const studyCollapse = z.object({
 export type StudyCollapse = z.infer<typeof studyCollapse>;
 
 /** One setting with its runs, and estimates over completed runs (`before`: over all evaluated runs). */
-export const studyRow = z.object({
+const studyRow = z.object({
   ...studyPoint.shape,
   cells: z.array(studyCell),
   ...outcome(estimate),

@@ -3,7 +3,7 @@ import type { LabeledRun } from './labeled-runs.ts';
 
 /** Draws labeled runs with the alarms of several methods. */
 
-export interface ChartedRun {
+interface ChartedRun {
   run: Pick<LabeledRun, 'name' | 'collapsed' | 'kind' | 'points' | 'config'>;
   /** Last iteration. */
   last: number;

@@ -4,7 +4,7 @@ import { median } from './track.ts';
 /** Scores alarms on labeled runs, as defined in docs/collapse-rule.md. */
 
 /** An alarm is a hit up to this many iterations before the onset. Earlier alarms are false, later ones too late. */
-export const longestLead = 100;
+const longestLead = 100;
 /** Runs with an earlier onset collapsed in their first updates and cannot be predicted. They are counted separately. */
 export const earliestOnset = 10;
 
@@ -126,7 +126,7 @@ function leadOf(alarm: number, onset: number): number {
 }
 
 /** Counts false alarms: all alarms in runs that did not collapse; in collapsed runs, those too early to be hits. */
-export function falseAlarms({ run, alarms }: EvaluatedRun): number {
+function falseAlarms({ run, alarms }: EvaluatedRun): number {
   const { collapsed } = run;
   return collapsed === null
     ? alarms.length

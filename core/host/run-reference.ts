@@ -58,7 +58,7 @@ function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
 }
 
 /** Returns the last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
-export const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
+const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 
 /** Returns the id of a run; see {@link findRun}. */
 export const resolveRun = async (client: Client, text: string): Promise<string> =>

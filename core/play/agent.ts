@@ -3,7 +3,7 @@ import type { EpisodeProcess, TurnResult } from '../trainer/episode.ts';
 import type { PolicyThread } from './policy-thread.ts';
 import type { Sampling } from './sampler.ts';
 
-export interface AgentOptions {
+interface AgentOptions {
   level: number;
   maxTokens: number;
   sampling: Sampling;

@@ -16,7 +16,7 @@ import { Game, type GameParts, gameUnknown } from './game.ts';
 import { minLevels, readHumanSuccess } from './human-success.ts';
 import { PolicyThread } from './policy-thread.ts';
 
-export interface GamesParts {
+interface GamesParts {
   runs: Runs;
   trainer: Trainer;
   annotations: Annotations;
@@ -24,7 +24,7 @@ export interface GamesParts {
   log: (message: string) => void;
 }
 
-export interface GameRequest {
+interface GameRequest {
   runId: string;
   checkpoint: number;
   environment?: string | undefined;

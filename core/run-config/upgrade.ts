@@ -19,7 +19,7 @@ const upgrades = options.upgrades as unknown as readonly Upgrade[];
 /** The current version: that of the last upgrade. */
 export const configVersion = upgrades.at(-1)?.to ?? 1;
 
-export interface Upgraded {
+interface Upgraded {
   config: unknown;
   /** Differences in behavior since the file was written. */
   notes: string[];

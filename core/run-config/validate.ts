@@ -37,7 +37,7 @@ export function isNewer(value: unknown): value is { version: number } {
 }
 
 /** A problem in a configuration. */
-export interface Problem {
+interface Problem {
   /** Path of the key, such as `rollout.groups`; empty for the whole configuration. */
   path: string;
   /** The problem, as the predicate of a sentence whose subject is the key. */

@@ -31,7 +31,7 @@ export interface EndpointOptions {
 }
 
 /** The data folder of an endpoint, and its token. */
-export interface EndpointFolder {
+interface EndpointFolder {
   home: string;
   token: string;
 }

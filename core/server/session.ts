@@ -11,7 +11,7 @@ const beatTimeout = 30_000;
 
 type Topics = Input<'notices.subscribe'>;
 
-export interface SessionParts {
+interface SessionParts {
   /** Sends a notice and returns its length in bytes. */
   send(name: NoticeName, payload: unknown): number;
   /** Ends the connection. */

@@ -12,7 +12,7 @@ import { runFiles, runFolder } from '../run-directory/names.ts';
 const runsWithLog = 10;
 const logBytes = 64 << 10;
 
-export interface DiagnosticFacts {
+interface DiagnosticFacts {
   home: string;
   version: string;
   info: SystemInfo;

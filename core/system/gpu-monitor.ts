@@ -4,7 +4,7 @@ import { endChild } from '../base/end-child.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
 
 /** A GPU and its current load. */
-export interface Gpu {
+interface Gpu {
   card: Machine['gpus'][number];
   now: MachineSample['gpus'][number];
 }

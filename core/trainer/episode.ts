@@ -17,7 +17,7 @@ const turnAnswer = z.object({
 });
 const textAnswer = z.object({ text: z.string() });
 
-export type EpisodeStart = z.infer<typeof startAnswer>;
+type EpisodeStart = z.infer<typeof startAnswer>;
 export type TurnResult = z.infer<typeof turnAnswer>;
 
 /**

@@ -9,7 +9,7 @@ import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
-export type BundleFlags = BundleChoice & { home?: string };
+type BundleFlags = BundleChoice & { home?: string };
 
 /** Packs a run into a new file. This process writes the file, so that the server accepts no paths from clients. */
 export async function exportBundle(

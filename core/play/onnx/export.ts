@@ -16,7 +16,7 @@ const dataTypes: Record<StoredTensor['type'], DataType> = {
   BF16: 'bfloat16',
 };
 
-export interface ExportedModel {
+interface ExportedModel {
   config: ModelConfig;
   /** The model file. It references the weights in the folder's safetensors files by name and offset. */
   model: Uint8Array;

@@ -3,7 +3,7 @@ import { Graph } from './graph.ts';
 import type { GraphValue, OnnxGraph } from './message.ts';
 
 /** Adds a weight to the graph and returns the name of its fp32 value. */
-export type WeightOf = (graph: Graph, name: string, shape: readonly number[]) => string;
+type WeightOf = (graph: Graph, name: string, shape: readonly number[]) => string;
 
 /** Names of the graph's inputs and outputs: the usual ones of a decoder with a KV cache. */
 export const names = {
