@@ -1,12 +1,9 @@
-import { Menu } from '@base-ui/react/menu';
 import { useState } from 'react';
 import { IconButton } from '../components/basics.tsx';
-import { Icon } from '../components/icon.tsx';
-import menu from '../components/menu.module.css';
+import { MenuButton, MenuCheckbox, MenuItem, MenuSeparator, PopupMenu } from '../components/menu.tsx';
 import { useApp } from '../stores/app-store.ts';
 import type { ChartItem } from './chart.tsx';
 import styles from './chart-actions.module.css';
-import { Indicator } from './chart-toolbar.tsx';
 import { useChartsStore } from './charts-view.tsx';
 import { type ExportKind, exportChart } from './export-chart.ts';
 import type { ChartMark } from './marks.ts';
@@ -41,67 +38,37 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
   return (
     <div className={styles.actions}>
       {onExpand && <IconButton icon="expand" label={`Enlarge ${spec.title}`} onClick={onExpand} />}
-      <Menu.Root>
-        <Menu.Trigger className="icon-button" aria-label={`More for ${spec.title}`} title="More">
-          <Icon name="more" />
-        </Menu.Trigger>
-        <Menu.Portal>
-          <Menu.Positioner className={menu.positioner} sideOffset={4} align="end">
-            <Menu.Popup className={menu.popup}>
-              <Menu.CheckboxItem
-                className={menu.item}
-                checked={isLog}
-                onCheckedChange={() => toggleLog(spec.id)}
-              >
-                <Indicator />
-                Logarithmic scale
-              </Menu.CheckboxItem>
-              <Menu.CheckboxItem
-                className={menu.item}
-                checked={position >= 0}
-                closeOnClick
-                onCheckedChange={() => togglePin(spec.id)}
-              >
-                <Indicator />
-                Pin to top
-              </Menu.CheckboxItem>
-              <Menu.Item className={menu.item} onClick={() => setEditingTarget(true)}>
-                <span className={menu.indicator} />
-                {hasTarget ? 'Change target…' : 'Set target…'}
-              </Menu.Item>
-              {position >= 0 && pins.length > 1 && (
-                <>
-                  <Menu.Item
-                    className={menu.item}
-                    disabled={position === 0}
-                    closeOnClick={false}
-                    onClick={() => movePin(spec.id, -1)}
-                  >
-                    <span className={menu.indicator} />
-                    Move left
-                  </Menu.Item>
-                  <Menu.Item
-                    className={menu.item}
-                    disabled={position === pins.length - 1}
-                    closeOnClick={false}
-                    onClick={() => movePin(spec.id, 1)}
-                  >
-                    <span className={menu.indicator} />
-                    Move right
-                  </Menu.Item>
-                </>
-              )}
-              <Menu.Separator className={menu.separator} />
-              {exports.map(([kind, text]) => (
-                <Menu.Item key={kind} className={menu.item} onClick={() => save(kind)}>
-                  <span className={menu.indicator} />
-                  {text}
-                </Menu.Item>
-              ))}
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+      <PopupMenu trigger={<MenuButton label={`More for ${spec.title}`} />}>
+        <MenuCheckbox checked={isLog} onCheckedChange={() => toggleLog(spec.id)}>
+          Logarithmic scale
+        </MenuCheckbox>
+        <MenuCheckbox checked={position >= 0} closeOnClick onCheckedChange={() => togglePin(spec.id)}>
+          Pin to top
+        </MenuCheckbox>
+        <MenuItem onClick={() => setEditingTarget(true)}>
+          {hasTarget ? 'Change target…' : 'Set target…'}
+        </MenuItem>
+        {position >= 0 && pins.length > 1 && (
+          <>
+            <MenuItem disabled={position === 0} closeOnClick={false} onClick={() => movePin(spec.id, -1)}>
+              Move left
+            </MenuItem>
+            <MenuItem
+              disabled={position === pins.length - 1}
+              closeOnClick={false}
+              onClick={() => movePin(spec.id, 1)}
+            >
+              Move right
+            </MenuItem>
+          </>
+        )}
+        <MenuSeparator />
+        {exports.map(([kind, text]) => (
+          <MenuItem key={kind} onClick={() => save(kind)}>
+            {text}
+          </MenuItem>
+        ))}
+      </PopupMenu>
       {editingTarget && <TargetDialog spec={spec} close={() => setEditingTarget(false)} />}
     </div>
   );

@@ -3,6 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { Button } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import menu from '../components/menu.module.css';
+import { MenuButton, MenuCheckbox, MenuItem, MenuSeparator, PopupMenu } from '../components/menu.tsx';
 import { type AxisKind, axisKinds, axisLabels } from './axes.ts';
 import styles from './chart-toolbar.module.css';
 import { useCharts } from './charts-view.tsx';
@@ -97,56 +98,37 @@ const sizeLabels: Record<ChartSize, string> = { small: 'Small', medium: 'Medium'
 function Options() {
   const { ignoreOutliers, size, change } = useChartPreferences();
   return (
-    <Menu.Root>
-      <Menu.Trigger className="icon-button" aria-label="Chart options" title="Chart options">
-        <Icon name="options" />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className={menu.positioner} sideOffset={6} align="end">
-          <Menu.Popup className={menu.popup}>
-            <Menu.CheckboxItem
-              className={menu.item}
-              checked={ignoreOutliers}
-              onCheckedChange={(checked) => change({ ignoreOutliers: checked })}
-            >
-              <Indicator />
-              Ignore outliers
-              <span className={`${menu.note} faint small`}>scale without the outer 1 %</span>
-            </Menu.CheckboxItem>
-            <Menu.Separator className={menu.separator} />
-            <Menu.Group>
-              <Menu.GroupLabel className={`${menu.label} faint small`}>Chart size</Menu.GroupLabel>
-              <Menu.RadioGroup value={size} onValueChange={(value: ChartSize) => change({ size: value })}>
-                {Object.entries(sizeLabels).map(([value, word]) => (
-                  <Menu.RadioItem key={value} className={menu.item} value={value}>
-                    <span className={menu.indicator}>
-                      <Menu.RadioItemIndicator>
-                        <Icon name="check" size={14} />
-                      </Menu.RadioItemIndicator>
-                    </span>
-                    {word}
-                  </Menu.RadioItem>
-                ))}
-              </Menu.RadioGroup>
-            </Menu.Group>
-            <Menu.Separator className={menu.separator} />
-            <Menu.Item className={menu.item} onClick={() => change({ pins: [], log: [], open: {} })}>
-              <span className={menu.indicator} />
-              Reset pins, scales and sections
-            </Menu.Item>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
-  );
-}
-
-export function Indicator() {
-  return (
-    <span className={menu.indicator}>
-      <Menu.CheckboxItemIndicator>
-        <Icon name="check" size={14} />
-      </Menu.CheckboxItemIndicator>
-    </span>
+    <PopupMenu
+      trigger={<MenuButton icon="options" label="Chart options" title="Chart options" />}
+      sideOffset={6}
+    >
+      <MenuCheckbox
+        checked={ignoreOutliers}
+        onCheckedChange={(checked) => change({ ignoreOutliers: checked })}
+      >
+        Ignore outliers
+        <span className={`${menu.note} faint small`}>scale without the outer 1 %</span>
+      </MenuCheckbox>
+      <MenuSeparator />
+      <Menu.Group>
+        <Menu.GroupLabel className={`${menu.label} faint small`}>Chart size</Menu.GroupLabel>
+        <Menu.RadioGroup value={size} onValueChange={(value: ChartSize) => change({ size: value })}>
+          {Object.entries(sizeLabels).map(([value, word]) => (
+            <Menu.RadioItem key={value} className={menu.item} value={value}>
+              <span className={menu.indicator}>
+                <Menu.RadioItemIndicator>
+                  <Icon name="check" size={14} />
+                </Menu.RadioItemIndicator>
+              </span>
+              {word}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+      </Menu.Group>
+      <MenuSeparator />
+      <MenuItem onClick={() => change({ pins: [], log: [], open: {} })}>
+        Reset pins, scales and sections
+      </MenuItem>
+    </PopupMenu>
   );
 }

@@ -1,10 +1,9 @@
-import { Menu } from '@base-ui/react/menu';
 import { Fragment, type ReactNode } from 'react';
 import type { CommandId } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
-import { Icon, type IconName } from '../components/icon.tsx';
-import styles from '../components/menu.module.css';
+import type { IconName } from '../components/icon.tsx';
+import { MenuButton, MenuItem, MenuSeparator, PopupMenu } from '../components/menu.tsx';
 import { runActions } from './run-commands.ts';
 
 type Entry = { id: CommandId; icon: IconName; title: string };
@@ -55,51 +54,23 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
     .map((group) => group.filter(({ id }) => actions[id] && !without.includes(id)))
     .filter((group) => group.length > 0);
   return (
-    <Menu.Root>
-      <Menu.Trigger className="icon-button" aria-label={`More for ${run.name}`} title="More">
-        <Icon name="more" />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className={styles.positioner} sideOffset={4} align="end">
-          <Menu.Popup className={styles.popup}>
-            {groups.map((group, index) => (
-              <Fragment key={group[0]!.id}>
-                {index > 0 && <Menu.Separator className={styles.separator} />}
-                {index === groups.length - 1 && children}
-                {group.map(({ id, icon, title }) => (
-                  <Menu.Item
-                    key={id}
-                    className={styles.item}
-                    data-danger={id === 'run.delete' || undefined}
-                    onClick={actions[id]}
-                  >
-                    <Icon name={icon} size={14} />
-                    {title}
-                  </Menu.Item>
-                ))}
-              </Fragment>
-            ))}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
-  );
-}
-
-/** Shows an additional item of the run menu. */
-export function RunMenuItem({
-  icon,
-  onClick,
-  children,
-}: {
-  icon: IconName;
-  onClick: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <Menu.Item className={styles.item} onClick={onClick}>
-      <Icon name={icon} size={14} />
-      {children}
-    </Menu.Item>
+    <PopupMenu trigger={<MenuButton label={`More for ${run.name}`} />}>
+      {groups.map((group, index) => (
+        <Fragment key={group[0]!.id}>
+          {index > 0 && <MenuSeparator />}
+          {index === groups.length - 1 && children}
+          {group.map(({ id, icon, title }) => (
+            <MenuItem
+              key={id}
+              icon={icon}
+              data-danger={id === 'run.delete' || undefined}
+              onClick={actions[id]}
+            >
+              {title}
+            </MenuItem>
+          ))}
+        </Fragment>
+      ))}
+    </PopupMenu>
   );
 }

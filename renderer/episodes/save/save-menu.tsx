@@ -6,6 +6,7 @@ import { saveFile } from '../../api/files.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import menu from '../../components/menu.module.css';
+import { MenuItem, PopupMenu } from '../../components/menu.tsx';
 import { useReplayStore } from '../../player/replay-view.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { describeEpisode, episodePage } from './episode-page.ts';
@@ -83,25 +84,21 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
 
   return (
     <>
-      <Menu.Root>
-        <Menu.Trigger className="button">
-          <Icon name="down" size={14} />
-          Save
-        </Menu.Trigger>
-        <Menu.Portal>
-          <Menu.Positioner className={menu.positioner} sideOffset={4} align="end">
-            <Menu.Popup className={menu.popup}>
-              {choices.map(({ icon, title, note, choose }) => (
-                <Menu.Item key={title} className={menu.item} onClick={choose}>
-                  <Icon name={icon} size={14} />
-                  {title}
-                  <span className={`${menu.note} faint small`}>{note}</span>
-                </Menu.Item>
-              ))}
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+      <PopupMenu
+        trigger={
+          <Menu.Trigger className="button">
+            <Icon name="down" size={14} />
+            Save
+          </Menu.Trigger>
+        }
+      >
+        {choices.map(({ icon, title, note, choose }) => (
+          <MenuItem key={title} icon={icon} onClick={choose}>
+            {title}
+            <span className={`${menu.note} faint small`}>{note}</span>
+          </MenuItem>
+        ))}
+      </PopupMenu>
       <span className={`${styles.message} muted small`} role="status">
         {message}
       </span>

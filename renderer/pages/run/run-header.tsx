@@ -2,10 +2,11 @@ import type { RunSummary } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { RunMenu, RunMenuItem } from '../../commands/run-menu.tsx';
+import { RunMenu } from '../../commands/run-menu.tsx';
 import { Button, Progress, StatusBadge } from '../../components/basics.tsx';
 import { ago, dayAndClock, duration } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
+import { MenuItem } from '../../components/menu.tsx';
 import { describePhase, elapsedSeconds, machineText, shareDone } from '../../components/run-facts.ts';
 import { showSection } from '../../components/run-sections.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
@@ -43,9 +44,9 @@ export function RunHeader({ run }: { run: RunSummary }) {
           )}
           <PlayLink run={run} />
           <RunMenu run={run} without={headerActions}>
-            <RunMenuItem icon="fork" onClick={() => showSection(run.id, 'checkpoints')}>
+            <MenuItem icon="fork" onClick={() => showSection(run.id, 'checkpoints')}>
               Fork from a checkpoint…
-            </RunMenuItem>
+            </MenuItem>
           </RunMenu>
         </div>
       </div>
