@@ -30,7 +30,7 @@ export function KeysDialog({ close }: { close: () => void }) {
     ...pageShortcuts.map(([key, title]) => ({ keys: key.split(' '), title })),
   ];
   return (
-    <Dialog open onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
+    <Dialog onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
       <dl className={styles.keys}>
         {all.map(({ keys, title }) => (
           <div key={title}>

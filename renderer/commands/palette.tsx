@@ -73,7 +73,7 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
             <Autocomplete.Empty className={styles.empty}>No results.</Autocomplete.Empty>
             <Autocomplete.List className={styles.list}>
               {(group: Group) => (
-                <Autocomplete.Group key={group.value} items={group.items} className={styles.group}>
+                <Autocomplete.Group key={group.value} items={group.items}>
                   <Autocomplete.GroupLabel className={`${styles.label} faint small`}>
                     {group.value}
                   </Autocomplete.GroupLabel>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import styles from './dialog.module.css';
 
 interface DialogProps {
-  open: boolean;
+  open?: boolean;
   onClose: () => void;
   title: string;
   /** A sentence under the title. */
@@ -14,13 +14,13 @@ interface DialogProps {
 }
 
 /** Shows a modal dialog. Escape and a click outside close it. */
-export function Dialog({ open, onClose, title, description, children, actions }: DialogProps) {
+export function Dialog({ open = true, onClose, title, description, children, actions }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(shown) => !shown && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
         <Base.Popup className={styles.dialog}>
-          <Base.Title className={styles.title}>{title}</Base.Title>
+          <Base.Title>{title}</Base.Title>
           {description && (
             <Base.Description className={styles.description} render={<div />}>
               {description}

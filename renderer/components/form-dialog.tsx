@@ -31,7 +31,6 @@ export function FormDialog({
   const id = useId();
   return (
     <Dialog
-      open
       onClose={onClose}
       title={title}
       description={description}

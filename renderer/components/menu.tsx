@@ -23,7 +23,7 @@ export function PopupMenu({ trigger, sideOffset = 4, children }: PopupMenuProps)
   );
 }
 
-/** An icon button that opens a menu. */
+/** Shows an icon button that opens a menu. */
 export const MenuButton = ({
   icon = 'more',
   label,
@@ -38,7 +38,7 @@ export const MenuButton = ({
   </Menu.Trigger>
 );
 
-/** Without an icon, the text lines up with that of checkbox items. */
+/** Aligns the text with that of checkbox items if there is no icon. */
 export const MenuItem = ({
   icon,
   children,

@@ -41,7 +41,6 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
   };
   return (
     <Dialog
-      open
       onClose={cancel}
       title={`Export ${run.name}`}
       description="One file with the configuration, metrics, log, notes and evaluations, for backup or another machine."
@@ -123,7 +122,6 @@ export function ImportRun({ close }: { close: () => void }) {
   };
   return (
     <Dialog
-      open
       onClose={cancel}
       title="Import a run"
       description="A .zip exported by StarPO Studio. Importing doesn't start training."

@@ -42,7 +42,6 @@ export function DeleteRuns({ runs, close }: RunsProps) {
   }
   return (
     <Dialog
-      open
       onClose={close}
       title={single ? `Delete ${single.name}?` : `Delete ${count(deletable)}?`}
       description={`${
@@ -111,7 +110,6 @@ export function CleanRuns({ runs, close }: RunsProps) {
   };
   return (
     <Dialog
-      open
       onClose={cancel}
       title="Free disk space"
       description={`For ${runs.length === 1 ? runs[0]!.name : count(ended)}. This can’t be undone. Metrics, logs and notes are kept.`}
@@ -159,7 +157,6 @@ export function EmptyTrash({ close }: { close: () => void }) {
   };
   return (
     <Dialog
-      open
       onClose={close}
       title="Empty the trash?"
       description="Permanently deletes its runs and frees their disk space."

@@ -72,7 +72,6 @@ export function StopRun({ run, close }: RunProps) {
   };
   return (
     <Dialog
-      open
       onClose={close}
       title={`Stop ${run.name}?`}
       description={

@@ -41,7 +41,6 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
 
   return (
     <Dialog
-      open
       onClose={close}
       title="Train more"
       description={

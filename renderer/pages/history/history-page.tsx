@@ -27,7 +27,7 @@ export function HistoryPage({ tab }: { tab: HistoryTab }) {
           <h1>History</h1>
           <DiskLine sizes={sizes} />
         </div>
-        <div className={`${styles.actions} wrap`}>
+        <div className="wrap">
           <Button icon="upload" onClick={() => useDialogs.getState().openDialog({ kind: 'import' })}>
             Import a run…
           </Button>

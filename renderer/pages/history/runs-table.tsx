@@ -86,7 +86,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
   return (
     <div className={`panel ${styles.panel}`}>
       {/* biome-ignore lint/a11y/useSemanticElements: a table element can't skip the rows outside the view. */}
-      <div role="table" className={styles.table} aria-label="Runs" aria-rowcount={runs.length + 1}>
+      <div role="table" aria-label="Runs" aria-rowcount={runs.length + 1}>
         <TableRow className={`${styles.row} ${styles.head} muted small`} aria-rowindex={1}>
           <Cell heading name="choose">
             <input

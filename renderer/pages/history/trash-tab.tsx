@@ -42,7 +42,7 @@ export function TrashTab() {
           Empty the trash…
         </Button>
       </div>
-      <div className={`panel ${styles.trash}`}>
+      <div className="panel">
         <table className="table">
           <TableHead columns={['Run', 'Deleted', 'Kept for', numeric('Disk'), actions]} />
           <tbody>

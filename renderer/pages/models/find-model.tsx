@@ -50,7 +50,7 @@ export function FindModel({ repository }: { repository: string | null }) {
   return (
     <>
       <form
-        className={`${styles.find} row wrap`}
+        className="row wrap"
         onSubmit={(event) => {
           event.preventDefault();
           if (name.trim()) void find(name.trim());
@@ -70,7 +70,7 @@ export function FindModel({ repository }: { repository: string | null }) {
           {finding ? 'Finding…' : 'Find'}
         </button>
         {published.size > 0 && (
-          <div className={`${styles.published} row wrap`}>
+          <div className="row wrap">
             <span className="faint">or</span>
             {[...published].map(([repository, title]) => (
               <Button key={repository} kind="quiet" disabled={finding} onClick={() => choose(repository)}>

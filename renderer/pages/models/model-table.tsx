@@ -159,7 +159,7 @@ function AddFolder() {
   const [busy, perform] = useAction();
   return (
     <form
-      className={`${styles.find} row wrap`}
+      className="row wrap"
       onSubmit={(event) => {
         event.preventDefault();
         perform(async () => {

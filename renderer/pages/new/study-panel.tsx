@@ -116,7 +116,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
         fields={fields.filter(({ at, type }) => !(at in variation) && at !== 'seed' && type !== 'text')}
         onAdd={(field) => setVariation({ ...variation, [field.at]: [] })}
       />
-      <footer className={`${styles.foot} row wrap`}>
+      <footer className="row wrap">
         <p role="status">
           <strong>
             {points.length} {points.length === 1 ? 'combination' : 'combinations'} × {seeds?.length ?? 0}{' '}

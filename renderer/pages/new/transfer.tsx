@@ -65,7 +65,6 @@ function Export({ text, onClose }: { text: string; onClose: () => void }) {
   }
   return (
     <Dialog
-      open
       onClose={onClose}
       title="Export the configuration"
       description="The complete run.json with your changes. Import it here or pass it to starpo with --config."
@@ -112,7 +111,6 @@ function Import({ onClose, onImport }: { onClose: () => void; onImport: Transfer
   }
   return (
     <Dialog
-      open
       onClose={onClose}
       title="Import a configuration"
       description="Choose or paste a run.json from this or an earlier version."

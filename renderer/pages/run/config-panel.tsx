@@ -36,7 +36,7 @@ function FormattedConfig({ runId, config }: { runId: string; config: Config }) {
   return (
     <div className={styles.formatted}>
       <Differences config={config} />
-      <p className={`${styles.links} wrap`}>
+      <p className="wrap">
         <a className="button" href={formatRoute({ page: 'new', from })}>
           <Icon name="settings" size={14} /> Duplicate with changes
         </a>

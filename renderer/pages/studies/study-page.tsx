@@ -14,7 +14,6 @@ import { useQuery } from '../../stores/use-query.ts';
 import { stateLabels, useBaseTitle } from './labels.ts';
 import { StudyChart } from './study-chart.tsx';
 import { StudyExports } from './study-exports.tsx';
-import styles from './study-page.module.css';
 import { StudyTable } from './study-table.tsx';
 import { useStudy } from './use-studies.ts';
 
@@ -48,7 +47,7 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
             {runs.failed > 0 && `, ${runs.failed} failed`}. Based on {baseTitle}.
           </p>
         </div>
-        <div className={`${styles.actions} wrap`}>
+        <div className="wrap">
           <CompareRuns rows={table} />
           <Actions summary={summary} />
         </div>
@@ -100,7 +99,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
     if (location.hash === formatRoute({ page: 'study', studyId: id })) navigate({ page: 'studies' }, true);
   }
   return (
-    <div className={`${styles.actions} wrap`}>
+    <div className="wrap">
       {state === 'active' ? (
         <Button
           icon="stop"
