@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
-// Has whatever the tests start compiled once.
+// Compiles the programs that tests start once.
 import './scripts/lib/process.mjs';
 
-/** Beside other work, what is waited for may take long; what comes is seen soon. */
+/** A long timeout for busy machines, and a short interval to react quickly. */
 const patient = { poll: { timeout: 30_000, interval: 20 } };
 
 export default defineConfig({

@@ -2,10 +2,10 @@ import { expect, test, vi } from 'vitest';
 import { OutsideLinks, outside } from './outside.ts';
 
 test.each([
-  ['https://huggingface.co/Qwen', 'at once'],
-  ['https://www.apache.org/licenses/LICENSE-2.0', 'asked'],
-  ['https://huggingface.co.example.org/', 'asked'],
-  ['https://huggingface.co:8443/', 'asked'],
+  ['https://huggingface.co/Qwen', 'open'],
+  ['https://www.apache.org/licenses/LICENSE-2.0', 'confirm'],
+  ['https://huggingface.co.example.org/', 'confirm'],
+  ['https://huggingface.co:8443/', 'confirm'],
   ['https://huggingface.co@example.org/', 'never'],
   ['https://huggingface.co:secret@huggingface.co/', 'never'],
   [`https://example.org/${'x'.repeat(3000)}`, 'never'],
@@ -17,7 +17,7 @@ test.each([
 
 const parts = (response: number) => ({ ask: vi.fn(async () => ({ response })), open: vi.fn() });
 
-test('known hosts open at once, forbidden addresses neither ask nor open', async () => {
+test('known hosts open immediately; forbidden addresses neither ask nor open', async () => {
   const desk = parts(0);
   const links = new OutsideLinks(desk);
   await links.open('https://arxiv.org/abs/2504.20073');

@@ -10,13 +10,13 @@ interface Host {
   open(address: string): void;
 }
 
-/** Returns how the browser may open an address: at once, after confirmation, or never. */
-export function outside(address: string): 'at once' | 'asked' | 'never' {
+/** Returns how the browser may open an address: immediately, after confirmation, or never. */
+export function outside(address: string): 'open' | 'confirm' | 'never' {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.href.length > longest) return 'never';
   // User info before an @ can imitate a host.
   if (url.username !== '' || url.password !== '') return 'never';
-  return knownHosts.has(url.host) ? 'at once' : 'asked';
+  return knownHosts.has(url.host) ? 'open' : 'confirm';
 }
 
 /** Opens links in the system browser. Unknown hosts, such as license pages and mirrors, need confirmation. */
@@ -33,7 +33,7 @@ export class OutsideLinks {
     if (way === 'never') return;
     // Normalized, so look-alike letters appear as punycode.
     const { href } = new URL(address);
-    if (way === 'at once' || (await this.confirmed(href))) this.host.open(href);
+    if (way === 'open' || (await this.confirmed(href))) this.host.open(href);
   }
 
   /** Asks for confirmation, one dialog at a time. */

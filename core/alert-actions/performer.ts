@@ -78,7 +78,7 @@ export class ActionPerformer {
   }
 
   /**
-   * Plans a pause in place of an automatic roll-back that failed, because the run would collapse if it trained on. Returns null if the run
+   * Plans a pause instead of an automatic roll-back that failed, because further training would collapse the run. Returns null if the run
    * doesn't train or was already requested to stop.
    */
   pauseInstead(

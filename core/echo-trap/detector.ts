@@ -59,7 +59,7 @@ interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
   weight?: number;
   /** Not in the paper: it only contributes to the risk score. */
   later?: true;
-  /** Its strength is 1 while it is on and 0 otherwise, whatever its value. */
+  /** Its strength is 1 while it is on and 0 otherwise, for any value. */
   allOrNothing?: true;
   thresholds: T;
   /** Consecutive iterations to turn on or off, if they differ from the default. */

@@ -7,7 +7,7 @@ import { minimumObserved, observedRisk, watchRisk } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** The state machine of the monitor. It rises to a worse state at once, because signals already waited, and moves down or sideways only after some calm iterations. */
+/** The state machine of the monitor. It moves to a worse state immediately, because signals have waited already, and to another state only after some calm iterations. */
 
 export interface Standing {
   state: TrapState;

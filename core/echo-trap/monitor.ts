@@ -89,7 +89,7 @@ export class Monitor {
 
   /**
    * Returns the baseline for a fork at an iteration: the series up to it, including those of its parents. Empty if there was evidence of collapse: such a
-   * fork has to recover, and compared with the earlier peak it would raise an alarm at once.
+   * fork has to recover, and compared with the earlier peak it would raise an alarm immediately.
    */
   forkBaseline(iteration: number): TrackPoint[] {
     const last = this.own.findLast((each) => each.played && each.iteration <= iteration);

@@ -119,7 +119,7 @@ export class Exports {
     this.timers.set(exportId, timer);
   }
 
-  /** Checks the request at once; errors while reading files fail the task. */
+  /** Checks the request immediately; errors while reading files fail the task. */
   private writerOf({ of, format, packed = false }: ExportRequest) {
     const { runs, studies, home, resources } = this.parts;
     if ('studyId' in of) {

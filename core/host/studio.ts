@@ -70,7 +70,7 @@ export class Studio {
     }
   }
 
-  /** Serves the API to a client until either side closes, wherever the host is. */
+  /** Serves the API to a client until either side closes, through the host if another process is the host. */
   serve(channel: ClosableChannel): void {
     joinChannels(channel, this.open(), (error) => this.logError(error));
   }

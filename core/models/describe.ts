@@ -75,7 +75,7 @@ function trainingBytes({ name, source }: ModelFolder, config: ModelConfig): numb
   return preset ? totalBytes(deviceMemoryParts(preset.config, config)) : null;
 }
 
-/** Returns the license from the front matter of the model card, or else that of the published model. */
+/** Returns the license from the front matter of the model card, otherwise of the published model. */
 async function licenseOf({ name, folder, source }: ModelFolder): Promise<string | null> {
   if (source === 'starter') return 'MIT, like the app';
   const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '');

@@ -37,7 +37,7 @@ export class HubSettingsStore {
     );
   }
 
-  /** The user's token, or else HF_TOKEN. */
+  /** Returns the user's token, otherwise HF_TOKEN. */
   get token(): string | null {
     return this.secrets.read() ?? (this.environment.HF_TOKEN || null);
   }

@@ -14,7 +14,7 @@ interface AgentOptions {
   onTurn: (turn: PlayTurn, result: TurnResult) => void;
 }
 
-/** Plays an episode: the policy samples tokens, and the trainer does the rest. Throws the signal's reason. */
+/** Plays an episode: the policy samples tokens, and the trainer runs the environment. Throws the signal's reason. */
 export async function playEpisode(
   policy: PolicyThread,
   episode: EpisodeProcess,

@@ -83,7 +83,7 @@ export function originOf(home: string, source: RunSource): Origin {
   if ('config' in source) {
     const config = validateConfig(source.config);
     const preset = presets.find(({ id }) => id === config.preset);
-    // An exported configuration of a preset uses the preset's model, wherever it is on this machine.
+    // An exported configuration of a preset uses the preset's model, in any folder on this machine.
     return { config, preset: preset?.config.start.model === config.start.model ? preset : null };
   }
   const config = readConfig(home, source.run);

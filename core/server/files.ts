@@ -27,7 +27,7 @@ type Refuse = (status: number, reason: string) => void;
 
 /**
  * Serves files to clients with this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` sends a file of a run directory,
- * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/bundles/FILE` receives a bundle. Files are streamed, whatever their size.
+ * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/bundles/FILE` receives a bundle. Files are streamed.
  */
 export async function passFile(
   request: IncomingMessage,

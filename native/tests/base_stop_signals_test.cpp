@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(StopSignals, "a signal on any thread requests a stop, until ha
   }
 }
 
-TEST_CASE_FIXTURE(StopSignals, "a second signal ends the process at once or is ignored") {
+TEST_CASE_FIXTURE(StopSignals, "a second signal ends the process immediately or is ignored") {
   CHECK(status_after_two(SecondSignal::exits_process) == 128 + SIGINT);
   CHECK(status_after_two(SecondSignal::ignored) == 0);
 }

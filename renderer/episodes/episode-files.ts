@@ -26,7 +26,7 @@ export const sameFile = (a: FileName | null, b: FileName | null): boolean =>
 
 /**
  * Returns all files that can be replayed, newest first. On-demand evaluations with the run's own settings
- * join its set. If a set has several files of a checkpoint, the run's own or else the newest is kept.
+ * join its set. If a set has several files of a checkpoint, the run's own, otherwise the newest, is kept.
  */
 export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[]): EpisodeFile[] {
   const own = rollouts.map(({ iteration, split }): EpisodeFile => {

@@ -92,7 +92,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       { status: 'fulfilled', value: { note: 'mine' } },
       { status: 'rejected', reason: { code: 'note_changed' } },
     ]);
-    // An edit without changes succeeds, whatever the previous note was.
+    // An edit without changes succeeds, for any previous note.
     await expect(write('mine')).resolves.toMatchObject({ note: 'mine' });
     await expect(core.annotations.annotate({ runId: 'one', note: 'last' })).resolves.toMatchObject({
       note: 'last',
@@ -253,7 +253,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await client.call('runs.annotate', change)).toMatchObject({ note: 'short', tags: [] });
   });
 
-  test('texts above the file limit are reported as damage, whatever their field', async () => {
+  test('texts above the file limit are reported as damage in every field', async () => {
     const most = 'x'.repeat(65_536);
     const more = `${most}x`;
     const line = (type: string, rest: object) =>
@@ -377,7 +377,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     await theirs.annotations.annotate({ runId, addTags: ['far'] });
     await theirs.runs.start(runId);
     await untilRun(theirs, runId, ({ iteration }) => iteration === 2);
-    // The run was copied during training, so here it is interrupted, whatever its lock and process id say.
+    // The run was copied during training, so the copy is interrupted, regardless of its lock and process id.
     const folder = join(world.home, 'runs', '.copying');
     cpSync(theirs.runs.folder(runId), folder, {
       recursive: true,

@@ -203,7 +203,9 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     await expect(call).rejects.toMatchObject({
       code,
       message: expect.stringMatching(/./),
-      hint: expect.stringMatching(code === 'input_invalid' ? /^The input (is an empty object|has the fields [\w, ]+)\.$/ : /./),
+      hint: expect.stringMatching(
+        code === 'input_invalid' ? /^The input (is an empty object|has the fields [\w, ]+)\.$/ : /./,
+      ),
     });
     expect(await client.call('runs.list', {})).toEqual(before);
   });

@@ -89,7 +89,7 @@ describe('the run library', { timeout: 120_000 }, () => {
     });
   });
 
-  test('moves runs to the trash, restores them and deletes them for good', async () => {
+  test('moves runs to the trash, restores them and deletes them permanently', async () => {
     const removed = collectNotices(core, 'removed');
     await core.annotations.annotate({ runId: 'one', name: 'Mine', addTags: ['kept'] });
     const { deleted, refused } = await core.trash.delete(['one', 'none', 'two']);

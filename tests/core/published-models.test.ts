@@ -46,7 +46,7 @@ describe('a published model', () => {
     ]);
   });
 
-  test('is found in the data folder, or else as the newest snapshot in the cache', async () => {
+  test('is found in the data folder, otherwise as the newest snapshot in the cache', async () => {
     const environment = { HF_HOME: join(home, 'hugging-face') };
     const missing = await failureOf(() => findPublishedModel(home, small, environment));
     expect(missing.code).toBe('model_missing');

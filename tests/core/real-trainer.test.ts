@@ -114,7 +114,7 @@ describeWithTrainer('a real run', {}, () => {
   test('that collapses is rolled back to a fork of its last healthy checkpoint', {
     timeout: 300_000,
   }, async () => {
-    // A learning rate that always collapses, and thresholds that react at once.
+    // A learning rate that always collapses, and thresholds that react immediately.
     const { thresholds } = shippedCalibration;
     const about: TrapCalibration = { source: 'fitted', models: ['this test'], runs: 1, note: 'hasty' };
     const weights = { ...thresholds.weights, reward_std_falls: 1, format_falls: 1 };

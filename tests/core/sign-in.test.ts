@@ -101,7 +101,7 @@ describe('signing in', { timeout: 60_000 }, () => {
     });
   });
 
-  test('a client with an invalid proof receives nothing but the proof of core', async () => {
+  test('a client with an invalid proof receives only the proof of core', async () => {
     const { origin } = await (await serve()).endpoint();
     const protocols = ['starpo', randomHex(), randomHex()];
     for (const proof of ['{"proof":"00"}', 'garbage', 'null', 'x'.repeat(2000)]) {

@@ -86,7 +86,7 @@ test('a note changed in another window is shown, and both versions can be kept',
   expect((await served.call('runs.get', { runId })).summary.marks.note).toBe('what one saw\nwhat two saw');
 });
 
-test('a run that two pages start at once starts once', async () => {
+test('a run that two pages start simultaneously starts once', async () => {
   const runId = await served.make('once', 'starter-bandit', { iterations: 4 });
   await Promise.all(pages.map((page) => go(page, `/run/${runId}`)));
   const starts = pages.map((page) =>

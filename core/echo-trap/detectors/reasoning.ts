@@ -18,7 +18,7 @@ import { entropyRise } from './policy.ts';
 export const templateShareRises = detector({
   name: 'template_share_rises',
   title: 'Template reasoning spreads',
-  meaning: 'Nearly all episodes start with the same reasoning, whatever the level.',
+  meaning: 'Nearly all episodes start with the same reasoning on every level.',
   regime: 'template',
   family: 'reasoning',
   weight: 0,

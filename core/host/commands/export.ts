@@ -87,7 +87,7 @@ async function copyFiles({ folder, files }: MadeExport, out: string, signal: Abo
   return paths;
 }
 
-/** Writes a run's metrics as TensorBoard events until the run ends, wherever the host is. */
+/** Writes a run's metrics as TensorBoard events until the run ends, through the host if another process is the host. */
 async function exportLive(named: string, { as, out, home }: Options): Promise<void> {
   if (as !== 'tensorboard' || out === undefined)
     throw usage('--live supports only TensorBoard events.', 'Use --as tensorboard --live --out FOLDER.');

@@ -40,7 +40,7 @@ export async function moveInQueue(named: string, position: number, { home }: Com
 }
 
 /**
- * Trains queued runs one at a time until the queue is empty, wherever the host is. A signal ends the command but not the
+ * Trains queued runs one at a time until the queue is empty, through the host if another process is the host. A signal ends the command but not the
  * current trainer.
  */
 export async function runQueue({ home }: CommandOptions): Promise<void> {

@@ -17,7 +17,7 @@ type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
 const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
 
 /**
- * Creates a run, starts its trainer and prints its events until it ends, wherever the host is; after a roll-back, follows the fork.
+ * Creates a run, starts its trainer and prints its events until it ends, through the host if another process is the host; after a roll-back, follows the fork.
  * Serves the app to a browser too. The first Ctrl-C stops the trainer; the second detaches from it. With `queue`, only queues the run.
  */
 export async function train({ queue, ...options }: TrainOptions): Promise<void> {

@@ -24,7 +24,7 @@ int validate_command(const std::filesystem::path& run_json, bool json);
 // Prints one JSON object about a run with this configuration (docs/formats/preview.md): the first prompts of `levels`
 // training levels per environment, and a CPU's memory plan. `run_json` "-" reads standard input. Needs
 // the model folder's config.json and tokenizer, but no weights. Throws the errors of parse_run_config and of the
-// tokenizer and model configuration loaders. An environment's error is printed in place of its samples.
+// tokenizer and model configuration loaders. An environment's error is printed instead of its samples.
 int preview_command(const std::filesystem::path& run_json, int levels);
 
 int schema_command();

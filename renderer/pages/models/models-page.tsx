@@ -7,7 +7,7 @@ import styles from './models-page.module.css';
 import { RunCheckpointTable } from './run-checkpoints.tsx';
 import { useModels } from './use-models.ts';
 
-/** Shows local models, models on the hub, and checkpoints. `repository` is a hub model to find at once. */
+/** Shows local models, models on the hub, and checkpoints. `repository` is a hub model to find immediately. */
 export function ModelsPage({ repository }: { repository: string | null }) {
   const { list, tasks } = useModels();
   useTitle('Models');

@@ -20,7 +20,7 @@ const config = {
 const pulled = (change: Partial<Frame>) =>
   replayOf('bandit', [still(), acted({ done: true, ...change })], { arms: ['Dragon', 'Phoenix'], config });
 
-test('success is choosing the better arm, whatever it pays', () => {
+test('success is choosing the better arm, regardless of its payout', () => {
   const other = pulled({ action: 'Phoenix', reward: 0.1 });
   expect(outcomeAt(other, 1)).toMatchObject({ tone: 'idle', note: 'not the better arm; it paid out' });
   const better = pulled({ action: 'Dragon', reward: 0, success: true });

@@ -61,7 +61,7 @@ export function lookUp(download: boolean) {
 /** Both sides play the first levels; `levels` is the number. */
 export function playLevels(levels: number) {
   return async (page: Page) => {
-    // Reduced motion: boards show the final position at once.
+    // Reduced motion: boards show the final position immediately.
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.getByRole('button', { name: 'Not now' }).click();
     for (let level = 1; level <= levels; level += 1) {

@@ -31,7 +31,7 @@ ReasoningLikelihoods reasoning_likelihoods(NetworkPass& pass, std::span<const Ep
                                            const std::function<void()>& progress);
 
 // Adds diagnostics/mutual_information and the rest of its family: how much reasoning Z depends on the prompt X
-// (RAGEN-2, with likelihoods in place of a classifier). With l(z | x) the log-likelihoods, N prompts and own prompt
+// (RAGEN-2, with likelihoods instead of a classifier). With l(z | x) the log-likelihoods, N prompts and own prompt
 // x_z:
 //   H(Z | X) = -mean l(z | x_z)
 //   H(Z) = -mean log (1/N sum_x exp l(z | x))

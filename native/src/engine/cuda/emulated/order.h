@@ -9,7 +9,7 @@ namespace starpo::cuda::emulated {
 //   0: ascending threads                1: descending threads
 //   2: ascending, a warp at a time      3: descending, a warp at a time
 //   4 and up: random with this seed, by thread if even, by warp if odd
-// Even orders below 4 complete cp.async only at a wait, odd ones at once. Random orders do either.
+// Even orders below 4 complete cp.async only at a wait, odd orders immediately. Random orders do either.
 void set_order(unsigned seed);
 
 // An error in a kernel that the emulation detected. The message contains kernel, block and threads.

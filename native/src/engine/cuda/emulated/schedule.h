@@ -17,7 +17,7 @@ class Schedule {
   bool whole_warps() const { return whole_warps_; }
   // Returns the position from which to search for the next thread: `after`, or a random one.
   int start(int after, int count);
-  // Returns whether the next asynchronous copy completes at once.
+  // Returns whether the next asynchronous copy completes immediately.
   bool copies_at_once();
 
  private:
