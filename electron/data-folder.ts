@@ -69,7 +69,7 @@ interface Choosing {
   restart(): void;
 }
 
-/** Lets the user choose the data folder for later starts. The page sends only the kind of request, never a path. Nothing is moved. */
+/** Lets the user choose the data folder for subsequent launches. The page sends only the kind of request, never a path. Existing files are not moved. */
 export function chooseDataFolder(
   ipc: IpcMain,
   dialog: Dialog,

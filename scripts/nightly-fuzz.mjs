@@ -1,7 +1,7 @@
 // Fuzzes all parsers of untrusted input with libFuzzer under AddressSanitizer and UBSan. `npm test` only replays native/fuzz/corpora.
 // Usage: npm run nightly:fuzz -- [--runs 1000000] [--target NAME ...] [--seed N] [--keep] [--out FILE]
-//   --seed: libFuzzer's seed, which repeats a run of the same checkout. Default: the time.
-//   --keep: replaces each corpus with the at most 40 inputs with the largest total coverage.
+//   --seed: libFuzzer seed; reproduces a run on the same checkout. Default: the current time.
+//   --keep: replaces each corpus with up to 40 inputs that maximize total coverage.
 //   --out: file for the results; entries of other targets are kept.
 import {
   cpSync,

@@ -22,7 +22,7 @@ export type TrapState = z.infer<typeof trapState>;
 export const trapLevel = z.enum(['watch', 'warning', 'collapsing', 'collapsed']);
 export type TrapLevel = z.infer<typeof trapLevel>;
 
-/** Failure mode. The first four are RAGEN-2's, by entropy and mutual information of reasoning and level; `chaos`: entropy rises and responses become malformed. */
+/** Failure mode. The first four are from RAGEN-2, classified by entropy and by mutual information between reasoning and level; `chaos`: entropy rises and responses become malformed. */
 export const trapRegime = z.enum([
   'healthy',
   'template',

@@ -72,7 +72,7 @@ function stepsIn({ config }: LabeledRun): number[] {
   return learningRate ? [epochs * learningRate] : [];
 }
 
-/** Iterations before the onset: up to `near` is a positive example, beyond `far` a negative one. */
+/** Distance to the onset of collapse, in iterations. Up to `near`: positive example. Beyond `far`: negative. In between: not used. */
 const near = 50;
 const far = 60;
 /** Iterations until a run has a baseline. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const parametersSchema = z.strictObject({
   /** Iterations of the moving average. */
   window: z.number().int().min(1).max(50),
-  /** Number of first values whose median is the baseline. */
+  /** Number of initial values. Their median is the baseline. */
   baseline: z.number().int().min(3).max(100),
   /** Consecutive iterations until a signal turns on, and off. */
   on_after: z.number().int().min(1).max(100),

@@ -103,7 +103,8 @@ const averages: Record<string, string> = {
   trajectory: 'averaged over the tokens of an episode and then over episodes',
   token: 'averaged over all tokens',
   trajectory_sum: 'summed over the tokens of an episode and averaged over episodes',
-  fixed_length: 'summed over the tokens of an episode and divided by the longest possible length',
+  fixed_length:
+    'summed over the tokens of an episode, divided by the maximum possible length and averaged over episodes',
 };
 
 function lossText({ policy_loss: loss }: RunConfig): string {

@@ -113,7 +113,7 @@ function openFailure(home: string, error: unknown): Failure {
     return new Failure(
       'data_folder_in_use',
       `The data folder ${home} is in use by another StarPO Studio.`,
-      'Wait until it ends, or choose another data folder with --home or STARPO_HOME.',
+      'Quit it, or choose another data folder with --home or STARPO_HOME.',
     );
   }
   return new Failure(

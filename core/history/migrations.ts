@@ -39,7 +39,7 @@ const outdatedHistory = () =>
 export function newerHistory(): Failure {
   return new Failure(
     'history_version_unsupported',
-    'The run history was written by a newer StarPO Studio, so this version only shows it.',
+    'The run history was written by a newer version of StarPO Studio, so it is read-only in this version.',
     'Update StarPO Studio, or choose another data folder with --home.',
   );
 }

@@ -233,6 +233,6 @@ function closedFailure(): Failure {
   return new Failure(
     'studio_closed',
     'StarPO Studio is shutting down.',
-    'Start it again. Training continues.',
+    'Restart StarPO Studio. Active training runs are not affected.',
   );
 }

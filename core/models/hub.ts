@@ -185,7 +185,7 @@ async function checked(response: Response, host: string): Promise<Response> {
     throw new Failure(
       'hub_unauthorized',
       `${host} requires permission for this download.`,
-      "Accept the model's terms on its page and set your token in the settings of this page. Unknown names cause the same error.",
+      "Accept the terms on the model's page on the hub, then set your access token in the settings on this page. A model that does not exist causes the same error.",
     );
   if (status === 404)
     throw new Failure('hub_not_found', `Not found on ${host}.`, 'Check the name: OWNER/NAME.');

@@ -29,7 +29,7 @@ interface QueueParts {
   log: (message: string) => void;
 }
 
-/** Queued runs. After `work`, they are started one at a time per device. */
+/** The run queue. Once `work()` has been called, it starts queued runs, one at a time per device. */
 export class Queue {
   private readonly parts: QueueParts;
   private readonly passes = new Coalescer(() => this.startReadyRuns());

@@ -166,8 +166,8 @@ async function listenFailure(error: NodeJS.ErrnoException, port: number, token: 
     const holder = ours
       ? `StarPO Studio is already running at ${pageOf(originOf(port), ours.code)}`
       : (await isStudio(originOf(port)))
-        ? 'StarPO Studio already serves another data folder here'
-        : 'Another program uses it';
+        ? 'StarPO Studio is already serving a different data folder on this port'
+        : 'Another program is using it';
     return new Failure(
       'port_busy',
       `Port ${port} is in use.`,

@@ -131,9 +131,7 @@ async function perform(
     throw new Failure(
       'input_invalid',
       `${name}: ${path} ${issueInWords(issue)}`,
-      fields.length === 0
-        ? 'The input is an empty object.'
-        : `The input has the fields ${fields.join(', ')}.`,
+      fields.length === 0 ? 'Expected an empty object.' : `Expected fields: ${fields.join(', ')}.`,
     );
   }
   const runId = 'runId' in parsed.data ? parsed.data.runId : undefined;

@@ -79,7 +79,9 @@ TEST_CASE("whitening is per environment, so that larger rewards do not dominate"
   CHECK(mixed == std::vector<std::vector<double>>{large[0], small[0], large[1], small[1]});
 }
 
-TEST_CASE("the value loss uses the larger error and has no gradient where that is the clipped error") {
+TEST_CASE(
+    "the value loss takes the larger of the clipped and unclipped errors; the gradient is zero where the clipped error "
+    "is larger") {
   SUBCASE("within the clip, the loss is half the squared error") {
     const auto outcome = value_outcome(1.3f, 1, 2, 0.5);
     CHECK(outcome.loss == doctest::Approx(0.25 * 0.7 * 0.7));

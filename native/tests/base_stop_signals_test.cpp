@@ -40,8 +40,8 @@ TEST_CASE_FIXTURE(StopSignals, "a signal on any thread requests a stop, until ha
   for (const int signal : {SIGTERM, SIGINT}) {
     install_stop_handlers(SecondSignal::exits_process);
     CHECK_FALSE(stop_signal_received());
-    // Only the signal synchronizes the two threads. A flag that is not safe for threads would be a data race, which
-    // nightly:sanitize -- --thread finds.
+    // Only the signal synchronizes the two threads. If the flag were not thread-safe,
+    // `nightly:sanitize -- --thread` would report a data race.
     std::thread other([signal] { std::raise(signal); });
     while (!stop_signal_received()) std::this_thread::yield();
     other.join();

@@ -1,5 +1,5 @@
-// Runs the attention kernels in the emulation, in thread orders in which a missing barrier or a copy that is read too
-// early changes results.
+// Runs the attention kernels in the emulator, with thread schedules that expose missing barriers and copies read too
+// early.
 #include <doctest/doctest.h>
 
 #include <cmath>

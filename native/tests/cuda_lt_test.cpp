@@ -83,7 +83,7 @@ TEST_CASE("cuBLASLt: large products use it, others the trainer's own kernels") {
   GemmProblem<float, float> precise(f.stream, GemmLayout::nt, kTokens, kWide, kNarrow);
   matmul.gemm_nt(f.stream, precise.gemm());
   CHECK(normalized_mean_square_error(precise.result(f.stream), precise.reference(false, false)) < kFp32Tolerance);
-  // No product of the engine has a bias, so the library doesn't need to support one.
+  // The engine never runs a GEMM with a bias, so the library need not support one.
   CHECK(forward_error<Bf16>(f, matmul, true) < kBf16Tolerance);
   CHECK(matmul.counts().library == 8);
   CHECK(matmul.counts().own == 3);

@@ -153,7 +153,7 @@ TEST_CASE("every event has its fields and consecutive seq") {
   }
 }
 
-TEST_CASE("the first process resumes from nothing") {
+TEST_CASE("resume is null for the first process") {
   TemporaryFolder run;
   Journal(run.path()).started(start());
   CHECK(events_of(run).at(0).at("resume").is_null());

@@ -347,7 +347,8 @@ TEST_CASE("stop ids are a number, a list, or those of config.json") {
   CHECK(error_code_of([&] { read_stop_ids(folder.path()); }) == "model_config_invalid");
 }
 
-TEST_CASE("the other files of a model folder are copied unchanged, except that config.json names float32") {
+TEST_CASE(
+    "the other files of a model folder are copied unchanged, except that the dtype in config.json becomes float32") {
   const TemporaryFolder folder;
   write_text(folder.path() / "config.json", published_config.dump());
   write_text(folder.path() / "generation_config.json", "{ \"eos_token_id\":[2,1],\"top_k\": 20 }\n");

@@ -15,8 +15,10 @@ export function wrongImport(layers, file, imported) {
   if (fromPage && toPage && fromPage !== toPage) return 'pages do not import each other';
   if (from === to) return undefined;
   const [layer, below] = [from, to].map((folder) => layers.findIndex((each) => each.includes(folder)));
-  if (layer === undefined || layer < 0) return `${from}/ has no layer: add it to its list in scripts/lib`;
-  if (below === undefined || below < 0) return `${to}/ has no layer: add it to its list in scripts/lib`;
+  if (layer === undefined || layer < 0)
+    return `${from}/ is not assigned to a layer: add it to a list in scripts/lib/*-layers.mjs`;
+  if (below === undefined || below < 0)
+    return `${to}/ is not assigned to a layer: add it to a list in scripts/lib/*-layers.mjs`;
   return below < layer ? undefined : `${from}/ is not above ${to}/`;
 }
 

@@ -64,7 +64,8 @@ export function wrongInclude(file, included) {
   const [layer = '', folder = ''] = file.split('/');
   const [below = '', engine = '', ...deeper] = included.split('/');
   if (!file.includes('/') || generated.includes(included)) return undefined;
-  if (!layers.includes(layer)) return `${layer}/ has no layer: add it to scripts/lib/native-layers.mjs`;
+  if (!layers.includes(layer))
+    return `${layer}/ is not assigned to a layer: add it to scripts/lib/native-layers.mjs`;
   if (!layers.includes(below)) return `"${included}" has no layer: include files as "folder/file.h"`;
   if (layers.indexOf(below) > layers.indexOf(layer)) return `${layer}/ is below ${below}/`;
   if (layer === 'train' && below === 'train' && trainFolders.indexOf(engine) > trainFolders.indexOf(folder))

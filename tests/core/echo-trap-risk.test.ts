@@ -90,7 +90,7 @@ describe('risk score', () => {
     expect(still.view()!.risk).toBeCloseTo(0, 4);
   });
 
-  test('grows with the step size, which alone raises no alert and is in no list of signals', () => {
+  test('grows with the step size, which alone raises no alert and turns on no signal', () => {
     const steps_long = shippedThresholds.weights.steps_long!;
     const { steady_steps = 0, long_steps = 0 } = shippedThresholds.detectors;
     const [, first] = seriesOf('healthy');

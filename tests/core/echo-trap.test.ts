@@ -301,7 +301,7 @@ describe('properties of the detectors', () => {
     for (const config of [mixed, imported]) expect(monitorOf(elsewhere, config).alerts).toEqual([]);
   });
 
-  test('verdicts are the same live, in batches, out of order, with repeats and all at once', () => {
+  test('states and alerts do not depend on whether points arrive live, in batches, out of order, repeated or all at once', () => {
     const draw = random(5);
     for (const outcome of outcomes) {
       const points = seriesOf(outcome);

@@ -115,7 +115,7 @@ describe('models', () => {
       expect(existsSync(folder())).toBe(false);
     });
 
-    test('continues after dropped connections where each ended', async () => {
+    test('resumes where it stopped after each dropped connection', async () => {
       hub.faults = [1000, half(), half() + 10].map((at) => cutAt(weights, at, downloaded));
       expect(await download()).toMatchObject({ state: 'done' });
       expect(readFileSync(join(folder(), weights))).toEqual(hub.files[weights]);

@@ -150,7 +150,7 @@ test('a list of a thousand levels renders only visible rows and the neighbors of
   expect(document.activeElement).toBe(link(702));
 });
 
-test('a rollout can be shown by groups, and a group side by side', async () => {
+test('a rollout can be shown by group, and the episodes of a group side by side', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const mates = () => page.all<HTMLAnchorElement>('section[aria-label="Group"] a');

@@ -165,7 +165,7 @@ test('without a GPU, presets of published models are collapsed and explain what 
   expect(page.core.runs.list()).toEqual([]);
 });
 
-test('with a GPU and a model folder they start from that folder', async () => {
+test('with a GPU and a model folder, presets of published models start from that folder', async () => {
   vi.stubEnv('FAKE_TRAINER_GPU', String(24e9));
   page = await Page.start();
   const folderOf = (name: string) => {

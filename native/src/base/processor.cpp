@@ -46,10 +46,10 @@ std::int64_t available_memory_bytes(const std::filesystem::path& root) {
       number_after(root / "proc/meminfo", "MemAvailable:").value_or(describe_processor().memory_bytes / 1024) * 1024;
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
-    const std::string unified = "0::/";  // control groups version 2
+    const std::string unified = "0::/";  // cgroups version 2
     if (!line.starts_with(unified)) continue;
     const std::filesystem::path top = root / "sys/fs/cgroup";
-    // The limits of parent groups apply too.
+    // The limits of parent cgroups also apply.
     for (std::filesystem::path group = std::filesystem::path(line.substr(unified.size()));;
          group = group.parent_path()) {
       if (const auto left = available_in_group(top / group)) available = std::min(available, *left);

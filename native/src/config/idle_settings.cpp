@@ -161,8 +161,8 @@ void add_environments(const RunConfig& config, IdleList& idle) {
 }
 
 void add_device(const RunConfig& config, IdleList& idle) {
-  if (config.device == "cpu") idle.add({"exactness"}, "device is cpu: a CPU is always exact");
-  if (config.device == "cpu") idle.add({"optimizer.recompute"}, "device is cpu: a CPU never recomputes");
+  if (config.device == "cpu") idle.add({"exactness"}, "device is cpu: the CPU backend is always exact");
+  if (config.device == "cpu") idle.add({"optimizer.recompute"}, "device is cpu: the CPU backend never recomputes");
 }
 
 }  // namespace

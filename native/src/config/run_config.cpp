@@ -155,9 +155,9 @@ std::vector<std::string> run_config_warnings(const RunConfig& config) {
         "rollout.max_response_tokens leaves no room for a prompt in rollout.context, so training ends with "
         "context_too_small");
   if (config.device == "cpu" && config.exactness == Exactness::fast)
-    warnings.push_back("exactness fast has no effect on device cpu: a CPU is always exact");
+    warnings.push_back("exactness fast has no effect on device cpu: the CPU backend is always exact");
   if (config.device == "cpu" && config.optimizer.recompute != Recompute::none)
-    warnings.push_back("optimizer.recompute has no effect on device cpu: a CPU never recomputes");
+    warnings.push_back("optimizer.recompute has no effect on device cpu: the CPU backend never recomputes");
   if (config.task == Task::warm_start) return warnings;
   const auto groups = groups_by_environment(config.environments, rollout.groups);
   for (std::size_t e = 0; e < groups.size(); ++e)

@@ -23,8 +23,8 @@ class AddedTokens {
   void add(const std::string& content, const AddedToken&);
 
   // Splits a text: calls `plain` with the text between tokens and `token` with each token's id, in order. As in Hugging
-  // Face tokenizers, the leftmost match wins, then the longest. The search continues after the previous match, within
-  // the white space that it consumed.
+  // Face tokenizers, the leftmost match wins, then the longest. The search resumes right after
+  // the matched text, so the next match may start inside white space already consumed by rstrip.
   template <class Plain, class Token>
   void split(std::string_view text, Plain plain, Token token) const {
     std::size_t consumed = 0, white_until = 0;  // white_until: end of the white space that the last token consumed

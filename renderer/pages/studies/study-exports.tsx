@@ -9,7 +9,7 @@ const formats: readonly Format[] = [
   {
     format: 'markdown',
     title: 'Results, Markdown',
-    text: 'Success per setting before and after training, with intervals over seeds.',
+    text: 'Success per setting before and after training, with 95 % confidence intervals over seeds.',
     isText: true,
   },
   { format: 'latex', title: 'Results, LaTeX', text: 'The same table for booktabs.', isText: true },

@@ -99,7 +99,7 @@ void CpuTrainingPass::backward_values(std::span<const float> value_gradients, st
   const State& s = *state_;
   if (s.layers.empty()) throw std::logic_error("call forward before backward");
   if (value_gradients.size() != static_cast<std::size_t>(s.targets))
-    throw std::invalid_argument("gradients of values must be [targets]");
+    throw std::invalid_argument("value gradients must have shape [targets]");
   std::copy(value_gradients.begin(), value_gradients.end(), s.logits);
   run_backward(nullptr, nullptr, gradients);
 }

@@ -34,7 +34,7 @@ void CpuValueHead::forward(std::span<const float> features, std::span<float> val
 
 void CpuValueHead::backward(std::span<const float> value_gradients) {
   if (features_.size() != value_gradients.size() * hidden_)
-    throw std::invalid_argument("gradients of values must be [rows] of the last forward");
+    throw std::invalid_argument("value gradients must have shape [rows] of the last forward pass");
   const std::span<float> gradients = trained_.gradients();
   if (gradients.size() != weights_.size()) throw std::logic_error("call clear_gradients before backward");
   const int rows = static_cast<int>(value_gradients.size());

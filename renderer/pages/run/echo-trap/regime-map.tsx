@@ -92,7 +92,7 @@ interface Point {
   y: number;
 }
 
-/** Returns a scale from 0 to the largest point on each axis. */
+/** Returns a function that maps a point to its position in the plot. Each axis starts at 0 and has a margin above the largest value. */
 function scaleOf({ position, trail, cross }: Regimes): (point: RegimePoint) => Point {
   const all = [...trail, ...(position ? [position] : [])];
   const right = Math.max(1, 1.3 * cross.dependence, ...all.map(({ dependence }) => dependence)) * 1.05;
