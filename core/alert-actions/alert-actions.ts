@@ -52,14 +52,9 @@ export class AlertActions {
 
   /** Applies advice chosen by the user. Throws as `echoTrap.act` does. */
   async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<AlertAction> {
-    const { annotations, history } = this.parts;
-    const alerts = annotations.alerts(runId);
-    if (alertId !== undefined && !alerts.some(({ id }) => id === alertId))
-      throw new Failure(
-        'alert_unknown',
-        `Alert ${alertId} was not found in run ${runId}.`,
-        'Choose an alert from the run page or `starpo alerts`.',
-      );
+    const { annotations, history, runs } = this.parts;
+    if (alertId === undefined) runs.require(runId);
+    else annotations.requireAlert(runId, alertId);
     const finished = readActions(history.database, runId).filter(({ state }) => state !== 'begun');
     const finishedIds = finished.map(({ id }) => id);
     const id = randomUUID();

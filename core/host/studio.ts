@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { processExists } from '../base/process.ts';
 import { type ClosableChannel, channelPair, joinChannels } from '../contract/channel.ts';
 import { createClient } from '../contract/client.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
@@ -11,7 +12,6 @@ import {
   readHost,
 } from '../data-folder/host-file.ts';
 import { type Core, type CoreOptions, createCore } from '../index.ts';
-import { processExists } from '../run-sync/liveness.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../server/http.ts';
 import { reachCore } from '../server/reach.ts';
 import { type ServedChannel, serveChannel } from '../server/serve-channel.ts';

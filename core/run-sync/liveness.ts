@@ -1,28 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { processExists } from '../base/process.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { Trainer } from '../trainer/trainer.ts';
-
-/** Returns whether a process of this machine is running, including processes of other users. */
-export function processExists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  return !isZombie(pid);
-}
-
-/** Returns whether a process has exited, but keeps its pid because its parent has not waited for it. */
-function isZombie(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
-  } catch {
-    return false;
-  }
-}
 
 /** Returns whether a run's trainer runs on this machine, so that its pid is meaningful. */
 export const isLocal = (row: Pick<RunRow, 'host'>) => row.host === hostname();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { processState } from '../base/process.ts';
 import type { Phase, Stall } from '../contract/contract.ts';
 import { phaseTitle } from '../contract/run-facts.ts';
 import type { RunRow } from '../history/runs-table.ts';
@@ -84,15 +84,5 @@ function hintFor({ pid, ...row }: RunRow): string {
       return `Its process (${pid}) is waiting for the disk. Check the disk or its network connection. ${end}`;
     default:
       return `Check trainer.log and the load of the machine. If it stays silent, end it with \`kill -KILL ${pid}\`. ${end}`;
-  }
-}
-
-/** Returns the process state (R, S, D, T, ...), or null if it is not available. */
-function processState(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.charAt(stat.lastIndexOf(')') + 2);
-  } catch {
-    return null;
   }
 }

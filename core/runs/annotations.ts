@@ -90,12 +90,7 @@ export class Annotations {
 
   /** Throws `run_unknown`, `alert_unknown`, or `input_invalid` for a snooze without an end. */
   async answer({ runId, alertId, state, until }: Input<'alerts.answer'>): Promise<Alert[]> {
-    if (!this.alerts(runId).some((alert) => alert.id === alertId))
-      throw new Failure(
-        'alert_unknown',
-        `Alert ${alertId} was not found in run ${runId}.`,
-        'Choose an alert from the run page or `starpo alerts`.',
-      );
+    this.requireAlert(runId, alertId);
     if (state !== 'snoozed') await this.add(runId, { type: 'alert', alert: alertId, state });
     else if (until === undefined)
       throw new Failure(
@@ -105,6 +100,16 @@ export class Annotations {
       );
     else await this.add(runId, { type: 'alert', alert: alertId, state, until });
     return this.alerts(runId);
+  }
+
+  /** Throws `run_unknown` or `alert_unknown`. */
+  requireAlert(runId: string, alertId: string): void {
+    if (this.alerts(runId).some(({ id }) => id === alertId)) return;
+    throw new Failure(
+      'alert_unknown',
+      `Alert ${alertId} was not found in run ${runId}.`,
+      'Choose an alert from the run page or `starpo alerts`.',
+    );
   }
 
   /** An archived run is hidden, so a living trainer would use the machine unnoticed. */

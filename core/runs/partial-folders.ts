@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { processExists } from '../base/process.ts';
 import { runsFolder } from '../run-directory/names.ts';
-import { processExists } from '../run-sync/liveness.ts';
 
 /** Returns a temporary folder for a run that this process creates. Its name is not a valid run id. */
 export const partialFolder = (home: string, runId: string, doing: 'adopting' | 'importing') =>

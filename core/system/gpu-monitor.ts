@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { endChild } from '../base/end-child.ts';
+import { endChild } from '../base/process.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
 
 /** A GPU and its current load. */

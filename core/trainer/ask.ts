@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { Failure } from '../contract/failure.ts';
-import { parseTrainerError } from './trainer-error.ts';
+import type { Failure } from '../contract/failure.ts';
+import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
 
 /** Timeout in ms. */
 const timeout = 15_000;
@@ -29,10 +29,5 @@ export function askTrainer(executable: string, args: readonly string[], input = 
   });
 }
 
-function unusable(executable: string, reason: string): Failure {
-  return new Failure(
-    'trainer_unusable',
-    `Cannot use the trainer ${executable}: ${reason.trim()}`,
-    'Run `npm run setup` to build it again.',
-  );
-}
+const unusable = (executable: string, reason: string): Failure =>
+  trainerUnusable(`Cannot use the trainer ${executable}: ${reason.trim()}`);

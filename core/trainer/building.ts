@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { processExists } from '../base/process.ts';
 import { Failure } from '../contract/failure.ts';
 import { readJsonFile } from '../run-directory/parse-line.ts';
 
@@ -26,7 +27,7 @@ export function readBuilding(trainer: string): TrainerBuilding | null {
   if (!found) return null;
   const { pid, done, total, problem } = found;
   if (!problem) {
-    const isRunning = isAlive(pid) && Date.now() - modified(file) <= staleAfter;
+    const isRunning = processExists(pid) && Date.now() - modified(file) <= staleAfter;
     return isRunning ? { done, total } : null;
   }
   // The trainer was built by hand after the failure.
@@ -47,13 +48,4 @@ export function refuseWhileBuilding(trainer: string): void {
 
 function modified(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { endChild } from '../base/end-child.ts';
+import { endChild } from '../base/process.ts';
 import { Failure } from '../contract/failure.ts';
-import { parseTrainerError } from './trainer-error.ts';
+import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
 
 const progress = z.object({
   done: z.number().int(),
@@ -55,13 +55,7 @@ export function launchEvaluation(
   });
   const ended = new Promise<unknown>((resolve, reject) => {
     child.once('error', (error) =>
-      reject(
-        new Failure(
-          'trainer_unusable',
-          `Cannot start the trainer ${executable}: ${error.message}`,
-          'Run `npm run setup` to build it again.',
-        ),
-      ),
+      reject(trainerUnusable(`Cannot start the trainer ${executable}: ${error.message}`)),
     );
     child.once('close', (status, signal) => {
       if (status === 0 && result !== undefined) return resolve(result);

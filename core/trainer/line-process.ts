@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { endChild } from '../base/end-child.ts';
+import { endChild } from '../base/process.ts';
 import { Failure } from '../contract/failure.ts';
-import { parseTrainerError } from './trainer-error.ts';
+import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
 
 const errorAnswer = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
@@ -70,10 +70,6 @@ export class LineProcess {
   }
 
   private unusable(reason: string): Failure {
-    return new Failure(
-      'trainer_unusable',
-      `The trainer ${this.child.spawnfile} failed: ${reason}.`,
-      'Run `npm run setup` to build it again.',
-    );
+    return trainerUnusable(`The trainer ${this.child.spawnfile} failed: ${reason}.`);
   }
 }

@@ -1,5 +1,8 @@
 import { Failure } from '../contract/failure.ts';
 
+export const trainerUnusable = (problem: string) =>
+  new Failure('trainer_unusable', problem, 'Run `npm run setup` to build it again.');
+
 /** Parses the last error in the trainer's stderr: the lines `error: ...`, `  code: ...` and `  hint: ...`. Returns null if none was found. */
 export function parseTrainerError(text: string): Failure | null {
   const at = text.lastIndexOf('error: ');
