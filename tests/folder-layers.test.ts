@@ -13,7 +13,7 @@ test('a folder of core imports itself and the layers below it', () => {
   expect(wrong('server/http.ts', 'index.ts')).toBeUndefined();
   expect(wrong('run-sync/supervisor.ts', 'runs/create-run.ts')).toBe('run-sync/ is not above runs/');
   expect(wrong('queue/queue.ts', 'models/hub.ts')).toBe('queue/ is not above models/');
-  expect(wrong('attic/old.ts', 'base/tasks.ts')).toContain('attic/ has no layer');
+  expect(wrong('attic/old.ts', 'base/tasks.ts')).toContain('attic/ is not assigned to a layer');
 });
 
 test('pages of the renderer share code through the layers below them only', () => {

@@ -204,7 +204,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
       code,
       message: expect.stringMatching(/./),
       hint: expect.stringMatching(
-        code === 'input_invalid' ? /^The input (is an empty object|has the fields [\w, ]+)\.$/ : /./,
+        code === 'input_invalid' ? /^Expected (an empty object|fields: [\w, ]+)\.$/ : /./,
       ),
     });
     expect(await client.call('runs.list', {})).toEqual(before);

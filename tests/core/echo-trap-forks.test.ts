@@ -74,7 +74,7 @@ describe('the monitor of a fork', () => {
     expect(broken.view()).toMatchObject({ state: 'collapsing', lastHealthy: cut });
   });
 
-  test('a fork gets no baseline if the parent's risk score, including its settings, is high at the fork', () => {
+  test("a fork gets no baseline if the parent's risk score, including its settings, is high at the fork", () => {
     const points = seriesOf('healthy');
     const at = (iteration: number, metrics: object) =>
       points.map((point) =>
