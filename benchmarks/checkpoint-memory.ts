@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Qwen2.5-0.5B's shape, and one with its vocabulary and 0.1 billion weights. */
+/** Qwen2.5-0.5B's architecture, and an architecture with its vocabulary and 0.1 billion weights. */
 const shapes: Record<string, object> = {
   '0.1B': {
     hidden_size: 512,

@@ -47,7 +47,7 @@ export class Activity {
     return this.waiting.size > 0;
   }
 
-  /** Stops all active runs after a checkpoint and waits for their end. Throws `not_connected` and errors of the stop command, such as `trainer_not_responding`. */
+  /** Stops all active runs after a checkpoint and waits for their end. Throws `not_connected` and the errors of the stop command, such as `trainer_not_responding`. */
   async stopAll(): Promise<void> {
     const { client } = this;
     if (!client) throw notConnected();

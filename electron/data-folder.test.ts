@@ -143,7 +143,7 @@ describe('at the start', () => {
     open.mockClear();
   });
 
-  test('the folder set at startup comes first, then the chosen one, then the default', async () => {
+  test('the folder set at startup takes precedence over the chosen folder, which takes precedence over the default', async () => {
     expect(await start()).toBe(usual);
     use(disk);
     preferences.dataFolder = disk;

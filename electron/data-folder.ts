@@ -27,7 +27,7 @@ interface Opening<T> {
   open(home: string): Promise<T>;
 }
 
-/** Opens the data folder: the one set at startup, else the chosen one, else the default. If the chosen one is unavailable, for
+/** Opens the data folder: the folder set at startup, else the chosen folder, else the default. If the chosen folder is unavailable, for
  * example on a disconnected disk, asks the user, because an empty history elsewhere would look like lost runs. Null: quit.
  */
 export async function openDataFolder<T>(
@@ -129,7 +129,7 @@ function prepare(picked: string, home: string): string {
     throw new Failure(
       'data_folder_unusable',
       `${folder} contains other files and isn't a StarPO Studio data folder.`,
-      'Choose another folder or create a new one.',
+      'Choose another folder or create a new folder.',
     );
   make(folder);
   try {

@@ -35,7 +35,7 @@ export async function rollBackPlan(
     throw new Failure(
       'checkpoint_missing',
       `No healthy checkpoint exists at or before iteration ${notAfter}.`,
-      'Pause or stop the run, and start a new one with a lower learning rate.',
+      'Pause or stop the run, and start a new run with a lower learning rate.',
     );
   await requireSpace(folder, config.checkpoint.keep);
   const message = `Rolling back to ${describeRollBack({ checkpoint, changes })}.`;

@@ -26,7 +26,7 @@ export async function announce(home: string, file: string, bytes: number): Promi
 
 /**
  * Receives an announced bundle as a stream. Returns the reason if the data does not match the announcement. The announcement may come from another
- * process; the two share only file names. Throws errors of the source or the disk and then leaves no file.
+ * process; the two share only file names. Throws source and disk errors and then leaves no file.
  */
 export async function receive(
   home: string,

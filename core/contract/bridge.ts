@@ -10,7 +10,7 @@ export interface Bridge {
   onClose(handler: () => void): () => void;
 }
 
-/** Opens a channel over the bridge. After the server closes it, a new one can be opened: the next message reaches the current server. */
+/** Opens a channel over the bridge. After the server closes it, a new channel can be opened: the next message reaches the current server. */
 export function bridgeChannel(bridge: Bridge): Channel {
   const closeHandlers: (() => void)[] = [];
   const unsubscribers: (() => void)[] = [];
@@ -43,7 +43,7 @@ export interface BundlePicker {
 export interface FolderChoice {
   /** `start`: set by STARPO_HOME or `--home`, which the app can't change. */
   by: 'start' | 'user' | 'default';
-  /** Null if it is the current one. */
+  /** Null if it is the current folder. */
   next: string | null;
   /** Why the request failed. */
   problem: ApiError | null;

@@ -39,7 +39,7 @@ export function channelPair(): { left: ClosableChannel; right: ClosableChannel; 
 }
 
 /**
- * Joins a channel to one that is still being opened. Messages received until then are buffered and sent first; closing either closes the other.
+ * Joins a channel to a channel that is still being opened. Messages received until then are buffered and sent first; closing either closes the other.
  * If opening fails, `failed` is called with the reason and the channel is closed.
  */
 export function joinChannels(

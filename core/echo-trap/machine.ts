@@ -104,7 +104,7 @@ interface ActiveSignal {
 const persists = 20;
 
 /**
- * Returns the evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: two early signals, or one that persists, trigger a
+ * Returns the evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: two early signals, or a persistent early signal, trigger a
  * warning. Template signals count half while success rises. Signals of one family count once.
  */
 function paperEvidenceOf(

@@ -14,7 +14,7 @@ export const versionOf = (database: Database) => database.pragma('user_version',
 export const isFromBeforeRelease = (database: Database) =>
   versionOf(database) > 0 && database.pragma('application_id', { simple: true }) !== applicationId;
 
-/** Migrates a database to the newest version. Throws `history_version_unsupported` for a newer one and `history_outdated` for one from before 1.0. */
+/** Migrates a database to the newest version. Throws `history_version_unsupported` for a newer database and `history_outdated` for a database from before 1.0. */
 export function migrate(database: Database, steps: readonly string[] = migrations): void {
   database
     .transaction(() => {

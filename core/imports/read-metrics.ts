@@ -245,7 +245,7 @@ function* stepsOf({ rows }: Table, stepAt: number, remarks: string[]) {
   if (without > 0) remarks.push(`${count(without, 'row')} without a step skipped.`);
 }
 
-/** Returns null for an empty cell and undefined for one that is not a number. */
+/** Returns null for an empty cell and undefined for a cell that is not a number. */
 function numberIn(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return null;

@@ -36,7 +36,7 @@ const incomplete = '.incomplete';
 
 /**
  * Downloads all files of a revision, resuming partial files, verifies digests and renames the folder when all are complete, so that a model
- * folder is never incomplete. Throws the signal's reason, `download_corrupt`, what `request` throws, or errors of the disk.
+ * folder is never incomplete. Throws the signal's reason, `download_corrupt`, the errors of `request`, or disk errors.
  */
 export async function download(plan: DownloadPlan, { signal, progress }: DownloadControl): Promise<void> {
   await mkdir(plan.partial, { recursive: true });

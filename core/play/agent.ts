@@ -25,7 +25,7 @@ export async function playEpisode(
   for (let restart = true; ; restart = false) {
     let generating = true;
     const onIds = async (partial: readonly number[]) => {
-      // `respond` reports errors of the process.
+      // `respond` reports process errors.
       const text = await episode.text(partial).catch(() => null);
       if (text !== null && generating && !signal.aborted) onText(text);
     };

@@ -38,7 +38,7 @@ export function publishEvents(
     if (rolloutRemoved) notices.emit('rolloutRemoved', { runId, ...rolloutRemoved });
     if (begins) {
       flush();
-      // Immediately, since it drops the rollouts published before it, but none after.
+      // Published immediately, because it drops only the rollouts published before it.
       notices.emit('metrics', { runId, truncateAfter: begins.after, points: [] });
       alerts.publish();
     }

@@ -17,7 +17,7 @@ interface PreviewParts extends Pick<CreateRunParts, 'home' | 'resources'> {
 
 /** Number of prompts per environment. */
 const samples = 3;
-/** Errors of the machine rather than of the configuration. */
+/** Machine errors rather than configuration errors. */
 const machineCodes = ['trainer_missing', 'trainer_unusable'];
 
 /**

@@ -56,7 +56,7 @@ const finding = (name: string, fine: boolean, detail: string, advice: string): F
 /** Codes that a machine without a GPU also reports; they are not problems. */
 const expectedWithoutGpu = ['built_without_cuda', 'driver_missing', 'no_gpu'];
 
-/** Returns one line per GPU, or one with the reason why none is usable. A pure function, so that every case can be tested. */
+/** Returns one line per GPU, or a line with the reason why none is usable. A pure function, so that every case can be tested. */
 export function gpuFindings(devices: SystemInfo['devices'], cuda: SystemInfo['cuda']): Finding[] {
   const name = 'GPU';
   if (cuda?.problem) {

@@ -38,7 +38,7 @@ std::string error_text(const std::string& device, const cuda::DeviceList& list) 
 
 }  // namespace
 
-TEST_CASE("a GPU is chosen by name, or the first usable one") {
+TEST_CASE("a GPU is chosen by name, or the first usable GPU") {
   const cuda::DeviceList list = two_gpus();
   CHECK(choose_gpu("cpu", list) == nullptr);
   for (const char* device : {"auto", "cuda", "cuda:1"}) {

@@ -6,8 +6,8 @@
 
 #include "env/frozen_lake/frozen_lake.h"
 
-// Computes the exact success rates on slippery ice of a policy that can't know the slips and of one that can predict
-// them.
+// Computes the exact success rates on slippery ice of a policy that can't know the slips and of a policy that can
+// predict them.
 using namespace starpo;
 
 namespace {

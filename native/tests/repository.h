@@ -11,7 +11,7 @@ std::filesystem::path repository();
 
 std::filesystem::path trainer_program();
 
-// Returns a fake cuBLASLt library: "good", or one with a fault, such as "missing_function".
+// Returns a fake cuBLASLt library: "good", or a library with a fault, such as "missing_function".
 std::filesystem::path fake_cublaslt(const std::string& fault);
 
 }  // namespace starpo::test

@@ -40,7 +40,7 @@ const levelLabels: Record<TrapLevel, ToneLabel> = {
   collapsed: stateLabels.collapsed,
 };
 
-/** Returns the label of a level. An unknown one is shown by its name, as a warning. */
+/** Returns the label of a level. An unknown level is shown by its name, as a warning. */
 export const levelLabel = (level: OpenWord<TrapLevel>): ToneLabel =>
   knownWord(levelLabels, level) ?? { word: level, tone: 'warning' };
 
@@ -66,7 +66,7 @@ export const regimeLabels: Record<TrapRegime, RegimeLabel> = {
   unknown: { word: 'Not measured', meaning: 'not enough data' },
 };
 
-/** Returns the label of a regime. An unknown one is shown by its name. */
+/** Returns the label of a regime. An unknown regime is shown by its name. */
 export const regimeLabel = (regime: OpenWord<TrapRegime>): RegimeLabel =>
   knownWord(regimeLabels, regime) ?? { word: regime, meaning: 'unknown to this version' };
 

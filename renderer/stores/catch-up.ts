@@ -1,7 +1,7 @@
 interface CatchUp {
   /** Applies a notice now, and again after a pending snapshot. */
   notice(apply: () => void): void;
-  /** Requests a snapshot and applies it, unless a newer one was requested. Rejects if `request` does. */
+  /** Requests a snapshot and applies it, unless a newer snapshot was requested. Rejects if `request` does. */
   snapshot<T>(request: () => Promise<T>, apply: (value: T) => void): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ const withProblem = (code: string) => ({
   problem: { code, message: 'the message', hint: 'the hint' },
 });
 
-test('the example of devices has a usable GPU and an unusable one', () => {
+test('the devices example has a usable and an unusable GPU', () => {
   const { devices, cuda, build } = parseDevices(example);
   expect({ cuda, build }).toEqual({
     cuda: { runtimeVersion: '13.0', driverVersion: '13.0', problem: null },

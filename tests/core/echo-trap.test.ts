@@ -420,7 +420,7 @@ describe('properties of the detectors', () => {
     expect(fell(lost)).toBe(true);
   });
 
-  test('without a success rate, rewards are followed', () => {
+  test('without a success rate, the monitor uses rewards', () => {
     const points = seriesOf('template', { rewards: 7 }).map(({ iteration, metrics }) => {
       const { 'rollout/success_rate': _, 'evaluation/lake/success_rate': __, ...rest } = metrics;
       return { iteration, metrics: rest };

@@ -169,7 +169,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     ['ragen', 'actor/entropy_loss'],
     ['verl', 'actor/entropy_loss'],
     ['verl', 'actor/entropy'],
-  ])('uses %s column %s as rollout entropy if it is the only one', async (from, entropy) => {
+  ])('uses %s column %s as rollout entropy if no other column exists', async (from, entropy) => {
     const text = collapsing({ success: 'critic/score/mean', entropy, gradient: 'actor/grad_norm' });
     const { names, trap, alerts, remarks } = await monitored(from, text);
     expect(names['rollout/entropy']).toBe(entropy);

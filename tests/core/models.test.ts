@@ -210,7 +210,7 @@ describe('models', () => {
       hub.faults = [refusal(weights, 403)];
       await download();
       expect(existsSync(join(partial(), 'config.json'))).toBe(true);
-      // The hub has a new revision, so the files of the old one aren't used.
+      // The hub has a new revision, so the files of the old revision aren't used.
       hub.amend = (answer) => Object.assign(answer, { sha: 'b'.repeat(40) });
       hub.files['config.json'] = Buffer.concat([hub.files['config.json']!, Buffer.from('\n')]);
       expect(await download()).toMatchObject({ state: 'done' });

@@ -6,7 +6,7 @@ import { createHandlers } from '../../core/server/handlers.ts';
 import { copyReleaseRun, releaseEnvironments } from '../release-runs.ts';
 import { World } from './fixtures/world.ts';
 
-/** A made-up history of versions. The trainer's tests apply the same one. */
+/** A made-up history of versions. The trainer's tests apply the same history. */
 const table = [
   {
     to: 2,

@@ -5,7 +5,7 @@ import { Served } from '../renderer/screens/studio.ts';
 import { violations } from './axe.ts';
 import { chromiumPath, collectComplaints } from './studio.ts';
 
-/** Many completed runs, and one that waits during training. */
+/** Creates many completed runs, and a run that waits during training. */
 const many = 300;
 
 let served: Served;

@@ -1,5 +1,5 @@
 /**
- * Compares the trainer with Debian unstable's transformers: a checkpoint, tokens, and a model of Qwen2.5-0.5B's shape.
+ * Compares the trainer with Debian unstable's transformers: a checkpoint, tokens, and a model of Qwen2.5-0.5B's architecture.
  * Needs root and 14 GB of free memory, and downloads 3 GB on first use.
  * Usage: npm run nightly:peers -- [--only checkpoint|tokens|large|gpu-scripts ...] [--fresh] [--mirror URL] [--out FILE]
  */
@@ -138,7 +138,7 @@ function tokens() {
   return { starter: compare(join(root, 'resources/starter')), 'qwen2.5': compare(dirname(published)) };
 }
 
-/** Compares log-probabilities, gradients and three AdamW steps of a random model of Qwen2.5-0.5B's shape: float64 in transformers, fp32 in the trainer. */
+/** Compares log-probabilities, gradients and three AdamW steps of a random model of Qwen2.5-0.5B's architecture: float64 in transformers, fp32 in the trainer. */
 function large() {
   const requiredGiB = 14;
   const free = memoryAvailable() / 2 ** 30;

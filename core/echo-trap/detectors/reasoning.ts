@@ -137,7 +137,7 @@ export const actionsScatter = detector({
   read: (view, memory, own) => againstStart(view, memory, 'rollout/answer_entropy', own.entropy_high),
 });
 
-/** Compared with the run's lowest value: a run that learns needs fewer turns, and one about to collapse needs more. */
+/** Compared with the run's lowest value: a run that learns needs fewer turns, and a run about to collapse needs more. */
 export const episodesGrow = detector({
   name: 'episodes_grow',
   title: 'Episodes grow longer',

@@ -61,7 +61,7 @@ export const withRun = <T>(
   options?: Parameters<typeof withClient>[2],
 ): Promise<T> => withClient(home, async (client) => use(client, await resolveRun(client, named)), options);
 
-/** Uses the API, and starts over with the next host whenever the current one ends. */
+/** Uses the API, and starts over with the next host whenever the current host exits. */
 export async function acrossHosts<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
   for (;;) {
     const channel = await studio.open();

@@ -147,8 +147,8 @@ struct LogprobGap {
 double value_loss(std::span<const float> values, std::span<const float> old_values, std::span<const double> returns,
                   double clip, double weight, std::span<float> gradients);
 
-// Returns 1 - variance(returns - values) / variance(returns): 1 for a perfect critic, 0 for one that predicts the mean.
-// Returns nothing if all returns are equal.
+// Returns 1 - variance(returns - values) / variance(returns): 1 for a perfect critic, 0 for a critic that predicts the
+// mean. Returns nothing if all returns are equal.
 std::optional<double> explained_variance(std::span<const double> values, std::span<const double> returns);
 
 }  // namespace starpo

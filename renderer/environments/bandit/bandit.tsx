@@ -40,7 +40,7 @@ function Board({ replay: { arms, config, frames }, index, motion, label }: Board
   );
 }
 
-/** Draws one idle machine and one that has paid. */
+/** Draws an idle machine and a machine that has paid. */
 function Illustration({ small }: IllustrationProps) {
   return (
     <div className={`${styles.picture} column`} data-small={small || undefined} aria-hidden="true">

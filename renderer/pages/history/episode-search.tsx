@@ -190,7 +190,7 @@ function useEpisodes({ text, runId, environment, ended }: Query) {
   const fetchMore = () => {
     if (!found) return;
     const { query: shownQuery, answer } = found;
-    // Ignore a repeated response and one for an earlier query.
+    // Ignore a repeated response and a response to an earlier query.
     const append = (next: Found['answer']) =>
       setFound((previous) =>
         previous?.answer === answer

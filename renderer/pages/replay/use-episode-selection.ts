@@ -94,7 +94,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
       if (on) go(null, null);
       else go(selected, selectedEvaluation);
     },
-    /** Changes the list. If it no longer contains the selected episode, selects its first one. */
+    /** Changes the list. If it no longer contains the selected episode, selects its first episode. */
     list: (next: Listing) => {
       setListing(next);
       const remaining = rowsOf(matching, next);

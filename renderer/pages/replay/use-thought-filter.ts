@@ -4,7 +4,7 @@ import type { FileName } from '../../episodes/episode-files.ts';
 import { matches } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
 
-/** Text with which the first reasoning starts, or which it equals if `whole`. */
+/** Beginning of the first reasoning, or all of it if `whole`. */
 export interface ThoughtFilter {
   text: string;
   whole: boolean;

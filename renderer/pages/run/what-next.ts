@@ -82,5 +82,5 @@ export function sampleIdeas(run: RunSummary): Idea[] {
   return ideas;
 }
 
-/** Returns whether the newest evaluation is the best one and clearly better than the one before. */
+/** Returns whether the newest evaluation is the best and clearly better than the previous evaluation. */
 const isRising = ({ last, best, step }: Learned) => best.iteration === last.iteration && step >= minimumRise;

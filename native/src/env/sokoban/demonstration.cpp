@@ -49,7 +49,7 @@ class Solver {
     return is_new;
   }
 
-  // Returns the next state, or an empty one if the move is blocked or makes the level unsolvable.
+  // Returns the next state, or an empty state if the move is blocked or makes the level unsolvable.
   State next_state(State state, SokobanDirection direction) const {
     const int next = level_.neighbor(state[0], direction);
     if (level_.fixed[next] == SokobanCell::wall) return {};

@@ -23,8 +23,8 @@ struct CheckpointParts {
   const std::map<std::string, std::string>& published_files;  // tokenizer, chat template etc., by name
 };
 
-// Writes checkpoints/<iteration> atomically, after flushing the journal. An existing checkpoint stays until the new one
-// is complete. Then removes old optimizer states. Errors: disk_full, file_unwritable.
+// Writes checkpoints/<iteration> atomically, after flushing the journal. An existing checkpoint stays until the new
+// checkpoint is complete. Then removes old optimizer states. Errors: disk_full, file_unwritable.
 void write_checkpoint(const std::filesystem::path& run_directory, const CheckpointParts&, int iteration, Journal&);
 
 // Deletes the optimizer state of all but the newest `keep` checkpoints up to an iteration. Pinned checkpoints keep

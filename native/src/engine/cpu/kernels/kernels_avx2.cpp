@@ -1,7 +1,7 @@
 #define STARPO_ISA avx2
 
-// No standard library templates in this file: the linker could use their copies, in this instruction set, for the whole
-// program.
+// Use no standard library templates in this file: the linker could use their copies, in this instruction set, for the
+// whole program.
 #include "base/reproducible_math.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/vec16_avx2.h"

@@ -52,7 +52,7 @@ __device__ __forceinline__ void block_digit_sums(float (&mass)[kDigits], float* 
 
 enum class Mass { count, weight };
 
-// Returns the largest key such that the kept tokens with this key or a larger one have the required mass:
+// Returns the largest key for which the kept tokens with at least this key have the required mass:
 // `required_mass` tokens, or that share of the weight of all kept tokens. A radix search from the most significant
 // digit.
 template <class T>

@@ -36,7 +36,7 @@ bool copies_pageable_asynchronously(int device) {
          uses_host_tables != 0;
 }
 
-// Discards an error in a destructor, which can't throw, or one that a later call reports.
+// Discards an error in a destructor, which can't throw, or an error that a later call reports.
 void ignore(cudaError_t) {}
 
 }  // namespace
