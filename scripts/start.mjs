@@ -6,11 +6,7 @@ import { forgetBuild } from './lib/trainer-build.mjs';
 const args = process.argv.slice(2);
 try {
   await setupApp();
-  const front = chooseFront({
-    platform: process.platform,
-    environment: process.env,
-    superuser: process.getuid?.() === 0,
-  });
+  const front = chooseFront();
   const electron = front === 'electron' ? await electronExecutable() : undefined;
   if (electron) {
     become(electron, [root, ...args]);

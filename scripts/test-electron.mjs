@@ -5,9 +5,7 @@ import { setup } from './lib/setup-steps.mjs';
 /** Runs the shell's end-to-end tests in Electron, or prints why they are skipped. */
 try {
   await setup({ forTests: true });
-  const superuser = process.getuid?.() === 0;
-  const front = chooseFront({ platform: process.platform, environment: process.env, superuser });
-  if (front !== 'electron') {
+  if (chooseFront() !== 'electron') {
     console.log('skipped: Electron needs a display and a user other than root.');
   } else if (!(await electronExecutable())) {
     console.log(

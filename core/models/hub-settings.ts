@@ -25,7 +25,7 @@ export class HubSettingsStore {
 
   constructor(home: string, secrets?: SecretStore, environment: NodeJS.ProcessEnv = process.env) {
     this.path = join(home, 'hub.json');
-    this.secrets = secrets ?? new SecretFile(join(home, 'hub-token'));
+    this.secrets = secrets ?? secretFile(join(home, 'hub-token'));
     this.environment = environment;
   }
 
@@ -57,28 +57,21 @@ export class HubSettingsStore {
 }
 
 /** A file that only its owner can read. */
-class SecretFile implements SecretStore {
-  private readonly path: string;
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  read(): string | null {
+const secretFile = (path: string): SecretStore => ({
+  read() {
     try {
-      return readFileSync(this.path, 'utf8').trim() || null;
+      return readFileSync(path, 'utf8').trim() || null;
     } catch {
       return null;
     }
-  }
-
-  write(secret: string | null): void {
-    rmSync(this.path, { force: true });
+  },
+  write(secret) {
+    rmSync(path, { force: true });
     if (secret === null) return;
-    writeFileSync(this.path, `${secret}\n`, { mode: 0o600, flag: 'wx' });
-    chmodSync(this.path, 0o600);
-  }
-}
+    writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+    chmodSync(path, 0o600);
+  },
+});
 
 /** Returns whether an address is allowed: https, or on this machine. */
 export const isSafeAddress = ({ protocol, hostname }: URL): boolean =>

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nativeFiles } from './process.mjs';
 
 const folders = ['src', 'tests', 'fuzz', 'bench'];
 
@@ -15,8 +16,7 @@ export async function formatNative(root, { write = false } = {}) {
   const style = readFileSync(join(root, '.clang-format'), 'utf8');
   const wrong = [];
   for (const folder of folders) {
-    const names = readdirSync(join(root, 'native', folder), { recursive: true, encoding: 'utf8' });
-    for (const name of names.filter((each) => /\.(h|cpp|cuh|cu)$/.test(each)).sort()) {
+    for (const name of nativeFiles(join(root, 'native', folder))) {
       const path = join(root, 'native', folder, name);
       const text = readFileSync(path, 'utf8');
       // CUDA is formatted as C++: clang-format picks the language by the name's ending.

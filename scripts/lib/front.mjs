@@ -4,13 +4,19 @@ import { pinnedNode, root, run } from './process.mjs';
 
 /**
  * Chooses where the app opens. Electron's sandbox doesn't run as root, so root gets the browser.
- * @param {{ platform: string, environment: NodeJS.ProcessEnv, superuser: boolean }} machine
+ * @param {{ platform: string, environment: NodeJS.ProcessEnv, superuser: boolean }} [machine] default: this one
  * @returns {'electron' | 'browser'}
  */
-export function chooseFront({ platform, environment, superuser }) {
+export function chooseFront({ platform, environment, superuser } = thisMachine()) {
   const display = platform !== 'linux' || Boolean(environment.DISPLAY || environment.WAYLAND_DISPLAY);
   return display && !superuser ? 'electron' : 'browser';
 }
+
+const thisMachine = () => ({
+  platform: process.platform,
+  environment: process.env,
+  superuser: process.getuid?.() === 0,
+});
 
 /** Returns Electron's executable, downloading it on first use, or undefined if that fails. */
 export async function electronExecutable() {

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nativeFiles } from './process.mjs';
 
 const declaration = /\bconstexpr\b[^=({;]*?\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|\{)/g;
 
@@ -36,9 +37,7 @@ export function misnamedConstants(source) {
  */
 export function checkConstants(native) {
   const files = ['src', 'tests', 'fuzz', 'bench'].flatMap((folder) =>
-    readdirSync(join(native, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(h|cpp|cuh|cu)$/.test(name))
-      .map((name) => join(folder, name)),
+    nativeFiles(join(native, folder)).map((name) => join(folder, name)),
   );
   return files
     .sort()

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nativeFiles } from './process.mjs';
 
 /** Layers of native/src, lowest first. A folder includes its own files and those of lower layers. */
 const layers = [
@@ -87,10 +88,7 @@ export function wrongInclude(file, included) {
 export function checkLayers(source, allowed = exceptions) {
   const wrong = [];
   const used = new Set();
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /\.(h|cpp|cuh|cu)$/.test(name),
-  );
-  for (const file of files.sort()) {
+  for (const file of nativeFiles(source)) {
     for (const [, included = ''] of readFileSync(join(source, file), 'utf8').matchAll(/^#include "(.+)"/gm)) {
       const reason = wrongInclude(file, included);
       if (!reason) continue;

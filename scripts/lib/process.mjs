@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { delimiter, join, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -35,6 +35,12 @@ export function outsidePath(path = process.env.PATH ?? '') {
     .filter((directory) => !(resolve(directory) + sep).startsWith(inside))
     .join(delimiter);
 }
+
+/** Returns the C++ and CUDA files below a folder, sorted. @param {string} folder */
+export const nativeFiles = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(h|cpp|cuh|cu)$/.test(name))
+    .sort();
 
 /** @param {string} name @param {string} path */
 export function findProgram(name, path = process.env.PATH ?? '') {

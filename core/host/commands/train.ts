@@ -1,4 +1,4 @@
-import { type Client, connectionLost, createClient } from '../../contract/client.ts';
+import { type Client, connectionLost } from '../../contract/client.ts';
 import type { JournalEvent, KnownRunStatus, RunSummary } from '../../contract/contract.ts';
 import { Failure, ignoring } from '../../contract/failure.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
@@ -10,7 +10,7 @@ import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
 import type { NewRunOptions } from './new.ts';
 import { remindOfQueue } from './queue.ts';
-import { acrossHosts, type CommandOptions, withClient, withStudio } from './with-client.ts';
+import { acrossHosts, type CommandOptions, onHost, withClient, withStudio } from './with-client.ts';
 
 type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
 
@@ -64,9 +64,8 @@ const forkOf = ({ status, lastAction }: RunSummary): string | null =>
 
 /** Follows the fork of the previous run. */
 async function followFork(studio: Studio, runId: string, json: boolean): Promise<Follower> {
-  const channel = await studio.open();
-  try {
-    const { folder, summary } = await createClient(channel).call('runs.get', { runId });
+  return onHost(studio, async (client) => {
+    const { folder, summary } = await client.call('runs.get', { runId });
     const { run, iteration } = summary.parent!;
     print(
       json
@@ -74,9 +73,7 @@ async function followFork(studio: Studio, runId: string, json: boolean): Promise
         : `rolled back to iteration ${iteration}\nrun ${runId}\n  in ${folder}`,
     );
     return new Follower(studio, summary, json);
-  } finally {
-    channel.close();
-  }
+  });
 }
 
 /** Creates a run and queues it. */
@@ -97,9 +94,7 @@ async function begin(
   { source, set }: Omit<NewRunOptions, 'home'>,
   json: boolean,
 ): Promise<Follower> {
-  const channel = await studio.open();
-  const client = createClient(channel);
-  try {
+  return onHost(studio, async (client) => {
     await client.call('trainer.require', {});
     const made = await resolveSource(client, source);
     const { runId } = await client.call('runs.create', { ...made, set, start: false });
@@ -107,16 +102,12 @@ async function begin(
     print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
     await printAddressAndWarnings(studio, client, runId, json);
     return new Follower(studio, summary, json);
-  } finally {
-    channel.close();
-  }
+  });
 }
 
 /** Starts an existing run. Throws as `runs.start` does. */
 async function startExisting(studio: Studio, named: string, json: boolean): Promise<Follower> {
-  const channel = await studio.open();
-  const client = createClient(channel);
-  try {
+  return onHost(studio, async (client) => {
     await client.call('trainer.require', {});
     const runId = await resolveRun(client, named);
     const { folder, summary } = await client.call('runs.get', { runId });
@@ -131,9 +122,7 @@ async function startExisting(studio: Studio, named: string, json: boolean): Prom
     );
     await printAddressAndWarnings(studio, client, runId, json);
     return follower;
-  } finally {
-    channel.close();
-  }
+  });
 }
 
 /** Prints the address of the app, and storage warnings. */

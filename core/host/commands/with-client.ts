@@ -61,16 +61,23 @@ export const withRun = <T>(
   options?: Parameters<typeof withClient>[2],
 ): Promise<T> => withClient(home, async (client) => use(client, await resolveRun(client, named)), options);
 
+/** Uses the API of the current host. */
+export async function onHost<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
+  const channel = await studio.open();
+  try {
+    return await use(createClient(channel));
+  } finally {
+    channel.close();
+  }
+}
+
 /** Uses the API, and starts over with the next host whenever the current host exits. */
 export async function acrossHosts<T>(studio: Studio, use: (client: Client) => Promise<T>): Promise<T> {
   for (;;) {
-    const channel = await studio.open();
     try {
-      return await use(createClient(channel));
+      return await onHost(studio, use);
     } catch (error) {
       if (!(error instanceof Failure && error.code === 'connection_lost')) throw error;
-    } finally {
-      channel.close();
     }
   }
 }
