@@ -131,7 +131,12 @@ function prepare(picked: string, home: string): string {
       `${folder} contains other files and isn't a StarPO Studio data folder.`,
       'Choose another folder or create a new folder.',
     );
-  make(folder);
+  // Creates one folder but no parents: a recursive mkdir never returns in file systems such as /proc.
+  try {
+    if (!existsSync(folder)) mkdirSync(folder);
+  } catch (error) {
+    throw unusable(folder, error);
+  }
   try {
     // Lock the folder as every start does, to detect errors now. The lock file also marks it as a data folder.
     lockFolder(folder).release();
@@ -140,15 +145,6 @@ function prepare(picked: string, home: string): string {
   }
   check(folder);
   return folder;
-}
-
-/** Creates one folder but no parents: a recursive mkdir never returns in file systems such as /proc. */
-function make(folder: string): void {
-  try {
-    if (!existsSync(folder)) mkdirSync(folder);
-  } catch (error) {
-    throw unusable(folder, error);
-  }
 }
 
 /** Throws if the folder is missing or not writable. Doesn't create it, which would hide a missing disk. */

@@ -189,6 +189,6 @@ describe('starpo', { timeout: 300_000 }, () => {
     const [, port] = await first.line(/127\.0\.0\.1:(\d+)/);
     const { errors } = await run('serve', '--port', port!);
     await first.kill('SIGTERM');
-    expect(errors).toContain('StarPO Studio already serves another data folder here');
+    expect(errors).toContain('StarPO Studio is already serving a different data folder');
   });
 });

@@ -201,15 +201,11 @@ const evaluateMethods = (runs: readonly LabeledRun[], { thresholds }: Calibratio
 });
 
 function writeChart(file: string, runs: readonly LabeledRun[], calibration: Calibration): void {
-  const { ours, ragen2, rlwatch } = evaluateMethods(runs, calibration);
+  const all = evaluateMethods(runs, calibration);
   const rows = runs.map((run, i) => ({
     run,
-    last: ours[i]!.last,
-    alarms: {
-      [names.ours]: ours[i]!.alarms,
-      [names.ragen2]: ragen2[i]!.alarms,
-      [names.rlwatch]: rlwatch[i]!.alarms,
-    },
+    last: all.ours[i]!.last,
+    alarms: Object.fromEntries(methods.map((method) => [names[method], all[method][i]!.alarms])),
   }));
   try {
     writeFileSync(resolve(file), alarmChart(rows, `Alarms in ${runs.length} labeled runs`));
@@ -238,6 +234,7 @@ function scorePart(runs: readonly LabeledRun[], calibration: Calibration): Part 
 }
 
 const names: Record<Method, string> = { ours: 'StarPO Studio', ragen2: 'RAGEN-2', rlwatch: 'rlwatch' };
+const methods = Object.keys(names) as Method[];
 const percent = (value: number | null) => (value === null ? '-' : `${Math.round(100 * value)} %`);
 const interval = (value: number | null, low: number | null, high: number | null) =>
   value === null ? '-' : `${percent(value)} (${percent(low)} to ${percent(high)})`;
@@ -279,7 +276,7 @@ const head = [
 
 function partTable(part: Part): string {
   const rows = (label: string, scores: Scores) =>
-    (Object.keys(names) as Method[]).map((method, i) => row(i === 0 ? label : '', method, scores[method]));
+    methods.map((method, i) => row(i === 0 ? label : '', method, scores[method]));
   return table([
     head,
     ...rows('all', part),
