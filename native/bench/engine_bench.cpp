@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   app.add_flag("--bf16-kernels", name_bf16_kernels, "print the name of the bf16 kernels and stop");
   std::string shape;
   WorkloadSize size;
-  app.add_option("--model", shape, "model folder whose shape to use, with random weights. Default: the starter")
+  app.add_option("--model", shape, "model folder whose architecture to use, with random weights. Default: the starter")
       ->check(CLI::ExistingDirectory);
   const auto add_size = [&](const char* name, int& value, const char* description) {
     app.add_option(name, value, description)->check(CLI::Range(1, 1000000));

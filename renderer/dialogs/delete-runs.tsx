@@ -138,7 +138,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
             <span>
               Intermediate checkpoints{' '}
               {cleanable && <span className="faint">{bytes(cleanable.checkpoints)}</span>}
-              <small>Keeps the first, newest, best and pinned checkpoints, and those that have forks.</small>
+              <small>Keeps the first, newest, best and pinned checkpoints, and parents of forks.</small>
             </span>
           </label>
         </>

@@ -71,7 +71,7 @@ export function Wall({ run }: { run: RunSummary }) {
             </Empty>
           )}
           {loaded && !newest && (
-            <Empty title="No boards yet">Boards play here when the first episodes are complete.</Empty>
+            <Empty title="No episodes yet">Episodes play here when the first rollout is complete.</Empty>
           )}
         </div>
       )}

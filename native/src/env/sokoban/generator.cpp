@@ -224,7 +224,7 @@ SokobanRoom generate_sokoban(const SokobanSize& size, std::uint64_t seed) {
     seed = next_sokoban_seed(seed);
   }
   throw Error("level_not_found",
-              "found no Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) +
+              "can't generate a Sokoban level of " + std::to_string(size.rows) + " by " + std::to_string(size.columns) +
                   " cells with " + std::to_string(size.boxes) + " boxes at search depth " +
                   std::to_string(size.search_depth),
               "use fewer boxes, a larger room or a larger search_depth");
