@@ -139,7 +139,7 @@ describe('the wall of a run', () => {
     const { core } = page;
     const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: small });
     page.open(`#/run/${runId}`);
-    await page.shown(page.withText('section', /No boards yet.*first episodes are complete/));
+    await page.shown(page.withText('section', /No episodes yet.*first rollout is complete/));
     await core.runs.start(runId);
     await page.shown(page.withText('section', /Iteration 1: 6 of 8 solved/));
     await core.runs.command(runId, 'checkpoint');
