@@ -24,8 +24,8 @@ import { decideClosing } from './closing.ts';
 import { chooseDataFolder, openDataFolder } from './data-folder.ts';
 import { linkScheme, pageOfArguments, pageOfLink, withoutLinks } from './links.ts';
 import { installMenu } from './menu.ts';
-import { keepNotificationChoice, Notifications } from './notifications.ts';
-import { OutsideLinks } from './outside.ts';
+import { keepNotificationChoice, notifier } from './notifications.ts';
+import { outsideLinks } from './outside.ts';
 import { pickBundles } from './pick-bundle.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
@@ -193,7 +193,7 @@ async function start(): Promise<void> {
       app.quit();
     },
   });
-  const notifications = new Notifications(Notification, preferences, {
+  const notify = notifier(Notification, preferences, {
     inFront: () => state.window?.isFocused() ?? false,
     show,
   });
@@ -207,11 +207,7 @@ async function start(): Promise<void> {
     },
   });
   state.tray = openTray(resources);
-  state.activity = new Activity(
-    () => joined.open(),
-    showProgress,
-    (text) => notifications.notify(text),
-  );
+  state.activity = new Activity(() => joined.open(), showProgress, notify);
   state.activity.follow();
   // Only a packaged app can be registered as the handler of links.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
@@ -236,12 +232,12 @@ if (app.requestSingleInstanceLock()) {
   protocol.registerSchemesAsPrivileged([
     { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
-  const links = new OutsideLinks({
+  const openOutside = outsideLinks({
     ask: (options) =>
       state.window ? dialog.showMessageBox(state.window, options) : dialog.showMessageBox(options),
     open: (address) => void shell.openExternal(address),
   });
-  guardContents(app, (address) => void links.open(address));
+  guardContents(app, (address) => void openOutside(address));
   app.on('before-quit', () => {
     state.quitting = true;
   });

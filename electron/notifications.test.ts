@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IpcMain, Notification } from 'electron';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepNotificationChoice, Notifications } from './notifications.ts';
+import { keepNotificationChoice, notifier } from './notifications.ts';
 import { Preferences } from './preferences.ts';
 
 class Shown extends EventEmitter {
@@ -25,7 +25,7 @@ const desk = { inFront: vi.fn(() => false), show: vi.fn() };
 const ipc = new EventEmitter();
 let folder: string;
 let file: string;
-let notifications: Notifications;
+let notify: ReturnType<typeof notifier>;
 
 beforeEach(() => {
   Shown.all = [];
@@ -34,7 +34,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'starpo-notifications-'));
   file = join(folder, 'preferences.json');
   const preferences = new Preferences(file);
-  notifications = new Notifications(Shown as unknown as typeof Notification, preferences, desk);
+  notify = notifier(Shown as unknown as typeof Notification, preferences, desk);
   keepNotificationChoice(ipc as unknown as IpcMain, preferences);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -43,7 +43,7 @@ const choose = (choice: unknown, senderFrame: object | null = own) =>
   ipc.emit('starpo-notifications', { senderFrame }, choice);
 
 test('a warning is shown, and a click opens its run', () => {
-  notifications.notify(text);
+  notify(text);
   expect(Shown.all).toHaveLength(1);
   expect(Shown.all[0]!.options).toEqual({ title: text.title, body: text.body });
   expect(Shown.all[0]!.show).toHaveBeenCalled();
@@ -54,18 +54,18 @@ test('a warning is shown, and a click opens its run', () => {
 
 test('nothing is shown while the window has focus', () => {
   desk.inFront.mockReturnValueOnce(true);
-  notifications.notify(text);
+  notify(text);
   expect(Shown.all).toEqual([]);
 });
 
 test('nothing is shown while notifications are off; the choice is kept with others', () => {
   writeFileSync(file, '{"closing":"keep"}');
   choose('off');
-  notifications.notify(text);
+  notify(text);
   expect(Shown.all).toEqual([]);
   expect(new Preferences(file)).toMatchObject({ notifications: 'off', closing: 'keep' });
   choose('on');
-  notifications.notify(text);
+  notify(text);
   expect(Shown.all).toHaveLength(1);
 });
 

@@ -10,31 +10,25 @@ interface Host {
   show(page: string): void;
 }
 
-/** Shows notifications while no window has focus, unless turned off. A click opens the run. */
-export class Notifications {
-  private readonly Shown: typeof Notification;
-  private readonly preferences: Preferences;
-  private readonly host: Host;
+/** Returns a function that shows notifications while no window has focus, unless turned off. A click opens the run. */
+export function notifier(
+  Shown: typeof Notification,
+  preferences: Preferences,
+  { inFront, show }: Host,
+): (text: NotificationText) => void {
   /** Referenced until closed: a garbage-collected notification gets no click events. */
-  private readonly shown = new Set<Notification>();
-
-  constructor(Shown: typeof Notification, preferences: Preferences, host: Host) {
-    this.Shown = Shown;
-    this.preferences = preferences;
-    this.host = host;
-  }
-
-  notify({ runId, title, body }: NotificationText): void {
-    if (this.preferences.notifications === 'off' || this.host.inFront() || !this.Shown.isSupported()) return;
-    const notification = new this.Shown({ title, body });
-    this.shown.add(notification);
-    notification.on('close', () => this.shown.delete(notification));
+  const shown = new Set<Notification>();
+  return ({ runId, title, body }) => {
+    if (preferences.notifications === 'off' || inFront() || !Shown.isSupported()) return;
+    const notification = new Shown({ title, body });
+    shown.add(notification);
+    notification.on('close', () => shown.delete(notification));
     notification.on('click', () => {
-      this.shown.delete(notification);
-      this.host.show(`#/run/${runId}`);
+      shown.delete(notification);
+      show(`#/run/${runId}`);
     });
     notification.show();
-  }
+  };
 }
 
 /** Saves the page's choice, for use without a window. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { OutsideLinks, outside } from './outside.ts';
+import { outside, outsideLinks } from './outside.ts';
 
 test.each([
   ['https://huggingface.co/Qwen', 'open'],
@@ -19,9 +19,9 @@ const parts = (response: number) => ({ ask: vi.fn(async () => ({ response })), o
 
 test('known hosts open immediately; forbidden addresses neither ask nor open', async () => {
   const desk = parts(0);
-  const links = new OutsideLinks(desk);
-  await links.open('https://arxiv.org/abs/2504.20073');
-  await links.open('http://example.org/');
+  const open = outsideLinks(desk);
+  await open('https://arxiv.org/abs/2504.20073');
+  await open('http://example.org/');
   expect(desk.open.mock.calls).toEqual([['https://arxiv.org/abs/2504.20073']]);
   expect(desk.ask).not.toHaveBeenCalled();
 });
@@ -31,7 +31,7 @@ test.each([
   [1, 0],
 ])('any other address is shown whole first: answer %d opens it %d times', async (response, opened) => {
   const desk = parts(response);
-  await new OutsideLinks(desk).open('https://bücher.example/license?a=b');
+  await outsideLinks(desk)('https://bücher.example/license?a=b');
   const address = 'https://xn--bcher-kva.example/license?a=b';
   expect(desk.ask).toHaveBeenCalledWith(expect.objectContaining({ detail: address, cancelId: 1 }));
   expect(desk.open.mock.calls).toEqual(Array.from({ length: opened }, () => [address]));
@@ -39,10 +39,10 @@ test.each([
 
 test('one dialog at a time', async () => {
   const desk = parts(0);
-  const links = new OutsideLinks(desk);
+  const open = outsideLinks(desk);
   const [first, second] = ['https://example.org/first', 'https://example.org/second'] as const;
-  await Promise.all([links.open(first), links.open(second)]);
+  await Promise.all([open(first), open(second)]);
   expect(desk.open.mock.calls).toEqual([[first]]);
-  await links.open(second);
+  await open(second);
   expect(desk.open).toHaveBeenLastCalledWith(second);
 });

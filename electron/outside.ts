@@ -19,29 +19,15 @@ export function outside(address: string): 'open' | 'confirm' | 'never' {
   return knownHosts.has(url.host) ? 'open' : 'confirm';
 }
 
-/** Opens links in the system browser. Unknown hosts, such as license pages and mirrors, need confirmation. */
-export class OutsideLinks {
-  private readonly host: Host;
-  private asking = false;
-
-  constructor(host: Host) {
-    this.host = host;
-  }
-
-  async open(address: string): Promise<void> {
-    const way = outside(address);
-    if (way === 'never') return;
-    // Normalized, so look-alike letters appear as punycode.
-    const { href } = new URL(address);
-    if (way === 'open' || (await this.confirmed(href))) this.host.open(href);
-  }
-
+/** Returns a function that opens links in the system browser. Unknown hosts, such as license pages and mirrors, need confirmation. */
+export function outsideLinks({ ask, open }: Host): (address: string) => Promise<void> {
+  let asking = false;
   /** Asks for confirmation, one dialog at a time. */
-  private async confirmed(address: string): Promise<boolean> {
-    if (this.asking) return false;
-    this.asking = true;
+  const confirmed = async (address: string): Promise<boolean> => {
+    if (asking) return false;
+    asking = true;
     try {
-      const { response } = await this.host.ask({
+      const { response } = await ask({
         type: 'question',
         message: 'Open in your browser?',
         detail: address,
@@ -52,7 +38,14 @@ export class OutsideLinks {
       });
       return response === 0;
     } finally {
-      this.asking = false;
+      asking = false;
     }
-  }
+  };
+  return async (address) => {
+    const way = outside(address);
+    if (way === 'never') return;
+    // Normalized, so look-alike letters appear as punycode.
+    const { href } = new URL(address);
+    if (way === 'open' || (await confirmed(href))) open(href);
+  };
 }
