@@ -12,7 +12,6 @@ export function navigate(route: Route, replace = false): void {
   } else location.hash = hash;
 }
 
-/** Returns the route of the current address. */
 export function useRoute(): Route {
   const hash = useSyncExternalStore(subscribe, () => location.hash);
   return useMemo(() => parseRoute(hash), [hash]);

@@ -8,7 +8,6 @@ export type NewFrom =
 export type HistoryTab = 'runs' | 'episodes' | 'trash';
 const historyTabs: readonly string[] = ['runs', 'episodes', 'trash'] satisfies HistoryTab[];
 
-/** The pages with their parameters. */
 export type Route =
   | { page: 'start' }
   /** The form for a new run or sweep. `set`: edits of the base configuration; `importing`: opens the import dialog first. */
@@ -41,7 +40,6 @@ export type Route =
       /** Only episodes whose first reasoning starts with, or (`whole`) equals, this text. */
       thought?: { text: string; whole: boolean } | null;
     }
-  /** An invalid address. */
   | { page: 'unknown'; hash: string };
 
 export type RouteOf<Page extends Route['page']> = Extract<Route, { page: Page }>;
@@ -219,7 +217,6 @@ const present = (value: string | number | null): string[] => (value === null ? [
 const isIteration = (text: string): boolean => /^\d{1,9}$/.test(text);
 const positive = (text = ''): number | null => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : null);
 
-/** Splits a text at the first separator. */
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];

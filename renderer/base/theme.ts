@@ -13,7 +13,6 @@ function stored(): ThemeChoice {
 }
 
 interface ThemeState {
-  /** The theme in use. */
   theme: Theme;
   choice: ThemeChoice;
   choose: (choice: ThemeChoice) => void;

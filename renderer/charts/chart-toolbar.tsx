@@ -12,7 +12,6 @@ import type { ChartSearch } from './use-search.ts';
 
 interface ToolbarProps {
   axis: AxisKind;
-  /** Axes that the charts can show. */
   axes: readonly AxisKind[];
   search: ChartSearch;
   children?: ReactNode;

@@ -37,7 +37,6 @@ interface ChartProps {
   legend?: boolean;
 }
 
-/** A chart and its data. */
 export type ChartItem = Omit<ChartProps, 'actions' | 'height' | 'marks'>;
 
 const noMarks: readonly ChartMark[] = [];
@@ -201,7 +200,6 @@ function PlotArea({
   return <div className={styles.plot} ref={target} aria-hidden="true" />;
 }
 
-/** Shows the text alternative of the chart. */
 function ChartText({
   spec,
   traces,

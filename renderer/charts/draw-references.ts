@@ -1,7 +1,6 @@
 import uPlot from 'uplot';
 import type { Reference } from './references.ts';
 
-/** Draws reference lines with their labels. */
 export function drawReferences(
   plot: uPlot,
   references: readonly Reference[],

@@ -90,7 +90,6 @@ function familySpec(name: string, members: readonly string[]): ChartSpec {
   };
 }
 
-/** Returns the chart of one metric. */
 function metricSpec(metric: string, names: readonly string[]): ChartSpec {
   const { title, unit, meaning } = metricFacts(metric);
   const isEvaluation = metric.startsWith('evaluation/');

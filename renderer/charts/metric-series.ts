@@ -22,7 +22,6 @@ export class MetricSeries {
   /** The moving average, and the number of its values that are still valid. */
   #average = { weight: 0, values: new Float64Array(0), valid: 0 };
 
-  /** Number of entries. */
   get length(): number {
     return this.#length;
   }
@@ -36,12 +35,10 @@ export class MetricSeries {
     return this.#values.subarray(0, this.#length);
   }
 
-  /** Minimum of each entry. */
   min(): Float64Array {
     return (this.#buckets?.min ?? this.#values).subarray(0, this.#length);
   }
 
-  /** Maximum of each entry. */
   max(): Float64Array {
     return (this.#buckets?.max ?? this.#values).subarray(0, this.#length);
   }

@@ -8,7 +8,6 @@ import type { Reference } from './references.ts';
 import { positionTicks, tickTexts, type ValueScale, valueRange, valueTicks } from './scale.ts';
 import { seriesOf, type Trace } from './traces.ts';
 
-/** Options of what a plot shows. */
 export interface View extends ValueScale {
   zoom: Zoom;
   /** Weight of the moving average; 0 for raw values. */

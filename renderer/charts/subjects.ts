@@ -35,7 +35,6 @@ export function positionsOf(subjects: readonly Subject[], axis: AxisKind): Map<S
   );
 }
 
-/** Returns the lines of a chart. */
 export function tracesOf(spec: ChartSpec, positions: ReadonlyMap<Subject, AxisPositions>): Trace[] {
   return [...positions].flatMap(([subject, own]) =>
     spec.lines.map((line, index): Trace => {

@@ -52,7 +52,6 @@ function sectionAction(command: CommandId, runId: string, section: RunSection): 
 
 const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Returns the command for a key event. */
 function commandOf(event: KeyboardEvent): CommandId | null {
   const mod = isMac() ? event.metaKey : event.ctrlKey;
   if (event.altKey || (isMac() ? event.ctrlKey : event.metaKey)) return null;

@@ -7,7 +7,6 @@ import { isStartable } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 
-/** Available actions by command. */
 export type Actions = Partial<Record<CommandId, () => void>>;
 
 /** Returns the actions available for a run in its current state. */

@@ -11,7 +11,6 @@ export function approximateDuration(seconds: number): string {
     : `about ${Math.round(hours / 24)} d`;
 }
 
-/** Explains the basis of an estimate. */
 function basisText({ basis, runs }: TimeEstimate, cores: number | null): string {
   if (basis === 'measured')
     return `Measured in ${runs === 1 ? 'an earlier run' : `${runs} earlier runs`} on this machine.`;

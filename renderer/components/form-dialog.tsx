@@ -6,14 +6,12 @@ interface FormDialogProps {
   title: string;
   /** A sentence under the title. */
   description?: string;
-  /** Label of the submit button. */
   submit: string;
   disabled?: boolean;
   onSubmit: () => void;
   onClose: () => void;
   /** Another button, before Cancel. */
   other?: ReactNode;
-  /** The fields. */
   children: ReactNode;
 }
 

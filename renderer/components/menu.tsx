@@ -23,7 +23,6 @@ export function PopupMenu({ trigger, sideOffset = 4, children }: PopupMenuProps)
   );
 }
 
-/** Shows an icon button that opens a menu. */
 export const MenuButton = ({
   icon = 'more',
   label,

@@ -9,7 +9,6 @@ import { Dialog } from './dialog.tsx';
 import { duration } from './format.ts';
 import { isDeviceInUse, runsOnDevice } from './run-facts.ts';
 
-/** A run to create. */
 export interface RunRequest {
   source: RunSource;
   set: Settings;
@@ -31,7 +30,6 @@ export interface StartRun {
   dialog: ReactNode;
 }
 
-/** Creates and starts runs. */
 export function useStartRun(): StartRun {
   const api = useApi();
   const report = useApp((state) => state.report);

@@ -6,13 +6,10 @@ interface Column {
   hidden?: boolean;
 }
 
-/** Returns a column of numbers. */
 export const numeric = (title: string): Column => ({ title, numeric: true });
 
-/** The column of row actions. */
 export const actions: Column = { title: 'Actions', hidden: true };
 
-/** Shows the header row of a table. */
 export function TableHead({ columns }: { columns: readonly (string | Column)[] }) {
   return (
     <thead>

@@ -10,7 +10,6 @@ import styles from '../components/dialog-content.module.css';
 import { useApp } from '../stores/app-store.ts';
 import { type Step, StepProgress, useTaskProgress } from './task-progress.tsx';
 
-/** Exports a run as one file. */
 export function ExportRun({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const { report, notify } = useApp.getState();
@@ -89,7 +88,6 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
   );
 }
 
-/** Imports an exported run. */
 export function ImportRun({ close }: { close: () => void }) {
   const api = useApi();
   const { report, notify } = useApp.getState();

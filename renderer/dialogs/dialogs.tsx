@@ -7,7 +7,6 @@ import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
 import { RenameRun, StopRun, TagRuns } from './run-dialogs.tsx';
 import { TrainMore } from './train-more.tsx';
 
-/** Shows the open dialog. */
 export function Dialogs({ route }: { route: Route }) {
   const { dialog, closeDialog: close } = useDialogs();
   if (!dialog) return null;

@@ -145,7 +145,6 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
   );
 }
 
-/** Explains invalid tags. */
 export function TagHint({ tag }: { tag: string }) {
   const invalid = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
   if (invalid)

@@ -9,7 +9,6 @@ export interface Step {
   share: number | null;
 }
 
-/** Shows the progress of a dialog's task. */
 export function StepProgress({ step: { label, share } }: { step: Step }) {
   return (
     <div role="status" className={styles.field}>

@@ -22,7 +22,6 @@ export function describeFrame(replay: Replay, index: number): string {
   return `${turnAndAction(frame)}: ${[frame.action, text, ...frame.facts.map(factText)].join(', ')}`;
 }
 
-/** Formats a fact for display. */
 export const factText = (fact: string) => fact.replaceAll('_', ' ');
 
 /** Returns the position of a frame: `Turn 2, action 1`. */

@@ -6,7 +6,6 @@ import type { Shape } from './shapes.tsx';
 /** Color of a mark. `slip`: the agent moved in another direction. `idle`: nothing changed. */
 export type Tone = 'plain' | 'idle' | 'slip' | 'good' | 'bad';
 
-/** Outcome of an action. */
 export interface Outcome {
   tone: Tone;
   /** Text after the action's name: `slipped and fell into a hole`. */
@@ -60,7 +59,6 @@ export interface Painter {
   /** The CSS module of the shapes' looks, and its class that defines the colors. */
   styles: Readonly<Record<string, string>>;
   palette: string;
-  /** Shapes by name. */
   stamps: Readonly<Record<string, readonly Shape[]>>;
   /** Center of every stamp in both directions, and its radius. */
   middle: number;

@@ -32,7 +32,6 @@ const entries: { page: Route['page']; title: string; icon: IconName; route: Rout
   { page: 'models', title: 'Models', icon: 'model', route: { page: 'models' } },
 ];
 
-/** Returns whether a route belongs to a sidebar entry. */
 function belongsTo(route: Route, page: Route['page']): boolean {
   if (route.page === 'new') return page === (route.study ? 'studies' : 'start');
   return route.page === page || (page === 'studies' && route.page === 'study');

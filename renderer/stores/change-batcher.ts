@@ -4,7 +4,6 @@ const immediateChanges = 8;
 
 interface ChangeBatcher<T> {
   add(id: string, change: T): void;
-  /** Applies pending changes. */
   flush(): void;
   /** Drops pending changes. */
   stop(): void;

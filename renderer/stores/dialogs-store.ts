@@ -1,7 +1,6 @@
 import { create } from 'zustand';
 import type { RunSummary } from '../../core/contract/contract.ts';
 
-/** A dialog with its parameters. */
 type OpenDialog =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
   | { kind: 'rename' | 'stop' | 'export' | 'train-more'; run: RunSummary }

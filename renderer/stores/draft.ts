@@ -21,7 +21,6 @@ export interface Draft {
 
 /** A field at its parent in the configuration: `environments[].config.size` at `environments.0.config.size`. */
 export interface PlacedField extends FormField {
-  /** Path of the setting. */
   at: string;
 }
 
@@ -139,7 +138,6 @@ export function findFields(sections: readonly PlacedSection[], query: string): P
 export const formatValue = (value: SettingValue): string =>
   typeof value === 'number' && value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
 
-/** Formats a value for display. */
 export function valueText(value: SettingValue | undefined, { choices }: Pick<FormField, 'choices'>): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'boolean') return value ? 'on' : 'off';

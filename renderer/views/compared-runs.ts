@@ -7,7 +7,6 @@ import { RunSeries } from '../charts/run-series.ts';
 import { createCatchUp } from '../stores/catch-up.ts';
 import { followSeries } from './follow-series.ts';
 
-/** Data of a compared run. */
 export interface ComparedRun {
   id: string;
   series: RunSeries;

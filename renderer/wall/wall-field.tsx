@@ -165,7 +165,6 @@ function targetIndex(key: string, current: number, count: number, { groups }: Wa
   return to === undefined ? null : Math.min(count - 1, Math.max(0, to));
 }
 
-/** Describes a group in text. */
 function describe({ group, members, solved, rewardStd, zeroVariance, kept }: Group): string {
   if (members.length === 1)
     return `Level ${group + 1}: ${solved ? 'solved' : 'not solved'}, reward ${signed(members[0]!.reward)}`;

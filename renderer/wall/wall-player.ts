@@ -185,7 +185,6 @@ export class WallPlayer {
     else this.tintFailed(context, x, y, width, height, ended);
   }
 
-  /** Frames a solved board. */
   private frameSolved(
     context: CanvasRenderingContext2D,
     x: number,
@@ -204,7 +203,6 @@ export class WallPlayer {
     context.globalAlpha = 1;
   }
 
-  /** Tints a failed board. */
   private tintFailed(
     context: CanvasRenderingContext2D,
     x: number,

@@ -45,7 +45,6 @@ export function BanditBoard({ arms, config, frame, motion, label }: BanditBoardP
 }
 
 interface MachineProps {
-  /** Motion of the lever. */
   motion?: Motion;
   /** Null before the payout. */
   paid: number | null;

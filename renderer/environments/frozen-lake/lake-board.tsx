@@ -46,7 +46,6 @@ export function LakeBoard({ lake, move = null, motion = arrived, path = [], labe
   );
 }
 
-/** Returns the shapes on a tile. */
 function contents(tile: Tile, index: number, surface: Surface): readonly Shape[] {
   if (tile === 'hole') return hole;
   if (tile === 'goal') return surface === 'goal' ? [halo, star] : [star];

@@ -129,7 +129,6 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
 interface ChipsProps<T extends string> {
   label: string;
   choices: readonly Choice<T>[];
-  /** Total number of runs. */
   total: number;
   chosen: readonly T[];
   labelOf: (value: T) => string;

@@ -6,7 +6,6 @@ import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import styles from './models-page.module.css';
 import { ScrollingTable } from './scrolling-table.tsx';
 
-/** Shows the checkpoints of each run. */
 export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }) {
   const { shown, more } = useFirstRows(runs);
   return (

@@ -11,7 +11,6 @@ interface FieldRowProps {
   /** The value in the base configuration. */
   base: SettingValue;
   changed: boolean;
-  /** Validation error. */
   problem: string | null;
   /** Why the setting has no effect; null if it has one. */
   idle: string | null;

@@ -11,7 +11,6 @@ type Preview = Output<'configs.preview'>;
 
 interface PromptPreviewProps {
   preview: QueryResult<Preview>;
-  /** Whether the configuration is valid. */
   valid: boolean;
   /** Editable prompt fields, by environment index. */
   fieldsOf: (environment: number) => PlacedField[];

@@ -16,7 +16,6 @@ interface SettingRowProps {
   models: FormField['choices'];
 }
 
-/** Shows one setting of the form. */
 export function SettingRow({ field, config, check, from, models }: SettingRowProps) {
   const devices = useApp((state) => state.system?.devices);
   /** The value at which the user chose to enter the model folder as text. */

@@ -56,6 +56,5 @@ function nameOf(set: Record<string, SettingValue>, fields: readonly PlacedField[
     .join(', ');
 }
 
-/** Returns the number of runs in a sweep. */
 export const runCount = (points: readonly StudyPoint[], seeds: readonly number[] | null): number =>
   points.length * (seeds?.length ?? 0);

@@ -9,7 +9,6 @@ import { numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useListedRuns } from '../../stores/app-store.ts';
 
-/** Lists runs with checkpoints to play against. */
 export function ChooseRunToPlay() {
   const { runs } = useListedRuns();
   const playable = runs?.filter(hasPolicy) ?? [];

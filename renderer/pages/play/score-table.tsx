@@ -8,7 +8,6 @@ const minLevels = 10;
 
 interface ScoreTableProps {
   game: Game;
-  /** The saved success rate. */
   saved: HumanSuccess | null;
   onLevel: (level: number) => void;
 }

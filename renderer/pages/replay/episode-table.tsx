@@ -208,7 +208,6 @@ const Row = memo(
     before.address === after.address,
 );
 
-/** Describes a row in text. */
 function describe({ group, member, success, kept, format_valid }: EpisodeSummary): string {
   return [
     `Group ${group + 1}, member ${member + 1}: ${success ? 'success' : 'failed'}`,

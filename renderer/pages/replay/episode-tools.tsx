@@ -9,7 +9,6 @@ import { MoreFilters } from './more-filters.tsx';
 interface EpisodeToolsProps {
   /** All episodes; null while loading. */
   episodes: readonly EpisodeSummary[] | null;
-  /** The episodes that match. */
   rows: readonly EpisodeSummary[];
   listing: Listing;
   onList: (listing: Listing) => void;

@@ -79,7 +79,6 @@ export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFi
 
 interface NumberFieldProps {
   label: string;
-  /** Placeholder of the empty field. */
   placeholder: string;
   /** Minimum of an integer field; without it, any number is allowed. */
   from?: number;

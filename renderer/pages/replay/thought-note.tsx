@@ -2,7 +2,6 @@ import { IconButton } from '../../components/basics.tsx';
 import styles from './thought-note.module.css';
 import type { ThoughtFilter } from './use-thought-filter.ts';
 
-/** Shows the filter by first reasoning. */
 export function ThoughtNote({ thought, clear }: { thought: ThoughtFilter; clear: () => void }) {
   return (
     <div className={`${styles.note} row`} role="status">

@@ -19,7 +19,6 @@ interface Props {
   choose: (action: AutomaticAction) => void;
 }
 
-/** Chooses the automatic action for a collapse warning. */
 export function AutomaticActionChoice({ value, choose }: Props) {
   const effect = useId();
   return (

@@ -9,7 +9,6 @@ import styles from './recent-runs.module.css';
 
 const maxRuns = 8;
 
-/** Lists the newest runs. */
 export function RecentRuns() {
   const { runs, archived } = useListedRuns();
   const { showArchived, toggleArchived } = useApp();

@@ -15,7 +15,6 @@ const formats: readonly Format[] = [
   { format: 'latex', title: 'Results, LaTeX', text: 'The same table for booktabs.', isText: true },
 ];
 
-/** Exports the sweep's results table. */
 export function StudyExports({ studyId }: { studyId: string }) {
   const exporting = useExport(null);
   const source = useMemo<ExportSource>(() => ({ studyId }), [studyId]);

@@ -9,7 +9,6 @@ export type Measure = 'entropies' | 'logprobs' | 'advantages' | 'values';
 interface MeasureLabels {
   label: string;
   unit: string;
-  /** Meaning of the colors. */
   meaning: string;
   /** True if there is one color on either side of 0. */
   signed: boolean;
@@ -69,7 +68,6 @@ export function scaleOf({ turns }: EpisodeTokens, measure: Measure): Scale {
   return { from: 0, to: measure === 'logprobs' ? -largest : largest, strength };
 }
 
-/** Describes a token's values. */
 export function describeToken(turn: TokenTurn, at: number): string {
   const value = (of: Measure) => turn[of]?.[at];
   const parts: string[] = [];
