@@ -18,8 +18,8 @@ export function Toasts() {
   const messages = useApp((state) => state.messages);
   const empty = errors.length + messages.length === 0;
   return (
-    <section className={`errors ${styles.strip}`} data-empty={empty || undefined} aria-label="Messages">
-      <div className={styles.messages} role="status">
+    <section className={`errors ${styles.strip} stack`} data-empty={empty || undefined} aria-label="Messages">
+      <div className={`${styles.messages} stack`} role="status">
         {messages.map((each) => (
           <MessageToast key={each.key} message={each} />
         ))}

@@ -22,7 +22,7 @@ interface ListProps {
 
 export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps) {
   return (
-    <ul className={styles.runs} aria-label="Compared runs">
+    <ul className={`${styles.runs} stack`} aria-label="Compared runs">
       {compared.map(({ id, run, color, dash }) => (
         <li key={id} className={`panel ${styles.run}`} data-hidden={hidden.has(id) || undefined}>
           <span

@@ -15,7 +15,7 @@ interface DownloadListProps {
 export function DownloadList({ downloads, tasks }: DownloadListProps) {
   if (downloads.length === 0) return null;
   return (
-    <ul className={styles.downloads} aria-label="Downloads">
+    <ul className="stack" aria-label="Downloads">
       {downloads.map((download) => (
         <Download
           key={download.repository}

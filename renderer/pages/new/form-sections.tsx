@@ -70,7 +70,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
           No matching settings. Try “clip”, “checkpoint” or “temperature”.
         </p>
       )}
-      <div className={styles.sections}>
+      <div className="stack">
         {shownSections.map((section) => {
           const isOpen = query.trim() !== '' || open.has(section.id) || hasProblem(section);
           return (

@@ -77,7 +77,7 @@ function Sample({
     return problem ? null : <p className="muted">Its share is too small: no group plays this environment.</p>;
   return (
     <>
-      <ol className={styles.messages}>
+      <ol className={`${styles.messages} stack`}>
         {inOrder(sample.messages, ({ role, content }) => (
           <li data-role={role}>
             <span className="muted small">{roleLabels[role] ?? role}</span>

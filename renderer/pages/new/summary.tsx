@@ -37,7 +37,7 @@ export function Summary(props: SummaryProps) {
     <aside className={styles.summary} aria-label="Start">
       <section className={`panel ${styles.box}`}>
         {!study && (
-          <div className={styles.start}>
+          <div className={`${styles.start} stack`}>
             <button
               type="button"
               className="button"
@@ -57,7 +57,7 @@ export function Summary(props: SummaryProps) {
         <p className={styles.message} role="status">
           {run.message}
         </p>
-        <dl className={styles.facts}>
+        <dl className={`${styles.facts} stack`}>
           <Fact title={study ? 'Each run' : 'Time'}>
             {check.value && problems.length === 0 ? (
               <EstimatedTime time={check.value.time} />

@@ -37,7 +37,7 @@ export function AgentSide({ game, onStart, onStop }: AgentSideProps) {
         <kbd className={styles.key}>P</kbd>
       </div>
       {agent.failure && <ErrorNote error={agent.failure} />}
-      <ol className={styles.turns} aria-label="Agent responses" aria-busy={thinking}>
+      <ol className="stack" aria-label="Agent responses" aria-busy={thinking}>
         {inOrder(agent.turns, (turn, index) => (
           <Turn turn={turn} index={index} />
         ))}

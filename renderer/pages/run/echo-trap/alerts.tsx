@@ -40,7 +40,7 @@ export function Alerts({
   const answered = newest.filter((alert) => !isOpen(alert, now));
   if (newest.length === 0) return null;
   return (
-    <div className={styles.alerts}>
+    <div className={`${styles.alerts} stack`}>
       {open.length > 0 && (
         <ul aria-label="Alerts">
           {open.map((alert, index) => (

@@ -7,7 +7,7 @@ import styles from './indicators.module.css';
 /** Shows the four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
 export function Indicators({ indicators }: { indicators: readonly TrapIndicator[] }) {
   return (
-    <ul className={styles.indicators} aria-label="Echo Trap indicators">
+    <ul className={`${styles.indicators} stack`} aria-label="Echo Trap indicators">
       {indicators.map((indicator) => (
         <Indicator key={indicator.name} indicator={indicator} />
       ))}

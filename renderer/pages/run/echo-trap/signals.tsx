@@ -60,7 +60,7 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
   const more = ordered.length - leading.length;
   return (
     <div>
-      <ul className={styles.signals} aria-label="Signals">
+      <ul className={`${styles.signals} stack`} aria-label="Signals">
         {shown.map((signal) => (
           <Signal key={signal.name} signal={signal} series={series} />
         ))}
