@@ -89,7 +89,7 @@ export type FoundEpisode = z.infer<typeof foundEpisode>;
 export const libraryProcedures = {
   /** Sizes of unchanged runs are cached for a while. */
   'runs.sizes': { input: empty, output: diskUse },
-  /** Moves runs to the trash. Running, paused and evaluated runs are refused. */
+  /** Moves runs to the trash. Running, paused and evaluated runs are rejected. */
   'runs.delete': {
     changes,
     input: z.object({ runIds }),

@@ -111,7 +111,7 @@ describeWithTrainer('a real run', {}, () => {
     expect(iterations).toEqual(iterations.map((_, index) => index + 1));
   });
 
-  test('that collapses is rolled back to a fork of its last healthy checkpoint', {
+  test('rolls back to a fork of the last healthy checkpoint if it collapses', {
     timeout: 300_000,
   }, async () => {
     // A learning rate that always collapses, and thresholds that react immediately.
