@@ -1,13 +1,13 @@
 // Tests streams, graphs and memory of the emulation, and conversions that both compilers use.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
 #include "base/error.h"
 #include "engine/cuda/emulated/device.h"
 #include "engine/cuda/portable/cuda.h"
-#include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/graph.h"
 #include "engine/cuda/selftest/arrays.h"
 
@@ -38,14 +38,10 @@ TEST_CASE("emulated runtime: a graph runs its work at each launch") {
     copy_to_host(stream, host.data(), values.data(), values.size_bytes());
   });
   CHECK(on_host(stream, values) == std::vector<float>(5, 0.0f));
-  Event before, after;
-  before.record(stream);
   graph.launch(stream);
   graph.launch(stream);
-  after.record(stream);
   stream.synchronize();
   CHECK(host[4] == 2.0f);
-  CHECK(after.milliseconds_since(before) >= 0.0f);
 }
 
 TEST_CASE("emulated runtime: a kernel must be launched once before it is captured") {
@@ -87,6 +83,6 @@ TEST_CASE("bf16 rounds to nearest, ties to even, and keeps non-finite values") {
   CHECK(from_float<Bf16>(1.0039063692f).bits == 0x3f81);  // slightly above a tie
   CHECK(from_float<Bf16>(3.4e38f).bits == 0x7f80);
   CHECK(from_float<Bf16>(-INFINITY).bits == 0xff80);
-  CHECK(std::isnan(to_float(from_float<Bf16>(__uint_as_float(0x7f800001u)))));
+  CHECK(std::isnan(to_float(from_float<Bf16>(std::bit_cast<float>(0x7f800001u)))));
   CHECK(pack_bf16(1.0f, -2.0f) == 0xc0003f80u);
 }

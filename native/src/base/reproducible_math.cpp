@@ -5,7 +5,6 @@
 #include <limits>
 
 namespace starpo {
-
 namespace {
 
 constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 0x1.a39ef35793c76p-33;

@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace starpo {
-
 namespace {
 
 constexpr int kSpins = 2000;

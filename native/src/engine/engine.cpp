@@ -1,7 +1,6 @@
 #include "engine/engine.h"
 
 #include "engine/cpu/cpu_engine.h"
-#include "engine/cpu/value_head.h"
 #include "engine/cuda/choose_gpu.h"
 #include "engine/cuda/engine/make_engine.h"
 
@@ -10,10 +9,6 @@ namespace starpo {
 std::unique_ptr<Engine> make_engine(const EngineSettings& settings, ThreadPool& threads) {
   if (const auto gpu = choose_gpu(settings.device)) return cuda::make_engine(*gpu, settings);
   return std::make_unique<CpuEngine>(threads, settings.precision);
-}
-
-std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool& threads) {
-  return std::make_unique<CpuValueHead>(hidden, threads);
 }
 
 }  // namespace starpo

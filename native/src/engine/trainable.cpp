@@ -27,6 +27,13 @@ float clip_scale(float norm, float gradient_clip) {
   return gradient_clip > 0 && norm > gradient_clip ? gradient_clip / norm : 1.0f;
 }
 
+float bias_correction(double beta, std::int64_t steps) {
+  double power = 1;
+  for (; steps > 0; steps /= 2, beta *= beta)
+    if (steps % 2 != 0) power *= beta;
+  return static_cast<float>(1 / (1 - power));
+}
+
 OptimizerStep take_step(Trainable& trainable, const AdamWSettings& settings) {
   const double squares = trainable.squared_norm();
   const float norm = reduced_norm({&squares, 1});

@@ -65,6 +65,9 @@ struct OptimizerStep {
   bool finite_weights;  // after the step
 };
 
+// Returns AdamW's bias correction 1 / (1 - beta^steps).
+float bias_correction(double beta, std::int64_t steps);
+
 // Takes a whole step on a single replica.
 OptimizerStep take_step(Trainable&, const AdamWSettings&);
 

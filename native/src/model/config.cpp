@@ -10,7 +10,6 @@
 #include "files/temporary_file.h"
 
 namespace starpo {
-
 namespace {
 
 using nlohmann::json;

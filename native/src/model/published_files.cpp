@@ -1,6 +1,5 @@
 #include "model/published_files.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>

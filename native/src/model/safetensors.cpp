@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "env/registry.h"
 #include "files/base64.h"

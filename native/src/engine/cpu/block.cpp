@@ -3,7 +3,6 @@
 #include "engine/cpu/kernels/kernels.h"
 
 namespace starpo {
-
 namespace {
 
 // Returns x rounded to bf16, in a buffer of the calling thread. It is not thread_memory(), which callers use.

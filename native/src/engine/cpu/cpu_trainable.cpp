@@ -7,7 +7,6 @@
 #include "engine/cpu/kernels/kernels.h"
 
 namespace starpo {
-
 namespace {
 
 constexpr std::size_t kNormBlock = 1024;
@@ -15,11 +14,8 @@ constexpr std::size_t kTaskBlock = 32768;
 
 int tasks(std::size_t size) { return static_cast<int>((size + kTaskBlock - 1) / kTaskBlock); }
 
-double power(double base, std::int64_t exponent) {
-  double result = 1;
-  for (; exponent > 0; exponent /= 2, base *= base)
-    if (exponent % 2 != 0) result *= base;
-  return result;
+auto& moment(auto& optimizer, StateVector which) {
+  return which == StateVector::first_moment ? optimizer.first_moment : optimizer.second_moment;
 }
 
 }  // namespace
@@ -53,22 +49,14 @@ void AdamW::step(std::span<float> weights, std::span<const float> gradients, std
   step.learning_rate = settings.learning_rate;
   step.epsilon = settings.epsilon;
   step.decay = settings.learning_rate * settings.weight_decay;
-  step.first_correction = static_cast<float>(1 / (1 - power(settings.beta1, steps)));
-  step.second_correction = static_cast<float>(1 / (1 - power(settings.beta2, steps)));
+  step.first_correction = bias_correction(settings.beta1, steps);
+  step.second_correction = bias_correction(settings.beta2, steps);
   threads.parallel_for(tasks(size), [&](int task) {
     const std::size_t begin = task * kTaskBlock;
     kernels().adamw(std::min(size, begin + kTaskBlock) - begin, step, gradients.data() + begin, decayed.data() + begin,
                     weights.data() + begin, first_moment.data() + begin, second_moment.data() + begin);
   });
 }
-
-namespace {
-
-auto& moment(auto& optimizer, StateVector which) {
-  return which == StateVector::first_moment ? optimizer.first_moment : optimizer.second_moment;
-}
-
-}  // namespace
 
 CpuTrainable::CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> weights, ThreadPool& threads,
                            std::function<void(std::size_t, std::size_t)> changed)

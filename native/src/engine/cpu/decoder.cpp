@@ -9,7 +9,6 @@
 #include "engine/cpu/key_value_cache.h"
 
 namespace starpo {
-
 namespace {
 
 // Maximum rows of scores when slots share a prefix: enough for whole tiles, few enough for a cache.

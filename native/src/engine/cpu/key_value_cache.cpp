@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 namespace starpo {
-
 namespace {
 
 void put(float value, float& target) { target = value; }

@@ -6,7 +6,6 @@
 #include "engine/cpu/training_state.h"
 
 namespace starpo {
-
 namespace {
 
 // Rows of a weight gradient, and columns of a norm or bias gradient, per task.

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "engine/cpu/model.h"
-#include "engine/packed_batch.h"
 
 namespace starpo {
 

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <queue>
 
 #include "env/frozen_lake/frozen_lake.h"
@@ -59,11 +58,8 @@ std::vector<std::string> shortest_safe_path(const FrozenLake& lake) {
 
 std::vector<std::string> greedy_path(const FrozenLake& lake) {
   const auto& level = lake.level();
-  const int down = level.goal / level.size - lake.player() / level.size;
-  const int right = level.goal % level.size - lake.player() % level.size;
-  std::vector<std::string> path(std::abs(down), down > 0 ? "Down" : "Up");
-  path.insert(path.end(), std::abs(right), right > 0 ? "Right" : "Left");
-  return path;
+  return straight_plan(level.goal / level.size - lake.player() / level.size,
+                       level.goal % level.size - lake.player() % level.size);
 }
 
 std::optional<Demonstration> FrozenLake::demonstrate(const DemonstrationRequest& request) const {

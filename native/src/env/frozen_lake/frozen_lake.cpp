@@ -1,7 +1,5 @@
 #include "env/frozen_lake/frozen_lake.h"
 
-#include <array>
-
 #include "env/action_name.h"
 #include "fields/field_visitor.h"
 

@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "env/reference/numpy_random.h"

@@ -1,11 +1,9 @@
 #include "env/sokoban/sokoban.h"
 
-#include <array>
 #include <set>
 
 #include "env/action_name.h"
 #include "env/sokoban/generator.h"
-#include "env/sokoban/level.h"
 #include "fields/field_visitor.h"
 
 namespace starpo {

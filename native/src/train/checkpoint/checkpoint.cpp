@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "base/error.h"
 #include "engine/load_weights.h"
@@ -15,7 +13,6 @@
 #include "journal/stamp.h"
 #include "model/folder.h"
 #include "model/safetensors.h"
-#include "train/checkpoint/pins.h"
 
 namespace starpo {
 namespace {

@@ -1,7 +1,6 @@
 #include "train/diagnostics/diagnostics.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "algorithm/objectives.h"
 #include "journal/metric_names.h"
@@ -10,6 +9,7 @@
 #include "train/diagnostics/gradient_norms.h"
 #include "train/diagnostics/mutual_information.h"
 #include "train/metrics/average.h"
+#include "train/update/estimate_advantages.h"
 
 namespace starpo {
 namespace {
@@ -25,20 +25,9 @@ Average drift(NetworkPass& start, int micro_batch_tokens, std::span<const Sequen
   std::vector<Sequence> sample;
   const std::size_t count = std::min(kept.size(), static_cast<std::size_t>(samples));
   for (std::size_t i = 0; i < count; ++i) sample.push_back(kept[i * kept.size() / count]);
+  compute_reference_logprobs(start, micro_batch_tokens, temperature, sample, progress);
   Average average;
-  for (const MicroBatch& micro : split_into_micro_batches(sample, micro_batch_tokens)) {
-    const auto own =
-        std::span(sample).subspan(static_cast<std::size_t>(micro.first), static_cast<std::size_t>(micro.count));
-    const PackedBatch batch = pack(own);
-    std::vector<float> logprobs(batch.targets.size()), entropies(batch.targets.size());
-    start.forward(batch, temperature, logprobs, entropies);
-    std::size_t first = 0;
-    for (const Sequence& sequence : own) {
-      add_drift(sequence.rollout_logprobs, std::span(logprobs).subspan(first, sequence.targets.size()), average);
-      first += sequence.targets.size();
-    }
-    progress();
-  }
+  for (const Sequence& sequence : sample) add_drift(sequence.rollout_logprobs, sequence.reference_logprobs, average);
   return average;
 }
 

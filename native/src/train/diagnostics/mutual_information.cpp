@@ -6,7 +6,6 @@
 #include <numeric>
 #include <string>
 
-#include "engine/packed_batch.h"
 #include "journal/metric_names.h"
 
 namespace starpo {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "rollout/rollout.h"
+
 namespace starpo {
 namespace {
 
@@ -80,10 +82,7 @@ class DryStep {
 
  private:
   DrawSettings draws() const {
-    const RolloutConfig& rollout = config_.rollout;
-    const SamplingSettings sampling{static_cast<float>(rollout.temperature), static_cast<float>(rollout.top_p),
-                                    rollout.top_k, static_cast<float>(rollout.min_p)};
-    return {{config_.seed, RandomStream::train_sampling}, 0, sampling, stop_ids_};
+    return {{config_.seed, RandomStream::train_sampling}, 0, training_sampling(config_.rollout), stop_ids_};
   }
 
   BatchLoss loss() const {

@@ -1,6 +1,5 @@
 #include "train/run/run_control.h"
 
-#include <chrono>
 #include <thread>
 
 #include "base/stop_signals.h"

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "algorithm/filter.h"
 #include "algorithm/statistics.h"
 #include "journal/metric_names.h"
 #include "rollout/episode_json.h"

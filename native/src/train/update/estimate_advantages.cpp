@@ -30,15 +30,6 @@ void forward_all(std::vector<Sequence>& sequences, int micro_batch_tokens, std::
   }
 }
 
-void compute_reference_logprobs(Replica& replica, float temperature, std::vector<Sequence>& sequences,
-                                const std::function<void()>& progress) {
-  forward_all(sequences, replica.micro_batch_tokens, &Sequence::reference_logprobs, progress,
-              [&](const PackedBatch& batch, std::span<float> logprobs) {
-                std::vector<float> entropies(logprobs.size());
-                replica.reference_pass->forward(batch, temperature, logprobs, entropies);
-              });
-}
-
 void compute_values(Replica& replica, float temperature, std::vector<Sequence>& sequences,
                     const std::function<void()>& progress) {
   forward_all(sequences, replica.micro_batch_tokens, &Sequence::values, progress,
@@ -103,6 +94,15 @@ void add_value_metrics(const std::vector<Sequence>& sequences, Metrics& metrics)
 
 }  // namespace
 
+void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, float temperature,
+                                std::vector<Sequence>& sequences, const std::function<void()>& progress) {
+  forward_all(sequences, micro_batch_tokens, &Sequence::reference_logprobs, progress,
+              [&](const PackedBatch& batch, std::span<float> logprobs) {
+                std::vector<float> entropies(logprobs.size());
+                reference.forward(batch, temperature, logprobs, entropies);
+              });
+}
+
 std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& replica,
                                           std::span<const Episode> episodes, const std::vector<bool>& kept_groups,
                                           Metrics& metrics, const std::function<void()>& progress) {
@@ -124,7 +124,8 @@ std::vector<Sequence> estimate_advantages(const RunConfig& run_config, Replica& 
   if (sequences.empty()) return sequences;
 
   const auto temperature = static_cast<float>(run_config.rollout.temperature);
-  if (replica.reference) compute_reference_logprobs(replica, temperature, sequences, progress);
+  if (replica.reference)
+    compute_reference_logprobs(*replica.reference_pass, replica.micro_batch_tokens, temperature, sequences, progress);
   auto rewards = kl_rewards(run_config.kl, sequences, metrics);
   if (replica.critic) compute_values(replica, temperature, sequences, progress);
 

@@ -12,6 +12,10 @@
 
 namespace starpo {
 
+// Sets the sequences' reference_logprobs to those of a pass. progress is called after every micro-batch.
+void compute_reference_logprobs(NetworkPass& reference, int micro_batch_tokens, float temperature,
+                                std::vector<Sequence>& sequences, const std::function<void()>& progress);
+
 // Returns the trajectories of the kept groups, in order, with an advantage for every trained token: in-reward KL, then
 // the estimator, then whitening per environment.
 //   gae:            the episode's score is the reward of its last trained token; each token has its own KL penalty

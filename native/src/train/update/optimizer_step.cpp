@@ -33,16 +33,15 @@ double scheduled_rate(double rate, const RunConfig& config, int iteration, std::
 double step(Trainable& trained, const AdamWSettings& settings, const std::string& whose, const std::string& section) {
   const std::string hint =
       "lower " + section + ".learning_rate or " + section + ".gradient_clip and resume from the last checkpoint";
-  const double squared_norms[] = {trained.squared_norm()};  // of the only replica
-  const float norm = reduced_norm(squared_norms);
-  if (!std::isfinite(norm))
+  const OptimizerStep done = take_step(trained, settings);
+  if (!std::isfinite(done.gradient_norm))
     throw Error("non_finite_gradient",
                 "the gradient of " + whose + "optimizer step " + std::to_string(trained.steps() + 1) + " is not finite",
                 hint);
-  if (!trained.apply(settings, clip_scale(norm, settings.gradient_clip)))
+  if (!done.finite_weights)
     throw Error("non_finite_weight",
                 "a weight is not finite after " + whose + "optimizer step " + std::to_string(trained.steps()), hint);
-  return norm;
+  return done.gradient_norm;
 }
 
 }  // namespace

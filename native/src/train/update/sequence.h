@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/packed_batch.h"
+#include "engine/network_pass.h"
 #include "rollout/episode.h"
 
 namespace starpo {

@@ -6,7 +6,6 @@
 #include "engine/cpu/kernels/bf16_kernels.h"
 
 namespace starpo::amx {
-
 namespace {
 
 // All eight tiles have 16 rows of 64 bytes: 16 floats, or 16 pairs of bfloat16 numbers.

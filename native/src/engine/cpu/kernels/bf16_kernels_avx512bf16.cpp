@@ -7,7 +7,6 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
 namespace starpo::avx512bf16 {
-
 namespace {
 
 __mmask16 first(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1u << n) - 1u); }

@@ -7,7 +7,6 @@
 #include "engine/cpu/kernels/kernels.h"
 
 namespace starpo {
-
 namespace {
 
 Isa best_isa() {

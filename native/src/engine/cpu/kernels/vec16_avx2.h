@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include <cstddef>
 #include <cstdint>
 
 // Sixteen floats in two 256-bit registers.

@@ -2,7 +2,6 @@
 
 #include <immintrin.h>
 
-#include <cstddef>
 #include <cstdint>
 
 // The headers of g++ 12 cause this warning for every intrinsic that starts from an undefined register.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 // Sixteen floats in an array. A fused multiply-add is correctly rounded by definition, so the library's function is

@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 
 #include "engine/cuda/emulated/thread.h"
@@ -49,26 +48,6 @@ T shuffle(const char* operation, unsigned mask, T value, int source) {
   return operand.result;
 }
 
-// Returns the source of a shuffle in segments of `width` lanes: a source outside the lane's segment becomes the lane
-// itself.
-inline int within_segment(int source, int width) {
-  return source >= 0 && source / width == lane() / width ? source : lane();
-}
-
-inline unsigned ballot(const char* operation, unsigned mask, bool predicate) {
-  require_every_lane(mask, operation);
-  struct Vote {
-    bool predicate;
-    unsigned result;
-  } operand{predicate, 0};
-  synchronize_warp(operation, &operand, [](WarpOperands operands) {
-    unsigned votes = 0;
-    for (int i = 0; i < kWarpSize; ++i) votes |= static_cast<unsigned>(static_cast<Vote*>(operands[i])->predicate) << i;
-    for (void* operand : operands) static_cast<Vote*>(operand)->result = votes;
-  });
-  return operand.result;
-}
-
 }  // namespace starpo::cuda::emulated
 
 inline void __syncthreads() { starpo::cuda::emulated::synchronize_block(); }
@@ -78,46 +57,29 @@ inline void __syncwarp(unsigned mask = ~0u) {
 }
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-  return starpo::cuda::emulated::shuffle("__shfl_sync", mask, value,
-                                         starpo::cuda::emulated::lane() / width * width + source % width);
+T __shfl_sync(unsigned mask, T value, int source) {
+  return starpo::cuda::emulated::shuffle("__shfl_sync", mask, value, source % starpo::cuda::emulated::kWarpSize);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32) {
-  return starpo::cuda::emulated::shuffle(
-      "__shfl_xor_sync", mask, value,
-      starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() ^ lanes, width));
-}
-template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32) {
-  return starpo::cuda::emulated::shuffle(
-      "__shfl_up_sync", mask, value,
-      starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() - static_cast<int>(lanes), width));
-}
-template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32) {
-  return starpo::cuda::emulated::shuffle(
-      "__shfl_down_sync", mask, value,
-      starpo::cuda::emulated::within_segment(starpo::cuda::emulated::lane() + static_cast<int>(lanes), width));
+T __shfl_xor_sync(unsigned mask, T value, int lanes) {
+  return starpo::cuda::emulated::shuffle("__shfl_xor_sync", mask, value, starpo::cuda::emulated::lane() ^ lanes);
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
-  return starpo::cuda::emulated::ballot("__ballot_sync", mask, predicate != 0);
-}
-inline int __any_sync(unsigned mask, int predicate) {
-  return starpo::cuda::emulated::ballot("__any_sync", mask, predicate != 0) != 0;
-}
-inline int __all_sync(unsigned mask, int predicate) {
-  return starpo::cuda::emulated::ballot("__all_sync", mask, predicate != 0) == ~0u;
+  using namespace starpo::cuda::emulated;
+  require_every_lane(mask, "__ballot_sync");
+  struct Vote {
+    bool predicate;
+    unsigned result;
+  } operand{predicate != 0, 0};
+  synchronize_warp("__ballot_sync", &operand, [](WarpOperands operands) {
+    unsigned votes = 0;
+    for (int i = 0; i < kWarpSize; ++i) votes |= static_cast<unsigned>(static_cast<Vote*>(operands[i])->predicate) << i;
+    for (void* operand : operands) static_cast<Vote*>(operand)->result = votes;
+  });
+  return operand.result;
 }
 
 // Atomics support only integers, because a sum of floats would depend on the order.
-template <class T>
-T atomicAdd(T* pointer, std::type_identity_t<T> value) {
-  static_assert(std::is_integral_v<T>);
-  const T old = *pointer;
-  *pointer = static_cast<T>(old + value);
-  return old;
-}
 template <class T>
 T atomicMax(T* pointer, std::type_identity_t<T> value) {
   static_assert(std::is_integral_v<T>);
@@ -125,16 +87,7 @@ T atomicMax(T* pointer, std::type_identity_t<T> value) {
   if (value > old) *pointer = value;
   return old;
 }
-template <class T>
-T atomicMin(T* pointer, std::type_identity_t<T> value) {
-  static_assert(std::is_integral_v<T>);
-  const T old = *pointer;
-  if (value < old) *pointer = value;
-  return old;
-}
-
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
 
 #define STARPO_MIN_MAX(type)                                   \
@@ -142,12 +95,5 @@ inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsig
   constexpr type max(type a, type b) { return a < b ? b : a; }
 STARPO_MIN_MAX(int)
 STARPO_MIN_MAX(unsigned)
-STARPO_MIN_MAX(long)
 STARPO_MIN_MAX(unsigned long)
-STARPO_MIN_MAX(long long)
-STARPO_MIN_MAX(unsigned long long)
 #undef STARPO_MIN_MAX
-inline float min(float a, float b) { return fminf(a, b); }
-inline float max(float a, float b) { return fmaxf(a, b); }
-inline double min(double a, double b) { return std::fmin(a, b); }
-inline double max(double a, double b) { return std::fmax(a, b); }

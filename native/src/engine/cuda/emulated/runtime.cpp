@@ -1,5 +1,4 @@
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -16,7 +15,6 @@
 
 #include "engine/cuda/emulated/device.h"
 #include "engine/cuda/runtime/devices.h"
-#include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/failure.h"
 #include "engine/cuda/runtime/graph.h"
 #include "engine/cuda/runtime/launch.h"
@@ -29,10 +27,6 @@ using Work = std::function<void()>;
 
 struct CUstream_st {
   std::vector<Work>* capture = nullptr;
-};
-
-struct CUevent_st {
-  std::chrono::steady_clock::time_point time;
 };
 
 struct CUgraphExec_st {
@@ -120,6 +114,12 @@ void submit(Stream& stream, Work work) {
   }
 }
 
+static void copy(Stream& stream, void* to, const void* from, std::size_t bytes) {
+  submit(stream, [=] {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  });
+}
+
 void load_kernel(Stream& stream, const void* kernel, const char* name) {
   static std::mutex mutex;
   static std::unordered_set<const void*> loaded;
@@ -166,35 +166,18 @@ void release_pinned(void* memory) noexcept {
   ::operator delete(memory);
 }
 
-void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) {
-  submit(stream, [=] {
-    if (bytes > 0) std::memcpy(to, from, bytes);
-  });
-}
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
   count_if_staged(host, bytes);
-  copy_on_device(stream, device, host, bytes);
+  copy(stream, device, host, bytes);
 }
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
   count_if_staged(host, bytes);
-  copy_on_device(stream, host, device, bytes);
+  copy(stream, host, device, bytes);
 }
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
   submit(stream, [=] {
     if (bytes > 0) std::memset(device, value, bytes);
   });
-}
-
-Event::Event() : handle_(new CUevent_st) {}
-Event::~Event() { delete handle_; }
-void Event::record(Stream& stream) {
-  submit(stream, [handle = handle_] { handle->time = std::chrono::steady_clock::now(); });
-}
-bool Event::ready() const { return true; }
-void Event::synchronize() const {}
-void Event::wait(Stream&) const {}
-float Event::milliseconds_since(const Event& earlier) const {
-  return std::chrono::duration<float, std::milli>(handle_->time - earlier.handle_->time).count();
 }
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {

@@ -46,13 +46,12 @@ void multiply(WarpOperands operands) {
 struct Load {
   unsigned* registers;
   const void* row;
-  int matrices;
   bool transposed;
 };
 
 void load(WarpOperands operands) {
   const auto& lane_of = [&](int lane) -> const Load& { return *static_cast<Load*>(operands[lane]); };
-  for (int matrix = 0; matrix < lane_of(0).matrices; ++matrix) {
+  for (int matrix = 0; matrix < 4; ++matrix) {
     std::uint16_t elements[8][8];
     for (int row = 0; row < 8; ++row) std::memcpy(elements[row], lane_of(matrix * 8 + row).row, sizeof elements[row]);
     for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -72,10 +71,10 @@ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
   synchronize_warp("mma_m16n8k16", &operand, multiply);
 }
 
-void load_matrices(const char* operation, unsigned* registers, int matrices, const void* row, bool transposed) {
-  if (lane() < 8 * matrices && reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
+void load_matrices(const char* operation, unsigned (&registers)[4], const void* row, bool transposed) {
+  if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
     fail(std::string(operation) + " of a row whose address is not a multiple of 16");
-  Load operand{registers, row, matrices, transposed};
+  Load operand{registers, row, transposed};
   synchronize_warp(operation, &operand, load);
 }
 

@@ -2,8 +2,8 @@
 
 namespace starpo::cuda::emulated {
 
-// See portable/tensor_core.h. matrices: 2 or 4, which is also the number of registers.
+// See portable/tensor_core.h.
 void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]);
-void load_matrices(const char* operation, unsigned* registers, int matrices, const void* row, bool transposed);
+void load_matrices(const char* operation, unsigned (&registers)[4], const void* row, bool transposed);
 
 }  // namespace starpo::cuda::emulated

@@ -15,40 +15,26 @@
 namespace starpo::cuda {
 namespace {
 
-// An engine for one GPU, with one stream and memory that rollout and update share. T: Bf16 or float.
+// Returns the free memory, less a reserve for kernels, graphs and cuBLASLt.
+std::int64_t usable_bytes(const DeviceMemory& memory) {
+  return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64);
+}
+
+// Errors: model_unsupported.
+void check_shape(const ModelConfig& model) {
+  const auto reject = [](const std::string& what) {
+    throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU (device cpu)");
+  };
+  if (!attention_supports(model.head_dim))
+    reject("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
+  for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size},
+                                   {"intermediate_size", model.intermediate_size},
+                                   {"vocab_size", model.vocab_size}})
+    if (size % 8 != 0) reject(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
+}
+
 template <class T>
-class CudaEngine final : public Engine {
- public:
-  CudaEngine(const Device&, Exactness);
-
-  std::string device() const override { return "cuda:" + std::to_string(device_.index); }
-  std::string device_name() const override { return device_.name; }
-  std::string instructions() const override;
-  int default_pass_tokens(const EngineNeeds&) const override;
-  MemoryPlan reserve(const EngineNeeds&) override;
-  bool preallocates() const override { return true; }
-  std::optional<std::string> warning() const override;
-  std::optional<std::string> product_choice() const override { return matmul_->choice(); }
-  std::optional<std::int64_t> memory_in_use() const override;
-  std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) override;
-
-  // Shared by all networks.
-  Stream& stream() { return stream_; }
-  std::byte* arena() { return arena_.data(); }
-  RotaryTables rotary() const { return {cosines_.data(), sines_.data()}; }
-  Products<T> products() { return {stream_, *matmul_, exact()}; }
-  bool exact() const { return exactness_ == Exactness::exact; }
-  const EngineNeeds& needs() const { return needs_; }
-
- private:
-  Device device_;
-  Exactness exactness_;
-  Stream stream_;
-  EngineNeeds needs_;
-  DeviceBuffer<std::byte> arena_;
-  DeviceBuffer<float> workspace_, cosines_, sines_;
-  std::unique_ptr<Matmul> matmul_;
-};
+class CudaEngine;
 
 template <class T>
 class CudaNetwork final : public Network {
@@ -73,16 +59,16 @@ class CudaNetwork final : public Network {
     shape.slots = slots;
     shape.context = context;
     Arena arena(engine_.arena());
-    return std::make_unique<CudaGenerator<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(),
-                                              GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
+    return starpo::cuda::make_generator(engine_.stream(), weights_, engine_.products(), engine_.rotary(),
+                                        GeneratorBuffers<T>(arena, needs.model, shape), shape, engine_.exact());
   }
 
   std::unique_ptr<NetworkPass> make_pass() override {
     const EngineNeeds& needs = engine_.needs();
     Arena arena(engine_.arena());
     const TrainingBuffers<T> buffers(arena, needs.model, needs.pass_tokens, trained_, needs.recompute);
-    return std::make_unique<CudaTrainingPass<T>>(engine_.stream(), weights_, engine_.products(), engine_.rotary(),
-                                                 buffers, needs.recompute, trained_);
+    return make_training_pass(engine_.stream(), weights_, engine_.products(), engine_.rotary(), buffers,
+                              needs.recompute, trained_);
   }
 
  private:
@@ -91,89 +77,95 @@ class CudaNetwork final : public Network {
   bool trained_;
 };
 
-// Returns the free memory, less a reserve for kernels, graphs and cuBLASLt.
-std::int64_t usable_bytes(const DeviceMemory& memory) {
-  return static_cast<std::int64_t>(memory.free_bytes - memory.free_bytes / 64);
-}
-
-// Errors: model_unsupported.
-void check_shape(const ModelConfig& model) {
-  const auto reject = [](const std::string& what) {
-    throw Error("model_unsupported", what + " on a GPU", "train this model on the CPU (device cpu)");
-  };
-  if (!attention_supports(model.head_dim))
-    reject("a head_dim of " + std::to_string(model.head_dim) + " is not supported");
-  for (const auto& [name, size] : {std::pair{"hidden_size", model.hidden_size},
-                                   {"intermediate_size", model.intermediate_size},
-                                   {"vocab_size", model.vocab_size}})
-    if (size % 8 != 0) reject(std::string(name) + " must be a multiple of 8 (it is " + std::to_string(size) + ")");
-}
-
+// An engine for one GPU, with one stream and memory that rollout and update share. T: Bf16 or float.
 template <class T>
-CudaEngine<T>::CudaEngine(const Device& device, Exactness exactness)
-    : device_(device), exactness_(exactness), stream_(device.index) {}
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(const Device& device, Exactness exactness)
+      : device_(device), exactness_(exactness), stream_(device.index) {}
 
-template <class T>
-std::string CudaEngine<T>::instructions() const {
-  return "sm_" + std::to_string(device_.compute_major) + std::to_string(device_.compute_minor);
-}
+  std::string device() const override { return "cuda:" + std::to_string(device_.index); }
+  std::string device_name() const override { return device_.name; }
 
-template <class T>
-int CudaEngine<T>::default_pass_tokens(const EngineNeeds& needs) const {
-  // Larger passes are not faster, and smaller ones underuse the GPU.
-  constexpr int maximum = 32768, minimum = 2048;
-  EngineNeeds candidate = needs;
-  for (candidate.pass_tokens = maximum; candidate.pass_tokens > std::max(minimum, needs.context);
-       candidate.pass_tokens /= 2)
-    if (plan_memory<T>(candidate).total_bytes() <= usable_bytes(device_memory())) return candidate.pass_tokens;
-  return std::max(minimum, needs.context);
-}
+  std::string instructions() const override {
+    return "sm_" + std::to_string(device_.compute_major) + std::to_string(device_.compute_minor);
+  }
 
-template <class T>
-MemoryPlan CudaEngine<T>::reserve(const EngineNeeds& needs) {
-  check_shape(needs.model);
-  needs_ = needs;
-  MemoryPlan plan = plan_memory<T>(needs_);
-  const DeviceMemory memory = device_memory();
-  plan.device = device();
-  plan.device_bytes = static_cast<std::int64_t>(memory.total_bytes);
-  plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
-  const std::int64_t usable = usable_bytes(memory);
-  if (plan.total_bytes() > usable)
-    throw Error("gpu_out_of_memory",
-                "the run needs " + gibibytes(plan.total_bytes()) + " of memory on " + device_.name + ", but only " +
-                    gibibytes(plan.free_bytes) + " are free",
-                setting_that_fits(needs_, plan_memory<T>, usable));
+  int default_pass_tokens(const EngineNeeds& needs) const override {
+    // Larger passes are not faster, and smaller ones underuse the GPU.
+    constexpr int maximum = 32768, minimum = 2048;
+    EngineNeeds candidate = needs;
+    for (candidate.pass_tokens = maximum; candidate.pass_tokens > std::max(minimum, needs.context);
+         candidate.pass_tokens /= 2)
+      if (plan_memory<T>(candidate).total_bytes() <= usable_bytes(device_memory())) return candidate.pass_tokens;
+    return std::max(minimum, needs.context);
+  }
 
-  RotaryTable table;
-  table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));
-  cosines_ = DeviceBuffer<float>(stream_, table.cosines);
-  sines_ = DeviceBuffer<float>(stream_, table.sines);
-  workspace_ = DeviceBuffer<float>(Matmul::kWorkspaceBytes / sizeof(float));
-  const MatmulMode mode = std::is_same_v<T, float> ? MatmulMode::fp32 : exact() ? MatmulMode::exact : MatmulMode::fast;
-  matmul_ = std::make_unique<Matmul>(stream_, mode,
-                                     GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
-  arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(
-      std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
-  return plan;
-}
+  MemoryPlan reserve(const EngineNeeds& needs) override {
+    check_shape(needs.model);
+    needs_ = needs;
+    MemoryPlan plan = plan_memory<T>(needs_);
+    const DeviceMemory memory = device_memory();
+    plan.device = device();
+    plan.device_bytes = static_cast<std::int64_t>(memory.total_bytes);
+    plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
+    const std::int64_t usable = usable_bytes(memory);
+    if (plan.total_bytes() > usable)
+      throw Error("gpu_out_of_memory",
+                  "the run needs " + gibibytes(plan.total_bytes()) + " of memory on " + device_.name + ", but only " +
+                      gibibytes(plan.free_bytes) + " are free",
+                  setting_that_fits(needs_, plan_memory<T>, usable));
 
-template <class T>
-std::optional<std::int64_t> CudaEngine<T>::memory_in_use() const {
-  const DeviceMemory memory = device_memory();
-  return static_cast<std::int64_t>(memory.total_bytes - memory.free_bytes);
-}
+    RotaryTable table;
+    table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));
+    cosines_ = DeviceBuffer<float>(stream_, table.cosines);
+    sines_ = DeviceBuffer<float>(stream_, table.sines);
+    workspace_ = DeviceBuffer<float>(Matmul::kWorkspaceBytes / sizeof(float));
+    const MatmulMode mode = std::is_same_v<T, float> ? MatmulMode::fp32
+                            : exact()                ? MatmulMode::exact
+                                                     : MatmulMode::fast;
+    matmul_ = std::make_unique<Matmul>(stream_, mode,
+                                       GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
+    arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(
+        std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
+    return plan;
+  }
 
-template <class T>
-std::optional<std::string> CudaEngine<T>::warning() const {
-  const bool falls_back = std::is_same_v<T, Bf16> && !exact() && !matmul_->uses_library();
-  return falls_back ? std::optional("exactness is fast, but " + matmul_->choice()) : std::nullopt;
-}
+  bool preallocates() const override { return true; }
 
-template <class T>
-std::unique_ptr<Network> CudaEngine<T>::make_network(const ModelConfig& config, ModelHead head, NetworkUse use) {
-  return std::make_unique<CudaNetwork<T>>(*this, config, head, use);
-}
+  std::optional<std::string> warning() const override {
+    const bool falls_back = std::is_same_v<T, Bf16> && !exact() && !matmul_->uses_library();
+    return falls_back ? std::optional("exactness is fast, but " + matmul_->choice()) : std::nullopt;
+  }
+
+  std::optional<std::string> product_choice() const override { return matmul_->choice(); }
+
+  std::optional<std::int64_t> memory_in_use() const override {
+    const DeviceMemory memory = device_memory();
+    return static_cast<std::int64_t>(memory.total_bytes - memory.free_bytes);
+  }
+
+  std::unique_ptr<Network> make_network(const ModelConfig& config, ModelHead head, NetworkUse use) override {
+    return std::make_unique<CudaNetwork<T>>(*this, config, head, use);
+  }
+
+  // Shared by all networks.
+  Stream& stream() { return stream_; }
+  std::byte* arena() { return arena_.data(); }
+  RotaryTables rotary() const { return {cosines_.data(), sines_.data()}; }
+  Products<T> products() { return {stream_, *matmul_, exact()}; }
+  bool exact() const { return exactness_ == Exactness::exact; }
+  const EngineNeeds& needs() const { return needs_; }
+
+ private:
+  Device device_;
+  Exactness exactness_;
+  Stream stream_;
+  EngineNeeds needs_;
+  DeviceBuffer<std::byte> arena_;
+  DeviceBuffer<float> workspace_, cosines_, sines_;
+  std::unique_ptr<Matmul> matmul_;
+};
 
 }  // namespace
 

@@ -1,349 +1,299 @@
 #include "engine/cuda/engine/generator.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "engine/cuda/kernels/embedding.h"
+#include "engine/cuda/runtime/graph.h"
 
 namespace starpo::cuda {
+namespace {
 
-int decode_bucket(int slots) {
-  int bucket = 8;
-  while (bucket < slots) bucket += bucket < 32 ? bucket : 32;
-  return bucket;
-}
-
-GeneratorShape planned_shape(const EngineNeeds& needs) {
-  constexpr int max_prefixes = 64;  // shared prompts at a time
-  return {needs.slots, std::min(needs.groups, max_prefixes), needs.context};
-}
-
+// Decodes several tokens per call with CUDA graphs. Sampling, logging and feeding tokens back run on the device.
 template <class T>
-GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, const GeneratorShape& shape) {
-  const Widths width(model);
-  const std::size_t cache_slots = shape.cache_slots();
-  decode_rows = decode_bucket(shape.slots);
-  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, cache_slots * shape.context),
-                    n = std::max<std::size_t>(decode_rows, prefill_rows);
-  prefix_slot = arena.allocate<std::int32_t>(cache_slots);
-  prefix_length = arena.allocate<std::int32_t>(cache_slots);
-  const std::size_t cache = shape.cache_size(width);
-  for (int i = 0; i < model.num_hidden_layers; ++i) {
-    T* const keys = arena.allocate<T>(cache);
-    T* const values = arena.allocate<T>(cache);
-    caches.push_back({keys, values, static_cast<int>(cache_slots), width.kv_heads, shape.cached_tokens(),
-                      width.head_dim, prefix_slot, prefix_length});
-  }
+class CudaGenerator final : public Generator {
+ public:
+  CudaGenerator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products,
+                const RotaryTables& rotary, const GeneratorBuffers<T>& buffers, const GeneratorShape& shape, bool exact)
+      : stream_(stream),
+        weights_(weights),
+        products_(products),
+        rotary_(rotary),
+        buffers_(buffers),
+        shape_(shape),
+        exact_(exact),
+        sequences_(shape.slots + shape.prefixes),
+        prefixes_(shape.prefixes),
+        host_(buffers.decode_rows) {}
 
-  layer = {};
-  layer.x = layer.middle = arena.allocate<float>(n * width.hidden);
-  layer.normed = layer.middle_normed = arena.allocate<T>(n * width.hidden);
-  layer.qkv = arena.allocate<T>(n * width.qkv);
-  layer.attended = arena.allocate<T>(n * width.queries);
-  layer.hidden = arena.allocate<T>(n * width.intermediate);
-  delta = arena.allocate<T>(n * width.hidden);
-  logits = arena.allocate<float>(static_cast<std::size_t>(decode_rows) * width.vocab);
-  for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions})
-    *each = arena.allocate<std::int32_t>(prefill_rows);
+  int slots() const override { return shape_.slots; }
+  int context() const override { return shape_.context; }
 
-  row_states = arena.allocate<std::int32_t>(static_cast<std::size_t>(kRowStates) * decode_rows);
-  std::int32_t* next = row_states;
-  for (std::int32_t** each :
-       {&rows.tokens, &rows.positions, &rows.remaining, &rows.states, &rows.logged, &this->slots, &episodes}) {
-    *each = next;
-    if (next) next += decode_rows;
-  }
-  choices = {arena.allocate<std::int32_t>(decode_rows), arena.allocate<float>(decode_rows),
-             arena.allocate<float>(decode_rows), arena.allocate<std::int32_t>(decode_rows)};
-  const std::size_t logged = static_cast<std::size_t>(decode_rows) * kStepsPerCall;
-  log = {arena.allocate<std::int32_t>(logged), arena.allocate<float>(logged), arena.allocate<float>(logged),
-         kStepsPerCall};
-  sampler = arena.allocate<SamplerSettings>(1);
-  stop_ids = arena.allocate<std::int32_t>(kMaxStopIds);
-  const AttentionShape attention{width.heads, width.kv_heads, width.head_dim, 1};
-  key_partials =
-      arena.allocate<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached_tokens(), nullptr)));
-}
-
-KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }
-
-HostBuffers::HostBuffers(int rows)
-    : decode_rows(rows),
-      row_states(static_cast<std::size_t>(kRowStates) * rows),
-      sampler(1),
-      stop_ids(kMaxStopIds),
-      ids(static_cast<std::size_t>(rows) * kStepsPerCall),
-      logprobs(ids.size()),
-      entropies(ids.size()) {}
-
-// The values are in the order of the arrays in GeneratorBuffers.
-void HostBuffers::set_row(int index, const HostRow& row) {
-  std::int32_t* target = row_states.data() + index;
-  for (const std::int32_t value : {row.token, row.position, row.remaining, static_cast<std::int32_t>(row.state),
-                                   row.logged, row.slot, row.episode}) {
-    *target = value;
-    target += decode_rows;
-  }
-}
-
-HostRow HostBuffers::row(int index) const {
-  const auto at = [&](int which) { return row_states[static_cast<std::size_t>(which) * decode_rows + index]; };
-  return {at(0), at(1), at(2), static_cast<RowState>(at(3)), at(4), at(5), at(6)};
-}
-
-template struct GeneratorBuffers<Bf16>;
-template struct GeneratorBuffers<float>;
-
-template <class T>
-CudaGenerator<T>::CudaGenerator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products,
-                                const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
-                                const GeneratorShape& shape, bool exact)
-    : stream_(stream),
-      weights_(weights),
-      products_(products),
-      rotary_(rotary),
-      buffers_(buffers),
-      shape_(shape),
-      exact_(exact),
-      sequences_(shape.slots + shape.prefixes),
-      prefixes_(shape.prefixes),
-      host_(buffers.decode_rows) {}
-
-template <class T>
-void CudaGenerator<T>::reset() {
-  std::fill(sequences_.begin(), sequences_.end(), CachedSequence{});
-  std::fill(prefixes_.begin(), prefixes_.end(), Prefix{});
-  prefixes_changed_ = true;
-}
-
-template <class T>
-void CudaGenerator<T>::begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) {
-  if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("unknown slot");
-  if (prompt.empty()) throw std::invalid_argument("a prompt needs at least one token");
-  check_tokens(prompt);
-  end(slot);
-  CachedSequence& sequence = sequences_[slot];
-  sequence.episode = episode;
-  check_context(slot, prompt.size());
-  const int prefix = group < 0 || prompt.size() < 2 ? -1 : find_prefix(group, prompt);
-  if (prefix < 0) {
-    sequence.pending.assign(prompt.begin(), prompt.end());
-    return;
-  }
-  sequence.prefix = prefix;
-  sequence.length = static_cast<int>(prompt.size()) - 1;
-  sequence.pending.assign(1, prompt.back());
-  ++prefixes_[prefix - shape_.slots].users;
-  prefixes_changed_ = true;
-}
-
-template <class T>
-int CudaGenerator<T>::find_prefix(int group, std::span<const std::int32_t> prompt) {
-  int free = -1;
-  for (int i = 0; i < shape_.prefixes; ++i) {
-    if (prefixes_[i].group == group && std::ranges::equal(prefixes_[i].prompt, prompt)) return shape_.slots + i;
-    if (prefixes_[i].users == 0 && (free < 0 || prefixes_[i].group < 0)) free = i;
-  }
-  if (free < 0) return -1;
-  prefixes_[free] = {group, {prompt.begin(), prompt.end()}, 0};
-  CachedSequence& sequence = sequences_[shape_.slots + free];
-  sequence = {};
-  sequence.pending.assign(prompt.begin(), prompt.end() - 1);
-  return shape_.slots + free;
-}
-
-template <class T>
-void CudaGenerator<T>::append(int slot, std::span<const std::int32_t> tokens) {
-  check_context(slot, tokens.size());
-  check_tokens(tokens);
-  auto& pending = sequences_.at(slot).pending;
-  pending.insert(pending.end(), tokens.begin(), tokens.end());
-}
-
-template <class T>
-void CudaGenerator<T>::end(int slot) {
-  CachedSequence& sequence = sequences_.at(slot);
-  if (sequence.prefix >= 0) {
-    --prefixes_[sequence.prefix - shape_.slots].users;
+  void reset() override {
+    std::fill(sequences_.begin(), sequences_.end(), CachedSequence{});
+    std::fill(prefixes_.begin(), prefixes_.end(), Prefix{});
     prefixes_changed_ = true;
   }
-  sequence = {};
-}
 
-template <class T>
-void CudaGenerator<T>::check_context(int cache_slot, std::size_t more) const {
-  const CachedSequence& sequence = sequences_.at(cache_slot);
-  if (sequence.length + sequence.pending.size() + more > static_cast<std::size_t>(shape_.context))
-    throw std::out_of_range("the tokens exceed the context");
-}
-
-// Token ids must be valid, because kernels index the embedding table with them.
-template <class T>
-void CudaGenerator<T>::check_tokens(std::span<const std::int32_t> tokens) const {
-  const int vocab = weights_.width().vocab;
-  if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; }))
-    throw std::out_of_range("token outside the vocabulary");
-}
-
-template <class T>
-void CudaGenerator<T>::generate(std::span<const ResponseRequest> requests, const DrawSettings& draws,
-                                std::vector<std::vector<Choice>>& choices) {
-  if (requests.empty()) return choices.clear();
-  if (draws.stop_ids.size() > kMaxStopIds) throw std::invalid_argument("too many stop ids");
-  int longest = 1;
-  for (const ResponseRequest& request : requests) {
-    check_context(request.slot, 0);
-    if (sequences_[request.slot].pending.empty()) throw std::invalid_argument("the slot has no token to continue from");
-    longest = std::max(longest, std::min(request.limit, kStepsPerCall));
-  }
-  if (prefixes_changed_) upload_prefixes();
-  prefill();
-
-  const int rows = decode_bucket(static_cast<int>(requests.size())),
-            stop_count = static_cast<int>(draws.stop_ids.size());
-  upload_rows(requests, draws);
-  Graph& step = steps_[{rows, stop_count}];
-  int steps = 0;
-  if (!step) {
-    // The first launch of a kernel loads it, which fails during capture, so run the first step without a graph.
-    decode_step(rows, stop_count);
-    ++steps;
-    step = Graph(stream_, [&] { decode_step(rows, stop_count); });
-  }
-  for (; steps < longest; ++steps) step.launch(stream_);
-  download_choices(requests, rows, choices);
-}
-
-template <class T>
-void CudaGenerator<T>::upload_prefixes() {
-  std::vector<std::int32_t> slot(sequences_.size(), 0), length(sequences_.size(), 0);
-  for (std::size_t i = 0; i < sequences_.size(); ++i) {
-    if (sequences_[i].prefix < 0) continue;
-    slot[i] = sequences_[i].prefix;
-    length[i] = static_cast<std::int32_t>(prefixes_[sequences_[i].prefix - shape_.slots].prompt.size()) - 1;
-  }
-  upload(stream_, buffers_.prefix_slot, slot);
-  upload(stream_, buffers_.prefix_length, length);
-  prefixes_changed_ = false;
-}
-
-// Computes all pending tokens except each slot's last one, which the decode step computes to sample from its logits.
-// Shared prompts come first.
-template <class T>
-void CudaGenerator<T>::prefill() {
-  const std::size_t max_rows = std::min<std::size_t>(kPrefillRows, sequences_.size() * shape_.context);
-  std::vector<std::int32_t> slots, tokens, positions;
-  const auto flush = [&] {
-    if (!slots.empty()) prefill_rows(slots, tokens, positions);
-    for (auto* each : {&slots, &tokens, &positions}) each->clear();
-  };
-  for (std::size_t i = 0; i < sequences_.size(); ++i) {
-    const auto index = static_cast<int>((i + shape_.slots) % sequences_.size());
-    CachedSequence& sequence = sequences_[index];
-    const std::size_t reserved = index < shape_.slots ? 1 : 0,
-                      count = sequence.pending.size() > reserved ? sequence.pending.size() - reserved : 0;
-    for (std::size_t t = 0; t < count; ++t) {
-      slots.push_back(index);
-      tokens.push_back(sequence.pending[t]);
-      positions.push_back(sequence.length++);
-      if (slots.size() == max_rows) flush();
+  void begin(int slot, std::span<const std::int32_t> prompt, int group, std::uint32_t episode) override {
+    if (slot < 0 || slot >= shape_.slots) throw std::out_of_range("unknown slot");
+    if (prompt.empty()) throw std::invalid_argument("a prompt needs at least one token");
+    check_tokens(prompt);
+    end(slot);
+    CachedSequence& sequence = sequences_[slot];
+    sequence.episode = episode;
+    check_context(slot, prompt.size());
+    const int prefix = group < 0 || prompt.size() < 2 ? -1 : find_prefix(group, prompt);
+    if (prefix < 0) {
+      sequence.pending.assign(prompt.begin(), prompt.end());
+      return;
     }
-    sequence.pending.erase(sequence.pending.begin(), sequence.pending.begin() + static_cast<std::ptrdiff_t>(count));
+    sequence.prefix = prefix;
+    sequence.length = static_cast<int>(prompt.size()) - 1;
+    sequence.pending.assign(1, prompt.back());
+    ++prefixes_[prefix - shape_.slots].users;
+    prefixes_changed_ = true;
   }
-  flush();
-}
 
-template <class T>
-void CudaGenerator<T>::prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens,
-                                    std::span<const std::int32_t> positions) {
-  upload(stream_, buffers_.row_slots, slots);
-  upload(stream_, buffers_.row_tokens, tokens);
-  upload(stream_, buffers_.row_positions, positions);
-  run_layers(static_cast<int>(slots.size()), buffers_.row_tokens, buffers_.row_positions, buffers_.row_slots, false);
-}
-
-template <class T>
-void CudaGenerator<T>::run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions,
-                                  const std::int32_t* slots, bool decoding) {
-  const Widths& width = weights_.width();
-  const LayerBuffers<T>& b = buffers_.layer;
-  const KeySplits splits =
-      decoding && !exact_ ? key_splits(shape_.cached_tokens(), buffers_.key_partials) : KeySplits{};
-  embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
-  for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
-    const KvCache<T>& cache = buffers_.caches[layer];
-    const T* const delta = layer == 0 ? nullptr : buffers_.delta;
-    run_layer(stream_, weights_, products_, layer, rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
-      bias_rope_append(stream_, rows, qkv_shape(width), b.qkv, bias, positions, rotary_, cache, slots);
-      cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended,
-                       splits);
-    });
+  void append(int slot, std::span<const std::int32_t> tokens) override {
+    check_context(slot, tokens.size());
+    check_tokens(tokens);
+    auto& pending = sequences_.at(slot).pending;
+    pending.insert(pending.end(), tokens.begin(), tokens.end());
   }
-}
 
-// Computes the next token of each row. This work is captured in a graph.
-template <class T>
-void CudaGenerator<T>::decode_step(int rows, int stop_count) {
-  const Widths& width = weights_.width();
-  const LayerBuffers<T>& b = buffers_.layer;
-  const DecodeRows& state = buffers_.rows;
-  run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
-  residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta),
-                weights_.master(weights_.offsets().final_norm), weights_.layout().config().rms_norm_eps, b.normed,
-                nullptr);
-  products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head),
-                    buffers_.logits);
-  const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
-  sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count,
-         buffers_.choices);
-  advance(stream_, rows, buffers_.choices, state, buffers_.log);
-}
-
-// The pinned buffers are free, because the last download_choices() synchronized the stream.
-template <class T>
-void CudaGenerator<T>::upload_rows(std::span<const ResponseRequest> requests, const DrawSettings& draws) {
-  for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const CachedSequence& sequence = sequences_[requests[i].slot];
-    host_.set_row(
-        static_cast<int>(i),
-        {sequence.pending.front(), sequence.length, std::min(requests[i].limit, shape_.context - sequence.length),
-         RowState::running, 0, requests[i].slot, static_cast<std::int32_t>(sequence.episode)});
+  void end(int slot) override {
+    CachedSequence& sequence = sequences_.at(slot);
+    if (sequence.prefix >= 0) {
+      --prefixes_[sequence.prefix - shape_.slots].users;
+      prefixes_changed_ = true;
+    }
+    sequence = {};
   }
-  host_.sampler[0] = {draws.sampling, draws.random, draws.iteration};
-  std::ranges::copy(draws.stop_ids, host_.stop_ids.data());
-  upload(stream_, buffers_.row_states, host_.row_states.span());
-  upload(stream_, buffers_.sampler, host_.sampler.span());
-  upload(stream_, buffers_.stop_ids, host_.stop_ids.span().first(draws.stop_ids.size()));
-}
 
-template <class T>
-void CudaGenerator<T>::download_choices(std::span<const ResponseRequest> requests, int rows,
-                                        std::vector<std::vector<Choice>>& choices) {
-  const auto fetch = [&](auto& to, const auto* from, std::size_t count) {
-    copy_to_host(stream_, to.data(), from, count * sizeof to[0]);
+  void generate(std::span<const ResponseRequest> requests, const DrawSettings& draws,
+                std::vector<std::vector<Choice>>& choices) override {
+    if (requests.empty()) return choices.clear();
+    if (draws.stop_ids.size() > kMaxStopIds) throw std::invalid_argument("too many stop ids");
+    int longest = 1;
+    for (const ResponseRequest& request : requests) {
+      check_context(request.slot, 0);
+      if (sequences_[request.slot].pending.empty())
+        throw std::invalid_argument("the slot has no token to continue from");
+      longest = std::max(longest, std::min(request.limit, kStepsPerCall));
+    }
+    if (prefixes_changed_) upload_prefixes();
+    prefill();
+
+    const int rows = decode_bucket(static_cast<int>(requests.size())),
+              stop_count = static_cast<int>(draws.stop_ids.size());
+    upload_rows(requests, draws);
+    Graph& step = steps_[{rows, stop_count}];
+    int steps = 0;
+    if (!step) {
+      // The first launch of a kernel loads it, which fails during capture, so run the first step without a graph.
+      decode_step(rows, stop_count);
+      ++steps;
+      step = Graph(stream_, [&] { decode_step(rows, stop_count); });
+    }
+    for (; steps < longest; ++steps) step.launch(stream_);
+    download_choices(requests, rows, choices);
+  }
+
+ private:
+  // A cache slot of an episode or of a shared prompt: `length` tokens are cached, `pending` tokens follow.
+  struct CachedSequence {
+    std::uint32_t episode = 0;
+    int length = 0;
+    std::vector<std::int32_t> pending;
+    int prefix = -1;  // cache slot of the shared prompt; -1: none
   };
-  const std::size_t logged = static_cast<std::size_t>(rows) * kStepsPerCall;
-  fetch(host_.row_states, buffers_.row_states, host_.row_states.size());
-  fetch(host_.ids, buffers_.log.ids, logged);
-  fetch(host_.logprobs, buffers_.log.logprobs, logged);
-  fetch(host_.entropies, buffers_.log.entropies, logged);
-  stream_.synchronize();
-  choices.resize(requests.size());
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const HostRow row = host_.row(static_cast<int>(i));
-    choices[i].clear();
-    for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at)
-      choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
-    if (row.state == RowState::not_finite) choices[i].push_back({-1, 0, 0});
-    CachedSequence& sequence = sequences_[requests[i].slot];
-    sequence.length += row.logged;
-    sequence.pending.assign(1, choices[i].back().id);
-    if (sequence.pending.front() < 0) sequence.pending.clear();  // nothing was sampled
+  // A shared prompt, cached without its last token in one of the additional slots.
+  struct Prefix {
+    int group = -1;
+    std::vector<std::int32_t> prompt;
+    int users = 0;
+  };
+
+  // Returns the cache slot of a shared prompt, or -1 if all are in use.
+  int find_prefix(int group, std::span<const std::int32_t> prompt) {
+    int free = -1;
+    for (int i = 0; i < shape_.prefixes; ++i) {
+      if (prefixes_[i].group == group && std::ranges::equal(prefixes_[i].prompt, prompt)) return shape_.slots + i;
+      if (prefixes_[i].users == 0 && (free < 0 || prefixes_[i].group < 0)) free = i;
+    }
+    if (free < 0) return -1;
+    prefixes_[free] = {group, {prompt.begin(), prompt.end()}, 0};
+    CachedSequence& sequence = sequences_[shape_.slots + free];
+    sequence = {};
+    sequence.pending.assign(prompt.begin(), prompt.end() - 1);
+    return shape_.slots + free;
   }
+
+  void check_context(int cache_slot, std::size_t more) const {
+    const CachedSequence& sequence = sequences_.at(cache_slot);
+    if (sequence.length + sequence.pending.size() + more > static_cast<std::size_t>(shape_.context))
+      throw std::out_of_range("the tokens exceed the context");
+  }
+
+  // Token ids must be valid, because kernels index the embedding table with them.
+  void check_tokens(std::span<const std::int32_t> tokens) const {
+    const int vocab = weights_.width().vocab;
+    if (std::ranges::any_of(tokens, [&](std::int32_t token) { return token < 0 || token >= vocab; }))
+      throw std::out_of_range("token outside the vocabulary");
+  }
+
+  void upload_prefixes() {
+    std::vector<std::int32_t> slot(sequences_.size(), 0), length(sequences_.size(), 0);
+    for (std::size_t i = 0; i < sequences_.size(); ++i) {
+      if (sequences_[i].prefix < 0) continue;
+      slot[i] = sequences_[i].prefix;
+      length[i] = static_cast<std::int32_t>(prefixes_[sequences_[i].prefix - shape_.slots].prompt.size()) - 1;
+    }
+    upload(stream_, buffers_.prefix_slot, slot);
+    upload(stream_, buffers_.prefix_length, length);
+    prefixes_changed_ = false;
+  }
+
+  // Computes all pending tokens except each slot's last one, which the decode step computes to sample from its logits.
+  // Shared prompts come first.
+  void prefill() {
+    const std::size_t max_rows = std::min<std::size_t>(kPrefillRows, sequences_.size() * shape_.context);
+    std::vector<std::int32_t> slots, tokens, positions;
+    const auto flush = [&] {
+      if (!slots.empty()) prefill_rows(slots, tokens, positions);
+      for (auto* each : {&slots, &tokens, &positions}) each->clear();
+    };
+    for (std::size_t i = 0; i < sequences_.size(); ++i) {
+      const auto index = static_cast<int>((i + shape_.slots) % sequences_.size());
+      CachedSequence& sequence = sequences_[index];
+      const std::size_t reserved = index < shape_.slots ? 1 : 0,
+                        count = sequence.pending.size() > reserved ? sequence.pending.size() - reserved : 0;
+      for (std::size_t t = 0; t < count; ++t) {
+        slots.push_back(index);
+        tokens.push_back(sequence.pending[t]);
+        positions.push_back(sequence.length++);
+        if (slots.size() == max_rows) flush();
+      }
+      sequence.pending.erase(sequence.pending.begin(), sequence.pending.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    flush();
+  }
+
+  void prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens,
+                    std::span<const std::int32_t> positions) {
+    upload(stream_, buffers_.row_slots, slots);
+    upload(stream_, buffers_.row_tokens, tokens);
+    upload(stream_, buffers_.row_positions, positions);
+    run_layers(static_cast<int>(slots.size()), buffers_.row_tokens, buffers_.row_positions, buffers_.row_slots, false);
+  }
+
+  void run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots,
+                  bool decoding) {
+    const Widths& width = weights_.width();
+    const LayerBuffers<T>& b = buffers_.layer;
+    const KeySplits splits =
+        decoding && !exact_ ? key_splits(shape_.cached_tokens(), buffers_.key_partials) : KeySplits{};
+    embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
+    for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
+      const KvCache<T>& cache = buffers_.caches[layer];
+      const T* const delta = layer == 0 ? nullptr : buffers_.delta;
+      run_layer(stream_, weights_, products_, layer, rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
+        bias_rope_append(stream_, rows, qkv_shape(width), b.qkv, bias, positions, rotary_, cache, slots);
+        cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended,
+                         splits);
+      });
+    }
+  }
+
+  // Computes the next token of each row. This work is captured in a graph.
+  void decode_step(int rows, int stop_count) {
+    const Widths& width = weights_.width();
+    const LayerBuffers<T>& b = buffers_.layer;
+    const DecodeRows& state = buffers_.rows;
+    run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
+    residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta),
+                  weights_.master(weights_.offsets().final_norm), weights_.layout().config().rms_norm_eps, b.normed,
+                  nullptr);
+    products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head),
+                      buffers_.logits);
+    const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
+    sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count,
+           buffers_.choices);
+    advance(stream_, rows, buffers_.choices, state, buffers_.log);
+  }
+
+  // The pinned buffers are free, because the last download_choices() synchronized the stream.
+  void upload_rows(std::span<const ResponseRequest> requests, const DrawSettings& draws) {
+    for (int i = 0; i < buffers_.decode_rows; ++i) host_.set_row(i, {});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const CachedSequence& sequence = sequences_[requests[i].slot];
+      host_.set_row(
+          static_cast<int>(i),
+          {sequence.pending.front(), sequence.length, std::min(requests[i].limit, shape_.context - sequence.length),
+           RowState::running, 0, requests[i].slot, static_cast<std::int32_t>(sequence.episode)});
+    }
+    host_.sampler[0] = {draws.sampling, draws.random, draws.iteration};
+    std::ranges::copy(draws.stop_ids, host_.stop_ids.data());
+    upload(stream_, buffers_.row_states, host_.row_states.span());
+    upload(stream_, buffers_.sampler, host_.sampler.span());
+    upload(stream_, buffers_.stop_ids, host_.stop_ids.span().first(draws.stop_ids.size()));
+  }
+
+  void download_choices(std::span<const ResponseRequest> requests, int rows,
+                        std::vector<std::vector<Choice>>& choices) {
+    const auto fetch = [&](auto& to, const auto* from, std::size_t count) {
+      copy_to_host(stream_, to.data(), from, count * sizeof to[0]);
+    };
+    const std::size_t logged = static_cast<std::size_t>(rows) * kStepsPerCall;
+    fetch(host_.row_states, buffers_.row_states, host_.row_states.size());
+    fetch(host_.ids, buffers_.log.ids, logged);
+    fetch(host_.logprobs, buffers_.log.logprobs, logged);
+    fetch(host_.entropies, buffers_.log.entropies, logged);
+    stream_.synchronize();
+    choices.resize(requests.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const HostRow row = host_.row(static_cast<int>(i));
+      choices[i].clear();
+      for (std::size_t at = i * kStepsPerCall; at < i * kStepsPerCall + static_cast<std::size_t>(row.logged); ++at)
+        choices[i].push_back({host_.ids[at], host_.logprobs[at], host_.entropies[at]});
+      if (row.state == RowState::not_finite) choices[i].push_back({-1, 0, 0});
+      CachedSequence& sequence = sequences_[requests[i].slot];
+      sequence.length += row.logged;
+      sequence.pending.assign(1, choices[i].back().id);
+      if (sequence.pending.front() < 0) sequence.pending.clear();  // nothing was sampled
+    }
+  }
+
+  Stream& stream_;
+  const DeviceWeights<T>& weights_;
+  Products<T> products_;
+  RotaryTables rotary_;
+  GeneratorBuffers<T> buffers_;
+  GeneratorShape shape_;
+  bool exact_;
+  std::vector<CachedSequence> sequences_;
+  std::vector<Prefix> prefixes_;
+  bool prefixes_changed_ = true;
+  HostBuffers host_;
+  std::map<std::pair<int, int>, Graph> steps_;  // by rows and number of stop ids
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Generator> make_generator(Stream& stream, const DeviceWeights<T>& weights, const Products<T>& products,
+                                          const RotaryTables& rotary, const GeneratorBuffers<T>& buffers,
+                                          const GeneratorShape& shape, bool exact) {
+  return std::make_unique<CudaGenerator<T>>(stream, weights, products, rotary, buffers, shape, exact);
 }
 
-template class CudaGenerator<Bf16>;
-template class CudaGenerator<float>;
+template std::unique_ptr<Generator> make_generator(Stream&, const DeviceWeights<Bf16>&, const Products<Bf16>&,
+                                                   const RotaryTables&, const GeneratorBuffers<Bf16>&,
+                                                   const GeneratorShape&, bool);
+template std::unique_ptr<Generator> make_generator(Stream&, const DeviceWeights<float>&, const Products<float>&,
+                                                   const RotaryTables&, const GeneratorBuffers<float>&,
+                                                   const GeneratorShape&, bool);
 
 }  // namespace starpo::cuda

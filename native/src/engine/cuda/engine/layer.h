@@ -21,52 +21,23 @@ class Products {
   // y [rows, outputs] = x [rows, inputs] W^T with W [outputs, inputs].
   template <class Out>
   void forward(int rows, int outputs, int inputs, const T* x, const T* weight, Out* y) const {
-    matmul_.gemm_nt(stream_, Gemm<T, Out>{.m = rows,
-                                          .n = outputs,
-                                          .k = inputs,
-                                          .a = x,
-                                          .lda = inputs,
-                                          .b = weight,
-                                          .ldb = inputs,
-                                          .c = y,
-                                          .ldc = outputs,
-                                          .exact = exact_});
+    Gemm<T, Out> gemm{rows, outputs, inputs, x, inputs, weight, inputs, y, outputs};
+    gemm.exact = exact_;
+    matmul_.gemm_nt(stream_, gemm);
   }
   // hidden [rows, columns] = silu(x Wg^T) * (x Wu^T). weight: Wg above Wu.
   void swiglu(int rows, int columns, int inputs, const T* x, const T* weight, T* hidden) const {
-    matmul_.gemm_swiglu(stream_, Gemm<T>{.m = rows,
-                                         .n = columns,
-                                         .k = inputs,
-                                         .a = x,
-                                         .lda = inputs,
-                                         .b = weight,
-                                         .ldb = inputs,
-                                         .c = hidden,
-                                         .ldc = columns,
-                                         .exact = exact_});
+    Gemm<T> gemm{rows, columns, inputs, x, inputs, weight, inputs, hidden, columns};
+    gemm.exact = exact_;
+    matmul_.gemm_swiglu(stream_, gemm);
   }
   // The backward pass of forward(): dW [outputs, inputs] += dy^T x and dx [rows, inputs] = dy [rows, outputs] W.
   void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient,
                 const T* weight, T* x_gradient) const {
-    matmul_.gemm_tn(stream_, Gemm<T, float>{.m = outputs,
-                                            .n = inputs,
-                                            .k = rows,
-                                            .a = y_gradient,
-                                            .lda = outputs,
-                                            .b = x,
-                                            .ldb = inputs,
-                                            .c = weight_gradient,
-                                            .ldc = inputs,
-                                            .accumulate = true});
-    matmul_.gemm_nn(stream_, Gemm<T, T>{.m = rows,
-                                        .n = inputs,
-                                        .k = outputs,
-                                        .a = y_gradient,
-                                        .lda = outputs,
-                                        .b = weight,
-                                        .ldb = inputs,
-                                        .c = x_gradient,
-                                        .ldc = inputs});
+    Gemm<T, float> gemm{outputs, inputs, rows, y_gradient, outputs, x, inputs, weight_gradient, inputs};
+    gemm.accumulate = true;
+    matmul_.gemm_tn(stream_, gemm);
+    matmul_.gemm_nn(stream_, Gemm<T>{rows, inputs, outputs, y_gradient, outputs, weight, inputs, x_gradient, inputs});
   }
 
  private:

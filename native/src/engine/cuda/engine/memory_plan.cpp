@@ -1,7 +1,7 @@
 #include "engine/cuda/engine/memory_plan.h"
 
-#include "engine/cuda/engine/generator.h"
-#include "engine/cuda/engine/training_pass.h"
+#include "engine/cuda/engine/generator_buffers.h"
+#include "engine/cuda/engine/training_buffers.h"
 
 namespace starpo::cuda {
 namespace {

@@ -10,7 +10,4 @@ namespace starpo::cuda {
 template <class T>
 MemoryPlan plan_memory(const EngineNeeds&);
 
-extern template MemoryPlan plan_memory<Bf16>(const EngineNeeds&);
-extern template MemoryPlan plan_memory<float>(const EngineNeeds&);
-
 }  // namespace starpo::cuda

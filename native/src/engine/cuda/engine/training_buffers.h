@@ -7,7 +7,6 @@
 #include "engine/cuda/engine/layer.h"
 #include "engine/cuda/kernels/attention.h"
 #include "engine/engine.h"
-#include "engine/packed_batch.h"
 
 namespace starpo::cuda {
 

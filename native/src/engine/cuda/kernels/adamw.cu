@@ -94,13 +94,6 @@ __global__ void __launch_bounds__(kThreads)
   if (!finite) atomicMax(&report->non_finite_weights, 1);
 }
 
-double power(double base, std::int64_t exponent) {
-  double result = 1;
-  for (; exponent > 0; exponent /= 2, base *= base)
-    if (exponent % 2 != 0) result *= base;
-  return result;
-}
-
 // The number of blocks with one thread per group of eight elements.
 unsigned blocks_of(std::size_t size) { return static_cast<unsigned>((size + kThreads * 8 - 1) / (kThreads * 8)); }
 
@@ -122,8 +115,8 @@ void adamw(Stream& stream, std::size_t size, const AdamWBuffers& buffers, const 
                              .learning_rate = settings.learning_rate,
                              .epsilon = settings.epsilon,
                              .decay = settings.learning_rate * settings.weight_decay,
-                             .first_correction = static_cast<float>(1 / (1 - power(settings.beta1, steps))),
-                             .second_correction = static_cast<float>(1 / (1 - power(settings.beta2, steps)))};
+                             .first_correction = bias_correction(settings.beta1, steps),
+                             .second_correction = bias_correction(settings.beta2, steps)};
   STARPO_LAUNCH(stream, blocks_of(size), kThreads, 0, (adamw_kernel), size, buffers, factors, report);
 }
 

@@ -3,7 +3,6 @@
 #include "engine/cuda/kernels/attention_gradient_fp32.cuh"
 
 namespace starpo::cuda {
-
 namespace {
 
 // delta[head, token] = sum over columns of attended * attended_gradient. HeadDim / Vector<T>::size adjacent lanes

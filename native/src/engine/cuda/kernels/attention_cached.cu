@@ -3,7 +3,6 @@
 #include "engine/cuda/kernels/attention.cuh"
 
 namespace starpo::cuda {
-
 namespace {
 
 // Maximum query heads per block. Larger groups of a key-value head are split.

@@ -3,7 +3,6 @@
 #include "engine/cuda/kernels/attention.cuh"
 
 namespace starpo::cuda {
-
 namespace {
 
 // attended = softmax(scale * Q K^T) V with log_sum_exp, one block per tile of queries. Grid: (heads, sequences, tiles

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cuda/portable/bf16.h"
-
 namespace starpo::cuda {
-
 namespace {
 
 constexpr int kStep = 64;  // the longest step along k of any tile

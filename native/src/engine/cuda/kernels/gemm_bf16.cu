@@ -5,7 +5,6 @@
 #include <type_traits>
 
 namespace starpo::cuda {
-
 namespace {
 
 constexpr int kReductionThreads = 256;

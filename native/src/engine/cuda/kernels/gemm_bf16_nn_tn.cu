@@ -1,7 +1,6 @@
 #include "engine/cuda/kernels/gemm_bf16.cuh"
 
 namespace starpo::cuda {
-
 namespace {
 
 template <GemmLayout layout>

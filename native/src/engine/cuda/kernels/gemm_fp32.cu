@@ -3,7 +3,6 @@
 #include "engine/cuda/portable/cuda.h"
 
 namespace starpo::cuda {
-
 namespace {
 
 constexpr int kTile = 64, kDepth = 16, kThreads = 256;

@@ -1,6 +1,5 @@
 #include "engine/cuda/kernels/loss.h"
 
-#include "algorithm/objectives.h"
 #include "engine/cuda/kernels/softmax_row.h"
 
 namespace starpo::cuda {

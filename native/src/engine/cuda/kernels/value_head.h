@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "engine/cuda/runtime/stream.h"
 
 // The head of a critic: a linear layer that computes a value from each row of features. T: Bf16 or float. columns: a

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <system_error>
 
 namespace starpo::cuda::lt {
-
 namespace {
 
 constexpr const char* kOverride = "STARPO_CUBLASLT";

@@ -10,7 +10,6 @@
 #include "engine/cuda/selftest/gemm_problem.h"
 
 namespace starpo::cuda {
-
 namespace {
 
 // Smaller products, as in decode steps and tests, use the trainer's own kernels.

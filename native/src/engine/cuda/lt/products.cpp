@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace starpo::cuda::lt {
-
 namespace {
 
 constexpr std::size_t kMaxPlans = 4096;  // micro-batches have many lengths; a plan takes a few hundred bytes

@@ -9,9 +9,6 @@
 #include <cuda_runtime.h>
 #endif
 
-#include <cstddef>
-#include <utility>
-
 #include "engine/cuda/runtime/launch.h"
 #include "engine/cuda/runtime/stream.h"
 

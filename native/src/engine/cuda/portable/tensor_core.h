@@ -36,11 +36,10 @@ __device__ inline unsigned shared_address(const void* pointer) {
 #endif
 
 // Loads 8x8 matrices of bf16 from shared memory. Lane i passes the address of row i % 8 (16 bytes) of matrix i / 8.
-// Register j receives row g, columns 2t and 2t+1 of matrix j, or of its transpose in the _trans variants. The x2
-// variants use only the addresses of lanes 0 to 15.
+// Register j receives row g, columns 2t and 2t+1 of matrix j, or of its transpose in ldmatrix_x4_trans.
 __device__ inline void ldmatrix_x4(unsigned (&registers)[4], const void* row) {
 #ifdef STARPO_EMULATED
-  emulated::load_matrices("ldmatrix_x4", registers, 4, row, false);
+  emulated::load_matrices("ldmatrix_x4", registers, row, false);
 #else
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
@@ -51,32 +50,10 @@ __device__ inline void ldmatrix_x4(unsigned (&registers)[4], const void* row) {
 
 __device__ inline void ldmatrix_x4_trans(unsigned (&registers)[4], const void* row) {
 #ifdef STARPO_EMULATED
-  emulated::load_matrices("ldmatrix_x4_trans", registers, 4, row, true);
+  emulated::load_matrices("ldmatrix_x4_trans", registers, row, true);
 #else
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
-               : "r"(shared_address(row))
-               : "memory");
-#endif
-}
-
-__device__ inline void ldmatrix_x2(unsigned (&registers)[2], const void* row) {
-#ifdef STARPO_EMULATED
-  emulated::load_matrices("ldmatrix_x2", registers, 2, row, false);
-#else
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-               : "=r"(registers[0]), "=r"(registers[1])
-               : "r"(shared_address(row))
-               : "memory");
-#endif
-}
-
-__device__ inline void ldmatrix_x2_trans(unsigned (&registers)[2], const void* row) {
-#ifdef STARPO_EMULATED
-  emulated::load_matrices("ldmatrix_x2_trans", registers, 2, row, true);
-#else
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(registers[0]), "=r"(registers[1])
                : "r"(shared_address(row))
                : "memory");
 #endif

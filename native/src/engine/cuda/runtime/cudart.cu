@@ -3,7 +3,6 @@
 #include <new>
 
 #include "engine/cuda/runtime/devices.h"
-#include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/failure.h"
 #include "engine/cuda/runtime/graph.h"
 #include "engine/cuda/runtime/launch.h"
@@ -103,34 +102,9 @@ void copy_to_host(Stream& stream, void* host, const void* device, std::size_t by
   if (bytes == 0) return;
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream.handle()), "copying to the host");
 }
-void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0) return;
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "copying on the device");
-}
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
   if (bytes == 0) return;
   check(cudaMemsetAsync(device, value, bytes, stream.handle()), "cudaMemsetAsync");
-}
-
-Event::Event() { check(cudaEventCreate(&handle_), "cudaEventCreate"); }
-Event::~Event() {
-  if (handle_) ignore(cudaEventDestroy(handle_));
-}
-void Event::record(Stream& stream) { check(cudaEventRecord(handle_, stream.handle()), "cudaEventRecord"); }
-bool Event::ready() const {
-  const cudaError_t error = cudaEventQuery(handle_);
-  if (error == cudaErrorNotReady) return false;
-  check(error, "cudaEventQuery");
-  return true;
-}
-void Event::synchronize() const { check(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
-void Event::wait(Stream& stream) const {
-  check(cudaStreamWaitEvent(stream.handle(), handle_, 0), "cudaStreamWaitEvent");
-}
-float Event::milliseconds_since(const Event& earlier) const {
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
-  return milliseconds;
 }
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -25,7 +27,6 @@ void release_pinned(void* memory) noexcept;
 // memory it returns immediately, as copy_to_host does: synchronize the stream before accessing host memory.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes);
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes);
-void copy_on_device(Stream& stream, void* to, const void* from, std::size_t bytes);
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes);
 
 template <class T>
@@ -88,7 +89,12 @@ class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
   void fill_poison(Stream& stream) { fill_bytes(stream, this->data(), 0xff, this->size_bytes()); }
 
  private:
-  std::size_t checked_count(std::size_t count) const;
+  std::size_t checked_count(std::size_t count) const {
+    if (count > this->size())
+      throw std::out_of_range("a copy of " + std::to_string(count) + " elements into or out of a device buffer of " +
+                              std::to_string(this->size()));
+    return count;
+  }
 };
 
 // Page-locked host memory for asynchronous copies.
@@ -100,13 +106,5 @@ class PinnedBuffer : public Buffer<T, allocate_pinned, release_pinned> {
   const T& operator[](std::size_t index) const { return this->data()[index]; }
   std::span<T> span() { return {this->data(), this->size()}; }
 };
-
-[[noreturn]] void throw_out_of_bounds(std::size_t count, std::size_t size);
-
-template <class T>
-std::size_t DeviceBuffer<T>::checked_count(std::size_t count) const {
-  if (count > this->size()) throw_out_of_bounds(count, this->size());
-  return count;
-}
 
 }  // namespace starpo::cuda

@@ -1,6 +1,5 @@
 #include <numeric>
 
-#include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/graph.h"
 #include "engine/cuda/runtime/memory.h"
 #include "engine/cuda/selftest/check.h"
@@ -18,12 +17,10 @@ std::vector<float> ascending_numbers(float from) {
 }
 
 double launches_and_copies(Stream& stream) {
-  DeviceBuffer<float> values(stream, ascending_numbers(0)), copy(kCount);
-  copy.fill_poison(stream);
+  DeviceBuffer<float> values(stream, ascending_numbers(0));
   increment(stream, values.data(), kCount, 2);
-  copy_on_device(stream, copy.data(), values.data(), values.size_bytes());
   std::vector<float> result(kCount);
-  copy.download(stream, result);
+  values.download(stream, result);
   return result == ascending_numbers(2) ? 0 : 1;
 }
 
@@ -37,13 +34,9 @@ double graph_replays(Stream& stream) {
     copy_to_host(stream, result.data(), values.data(), values.size_bytes());
   });
   values.upload(stream, ascending_numbers(0));
-  Event before, after;
-  before.record(stream);
   for (int i = 0; i < 5; ++i) graph.launch(stream);
-  after.record(stream);
-  after.synchronize();
-  const bool timed = after.ready() && after.milliseconds_since(before) >= 0;
-  return timed && std::vector<float>(result.span().begin(), result.span().end()) == ascending_numbers(15) ? 0 : 1;
+  stream.synchronize();
+  return std::vector<float>(result.span().begin(), result.span().end()) == ascending_numbers(15) ? 0 : 1;
 }
 
 }  // namespace
