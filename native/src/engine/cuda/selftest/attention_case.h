@@ -47,10 +47,8 @@ struct ForwardResult {
   ForwardResult(Stream& stream, const AttentionCase<T>& input) {
     const DeviceBuffer<T> qkv(stream, input.qkv);
     const DeviceBuffer<std::int32_t> starts(stream, input.starts);
-    DeviceBuffer<T> attended_buffer(input.attended_size());
-    DeviceBuffer<float> log_sum_exp_buffer(input.tokens() * input.shape.heads);
-    attended_buffer.fill_poison(stream);
-    log_sum_exp_buffer.fill_poison(stream);
+    auto attended_buffer = poisoned<T>(stream, input.attended_size());
+    auto log_sum_exp_buffer = poisoned<float>(stream, input.tokens() * input.shape.heads);
     attention_forward(stream, input.shape, packed_sequences(input.starts, starts.data()), qkv.data(),
                       attended_buffer.data(), log_sum_exp_buffer.data());
     attended = on_host(stream, attended_buffer);

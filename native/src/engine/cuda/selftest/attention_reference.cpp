@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace starpo::cuda {
-
 namespace {
 
 // Offsets of a head of a token in qkv and attended.

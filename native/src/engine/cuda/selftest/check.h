@@ -12,6 +12,13 @@ namespace starpo::cuda {
 // A check of an operation. It creates its own inputs and buffers, poisons the outputs, and compares them with a
 // reference in double precision on the host.
 struct Check {
+  // The check calls error_(stream, arguments...).
+  template <class Error, class... Arguments>
+  Check(std::string name_, double tolerance_, Error error_, Arguments... arguments)
+      : name(std::move(name_)),
+        tolerance(tolerance_),
+        error([=](Stream& stream) { return error_(stream, arguments...); }) {}
+
   std::string name;  // operation and shape, such as "gemm_nt bf16 77x136x72"
   double tolerance;
   // Returns the normalized mean square error sum((x - reference)^2) / sum(reference^2). If bits must be equal, returns

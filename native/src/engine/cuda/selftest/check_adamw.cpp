@@ -91,8 +91,8 @@ double reports_non_finite_values(Stream& stream) {
 }  // namespace
 
 std::vector<Check> adamw_checks() {
-  return {{"adamw of 8 weights", kFp32Tolerance, [](Stream& stream) { return steps(stream, 8, 0); }},
-          {"adamw of 5003 weights, clipped", kFp32Tolerance, [](Stream& stream) { return steps(stream, 5003, 1); }},
+  return {{"adamw of 8 weights", kFp32Tolerance, steps, 8, 0},
+          {"adamw of 5003 weights, clipped", kFp32Tolerance, steps, 5003, 1},
           {"adamw with non-finite values", kExact, reports_non_finite_values}};
 }
 

@@ -4,7 +4,6 @@
 #include "engine/cuda/selftest/attention_reference.h"
 
 namespace starpo::cuda {
-
 namespace {
 
 template <class T>
@@ -13,13 +12,11 @@ template <>
 constexpr double kAttentionTolerance<Bf16> = kBf16Tolerance;
 
 template <class T>
-Check forward_check(AttentionCase<T> input) {
-  return {"attention_forward " + input.name(), kAttentionTolerance<T>, [input](Stream& stream) {
-            const AttentionReference reference = attention_reference(input.shape, input.starts, doubles(input.qkv));
-            const ForwardResult<T> result(stream, input);
-            return normalized_mean_square_error(doubles(result.attended), reference.attended) +
-                   normalized_mean_square_error(doubles(result.log_sum_exp), reference.log_sum_exp);
-          }};
+double forward_error(Stream& stream, const AttentionCase<T>& input) {
+  const AttentionReference reference = attention_reference(input.shape, input.starts, doubles(input.qkv));
+  const ForwardResult<T> result(stream, input);
+  return normalized_mean_square_error(doubles(result.attended), reference.attended) +
+         normalized_mean_square_error(doubles(result.log_sum_exp), reference.log_sum_exp);
 }
 
 // Returns the columns [first, end) of a [rows, width] matrix.
@@ -40,10 +37,8 @@ double backward_error(Stream& stream, const AttentionCase<T>& input) {
   const DeviceBuffer<T> qkv(stream, input.qkv), attended(stream, forward.attended), gradient(stream, attended_gradient);
   const DeviceBuffer<float> log_sum_exp(stream, forward.log_sum_exp);
   const DeviceBuffer<std::int32_t> starts(stream, input.starts);
-  DeviceBuffer<float> delta(forward.log_sum_exp.size());
-  DeviceBuffer<T> qkv_gradient(input.qkv.size());
-  delta.fill_poison(stream);
-  qkv_gradient.fill_poison(stream);
+  auto delta = poisoned<float>(stream, forward.log_sum_exp.size());
+  auto qkv_gradient = poisoned<T>(stream, input.qkv.size());
   attention_backward(stream, input.shape, packed_sequences(input.starts, starts.data()), qkv.data(), attended.data(),
                      gradient.data(), log_sum_exp.data(), delta.data(), qkv_gradient.data());
   const std::vector<double> result = doubles(on_host(stream, qkv_gradient));
@@ -68,9 +63,8 @@ void add_checks(std::vector<Check>& checks) {
       {2, 1, 128, {0, 70}},
   };
   for (const AttentionCase<T>& input : cases) {
-    checks.push_back(forward_check(input));
-    checks.push_back({"attention_backward " + input.name(), kAttentionTolerance<T>,
-                      [input](Stream& stream) { return backward_error(stream, input); }});
+    checks.push_back({"attention_forward " + input.name(), kAttentionTolerance<T>, forward_error<T>, input});
+    checks.push_back({"attention_backward " + input.name(), kAttentionTolerance<T>, backward_error<T>, input});
   }
 }
 

@@ -6,7 +6,6 @@
 #include "engine/cuda/selftest/attention_reference.h"
 
 namespace starpo::cuda {
-
 namespace {
 
 // The sequences of a case in a KV cache, one per slot, in reversed order. A separate slot contains their first `prefix`
@@ -51,11 +50,9 @@ class CachedCase {
     }
     const DeviceBuffer<T> qkv(stream_, rows);
     const DeviceBuffer<std::int32_t> slot(stream_, slots), position(stream_, positions);
-    DeviceBuffer<T> attended(order.size() * heads_width);
-    attended.fill_poison(stream_);
+    auto attended = poisoned<T>(stream_, order.size() * heads_width);
     KeySplits splits{split_length, longest, nullptr};
-    DeviceBuffer<float> partials(key_split_partials(input_.shape, static_cast<int>(order.size()), splits));
-    partials.fill_poison(stream_);
+    auto partials = poisoned<float>(stream_, key_split_partials(input_.shape, static_cast<int>(order.size()), splits));
     splits.partials = partials.data();
     const KvCache<T> cache{
         keys_.data(),        values_.data(),       slots_, input_.shape.kv_heads, context_, input_.shape.head_dim,
@@ -207,16 +204,14 @@ void add_cached_checks(std::vector<Check>& checks) {
   for (const auto& [input, prefix] : cases)
     checks.push_back(
         {"cached_attention equals attention_forward, " + input.name() + ", prefix of " + std::to_string(prefix), kExact,
-         [input = input, prefix = prefix](Stream& stream) { return cached_difference(stream, input, prefix); }});
+         cached_difference<T>, input, prefix});
   const AttentionCase<T> split(7, 1, 32, {0, 150, 225}, 70);
   checks.push_back({"cached_attention in parts of 64 " + split.name(),
-                    std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance,
-                    [split](Stream& stream) { return split_error(stream, split, 70, kKeyBlock); }});
-  checks.push_back({"cached_attention in parts, row by row, " + split.name(), kExact,
-                    [split](Stream& stream) { return split_difference(stream, split, 70, kKeyBlock); }});
+                    std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance, split_error<T>, split, 70, kKeyBlock});
+  checks.push_back(
+      {"cached_attention in parts, row by row, " + split.name(), kExact, split_difference<T>, split, 70, kKeyBlock});
   const AttentionCase<T> idle(4, 2, 16, {0, 9});
-  checks.push_back({"cached_attention with idle slots " + idle.name(), kExact,
-                    [idle](Stream& stream) { return idle_difference(stream, idle); }});
+  checks.push_back({"cached_attention with idle slots " + idle.name(), kExact, idle_difference<T>, idle});
 }
 
 }  // namespace

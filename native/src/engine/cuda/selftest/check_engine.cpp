@@ -10,15 +10,11 @@ namespace {
 // The rounding errors of a bf16 step pass through the whole network, and the clipped loss has kinks.
 constexpr double kBf16StepTolerance = 1e-2;
 
-EngineSettings settings_for(const Stream& stream, Precision precision, Exactness exactness = Exactness::exact) {
-  return {"cuda:" + std::to_string(stream.device()), precision, exactness};
-}
-
 double larger_error(double a, double b) { return a > b || a != a ? a : b; }
 
 // Compares first moments, because after one step they are a tenth of the clipped gradient.
-double training_error(const EngineSettings& settings, Recompute recompute) {
-  EngineCase cpu({"cpu"}, EngineCase::needs()), gpu(settings, EngineCase::needs(recompute));
+double training_error(const EngineSettings& settings) {
+  EngineCase cpu({"cpu"}, EngineCase::needs()), gpu(settings, EngineCase::needs());
   const TrainingStep expected = training_step(cpu.network()), result = training_step(gpu.network());
   double error = normalized_mean_square_error(result.logprobs, expected.logprobs);
   error = larger_error(normalized_mean_square_error(result.entropies, expected.entropies), error);
@@ -94,32 +90,30 @@ double resumed(const EngineSettings& settings) {
   return first.state(StateVector::weights) == second.state(StateVector::weights) ? 0 : 1;
 }
 
+Check check(const std::string& name, double tolerance, double (*error)(const EngineSettings&), Precision precision,
+            Exactness exactness = Exactness::exact) {
+  return {"engine " + name, tolerance,
+          [=](Stream& stream) { return error({"cuda:" + std::to_string(stream.device()), precision, exactness}); }};
+}
+
 }  // namespace
 
 std::vector<Check> engine_checks() {
+  using enum Precision;
   std::vector<Check> checks{
-      {"engine training step fp32", kFp32Tolerance,
-       [](Stream& s) { return training_error(settings_for(s, Precision::fp32), Recompute::none); }},
-      {"engine training step bf16", kBf16StepTolerance,
-       [](Stream& s) { return training_error(settings_for(s, Precision::bf16), Recompute::none); }},
-      {"engine training step bf16 fast", kBf16StepTolerance,
-       [](Stream& s) { return training_error(settings_for(s, Precision::bf16, Exactness::fast), Recompute::none); }},
-      {"engine critic fp32", kFp32Tolerance, [](Stream& s) { return critic_error(settings_for(s, Precision::fp32)); }},
-      {"engine critic bf16", kBf16StepTolerance,
-       [](Stream& s) { return critic_error(settings_for(s, Precision::bf16)); }},
-      {"engine decoding as training, bf16 fast", kBf16StepTolerance,
-       [](Stream& s) { return decoded_as_trained(settings_for(s, Precision::bf16, Exactness::fast)); }},
+      check("training step fp32", kFp32Tolerance, training_error, fp32),
+      check("training step bf16", kBf16StepTolerance, training_error, bf16),
+      check("training step bf16 fast", kBf16StepTolerance, training_error, bf16, Exactness::fast),
+      check("critic fp32", kFp32Tolerance, critic_error, fp32),
+      check("critic bf16", kBf16StepTolerance, critic_error, bf16),
+      check("decoding as training, bf16 fast", kBf16StepTolerance, decoded_as_trained, bf16, Exactness::fast),
   };
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const std::string name = precision == Precision::fp32 ? " fp32" : " bf16";
-    checks.push_back({"engine repeated and recomputed steps" + name, kExact,
-                      [=](Stream& s) { return repeated(settings_for(s, precision)); }});
-    checks.push_back({"engine decoding as training" + name, kExact,
-                      [=](Stream& s) { return decoded_as_trained(settings_for(s, precision)); }});
-    checks.push_back({"engine shared prompts" + name, kExact,
-                      [=](Stream& s) { return shared_prompt_as_alone(settings_for(s, precision)); }});
-    checks.push_back(
-        {"engine resumed training" + name, kExact, [=](Stream& s) { return resumed(settings_for(s, precision)); }});
+  for (const Precision precision : {fp32, bf16}) {
+    const std::string name = precision == fp32 ? " fp32" : " bf16";
+    checks.push_back(check("repeated and recomputed steps" + name, kExact, repeated, precision));
+    checks.push_back(check("decoding as training" + name, kExact, decoded_as_trained, precision));
+    checks.push_back(check("shared prompts" + name, kExact, shared_prompt_as_alone, precision));
+    checks.push_back(check("resumed training" + name, kExact, resumed, precision));
   }
   return checks;
 }

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <type_traits>
 
@@ -83,10 +82,6 @@ double swiglu_error(Stream& stream, int m, int n, int k, std::optional<GemmPlan>
   return normalized_mean_square_error(hidden.result(stream), expected);
 }
 
-bool equal_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 // Results are bit-identical for all tiles.
 double tiles_agree(Stream& stream, GemmLayout layout) {
   std::vector<float> first;
@@ -96,7 +91,7 @@ double tiles_agree(Stream& stream, GemmLayout layout) {
     gemm_planned(stream, layout, problem.gemm(), {tile});
     const std::vector<float> result = problem.result(stream);
     if (first.empty()) first = result;
-    if (!equal_bits(result, first)) return 1;
+    if (!same_bits(result, first)) return 1;
   }
   return 0;
 }
@@ -124,7 +119,7 @@ double parts_agree(Stream& stream) {
     for (int row = part.row; row < part.row + part.rows; ++row)
       for (int column = part.column; column < part.column + part.columns; ++column)
         expected.push_back(all[static_cast<std::size_t>(row * n + column)]);
-    if (!equal_bits(some.result(stream), expected)) return 1;
+    if (!same_bits(some.result(stream), expected)) return 1;
   }
   return 0;
 }
@@ -139,15 +134,12 @@ double swiglu_agrees(Stream& stream) {
   gemm_nt(stream, gate_up);
   DeviceBuffer<T> expected(static_cast<std::size_t>(m) * n);
   swiglu(stream, m, n, both.device_c.data(), expected.data());
-  std::vector<T> expected_bits(expected.size()), bits(expected.size());
-  expected.download(stream, expected_bits);
+  const auto expected_bits = on_host(stream, expected);
   for (const GemmTile tile : kGemmTiles) {
-    DeviceBuffer<T> hidden(expected.size());
-    hidden.fill_poison(stream);
+    auto hidden = poisoned<T>(stream, expected.size());
     gemm_swiglu_planned(
         stream, {m, n, k, both.device_a.data(), both.lda, both.device_b.data(), both.ldb, hidden.data(), n}, {tile});
-    hidden.download(stream, bits);
-    if (std::memcmp(bits.data(), expected_bits.data(), hidden.size_bytes()) != 0) return 1;
+    if (!same_bits(on_host(stream, hidden), expected_bits)) return 1;
   }
   return 0;
 }
@@ -158,7 +150,7 @@ double split_repeats(Stream& stream) {
     gemm_planned(stream, GemmLayout::nt, problem.gemm(), {GemmTile::narrow, 3}, problem.workspace());
     return problem.result(stream);
   };
-  return equal_bits(once(), once()) ? 0 : 1;
+  return same_bits(once(), once()) ? 0 : 1;
 }
 
 template <typename T, typename Out>
@@ -172,14 +164,12 @@ void add(std::vector<Check>& checks, const Case& c) {
   if (c.plan) name += " " + plan_name(*c.plan);
   if (c.bias) name += " bias";
   if (c.accumulate) name += " accumulated";
-  checks.push_back({name, rounded ? kBf16Tolerance : kFp32Tolerance,
-                    [c](Stream& stream) { return product_error<T, Out>(stream, c); }});
+  checks.push_back({name, rounded ? kBf16Tolerance : kFp32Tolerance, product_error<T, Out>, c});
 }
 
 void add_swiglu(std::vector<Check>& checks, int m, int n, int k, std::optional<GemmPlan> plan) {
   const std::string name = size_name(m, n, k) + (plan ? " " + plan_name(*plan) : "");
-  checks.push_back({"gemm_swiglu bf16 " + name, kBf16Tolerance,
-                    [=](Stream& stream) { return swiglu_error<Bf16>(stream, m, n, k, plan); }});
+  checks.push_back({"gemm_swiglu bf16 " + name, kBf16Tolerance, swiglu_error<Bf16>, m, n, k, plan});
 }
 
 }  // namespace
@@ -206,11 +196,10 @@ std::vector<Check> gemm_checks() {
   for (const GemmLayout layout : {nt, nn, tn}) {
     add<float, float>(checks, {layout, 67, 33, 39, {}, layout == nt, layout == tn});
     add<float, float>(checks, {layout, 1, 3, 5, {}, false, true, 0});
-    checks.push_back({std::string(layout_name(layout)) + " bf16, bit-identical for all tiles", kExact,
-                      [layout](Stream& stream) { return tiles_agree(stream, layout); }});
+    checks.push_back(
+        {std::string(layout_name(layout)) + " bf16, bit-identical for all tiles", kExact, tiles_agree, layout});
   }
-  checks.push_back({"gemm_swiglu fp32 5x37x24", kFp32Tolerance,
-                    [](Stream& stream) { return swiglu_error<float>(stream, 5, 37, 24, {}); }});
+  checks.push_back({"gemm_swiglu fp32 5x37x24", kFp32Tolerance, swiglu_error<float>, 5, 37, 24, std::nullopt});
   checks.push_back({"gemm_nt bf16 exact, a part is bit-identical to the whole", kExact, parts_agree<Bf16>});
   checks.push_back({"gemm_nt fp32 exact, a part is bit-identical to the whole", kExact, parts_agree<float>});
   checks.push_back({"gemm_swiglu bf16 equals gemm_nt and swiglu", kExact, swiglu_agrees<Bf16>});

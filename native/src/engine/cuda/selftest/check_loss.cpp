@@ -67,7 +67,7 @@ struct LossCase {
 enum class Form { likelihood, policy, policy_with_kl };
 
 template <class T>
-double matches(Stream& stream, int rows, int vocab, int stride, Form form, KlEstimator estimator = KlEstimator::k3) {
+double agrees(Stream& stream, int rows, int vocab, int stride, Form form, KlEstimator estimator) {
   const LossCase<T> c(rows, vocab, stride);
   PolicyLossConfig config;
   config.clip_low = 0.2;
@@ -150,21 +150,13 @@ template <class T>
 void append_loss_checks(std::vector<Check>& checks) {
   const double tolerance = kElementwiseTolerance<T>;
   const std::string name = "policy_loss" + type_name<T>();
-  checks.push_back({name + "16x37, entropy", tolerance,
-                    [](Stream& stream) { return matches<T>(stream, 16, 37, 40, Form::policy); }});
-  checks.push_back({name + "16x75, KL k1", tolerance, [](Stream& stream) {
-                      return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k1);
-                    }});
-  checks.push_back({name + "16x75, KL k2", tolerance, [](Stream& stream) {
-                      return matches<T>(stream, 16, 75, 80, Form::policy_with_kl, KlEstimator::k2);
-                    }});
-  checks.push_back({name + "16x75, KL k3", tolerance, [](Stream& stream) {
-                      return matches<T>(stream, 16, 75, 75, Form::policy_with_kl, KlEstimator::k3);
-                    }});
-  checks.push_back({name + "2x5003, entropy", tolerance,
-                    [](Stream& stream) { return matches<T>(stream, 2, 5003, 5008, Form::policy); }});
-  checks.push_back({"likelihood_loss" + type_name<T>() + "3x8", tolerance,
-                    [](Stream& stream) { return matches<T>(stream, 3, 8, 8, Form::likelihood); }});
+  checks.push_back({name + "16x37, entropy", tolerance, agrees<T>, 16, 37, 40, Form::policy, KlEstimator::k3});
+  checks.push_back({name + "16x75, KL k1", tolerance, agrees<T>, 16, 75, 75, Form::policy_with_kl, KlEstimator::k1});
+  checks.push_back({name + "16x75, KL k2", tolerance, agrees<T>, 16, 75, 80, Form::policy_with_kl, KlEstimator::k2});
+  checks.push_back({name + "16x75, KL k3", tolerance, agrees<T>, 16, 75, 75, Form::policy_with_kl, KlEstimator::k3});
+  checks.push_back({name + "2x5003, entropy", tolerance, agrees<T>, 2, 5003, 5008, Form::policy, KlEstimator::k3});
+  checks.push_back(
+      {"likelihood_loss" + type_name<T>() + "3x8", tolerance, agrees<T>, 3, 8, 8, Form::likelihood, KlEstimator::k3});
 }
 
 }  // namespace
@@ -173,8 +165,8 @@ std::vector<Check> loss_checks() {
   std::vector<Check> checks;
   append_loss_checks<float>(checks);
   append_loss_checks<Bf16>(checks);
-  checks.push_back({"likelihood_loss fp32 1x33003, many warps", kFp32Tolerance,
-                    [](Stream& stream) { return matches<float>(stream, 1, 33003, 33003, Form::likelihood); }});
+  checks.push_back({"likelihood_loss fp32 1x33003, many warps", kFp32Tolerance, agrees<float>, 1, 33003, 33003,
+                    Form::likelihood, KlEstimator::k3});
   checks.push_back({"logprob_entropy with non-finite logits", kExact, detects_non_finite_rows});
   return checks;
 }

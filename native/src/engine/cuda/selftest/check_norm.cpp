@@ -120,22 +120,14 @@ double sums_columns(Stream& stream, int rows, int columns) {
 template <class T>
 void append_norm_checks(std::vector<Check>& checks) {
   const double tolerance = kElementwiseTolerance<T>;
-  checks.push_back(
-      {"norm" + type_name<T>() + "5x72", tolerance, [](Stream& stream) { return forward<T>(stream, 5, 72, true); }});
-  checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance,
-                    [](Stream& stream) { return forward<T>(stream, 3, 1096, true); }});
-  checks.push_back({"norm" + type_name<T>() + "1x8, without delta", tolerance,
-                    [](Stream& stream) { return forward<T>(stream, 1, 8, false); }});
-  checks.push_back({"norm_backward" + type_name<T>() + "7x72", kFp32Tolerance,
-                    [](Stream& stream) { return backward<T>(stream, 7, 72); }});
-  checks.push_back({"norm_backward" + type_name<T>() + "2x1096", kFp32Tolerance,
-                    [](Stream& stream) { return backward<T>(stream, 2, 1096); }});
-  checks.push_back({"gather_rows and scatter_rows" + type_name<T>() + "of 1096 columns", kExact,
-                    [](Stream& stream) { return moves_rows<T>(stream, 1096); }});
-  checks.push_back({"column_sums" + type_name<T>() + "131x264", kFp32Tolerance,
-                    [](Stream& stream) { return sums_columns<T>(stream, 131, 264); }});
-  checks.push_back({"column_sums" + type_name<T>() + "1x8", kFp32Tolerance,
-                    [](Stream& stream) { return sums_columns<T>(stream, 1, 8); }});
+  checks.push_back({"norm" + type_name<T>() + "5x72", tolerance, forward<T>, 5, 72, true});
+  checks.push_back({"norm" + type_name<T>() + "3x1096", tolerance, forward<T>, 3, 1096, true});
+  checks.push_back({"norm" + type_name<T>() + "1x8, without delta", tolerance, forward<T>, 1, 8, false});
+  checks.push_back({"norm_backward" + type_name<T>() + "7x72", kFp32Tolerance, backward<T>, 7, 72});
+  checks.push_back({"norm_backward" + type_name<T>() + "2x1096", kFp32Tolerance, backward<T>, 2, 1096});
+  checks.push_back({"gather_rows and scatter_rows" + type_name<T>() + "of 1096 columns", kExact, moves_rows<T>, 1096});
+  checks.push_back({"column_sums" + type_name<T>() + "131x264", kFp32Tolerance, sums_columns<T>, 131, 264});
+  checks.push_back({"column_sums" + type_name<T>() + "1x8", kFp32Tolerance, sums_columns<T>, 1, 8});
 }
 
 }  // namespace
@@ -145,8 +137,7 @@ std::vector<Check> norm_checks() {
   append_norm_checks<float>(checks);
   append_norm_checks<Bf16>(checks);
   // More rows than blocks, so that some blocks process two rows.
-  checks.push_back(
-      {"norm_backward fp32 1027x8", kFp32Tolerance, [](Stream& stream) { return backward<float>(stream, 1027, 8); }});
+  checks.push_back({"norm_backward fp32 1027x8", kFp32Tolerance, backward<float>, 1027, 8});
   return checks;
 }
 

@@ -92,10 +92,10 @@ double appends(Stream& stream) {
 
 template <class T>
 void append_rope_checks(std::vector<Check>& checks) {
-  checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", kElementwiseTolerance<T>,
-                    [](Stream& stream) { return rotates<T>(stream, 5, {3, 1, 16}); }});
-  checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", kElementwiseTolerance<T>,
-                    [](Stream& stream) { return rotates<T>(stream, 3, {6, 2, 64}); }});
+  checks.push_back({"rope" + type_name<T>() + "5 rows, 3 and 1 heads of 16", kElementwiseTolerance<T>, rotates<T>, 5,
+                    QkvShape{3, 1, 16}});
+  checks.push_back({"rope" + type_name<T>() + "3 rows, 6 and 2 heads of 64", kElementwiseTolerance<T>, rotates<T>, 3,
+                    QkvShape{6, 2, 64}});
   checks.push_back({"rope" + type_name<T>() + "into the cache", kExact, appends<T>});
 }
 

@@ -1,5 +1,4 @@
 #include <limits>
-#include <optional>
 
 #include "engine/cpu/sampler.h"
 #include "engine/cuda/kernels/sampler.h"
@@ -168,22 +167,18 @@ double independent_rows(Stream& stream) {
 
 std::vector<Check> sampler_checks() {
   const auto frequency_check = [](const char* name, const SamplingSettings& sampling) {
-    return Check{"sample bf16, frequencies " + std::string(name), kExact,
-                 [sampling](Stream& stream) { return frequencies<Bf16>(stream, 41, 800, sampling); }};
+    return Check{"sample bf16, frequencies " + std::string(name), kExact, frequencies<Bf16>, 41, 800, sampling};
   };
-  return {{"sample fp32, frequencies", kExact,
-           [](Stream& stream) { return frequencies<float>(stream, 27, 1000, {0.7f, 1, 0, 0}); }},
+  return {{"sample fp32, frequencies", kExact, frequencies<float>, 27, 1000, SamplingSettings{0.7f, 1, 0, 0}},
           frequency_check("at temperature 1.5", {1.5f, 1, 0, 0}),
           frequency_check("of top-k 10", {1, 1, 10, 0}),
           frequency_check("of top-p 0.5", {1, 0.5f, 0, 0}),
           frequency_check("of min-p 0.1", {1, 1, 0, 0.1f}),
           frequency_check("of all three truncations", {1.2f, 0.8f, 20, 0.05f}),
-          {"sample fp32, frequencies of all three truncations", kExact,
-           [](Stream& stream) { return frequencies<float>(stream, 41, 400, {1.2f, 0.8f, 20, 0.05f}); }},
-          {"sample fp32, bit-identical to the loss", kExact,
-           [](Stream& stream) { return agrees_with_loss<float>(stream, 333, 336); }},
-          {"sample bf16, bit-identical to the loss", kExact,
-           [](Stream& stream) { return agrees_with_loss<Bf16>(stream, 5003, 5003); }},
+          {"sample fp32, frequencies of all three truncations", kExact, frequencies<float>, 41, 400,
+           SamplingSettings{1.2f, 0.8f, 20, 0.05f}},
+          {"sample fp32, bit-identical to the loss", kExact, agrees_with_loss<float>, 333, 336},
+          {"sample bf16, bit-identical to the loss", kExact, agrees_with_loss<Bf16>, 5003, 5003},
           {"sample, corner cases", kExact, corner_cases},
           {"sample, many warps", kExact, many_warps},
           {"sample, independent rows", kExact, independent_rows}};

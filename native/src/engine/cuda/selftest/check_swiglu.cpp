@@ -5,7 +5,7 @@ namespace starpo::cuda {
 namespace {
 
 template <class T>
-double matches(Stream& stream, int rows, int columns, bool keeps_hidden) {
+double elementwise_error(Stream& stream, int rows, int columns, bool keeps_hidden) {
   const std::size_t count = static_cast<std::size_t>(rows) * columns;
   auto gate_up = random_numbers<T>(2 * count, 31, 6);
   gate_up[0] = from_float<T>(-200);  // exp overflows: silu is 0
@@ -32,12 +32,10 @@ double matches(Stream& stream, int rows, int columns, bool keeps_hidden) {
 }  // namespace
 
 std::vector<Check> swiglu_checks() {
-  return {
-      {"swiglu fp32 5x72", kFp32Tolerance, [](Stream& stream) { return matches<float>(stream, 5, 72, true); }},
-      {"swiglu bf16 5x72", kRoundingTolerance, [](Stream& stream) { return matches<Bf16>(stream, 5, 72, true); }},
-      {"swiglu fp32 1x8, in place", kFp32Tolerance, [](Stream& stream) { return matches<float>(stream, 1, 8, false); }},
-      {"swiglu bf16 3x264, in place", kRoundingTolerance,
-       [](Stream& stream) { return matches<Bf16>(stream, 3, 264, false); }}};
+  return {{"swiglu fp32 5x72", kFp32Tolerance, elementwise_error<float>, 5, 72, true},
+          {"swiglu bf16 5x72", kRoundingTolerance, elementwise_error<Bf16>, 5, 72, true},
+          {"swiglu fp32 1x8, in place", kFp32Tolerance, elementwise_error<float>, 1, 8, false},
+          {"swiglu bf16 3x264, in place", kRoundingTolerance, elementwise_error<Bf16>, 3, 264, false}};
 }
 
 }  // namespace starpo::cuda

@@ -6,7 +6,7 @@ namespace starpo::cuda {
 namespace {
 
 template <class T>
-double matches(Stream& stream, int rows, int columns) {
+double value_head_error(Stream& stream, int rows, int columns) {
   const std::size_t count = static_cast<std::size_t>(rows) * columns;
   const auto features = random_numbers<T>(count, 51);
   const auto weight = random_numbers(columns, 52), bias = random_numbers(1, 53), slope = random_numbers(rows, 54),
@@ -36,9 +36,8 @@ double matches(Stream& stream, int rows, int columns) {
 }  // namespace
 
 std::vector<Check> value_head_checks() {
-  return {
-      {"value_head fp32 9x72", kFp32Tolerance, [](Stream& stream) { return matches<float>(stream, 9, 72); }},
-      {"value_head bf16 67x1096", kRoundingTolerance, [](Stream& stream) { return matches<Bf16>(stream, 67, 1096); }}};
+  return {{"value_head fp32 9x72", kFp32Tolerance, value_head_error<float>, 9, 72},
+          {"value_head bf16 67x1096", kRoundingTolerance, value_head_error<Bf16>, 67, 1096}};
 }
 
 }  // namespace starpo::cuda

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "engine/engine.h"
 
 namespace starpo::cuda {

@@ -78,8 +78,7 @@ struct GemmProblem {
 
   // Returns c without padding, or only NaN if the kernel wrote to the padding.
   std::vector<float> result(Stream& stream) {
-    std::vector<Out> c(device_c.size());
-    device_c.download(stream, c);
+    const std::vector<Out> c = on_host(stream, device_c);
     std::vector<float> values;
     bool padding_unchanged = true;
     for (std::size_t i = 0; i < c.size(); ++i) {
