@@ -81,11 +81,6 @@ void pack_part(const PackedMatrix& matrix, int output, int input, std::span<cons
   }
 }
 
-// The unpacked weights of [first, first + size) in the layout are at `position` of State::weights.
-struct UnpackedRange {
-  std::size_t first, size, position;
-};
-
 // Returns all weights if the model is trained, otherwise those that matrix products don't read.
 std::vector<UnpackedRange> unpacked_ranges(const ParameterLayout& layout, NetworkUse use) {
   if (use == NetworkUse::trained) return {{0, layout.size(), 0}};
@@ -157,48 +152,32 @@ std::size_t packs_size(const ParameterLayout& layout, Precision precision, Netwo
 
 }  // namespace
 
-struct CpuModel::State {
-  State(const ModelConfig& config, ThreadPool& pool, ModelHead head, NetworkUse use)
-      : layout(config, head),
-        threads(pool),
-        is_trained(use == NetworkUse::trained),
-        unpacked(unpacked_ranges(layout, use)),
-        weights(size_of(unpacked)) {}
-
-  ParameterLayout layout;
-  ThreadPool& threads;
-  bool is_trained;
-  std::vector<UnpackedRange> unpacked;
-  std::vector<float> weights;
-  Packed packed;
-  std::vector<std::pair<PackedMatrix*, std::size_t>> matrices;  // with their offsets in the layout
-
-  void pack_range(std::size_t first, std::span<const float> values);
-};
-
 CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use)
-    : state_(std::make_unique<State>(config, pool, head, use)) {
-  Packed& packed = state_->packed;
-  packed.offsets = offsets_in(state_->unpacked, model_offsets(state_->layout));
+    : layout_(config, head),
+      threads_(pool),
+      is_trained_(use == NetworkUse::trained),
+      unpacked_(unpacked_ranges(layout_, use)),
+      weights_(size_of(unpacked_)) {
+  packed_.offsets = offsets_in(unpacked_, model_offsets(layout_));
   if (precision == Precision::bf16) {
-    packed.bf16 = bf16_kernels();
-    if (packed.bf16 == nullptr)
+    packed_.bf16 = bf16_kernels();
+    if (packed_.bf16 == nullptr)
       throw Error("precision_unsupported",
                   "bf16 needs AVX512-BF16 or AMX, which this CPU (or the instruction set in STARPO_ISA) doesn't have",
                   "set precision to fp32");
   }
-  packed.layers.resize(packed.offsets.layers.size());
-  packed.memory.reserve(packs_size(state_->layout, precision, use));
-  float* next = packed.memory.data();
-  for_each_matrix(state_->layout, [&](const auto& select, int outputs, int inputs, std::size_t offset) {
-    PackedMatrix& matrix = select(packed);
+  packed_.layers.resize(packed_.offsets.layers.size());
+  packed_.memory.reserve(packs_size(layout_, precision, use));
+  float* next = packed_.memory.data();
+  for_each_matrix(layout_, [&](const auto& select, int outputs, int inputs, std::size_t offset) {
+    PackedMatrix& matrix = select(packed_);
     matrix.outputs = outputs;
     matrix.inputs = inputs;
-    state_->matrices.emplace_back(&matrix, offset);
+    matrices_.emplace_back(&matrix, offset);
     float* const forward = next;
-    float* const backward = state_->is_trained ? forward + pack_size(precision, inputs, outputs) : nullptr;
+    float* const backward = is_trained_ ? forward + pack_size(precision, inputs, outputs) : nullptr;
     next += packs_size(precision, use, outputs, inputs);
-    if (packed.bf16) {
+    if (packed_.bf16) {
       matrix.forward_bf16 = reinterpret_cast<Bf16*>(forward);
       matrix.backward_bf16 = reinterpret_cast<Bf16*>(backward);
     } else {
@@ -208,42 +187,32 @@ CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precis
   });
 }
 
-CpuModel::~CpuModel() = default;
-
-const ParameterLayout& CpuModel::layout() const { return state_->layout; }
-ThreadPool& CpuModel::threads() const { return state_->threads; }
-Precision CpuModel::precision() const { return state_->packed.bf16 ? Precision::bf16 : Precision::fp32; }
-bool CpuModel::is_trained() const { return state_->is_trained; }
-std::span<const float> CpuModel::weights() const { return state_->weights; }
-std::span<float> CpuModel::mutable_weights() { return state_->weights; }
-const CpuModel::Packed& CpuModel::packed() const { return state_->packed; }
-
 std::int64_t CpuModel::bytes(const ParameterLayout& layout, Precision precision, NetworkUse use) {
   return static_cast<std::int64_t>((size_of(unpacked_ranges(layout, use)) + packs_size(layout, precision, use)) *
                                    sizeof(float));
 }
 
 void CpuModel::write(std::size_t first, std::span<const float> values) {
-  if (first > state_->layout.size() || values.size() > state_->layout.size() - first)
+  if (first > layout_.size() || values.size() > layout_.size() - first)
     throw std::out_of_range("the range exceeds the layout");
-  for (const UnpackedRange& range : state_->unpacked) {
+  for (const UnpackedRange& range : unpacked_) {
     const std::size_t begin = std::max(first, range.first),
                       end = std::min(first + values.size(), range.first + range.size);
     if (begin < end)
       std::ranges::copy(values.subspan(begin - first, end - begin),
-                        state_->weights.begin() + static_cast<std::ptrdiff_t>(range.position + (begin - range.first)));
+                        weights_.begin() + static_cast<std::ptrdiff_t>(range.position + (begin - range.first)));
   }
-  state_->pack_range(first, values);
+  pack_range(first, values);
 }
 
-void CpuModel::State::pack_range(std::size_t first, std::span<const float> values) {
-  for (const auto& [matrix, offset] : matrices) {
+void CpuModel::pack_range(std::size_t first, std::span<const float> values) {
+  for (const auto& [matrix, offset] : matrices_) {
     const std::size_t inputs = matrix->inputs, size = static_cast<std::size_t>(matrix->outputs) * inputs;
     const std::size_t begin = std::max(first, offset), end = std::min(first + values.size(), offset + size);
     if (begin >= end) continue;
     const std::size_t first_row = (begin - offset) / inputs, rows = (end - offset + inputs - 1) / inputs - first_row;
     constexpr std::size_t block = kPanel;
-    threads.parallel_for(static_cast<int>((rows + block - 1) / block), [&](int i) {
+    threads_.parallel_for(static_cast<int>((rows + block - 1) / block), [&](int i) {
       for (std::size_t row = first_row + i * block; row < first_row + std::min(rows, (i + 1) * block); ++row) {
         const std::size_t from = std::max(begin, offset + row * inputs),
                           to = std::min(end, offset + (row + 1) * inputs);
@@ -255,15 +224,14 @@ void CpuModel::State::pack_range(std::size_t first, std::span<const float> value
 }
 
 void CpuModel::weights_changed(std::size_t first, std::size_t count) {
-  if (count == state_->weights.size()) return weights_changed();
-  state_->pack_range(first, std::span(state_->weights).subspan(first, count));
+  if (count == weights_.size()) return weights_changed();
+  pack_range(first, std::span(weights_).subspan(first, count));
 }
 
 void CpuModel::weights_changed() {
-  const auto& matrices = state_->matrices;
-  state_->threads.parallel_for(static_cast<int>(2 * matrices.size()), [&](int i) {
-    const auto& [matrix, offset] = matrices[i / 2];
-    pack(*matrix, i % 2 == 0, state_->weights.data() + offset);
+  threads_.parallel_for(static_cast<int>(2 * matrices_.size()), [&](int i) {
+    const auto& [matrix, offset] = matrices_[i / 2];
+    pack(*matrix, i % 2 == 0, weights_.data() + offset);
   });
 }
 

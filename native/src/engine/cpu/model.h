@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/aligned_buffer.h"
@@ -29,6 +29,11 @@ struct PackedLayer {
   PackedMatrix qkv, output, gate_up, down;
 };
 
+// The unpacked weights of [first, first + size) in the layout are at `position` of CpuModel::weights().
+struct UnpackedRange {
+  std::size_t first, size, position;
+};
+
 // The weights of a Qwen2 policy or critic, with the packed copies that kernels read. CpuDecoder and CpuTrainingPass
 // share it for sampling and training. Only write() and weights_changed() modify it. With NetworkUse::read, it has only
 // the weights that are read unpacked (embeddings, norms, biases) and the packs for the forward pass.
@@ -37,20 +42,20 @@ class CpuModel {
   // Errors: precision_unsupported.
   CpuModel(const ModelConfig&, ThreadPool&, Precision = Precision::fp32, ModelHead = ModelHead::language,
            NetworkUse = NetworkUse::trained);
-  ~CpuModel();
+  CpuModel(const CpuModel&) = delete;
 
-  const ParameterLayout& layout() const;
-  ThreadPool& threads() const;
-  Precision precision() const;
-  bool is_trained() const;
+  const ParameterLayout& layout() const { return layout_; }
+  ThreadPool& threads() const { return threads_; }
+  Precision precision() const { return packed_.bf16 ? Precision::bf16 : Precision::fp32; }
+  bool is_trained() const { return is_trained_; }
 
   // Writes the weights [first, first + span size) of the layout and their packed copies.
   void write(std::size_t first, std::span<const float>);
 
   // Returns the unpacked weights, which packed().offsets locates. They are the whole layout if the model is trained.
-  std::span<const float> weights() const;
+  std::span<const float> weights() const { return weights_; }
   // The optimizer writes here, then calls weights_changed() to update the packed copies.
-  std::span<float> mutable_weights();
+  std::span<float> mutable_weights() { return weights_; }
   void weights_changed();
   void weights_changed(std::size_t first, std::size_t count);
 
@@ -64,11 +69,18 @@ class CpuModel {
     const Bf16Kernels* bf16 = nullptr;  // null in fp32
     AlignedBuffer memory;
   };
-  const Packed& packed() const;
+  const Packed& packed() const { return packed_; }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void pack_range(std::size_t first, std::span<const float> values);
+
+  ParameterLayout layout_;
+  ThreadPool& threads_;
+  bool is_trained_;
+  std::vector<UnpackedRange> unpacked_;
+  std::vector<float> weights_;
+  Packed packed_;
+  std::vector<std::pair<PackedMatrix*, std::size_t>> matrices_;  // with their offsets in the layout
 };
 
 // Computes the log-probability of each row's target and the entropy of the row's distribution (nats), from logits /
