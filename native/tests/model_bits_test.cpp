@@ -211,8 +211,7 @@ TEST_CASE("initial weights are a function of the seed") {
   ModelConfig many = small_config({4, 2, 6, false});
   many.vocab_size = 30000;  // more than one part
   const ParameterLayout wide(many);
-  ThreadPool threads(3);
-  CHECK(same_bits(initial_weights(wide, 7), initial_weights(wide, 7, threads)));
+  CHECK(same_bits(initial_weights(wide, 7), initial_weights(wide, 7, 3)));
   CHECK_FALSE(same_bits(weights, initial_weights(layout, 8)));
   const auto deviation = [&](const char* name) {
     const TensorSlot& tensor = layout.find(name);

@@ -7,6 +7,7 @@
 #include "engine/cpu/kernels/isa.h"
 #include "engine/cpu/model.h"
 #include "engine/cpu/training_pass.h"
+#include "initial_weights.h"
 
 namespace starpo {
 

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "engine/load_weights.h"
+#include "initial_weights.h"
+#include "journal/metric_names.h"
 #include "model/folder.h"
 #include "repository.h"
 #include "temporary_folder.h"
@@ -52,6 +54,14 @@ inline std::unique_ptr<TrainerState> tiny_state(const RunConfig& config, const s
 // Returns the parts of a state for a checkpoint.
 inline CheckpointParts parts_of(TrainerState& state) {
   return {state.config, state.replica, state.playground.chat.stop_ids(), state.published_files};
+}
+
+// Returns whether an `iteration` event may contain this metric: it is listed, or belongs to a listed family.
+inline bool is_iteration_metric(std::string_view name) {
+  return std::ranges::any_of(metric::kIterationMetrics, [&](const metric::Description& listed) {
+    return listed.name.ends_with('>') ? name.starts_with(listed.name.substr(0, listed.name.find('<')))
+                                      : name == listed.name;
+  });
 }
 
 inline std::vector<float> state_of(Trainable& trainable, StateVector which = StateVector::weights) {

@@ -201,17 +201,13 @@ TEST_CASE("an iteration reports its reasoning template, and all its metrics are 
   TinyRun tiny;
   tiny.config["rollout"]["think"] = true;
   REQUIRE(tiny.train() == 0);
-  const auto is_described = [](const std::string& name) {
-    return std::ranges::any_of(metric::kIterationMetrics,
-                               [&](const auto& each) { return metric::is_named(name, each.name); });
-  };
   const auto iterations = tiny.events("iteration");
   REQUIRE(iterations.size() == 2);
   for (const auto& event : iterations) {
     const json& metrics = event.at("metrics");
     for (const auto& [name, value] : metrics.items()) {
       CAPTURE(name);
-      CHECK(is_described(name));
+      CHECK(is_iteration_metric(name));
     }
     CHECK(event.at("template").at("text").is_string());
     CHECK(event.at("template").at("share") == metrics.at("rollout/template_share"));

@@ -95,11 +95,6 @@ inline std::string family_metric(std::string_view family, std::string_view name)
   return std::string(family.substr(0, family.find('<'))) + std::string(name);
 }
 
-// Returns whether `name` is the listed metric or belongs to the listed family.
-constexpr bool is_named(std::string_view name, std::string_view listed) {
-  return listed.ends_with('>') ? name.starts_with(listed.substr(0, listed.find('<'))) : name == listed;
-}
-
 struct Description {
   std::string_view name;
   std::string_view unit;  // empty for dimensionless numbers

@@ -134,17 +134,4 @@ void write_initial_weights(const ParameterLayout& layout, std::uint32_t seed, Th
   }
 }
 
-std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed, ThreadPool& threads) {
-  std::vector<float> weights(layout.size());
-  write_initial_weights(layout, seed, threads, [&](std::size_t first, std::span<const float> values) {
-    std::ranges::copy(values, weights.begin() + static_cast<std::ptrdiff_t>(first));
-  });
-  return weights;
-}
-
-std::vector<float> initial_weights(const ParameterLayout& layout, std::uint32_t seed) {
-  ThreadPool alone(1);
-  return initial_weights(layout, seed, alone);
-}
-
 }  // namespace starpo

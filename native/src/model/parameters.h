@@ -80,17 +80,13 @@ struct Widths {
 // Returns a mask [weights] that is 1 where weight decay applies: matrices, but not norms and biases.
 std::vector<std::uint8_t> decayed_weights(std::span<const TensorSlot>);
 
-// Draws initial weights: matrices and embeddings from Normal(0, 0.02), output projections scaled by 1/sqrt(2 layers),
-// biases 0, norms 1. The bits depend only on the seed (Philox stream initial_weights), not on the number of threads.
-std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&);
-std::vector<float> initial_weights(const ParameterLayout&, std::uint32_t seed);
-
 // Reads or writes a chunk of the flat buffer, so that no second copy of a model is needed.
 using ReadWeights =
     std::function<void(std::size_t first, std::span<float>)>;  // fills the span with elements [first, first + size)
 using WriteWeights = std::function<void(std::size_t first, std::span<const float>)>;
 
-// Writes the same weights in chunks.
+// Draws initial weights: matrices and embeddings from Normal(0, 0.02), output projections scaled by 1/sqrt(2 layers),
+// biases 0, norms 1. The bits depend only on the seed (Philox stream initial_weights), not on the number of threads.
 void write_initial_weights(const ParameterLayout&, std::uint32_t seed, ThreadPool&, const WriteWeights&);
 
 // Copies elements [first, first + count) in chunks, in order.
