@@ -20,11 +20,7 @@ const trainer = findTrainer(trainerCandidates(join(root, 'resources')));
 const settings: [name: string, preset: string, set: Record<string, unknown>][] = [
   ['FrozenLake by StarPO-S, 16 groups', 'starter-frozen-lake-starpo-s', {}],
   ['FrozenLake by GRPO, 8 groups', 'starter-frozen-lake-grpo', { 'rollout.groups': 8 }],
-  [
-    'the same with fixed levels',
-    'starter-frozen-lake-grpo',
-    { 'rollout.groups': 8, 'diagnostics.probe': true },
-  ],
+  ['the same with fixed levels', 'starter-frozen-lake-grpo', { 'rollout.groups': 8, 'diagnostics.probe': true }],
   ['Sokoban by StarPO-S, 16 groups', 'starter-sokoban-starpo-s', {}],
 ];
 
@@ -39,11 +35,9 @@ async function measure(preset: string, set: Record<string, unknown>) {
       ...set,
     };
     const changes = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-    const made = await run(
-      process.execPath,
-      ['core/host/cli.ts', 'new', preset, ...changes, '--home', home],
-      { cwd: root },
-    );
+    const made = await run(process.execPath, ['core/host/cli.ts', 'new', preset, ...changes, '--home', home], {
+      cwd: root,
+    });
     const folder = made.stdout.trim();
     await run(trainer, ['train', folder], { maxBuffer: 2 ** 28 });
     const iterations: Record<string, number>[] = readFileSync(join(folder, 'events.jsonl'), 'utf8')
@@ -72,7 +66,4 @@ for (const [name, preset, set] of settings) {
   const { share, every } = results[name];
   console.error(`${name}: ${(100 * share).toFixed(1)} % of the time, every ${every} iterations`);
 }
-writeResult(
-  { command: `npm run benchmark:diagnostics${commandArguments()}`, machine: machine(), results },
-  values.out,
-);
+writeResult({ command: `npm run benchmark:diagnostics${commandArguments()}`, machine: machine(), results }, values.out);

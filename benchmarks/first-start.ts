@@ -43,7 +43,4 @@ try {
 }
 if (seconds.page === undefined || seconds.trainer === undefined)
   throw new Error('npm start exited before it served the page and built the trainer');
-writeResult(
-  { command: `npm run benchmark:first-start${commandArguments()}`, machine: machine(), seconds },
-  values.out,
-);
+writeResult({ command: `npm run benchmark:first-start${commandArguments()}`, machine: machine(), seconds }, values.out);

@@ -21,9 +21,7 @@ const { values, positionals } = parseArgs({
 });
 const preset = positionals[0];
 if (!preset)
-  throw new Error(
-    'usage: npm run benchmark:learning -- PRESET [--seeds 1,2,3] [--set key=value ...] [--out FILE]',
-  );
+  throw new Error('usage: npm run benchmark:learning -- PRESET [--seeds 1,2,3] [--set key=value ...] [--out FILE]');
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-learning-'));
 
@@ -53,9 +51,7 @@ function trainSeed(seed: number) {
     .map((name) => name.slice(0, 6))
     .sort()
     .at(-1) as string;
-  const last = files
-    .filter((name) => name.startsWith(lastIteration))
-    .flatMap((name) => outcomes(folder, name));
+  const last = files.filter((name) => name.startsWith(lastIteration)).flatMap((name) => outcomes(folder, name));
   const mean = (list: number[]) => list.reduce((a, b) => a + b, 0) / list.length;
   const curve = readFileSync(join(folder, 'events.jsonl'), 'utf8')
     .split('\n')

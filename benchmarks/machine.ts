@@ -9,8 +9,7 @@ export function machine() {
   return {
     date: new Date().toISOString().slice(0, 10),
     commit:
-      git('rev-parse', '--short', 'HEAD') +
-      (git('status', '--porcelain', '--untracked-files=no') ? '-dirty' : ''),
+      git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') ? '-dirty' : ''),
     processor: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
@@ -41,8 +40,7 @@ export function compactJson(value: unknown, indent = '', before = 0): string {
     .replaceAll(/\[\n */g, '[')
     .replaceAll(/\n *\]/g, ']')
     .replaceAll(/\n */g, ' ');
-  if (typeof value !== 'object' || value === null || indent.length + before + line.length <= lineWidth)
-    return line;
+  if (typeof value !== 'object' || value === null || indent.length + before + line.length <= lineWidth) return line;
   const inner = `${indent}  `;
   const entries = Array.isArray(value)
     ? value.map((each) => compactJson(each, inner))

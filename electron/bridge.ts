@@ -23,11 +23,7 @@ export function bridgeToCore(ipc: IpcMain, serve: (channel: ClosableChannel) => 
   });
 }
 
-function connect(
-  page: WebContents,
-  serve: (channel: ClosableChannel) => void,
-  forget: () => void,
-): Connection {
+function connect(page: WebContents, serve: (channel: ClosableChannel) => void, forget: () => void): Connection {
   const messageHandlers: ((text: string) => void)[] = [];
   const closeHandlers: (() => void)[] = [];
   let open = true;

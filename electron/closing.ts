@@ -51,11 +51,7 @@ async function ask(
         ? 'In the background, StarPO Studio stays in the tray, warns of collapse and starts queued runs.'
         : 'Training continues without the app, but there are no collapse warnings and queued runs don’t start.'
     }`,
-    buttons: [
-      stays ? 'Keep training in the background' : 'Keep training',
-      'Save a checkpoint and stop',
-      'Cancel',
-    ],
+    buttons: [stays ? 'Keep training in the background' : 'Keep training', 'Save a checkpoint and stop', 'Cancel'],
     defaultId: 0,
     cancelId: 2,
     checkboxLabel: 'Remember my choice',

@@ -30,10 +30,7 @@ interface Opening<T> {
 /** Opens the data folder: the folder set at startup, else the chosen folder, else the default. If the chosen folder is unavailable, for
  * example on a disconnected disk, asks the user, because an empty history elsewhere would look like lost runs. Null: quit.
  */
-export async function openDataFolder<T>(
-  preferences: Preferences,
-  { ask, open }: Opening<T>,
-): Promise<T | null> {
+export async function openDataFolder<T>(preferences: Preferences, { ask, open }: Opening<T>): Promise<T | null> {
   const chosen = preferences.dataFolder;
   const named = namedFolder();
   if (named || chosen === null) return open(dataFolder(named));
@@ -70,11 +67,7 @@ interface Choosing {
 }
 
 /** Lets the user choose the data folder for subsequent launches. The page sends only the kind of request, never a path. Existing files are not moved. */
-export function chooseDataFolder(
-  ipc: IpcMain,
-  dialog: Dialog,
-  { home, preferences, restart }: Choosing,
-): void {
+export function chooseDataFolder(ipc: IpcMain, dialog: Dialog, { home, preferences, restart }: Choosing): void {
   const choice = (problem: ApiError | null = null): FolderChoice => {
     if (namedFolder()) return { by: 'start', next: null, problem: null };
     const chosen = preferences.dataFolder;

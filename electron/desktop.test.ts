@@ -62,8 +62,7 @@ describe('the tray', () => {
   test('lists active runs, opens them by click, and explains that training continues', () => {
     const desk = { show: vi.fn(), quit: vi.fn() };
     const template = trayTemplate([run(), ...Array.from({ length: 9 }, () => run({ id: 'other' }))], desk);
-    const click = ({ click }: MenuItemConstructorOptions = {}) =>
-      click?.({} as never, undefined, {} as never);
+    const click = ({ click }: MenuItemConstructorOptions = {}) => click?.({} as never, undefined, {} as never);
     expect(template.map(({ label }) => label)).toContain('and 2 more');
     click(template.find(({ label }) => label === runLine(run())));
     expect(desk.show).toHaveBeenCalledWith('#/run/a-run');

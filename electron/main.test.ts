@@ -63,8 +63,7 @@ vi.mock('electron', async () => {
     Notification: class {},
     protocol: {
       registerSchemesAsPrivileged: (schemes: unknown[]) => electron.schemes.push(...schemes),
-      handle: (scheme: string, handler: (request: Request) => Response) =>
-        electron.handlers.set(scheme, handler),
+      handle: (scheme: string, handler: (request: Request) => Response) => electron.handlers.set(scheme, handler),
     },
     safeStorage: { isEncryptionAvailable: () => false },
     session: {
@@ -132,11 +131,7 @@ test('the scheme serves the built page with a content security policy and nothin
 });
 
 test('a second start focuses the window at its link and opens no other', () => {
-  (electron.app as EventEmitter).emit('second-instance', {}, [
-    'starpo-studio',
-    '--flag',
-    'starpo://run/a-run',
-  ]);
+  (electron.app as EventEmitter).emit('second-instance', {}, ['starpo-studio', '--flag', 'starpo://run/a-run']);
   expect(electron.windows).toHaveLength(1);
   expect(electron.sent).toEqual([['starpo-go', '#/run/a-run']]);
 });

@@ -129,8 +129,7 @@ function showProgress(active: RunSummary[]): void {
   state.window?.setProgressBar(all?.share ?? -1, { mode: all?.paused ? 'paused' : 'normal' });
   state.tray?.update(active);
   const trains = active.some(({ status }) => status === 'running');
-  if (trains && state.powerBlocker === null)
-    state.powerBlocker = powerSaveBlocker.start('prevent-app-suspension');
+  if (trains && state.powerBlocker === null) state.powerBlocker = powerSaveBlocker.start('prevent-app-suspension');
   if (!trains && state.powerBlocker !== null) {
     powerSaveBlocker.stop(state.powerBlocker);
     state.powerBlocker = null;
@@ -233,8 +232,7 @@ if (app.requestSingleInstanceLock()) {
     { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
   const openOutside = outsideLinks({
-    ask: (options) =>
-      state.window ? dialog.showMessageBox(state.window, options) : dialog.showMessageBox(options),
+    ask: (options) => (state.window ? dialog.showMessageBox(state.window, options) : dialog.showMessageBox(options)),
     open: (address) => void shell.openExternal(address),
   });
   guardContents(app, (address) => void openOutside(address));

@@ -38,8 +38,7 @@ try {
     /** @type {Record<string, number>} */
     const caps = Object.fromEntries(Object.entries(list.registers).filter(([name]) => built.has(name)));
     const uncapped = uses.filter(({ kernel }) => capOf(caps, kernel) === undefined);
-    for (const { kernel, registers } of uncapped)
-      caps[kernel] = Math.max(caps[kernel] ?? 0, capAbove(registers));
+    for (const { kernel, registers } of uncapped) caps[kernel] = Math.max(caps[kernel] ?? 0, capAbove(registers));
     const sorted = Object.entries(caps).sort(([a], [b]) => (a < b ? -1 : 1));
     writeFileSync(file, `${JSON.stringify({ ...list, registers: Object.fromEntries(sorted) }, null, 2)}\n`);
   }

@@ -32,9 +32,7 @@ async function cudaToolkit(release, mirror) {
     packages: ['nvidia-cuda-toolkit', 'libnvvm4', 'libcudart12', 'nvidia-cuda-dev', 'libcu++-dev'],
     mirror,
   });
-  const [compiler, optimizer, runtime, ...headers] = /** @type {[string, string, string, ...string[]]} */ (
-    files
-  );
+  const [compiler, optimizer, runtime, ...headers] = /** @type {[string, string, string, ...string[]]} */ (files);
   const folder = join(cacheFolder, basename(compiler, '.deb'));
   if (existsSync(folder)) return folder;
   const part = `${folder}.part`;
@@ -51,8 +49,7 @@ async function cudaToolkit(release, mirror) {
   // Debian's nvcc is a script with absolute paths, so link its programs here.
   for (const name of ['cudafe++', 'fatbinary', 'nvlink', 'ptxas'])
     symlinkSync(`../../usr/bin/${name}`, join(bin, name));
-  for (const name of ['cicc', 'crt'])
-    symlinkSync(`../../usr/lib/nvidia-cuda-toolkit/bin/${name}`, join(bin, name));
+  for (const name of ['cicc', 'crt']) symlinkSync(`../../usr/lib/nvidia-cuda-toolkit/bin/${name}`, join(bin, name));
   // nvcc searches its own folder, so copy it: a link would resolve elsewhere.
   copyFileSync(join(part, 'usr/lib/nvidia-cuda-toolkit/bin/nvcc'), join(bin, 'nvcc'));
   writeFileSync(join(bin, 'nvcc.profile'), nvccProfile);
@@ -85,9 +82,7 @@ try {
   const reports = findReports(build);
   if (!reports) throw new SetupError('A kernel has no ptxas report.', `Delete ${build} and try again.`);
   const spills = readReports(reports).filter(({ spilledBytes }) => spilledBytes > 0);
-  const names = spills.map(
-    ({ kernel, target, spilledBytes }) => `${kernel} (${target}): ${spilledBytes} bytes`,
-  );
+  const names = spills.map(({ kernel, target, spilledBytes }) => `${kernel} (${target}): ${spilledBytes} bytes`);
   if (spills.some(({ spilledBytes }) => spilledBytes > toleratedSpill))
     throw new SetupError('Kernels spill registers.', `Fix these kernels: ${names.join(', ')}.`);
   const { cuda } = JSON.parse(await mustRun(join(build, 'starpo-trainer'), ['devices', '--json']));

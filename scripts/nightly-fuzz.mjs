@@ -47,13 +47,7 @@ async function fuzz(target, { runs, seed, keep }) {
   // ASan's default quarantine of freed memory costs a third of the time.
   const env = { ...process.env, TMPDIR: work, ASAN_OPTIONS: 'quarantine_size_mb=16' };
   const length = longest[target] ?? longestOfOthers;
-  const limits = [
-    `-runs=${runs}`,
-    `-seed=${seed}`,
-    `-max_len=${length}`,
-    '-timeout=20',
-    '-rss_limit_mb=3000',
-  ];
+  const limits = [`-runs=${runs}`, `-seed=${seed}`, `-max_len=${length}`, '-timeout=20', '-rss_limit_mb=3000'];
   const begin = performance.now();
   const { status, output } = await run(
     program,
@@ -71,11 +65,9 @@ async function fuzz(target, { runs, seed, keep }) {
     );
   }
   if (keep) {
-    await mustRun(
-      program,
-      ['-set_cover_merge=1', '-use_counters=0', `${least}`, `${grown}`, join(corpora, target)],
-      { env },
-    );
+    await mustRun(program, ['-set_cover_merge=1', '-use_counters=0', `${least}`, `${grown}`, join(corpora, target)], {
+      env,
+    });
     keepInputs(/** @type {string} */ (least), join(corpora, target));
   }
   rmSync(work, { recursive: true });

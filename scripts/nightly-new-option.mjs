@@ -19,11 +19,7 @@ try {
   await mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', ...definitions], options);
   await mustRun('ninja', ['-C', build, `-j${availableParallelism()}`, 'starpo-trainer'], options);
   await mustRun(process.execPath, ['scripts/describe.mjs'], options);
-  await mustRun(
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.node.json', '--noEmit'],
-    options,
-  );
+  await mustRun(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.node.json', '--noEmit'], options);
 
   const trainer = join(build, 'starpo-trainer');
   await mustRun(trainer, ['validate', join(root, 'docs/formats/examples/run.json')], options);

@@ -11,8 +11,7 @@ try {
   if (electron) {
     become(electron, [root, ...args]);
   } else {
-    if (front === 'electron')
-      console.log('Electron could not be downloaded. The app opens in your browser instead.');
+    if (front === 'electron') console.log('Electron could not be downloaded. The app opens in your browser instead.');
     become(pinnedNode(), ['out/main/cli.cjs', 'serve', ...args]);
   }
   // The build runs while the app is open and stops with it.

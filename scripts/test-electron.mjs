@@ -8,9 +8,7 @@ try {
   if (chooseFront() !== 'electron') {
     console.log('skipped: Electron needs a display and a user other than root.');
   } else if (!(await electronExecutable())) {
-    console.log(
-      'skipped: Electron could not be downloaded. Run `node node_modules/electron/install.js` to see why.',
-    );
+    console.log('skipped: Electron could not be downloaded. Run `node node_modules/electron/install.js` to see why.');
   } else {
     const args = ['node_modules/vitest/vitest.mjs', 'run', '--project=e2e', 'tests/e2e/shell.test.ts'];
     const { status } = await run(pinnedNode(), args, { show: true });

@@ -86,9 +86,7 @@ async function runStages() {
     const { output = '', ...counts } = await stage.run();
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`\n== ${stage.name}\n${output}`);
-    lines.push(
-      `${stage.name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`,
-    );
+    lines.push(`${stage.name.padEnd(12)}${seconds.padStart(7)} s  ${counts.passed} passed, ${counts.failed} failed`);
     totals.push(counts);
   }
 }

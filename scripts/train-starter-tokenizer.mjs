@@ -21,8 +21,7 @@ const qwen2Pattern =
 
 /** Returns GPT-2's printable character for each byte. */
 function byteAlphabet() {
-  const printable = (byte) =>
-    (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+  const printable = (byte) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
   let standIn = 0x100;
   return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : standIn++));
 }

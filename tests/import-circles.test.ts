@@ -36,8 +36,7 @@ test('a diamond is not a cycle, nor is a file that only imports one', () => {
   expect(
     cyclesOf({
       'core/index.ts': "import './runs.ts';\nimport './queue.ts';\n",
-      'core/runs.ts':
-        "import { runFiles } from './names.ts';\nimport description from './description.json';\n",
+      'core/runs.ts': "import { runFiles } from './names.ts';\nimport description from './description.json';\n",
       'core/queue.ts': "import { runFiles } from './names.ts';\nimport './runs.ts';\n",
       'core/names.ts': "import { join } from 'node:path';\n",
       'renderer/app.tsx': "import './main.tsx';\n",

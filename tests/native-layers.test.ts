@@ -11,9 +11,7 @@ test('a file includes its own layer and lower ones', () => {
   expect(wrongInclude('journal/stamp.cpp', 'build_version.h')).toBeUndefined();
   expect(wrongInclude('algorithm/filter.h', 'config/run_config.h')).toBe('algorithm/ is below config/');
   expect(wrongInclude('train/run/train.cpp', 'train/metrics/average.h')).toBeUndefined();
-  expect(wrongInclude('train/metrics/average.h', 'train/run/train.h')).toBe(
-    'train/metrics/ is below train/run/',
-  );
+  expect(wrongInclude('train/metrics/average.h', 'train/run/train.h')).toBe('train/metrics/ is below train/run/');
   expect(wrongInclude('algorithm/filter.h', 'filter.h')).toContain('has no layer');
   expect(wrongInclude('attic/old.h', 'base/error.h')).toContain('attic/ is not assigned to a layer');
 });
@@ -25,9 +23,7 @@ test('only the factory includes engines; an engine includes itself and the inter
   expect(wrongInclude('rollout/rollout.cpp', 'engine/engine.h')).toBeUndefined();
   expect(wrongInclude('engine/generator.h', 'engine/cpu/decoder.h')).toContain('only engine/engine.cpp');
   expect(wrongInclude('engine/cuda/kernels/adamw.h', 'engine/cpu/adamw.h')).toContain('siblings');
-  expect(wrongInclude('train/update/critic.cpp', 'engine/cpu/value_head.h')).toContain(
-    'use the interface in engine/',
-  );
+  expect(wrongInclude('train/update/critic.cpp', 'engine/cpu/value_head.h')).toContain('use the interface in engine/');
 });
 
 test('reports wrong includes per file, and unused exceptions', () => {
@@ -39,9 +35,7 @@ test('reports wrong includes per file, and unused exceptions', () => {
   };
   put('base/error.h', '#include <string>\n#include "env/protocol.h"\n');
   put('model/folder.cpp', '#include "base/error.h"\n#include "train/run/train.h"\n');
-  expect(
-    checkLayers(source, { 'base/error.h': ['env/protocol.h'], 'cli/score.cpp': ['engine/cpu/model.h'] }),
-  ).toEqual([
+  expect(checkLayers(source, { 'base/error.h': ['env/protocol.h'], 'cli/score.cpp': ['engine/cpu/model.h'] })).toEqual([
     'native/src/model/folder.cpp includes "train/run/train.h": model/ is below train/.',
     'scripts/lib/native-layers.mjs allows cli/score.cpp "engine/cpu/model.h", which it doesn\'t include: remove the exception.',
   ]);

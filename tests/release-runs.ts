@@ -9,8 +9,5 @@ export const releaseEnvironments = ['bandit', 'frozen-lake', 'sokoban'];
 /** Copies a run and adds the tokenizer of its checkpoint, which is the starter model's. */
 export function copyReleaseRun(environment: string, folder: string): void {
   cpSync(join(releaseRuns, environment), folder, { recursive: true });
-  copyFileSync(
-    join(root, 'resources/starter/tokenizer.json'),
-    join(folder, 'checkpoints/000002/tokenizer.json'),
-  );
+  copyFileSync(join(root, 'resources/starter/tokenizer.json'), join(folder, 'checkpoints/000002/tokenizer.json'));
 }

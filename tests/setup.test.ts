@@ -18,10 +18,7 @@ import {
 describe('system packages', () => {
   test('only packages that are not installed are missing', () => {
     const listing = 'cmake installed\nninja-build config-files\ng++ installed\n';
-    expect(missingPackages(['cmake', 'ninja-build', 'doctest-dev'], listing)).toEqual([
-      'ninja-build',
-      'doctest-dev',
-    ]);
+    expect(missingPackages(['cmake', 'ninja-build', 'doctest-dev'], listing)).toEqual(['ninja-build', 'doctest-dev']);
   });
 
   test('does nothing if nothing is missing', () => {
@@ -140,9 +137,7 @@ describe('trainer build', () => {
   test('a build folder is reconfigured only for a GPU that it does not support', () => {
     const cache = 'STARPO_CUDA:STRING=AUTO\nSTARPO_CUDA_ARCHITECTURES:STRING=80;90a-real\n';
     expect(missingArchitectures(['90a-real'], cache)).toEqual([]);
-    expect(missingArchitectures(['80', '90a-real'], 'STARPO_CUDA_ARCHITECTURES:STRING=90a-real\n')).toEqual([
-      '80',
-    ]);
+    expect(missingArchitectures(['80', '90a-real'], 'STARPO_CUDA_ARCHITECTURES:STRING=90a-real\n')).toEqual(['80']);
     expect(missingArchitectures(['80'], '')).toEqual(['80']);
   });
 

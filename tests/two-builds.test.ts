@@ -61,25 +61,22 @@ const build = (options: Parameters<typeof buildNative>[1] = {}) =>
 
 const skipped = findProgram('ninja') ? '' : ' (skipped: ninja is not installed)';
 
-test.skipIf(skipped)(
-  `of two concurrent setups, one waits for the other and shows its progress${skipped}`,
-  async () => {
-    const other = otherSetup();
-    const ended = once(other, 'exit');
-    await until(() => exists('busy'));
-    const seen: { done: number; total: number }[] = [];
-    await build({
-      onProgress: (progress) => {
-        seen.push({ done: progress.done, total: progress.total });
-        put('go');
-      },
-    });
-    expect(seen[0]).toEqual({ done: 1, total: 2 });
-    expect(await ended).toEqual([0, null]);
-    expect(exists('starpo-trainer')).toBe(true);
-    expect(exists('building.json')).toBe(false);
-  },
-);
+test.skipIf(skipped)(`of two concurrent setups, one waits for the other and shows its progress${skipped}`, async () => {
+  const other = otherSetup();
+  const ended = once(other, 'exit');
+  await until(() => exists('busy'));
+  const seen: { done: number; total: number }[] = [];
+  await build({
+    onProgress: (progress) => {
+      seen.push({ done: progress.done, total: progress.total });
+      put('go');
+    },
+  });
+  expect(seen[0]).toEqual({ done: 1, total: 2 });
+  expect(await ended).toEqual([0, null]);
+  expect(exists('starpo-trainer')).toBe(true);
+  expect(exists('building.json')).toBe(false);
+});
 
 test.skipIf(skipped)(`an interrupted build leaves no state; the next build succeeds${skipped}`, async () => {
   const ending = new AbortController();
@@ -117,10 +114,7 @@ test.skipIf(skipped)(`a setup does not wait for a killed one${skipped}`, async (
 });
 
 test.skipIf(skipped)(`a failed build reports the reason${skipped}`, async () => {
-  put(
-    'build.ninja',
-    'rule fail\n  command = echo "a.cpp:3:1: error: expected }"; false\nbuild starpo-trainer: fail\n',
-  );
+  put('build.ninja', 'rule fail\n  command = echo "a.cpp:3:1: error: expected }"; false\nbuild starpo-trainer: fail\n');
   await expect(build()).rejects.toThrow('`ninja` failed.');
   expect(report().problem.message).toContain('a.cpp:3:1: error: expected }');
 });

@@ -23,10 +23,7 @@ const { values } = parseArgs({
 const plan = { iterations: 200, phases: 0, pace: 60_000, metrics: 60 };
 
 const home = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
-const ids = Array.from(
-  { length: Number(values.runs) },
-  (_, index) => `run-${String(index).padStart(2, '0')}`,
-);
+const ids = Array.from({ length: Number(values.runs) }, (_, index) => `run-${String(index).padStart(2, '0')}`);
 for (const [index, id] of ids.entries()) writeRun(home, id, { ...plan, shift: index });
 writeLongRun(home, 'long', Number(values.points));
 

@@ -98,8 +98,7 @@ export function writeLongRun(home: string, runId: string, iterations: number): v
   for (let from = 1; from <= iterations; from += 10_000) {
     const lines = Array.from({ length: Math.min(10_000, iterations - from + 1) }, (_, index) => {
       const iteration = from + index;
-      const value =
-        iteration % 1000 === 0 ? 3 : Math.sin(iteration / 1e5) + 0.2 * Math.sin(iteration * 12.9898);
+      const value = iteration % 1000 === 0 ? 3 : Math.sin(iteration / 1e5) + 0.2 * Math.sin(iteration * 12.9898);
       const metrics = { 'rollout/reward_mean': value };
       return line(iteration - 1, start + 100 * iteration, 'iteration', { iteration, metrics });
     });
@@ -108,5 +107,4 @@ export function writeLongRun(home: string, runId: string, iterations: number): v
 }
 
 /** Returns a log line of about a kilobyte. */
-export const logLine = (seq: number) =>
-  line(seq, start + seq, 'log', { level: 'info', message: 'x'.repeat(1000) });
+export const logLine = (seq: number) => line(seq, start + seq, 'log', { level: 'info', message: 'x'.repeat(1000) });

@@ -92,8 +92,7 @@ async function start(home: string): Promise<Start> {
   await context.addInitScript(() => {
     const state = globalThis as unknown as { heading: Promise<number> };
     state.heading = new Promise((found) => {
-      const look = () =>
-        document.querySelector('h1') ? found(performance.now()) : requestAnimationFrame(look);
+      const look = () => (document.querySelector('h1') ? found(performance.now()) : requestAnimationFrame(look));
       requestAnimationFrame(look);
     });
   });

@@ -49,8 +49,7 @@ const browser = await launchBrowser();
 
 try {
   const before = load();
-  if (!(await client.call('sample.get', {})))
-    throw new Error('The sample run is missing: run `npm run make-sample`.');
+  if (!(await client.call('sample.get', {}))) throw new Error('The sample run is missing: run `npm run make-sample`.');
   const replay = replayOf(globSync(join(home, 'sample/*/runs/*'))[0]!);
   replay.write(atOnce);
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
@@ -59,11 +58,9 @@ try {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.evaluate("location.hash = '/run/replayed'");
   await page.getByRole('region', { name: 'Boards' }).getByText('Iteration').waitFor();
-  await page
-    .locator('section[aria-label$=", charts"] > h3 button[aria-expanded="false"]')
-    .evaluateAll((folded) => {
-      for (const button of folded) (button as HTMLElement).click();
-    });
+  await page.locator('section[aria-label$=", charts"] > h3 button[aria-expanded="false"]').evaluateAll((folded) => {
+    for (const button of folded) (button as HTMLElement).click();
+  });
   const devTools = await page.context().newCDPSession(page);
 
   /** Resolves when that many events are written and their iterations are drawn. */
@@ -71,8 +68,7 @@ try {
     while (replay.written() < events) {
       const iteration = replay.write(atOnce);
       await page.waitForFunction(
-        (newest) =>
-          document.querySelector('[data-chart="rollout/reward_mean"] > p')?.textContent?.includes(newest),
+        (newest) => document.querySelector('[data-chart="rollout/reward_mean"] > p')?.textContent?.includes(newest),
         `at iteration ${iteration};`,
         { polling: 'raf' },
       );

@@ -19,8 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'starpo-benchmark-'));
 const [home, elsewhere] = [join(folder, 'home'), join(folder, 'elsewhere')];
 const count = Number(values.runs) + 1;
 writeRun(elsewhere, 'ten-hours', tenHours);
-for (let index = 1; index < count; index++)
-  writeRun(elsewhere, `run-${String(index).padStart(4, '0')}`, brief);
+for (let index = 1; index < count; index++) writeRun(elsewhere, `run-${String(index).padStart(4, '0')}`, brief);
 mkdirSync(join(home, 'runs'), { recursive: true });
 
 const core = serve(home);

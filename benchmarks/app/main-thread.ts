@@ -29,11 +29,7 @@ export interface FrameTimes {
 }
 
 /** Traces a page during `act`, requesting a frame after each frame. */
-export async function watchFrames(
-  browser: Browser,
-  page: Page,
-  act: () => Promise<unknown>,
-): Promise<FrameTimes> {
+export async function watchFrames(browser: Browser, page: Page, act: () => Promise<unknown>): Promise<FrameTimes> {
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] });
   const loop = await page.evaluateHandle(() => {
     const state = { ended: false };

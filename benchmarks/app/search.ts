@@ -59,18 +59,7 @@ try {
 }
 
 function queries(): Input<'episodes.search'>[] {
-  const texts = [
-    '',
-    'player',
-    'go',
-    'goal safe path',
-    '"safe path"',
-    'w17',
-    'w9 w40',
-    'rare250',
-    'nothing',
-    'pl',
-  ];
+  const texts = ['', 'player', 'go', 'goal safe path', '"safe path"', 'w17', 'w9 w40', 'rare250', 'nothing', 'pl'];
   const filters: Partial<Input<'episodes.search'>>[] = [
     {},
     { success: true },
@@ -81,9 +70,7 @@ function queries(): Input<'episodes.search'>[] {
   return texts.flatMap((text) => filters.map((filter) => ({ text, ...filter })));
 }
 
-async function timed(
-  search: () => Promise<{ episodes: unknown[] }>,
-): Promise<{ times: number[]; found: number }> {
+async function timed(search: () => Promise<{ episodes: unknown[] }>): Promise<{ times: number[]; found: number }> {
   let found = 0;
   const times: number[] = [];
   for (let repetition = 0; repetition < repetitions; repetition++) {
@@ -111,10 +98,7 @@ function writeRun(run: number, files: number): void {
     return { v: 1, seq: iteration, time: iteration, type: 'rollout', ...event, episodes: perFile };
   });
   const end = { v: 1, seq: files, time: files, type: 'stopped', reason: 'completed', iteration: files };
-  writeFileSync(
-    join(folder, 'events.jsonl'),
-    [...lines, end].map((each) => `${JSON.stringify(each)}\n`).join(''),
-  );
+  writeFileSync(join(folder, 'events.jsonl'), [...lines, end].map((each) => `${JSON.stringify(each)}\n`).join(''));
 }
 
 function writeRollout(folder: string, stem: string, run: number, iteration: number): void {

@@ -62,9 +62,7 @@ function pyTorch(precision: string, coreType: string, extra: string[] = []): Mea
   ];
   const python = values.python ?? 'python3';
   const command = ['env', ...settings, python, script, folder, ...shared, '--precision', precision, ...extra];
-  const [program, args] = values.python
-    ? ['env', command.slice(1)]
-    : inPeers([import.meta.dirname, folder], command);
+  const [program, args] = values.python ? ['env', command.slice(1)] : inPeers([import.meta.dirname, folder], command);
   const output = execFileSync(program as string, args as string[], { encoding: 'utf8' });
   return JSON.parse(output);
 }
@@ -137,8 +135,7 @@ try {
   const ratio = (precision: string, name: 'trained_tokens_per_second' | 'generated_tokens_per_second') =>
     Number(
       (
-        (results[`engine_${precision}`]?.[name].median ?? 0) /
-        (results[`pytorch_${precision}`]?.[name].median ?? 1)
+        (results[`engine_${precision}`]?.[name].median ?? 0) / (results[`pytorch_${precision}`]?.[name].median ?? 1)
       ).toFixed(2),
     );
   const result = {

@@ -89,10 +89,7 @@ const runs: readonly Drawn[] = [
 
 const rounded = (value: number) => Number(value.toPrecision(4));
 
-for (const [
-  index,
-  { name, environment, estimator, iterations, onset, spikes, ...shapes },
-] of runs.entries()) {
+for (const [index, { name, environment, estimator, iterations, onset, spikes, ...shapes }] of runs.entries()) {
   const folder = join(import.meta.dirname, 'paper', name);
   mkdirSync(folder, { recursive: true });
   const random = randomNumbers(index + 1);

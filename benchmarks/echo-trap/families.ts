@@ -22,8 +22,7 @@ const lastIterations = 20;
 function endOf({ points }: LabeledRun): number {
   const last = points.at(-1)!.iteration - lastIterations;
   const isEvaluated =
-    points.filter(({ iteration, metrics }) => iteration > 0 && evaluatedSuccess(metrics) !== undefined)
-      .length > 2;
+    points.filter(({ iteration, metrics }) => iteration > 0 && evaluatedSuccess(metrics) !== undefined).length > 2;
   const values = points.flatMap(({ iteration, metrics }) => {
     if (iteration <= last) return [];
     return (isEvaluated ? evaluatedSuccess(metrics) : metrics['rollout/success_rate']) ?? [];
@@ -32,9 +31,7 @@ function endOf({ points }: LabeledRun): number {
 }
 
 const count = (kinds: readonly string[]) =>
-  Object.fromEntries(
-    [...new Set(kinds)].sort().map((kind) => [kind, kinds.filter((each) => each === kind).length]),
-  );
+  Object.fromEntries([...new Set(kinds)].sort().map((kind) => [kind, kinds.filter((each) => each === kind).length]));
 
 const round = (value: number) => Number(value.toFixed(1));
 
@@ -63,18 +60,16 @@ const families = list.families
   });
 
 console.table(
-  families.map(
-    ({ family, runs, collapsed, collapsed_low, collapsed_high, kinds, onsets, success_at_end }) => ({
-      family,
-      runs,
-      collapsed: `${collapsed} (${collapsed_low} to ${collapsed_high} %)`,
-      kinds: Object.entries(kinds)
-        .map(([kind, times]) => `${times} ${kind}`)
-        .join(', '),
-      onsets: onsets.join(', '),
-      'success at the end': success_at_end.each.join(', '),
-    }),
-  ),
+  families.map(({ family, runs, collapsed, collapsed_low, collapsed_high, kinds, onsets, success_at_end }) => ({
+    family,
+    runs,
+    collapsed: `${collapsed} (${collapsed_low} to ${collapsed_high} %)`,
+    kinds: Object.entries(kinds)
+      .map(([kind, times]) => `${times} ${kind}`)
+      .join(', '),
+    onsets: onsets.join(', '),
+    'success at the end': success_at_end.each.join(', '),
+  })),
 );
 if (values.out) {
   const command = `npm run benchmark:echo-trap-families${commandArguments()}`;

@@ -58,8 +58,7 @@ function differences(base: unknown, config: unknown, path: string[] = []): [stri
   const before = keysOf(base);
   const after = keysOf(config);
   if (before === null || after === null || before.join() !== after.join()) {
-    if (path.length === 0)
-      throw new Error('base.json and run.json have different sections. Update base.json.');
+    if (path.length === 0) throw new Error('base.json and run.json have different sections. Update base.json.');
     return isDeepStrictEqual(base, config) ? [] : [[path.join('.'), config]];
   }
   return after.flatMap((key) => differences((base as Tree)[key], (config as Tree)[key], [...path, key]));
@@ -103,13 +102,9 @@ async function make({ folder, preset, set }: Job): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'starpo-labeled-'));
   try {
     const changes = Object.entries(set).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-    const { stdout } = await run(
-      process.execPath,
-      ['core/host/cli.ts', 'new', preset, ...changes, '--home', home],
-      {
-        cwd: root,
-      },
-    );
+    const { stdout } = await run(process.execPath, ['core/host/cli.ts', 'new', preset, ...changes, '--home', home], {
+      cwd: root,
+    });
     const started = performance.now();
     await run('nice', ['-n', '10', trainer, 'train', stdout.trim()], { maxBuffer: 2 ** 28 });
     const label = keep(stdout.trim(), folder);

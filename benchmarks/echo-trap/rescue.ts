@@ -77,10 +77,7 @@ function changesOf(parent: Part, fork: Part): unknown {
 async function train(seed: number, action: 'notify' | 'rollback'): Promise<Line> {
   const home = mkdtempSync(join(tmpdir(), 'starpo-rescue-'));
   try {
-    const set = [...values.set, `seed=${seed}`, `automatic_action=${action}`].flatMap((each) => [
-      '--set',
-      each,
-    ]);
+    const set = [...values.set, `seed=${seed}`, `automatic_action=${action}`].flatMap((each) => ['--set', each]);
     const args = ['core/host/cli.ts', 'train', values.preset, ...set, '--json', '--home', home];
     const { stdout } = await run(process.execPath, args, { cwd: root, maxBuffer: 2 ** 28 });
     const parts: Part[] = stdout
@@ -128,9 +125,8 @@ function keep(): void {
     );
   const summary = {
     seeds: seeds.length,
-    higher_with_rollback: seeds.filter(
-      ({ left_alone, rolled_back }) => rolled_back.last_ten > left_alone.last_ten,
-    ).length,
+    higher_with_rollback: seeds.filter(({ left_alone, rolled_back }) => rolled_back.last_ten > left_alone.last_ten)
+      .length,
     collapsed_when_left_alone: seeds.filter(({ left_alone }) => left_alone.label?.collapsed != null).length,
   };
   console.log(JSON.stringify(summary));

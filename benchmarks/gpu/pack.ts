@@ -37,20 +37,13 @@ const build = join(root, 'native/build');
 execFileSync('ninja', ['-C', build, 'starpo-trainer', 'starpo-bench'], { stdio: 'ignore' });
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(join(folder, 'configs'), { recursive: true });
-for (const program of ['starpo-trainer', 'starpo-bench'])
-  cpSync(join(build, program), join(folder, 'bin', program));
+for (const program of ['starpo-trainer', 'starpo-bench']) cpSync(join(build, program), join(folder, 'bin', program));
 for (const script of ['run.sh', 'stages.py', 'models.py', 'peers.py', 'tools.py'])
   cpSync(join(import.meta.dirname, script), join(folder, script));
 cpSync(join(root, 'native/tests/goldens'), join(folder, 'goldens'), { recursive: true });
 cpSync(join(root, 'resources/starter'), join(folder, 'starter'), { recursive: true });
-cpSync(
-  join(root, 'benchmarks/results/learning-starter-frozen-lake-starpo-s.json'),
-  join(folder, 'cpu-learning.json'),
-);
+cpSync(join(root, 'benchmarks/results/learning-starter-frozen-lake-starpo-s.json'), join(folder, 'cpu-learning.json'));
 for (const [name, [preset, set]] of Object.entries(runs))
-  writeFileSync(
-    join(folder, 'configs', `${name}.json`),
-    `${JSON.stringify(configOf(preset, set), null, 2)}\n`,
-  );
+  writeFileSync(join(folder, 'configs', `${name}.json`), `${JSON.stringify(configOf(preset, set), null, 2)}\n`);
 writeFileSync(join(folder, 'build.json'), `${JSON.stringify(machine(), null, 2)}\n`);
 console.log(folder);

@@ -7,13 +7,7 @@ import { readActions, unfinishedActions } from '../history/annotations.ts';
 import { lastStart } from '../history/queries.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import {
-  ActionPerformer,
-  isActive,
-  type PerformerParts,
-  type PlannedAction,
-  pauseIdOf,
-} from './performer.ts';
+import { ActionPerformer, isActive, type PerformerParts, type PlannedAction, pauseIdOf } from './performer.ts';
 import { pinRollbackCheckpoints } from './pins.ts';
 import { commandPlan, type Plan, rollBackPlan } from './plan.ts';
 
@@ -76,11 +70,7 @@ export class AlertActions {
         'Advice changes with the state of the run. See its current advice.',
       );
     if (!advice.acts)
-      throw new Failure(
-        'advice_idle',
-        `"${advice.title}" has no effect: ${advice.reason}`,
-        'Choose other advice.',
-      );
+      throw new Failure('advice_idle', `"${advice.title}" has no effect: ${advice.reason}`, 'Choose other advice.');
     const { action } = advice;
     if (action.kind === 'command') return commandPlan(action.command);
     const rollback = readActions(history.database, runId).find(
@@ -122,8 +112,7 @@ export class AlertActions {
     const { performer } = this;
     const { automatic_action: action } = config;
     const base = { id: alert, by: 'monitor', alert } as const;
-    if (action === 'pause' || action === 'stop')
-      return performer.perform(runId, { ...base, ...commandPlan(action) });
+    if (action === 'pause' || action === 'stop') return performer.perform(runId, { ...base, ...commandPlan(action) });
     let planned: PlannedAction;
     try {
       planned = { ...base, ...(await this.automaticRollBack(runId, config)) };
@@ -144,16 +133,10 @@ export class AlertActions {
         `The run was already rolled back automatically ${count} times.`,
         'Check which settings its parents have in common.',
       );
-    const rollbacks = ((await supervisor.trap(runId))?.advice ?? []).filter(
-      ({ action }) => action.kind === 'rollback',
-    );
+    const rollbacks = ((await supervisor.trap(runId))?.advice ?? []).filter(({ action }) => action.kind === 'rollback');
     const action = rollbacks.find(({ preferred }) => preferred)?.action;
     if (action?.kind !== 'rollback')
-      throw new Failure(
-        'advice_idle',
-        rollbacks[0]?.reason ?? 'No suitable change is available.',
-        'Check the run.',
-      );
+      throw new Failure('advice_idle', rollbacks[0]?.reason ?? 'No suitable change is available.', 'Check the run.');
     return rollBackPlan(runs.folder(runId), action, config);
   }
 
@@ -209,7 +192,6 @@ export class AlertActions {
 export function newAlarm(alerts: readonly Alert[], actions: readonly AlertAction[]): Alert | undefined {
   const handledUntil = Math.max(-1, ...actions.map(({ time }) => time));
   return alerts.findLast(
-    ({ level, state, raisedAt }) =>
-      level !== null && isAlarm(level) && state === 'raised' && raisedAt > handledUntil,
+    ({ level, state, raisedAt }) => level !== null && isAlarm(level) && state === 'raised' && raisedAt > handledUntil,
   );
 }

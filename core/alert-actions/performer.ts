@@ -58,17 +58,13 @@ export class ActionPerformer {
   async finish(runId: string, planned: PlannedAction): Promise<void> {
     try {
       const done =
-        planned.kind === 'rollback'
-          ? await this.rollBack(runId, planned)
-          : await this.command(runId, planned);
+        planned.kind === 'rollback' ? await this.rollBack(runId, planned) : await this.command(runId, planned);
       await this.record(runId, planned, 'done', done);
     } catch (error) {
       if (this.closed) return;
       const { message: why, hint } = asFailure(error);
       const pause =
-        planned.by === 'monitor' && planned.kind === 'rollback'
-          ? this.pauseInstead(runId, planned, error)
-          : null;
+        planned.by === 'monitor' && planned.kind === 'rollback' ? this.pauseInstead(runId, planned, error) : null;
       // Recorded before the failure: if this process exits in between, the next host still completes one of the two.
       if (pause) await this.record(runId, pause, 'begun', pause.message);
       await this.record(runId, planned, 'failed', `${why} ${hint}`);
@@ -93,12 +89,7 @@ export class ActionPerformer {
     return { id: pauseIdOf(id), by: 'monitor', alert, ...commandPlan('pause', message) };
   }
 
-  async record(
-    runId: string,
-    planned: PlannedAction,
-    state: KnownAction['state'],
-    message: string,
-  ): Promise<void> {
+  async record(runId: string, planned: PlannedAction, state: KnownAction['state'], message: string): Promise<void> {
     const { id: action, ...rest } = planned;
     await this.parts.annotations.add(runId, { type: 'action', action, ...rest, state, message });
     if (planned.by === 'monitor') this.parts.log(`${runId}: ${message}`);
@@ -122,11 +113,7 @@ export class ActionPerformer {
     const timeout = by === 'monitor' ? trainerTimeout : undefined;
     const { accepted, message } = await runs.command(runId, command, {}, timeout);
     if (accepted) return done;
-    throw new Failure(
-      'command_refused',
-      `The trainer rejected the command: ${message}.`,
-      'See the run’s log.',
-    );
+    throw new Failure('command_refused', `The trainer rejected the command: ${message}.`, 'See the run’s log.');
   }
 
   /** Skips the steps that an earlier process completed. Returns the success message. */

@@ -90,14 +90,9 @@ export class Tasks {
   /** Cancels a task and waits for its end. Throws `task_unknown` or `task_not_cancelable`. */
   async cancel(taskId: string): Promise<void> {
     const running = this.running.get(taskId);
-    if (!running)
-      throw new Failure('task_unknown', `Task ${taskId} was not found.`, 'The task may have just ended.');
+    if (!running) throw new Failure('task_unknown', `Task ${taskId} was not found.`, 'The task may have just ended.');
     if (!running.task.cancelable)
-      throw new Failure(
-        'task_not_cancelable',
-        `"${running.task.title}" can't be canceled.`,
-        'Wait until it ends.',
-      );
+      throw new Failure('task_not_cancelable', `"${running.task.title}" can't be canceled.`, 'Wait until it ends.');
     await cancel(running);
   }
 

@@ -64,20 +64,14 @@ export class WorkerThread<F extends WorkerFunctions> {
   }
 
   /** Calls a function of the worker. Throws what it throws, the abort reason, or the thread's error code if the thread fails or is closed. */
-  async call<N extends keyof F & string>(
-    name: N,
-    ...args: Parameters<F[N]>
-  ): Promise<Awaited<ReturnType<F[N]>>> {
+  async call<N extends keyof F & string>(name: N, ...args: Parameters<F[N]>): Promise<Awaited<ReturnType<F[N]>>> {
     const [input, control = {}] = args as [unknown?, CallControl?];
     const value = await this.request(control, (remote, id) => remote.call(id, name, input));
     return value as Awaited<ReturnType<F[N]>>;
   }
 
   /** Makes one call and ends the thread, which has exited when this settles. An abort terminates the thread. */
-  async callOnce<N extends keyof F & string>(
-    name: N,
-    ...args: Parameters<F[N]>
-  ): Promise<Awaited<ReturnType<F[N]>>> {
+  async callOnce<N extends keyof F & string>(name: N, ...args: Parameters<F[N]>): Promise<Awaited<ReturnType<F[N]>>> {
     const { signal } = (args[1] ?? {}) as CallControl;
     const terminate = async () => {
       this.closed = true;
@@ -141,8 +135,7 @@ export class WorkerThread<F extends WorkerFunctions> {
 
   private open(): Connection {
     const worker = new Worker(this.options.script, { workerData: this.options.data });
-    const progress: OwnerSide['progress'] = (id, values) =>
-      this.pending.get(id)?.progress?.(...(values as never[]));
+    const progress: OwnerSide['progress'] = (id, values) => this.pending.get(id)?.progress?.(...(values as never[]));
     const remote = createBirpc<WorkerSide, OwnerSide>(
       { progress },
       {
@@ -241,9 +234,7 @@ export function throttled(progress: (done: number, total: number) => void): type
 }
 
 /** The properties of an error that pass between threads; structured clones lose all but name, message and stack. */
-type PortableError = { message: string } & Partial<
-  Record<'name' | 'code' | 'hint' | 'syscall' | 'stack', string>
->;
+type PortableError = { message: string } & Partial<Record<'name' | 'code' | 'hint' | 'syscall' | 'stack', string>>;
 
 function toPortable(error: unknown): PortableError {
   if (!(error instanceof Error)) return { message: String(error) };

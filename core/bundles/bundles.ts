@@ -43,12 +43,10 @@ export class Bundles {
     const { name } = runs.get(runId);
     const folder = runs.folder(runId);
     const manifest = this.manifest(runId, choice);
-    return tasks.run(
-      { kind: 'export_bundle', runId, title: `Packing ${name}`, cancelable: true },
-      (control) =>
-        exports.add(`${runId}.starpo.zip`, async (target) => {
-          await new BundleThread().callOnce('pack', { folder, target, manifest }, control);
-        }),
+    return tasks.run({ kind: 'export_bundle', runId, title: `Packing ${name}`, cancelable: true }, (control) =>
+      exports.add(`${runId}.starpo.zip`, async (target) => {
+        await new BundleThread().callOnce('pack', { folder, target, manifest }, control);
+      }),
     );
   }
 

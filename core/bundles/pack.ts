@@ -67,8 +67,7 @@ async function listParts(folder: string, choice: BundleChoice): Promise<Part[]> 
   const newest = paths.flatMap((path) => checkpointOf(path) ?? []).at(-1);
   const chosen = paths.filter((path) => {
     const checkpoint = checkpointOf(path);
-    if (checkpoint)
-      return choice.checkpoints === 'all' || (choice.checkpoints === 'newest' && checkpoint === newest);
+    if (checkpoint) return choice.checkpoints === 'all' || (choice.checkpoints === 'newest' && checkpoint === newest);
     if (!path.startsWith(`${runFiles.rollouts}/`)) return true;
     return choice.episodes === 'all' || (choice.episodes === 'evaluations' && !isTraining(path));
   });

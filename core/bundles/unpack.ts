@@ -103,10 +103,7 @@ const plainFile = 0o100000;
 
 function checkEntry({ fileName, externalFileAttributes, ...entry }: Entry): void {
   const shown = JSON.stringify(fileName.slice(0, 100));
-  if (
-    fileName !== manifestName &&
-    !(fileName.startsWith(runPrefix) && isAllowed(fileName.slice(runPrefix.length)))
-  )
+  if (fileName !== manifestName && !(fileName.startsWith(runPrefix) && isAllowed(fileName.slice(runPrefix.length))))
     throw invalid(`it contains ${shown}, which is not part of a run`);
   const kind = (externalFileAttributes >>> 16) & fileKind;
   if (kind !== 0 && kind !== plainFile) throw invalid(`${shown} is a link or another special file`);
@@ -138,12 +135,7 @@ async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
 }
 
 /** Extracts and verifies a file. yauzl throws if the stream's length differs from the entry's. */
-async function extract(
-  zip: ZipFile,
-  entry: Entry,
-  path: string,
-  onBytes: (count: number) => void,
-): Promise<void> {
+async function extract(zip: ZipFile, entry: Entry, path: string, onBytes: (count: number) => void): Promise<void> {
   let sum = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _, next) {

@@ -49,8 +49,7 @@ export function createClient(channel: Channel): Client {
     if (!closed) quietly('notices.subscribe', { add: [], remove: [], [change]: [topic] });
   };
   const confirm = (beat: number) => quietly('notices.acknowledge', { beat });
-  const quietly = <P extends ProcedureName>(name: P, input: Input<P>) =>
-    void remote.call(name, input).catch(() => {});
+  const quietly = <P extends ProcedureName>(name: P, input: Input<P>) => void remote.call(name, input).catch(() => {});
   const remote = createBirpc<ServerFunctions, ClientFunctions>(functions, {
     post: (text: string) => channel.send(text),
     on: (handler) => channel.onMessage(handler),

@@ -121,9 +121,7 @@ export const procedures = {
   /** Creates a run; `start` also starts its trainer, `queue` adds it to the queue instead. */
   'runs.create': {
     changes,
-    input: z
-      .object({ set: settings.optional(), start: z.boolean(), queue: z.boolean().optional() })
-      .and(runSource),
+    input: z.object({ set: settings.optional(), start: z.boolean(), queue: z.boolean().optional() }).and(runSource),
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */
@@ -385,6 +383,4 @@ export type NoticeName = keyof typeof notices;
 export type Notice<N extends NoticeName> = z.infer<(typeof notices)[N]>;
 
 /** The result of a call over the wire, which never throws. */
-export type CallResult<P extends ProcedureName> =
-  | { ok: true; value: Output<P> }
-  | { ok: false; error: ApiError };
+export type CallResult<P extends ProcedureName> = { ok: true; value: Output<P> } | { ok: false; error: ApiError };

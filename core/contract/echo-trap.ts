@@ -7,15 +7,7 @@ import { openWord } from './open-words.ts';
  * `healthy`; `solved`: success stays at its peak; `locked`: the same reasoning for every level, with flat success;
  * `watch`: elevated risk, or an early signal without a risk score; `warning`: high risk of collapse; `collapsing`: high risk and falling success; `collapsed`: success has fallen and stays low.
  */
-export const trapState = z.enum([
-  'healthy',
-  'solved',
-  'locked',
-  'watch',
-  'warning',
-  'collapsing',
-  'collapsed',
-]);
+export const trapState = z.enum(['healthy', 'solved', 'locked', 'watch', 'warning', 'collapsing', 'collapsed']);
 export type TrapState = z.infer<typeof trapState>;
 
 /** Level of an alert; `warning` and above are alarms. A locked run raises `watch`. */
@@ -23,14 +15,7 @@ export const trapLevel = z.enum(['watch', 'warning', 'collapsing', 'collapsed'])
 export type TrapLevel = z.infer<typeof trapLevel>;
 
 /** Failure mode. The first four are from RAGEN-2, classified by entropy and by mutual information between reasoning and level; `chaos`: entropy rises and responses become malformed. */
-export const trapRegime = z.enum([
-  'healthy',
-  'template',
-  'compressed',
-  'entropy_collapse',
-  'chaos',
-  'unknown',
-]);
+export const trapRegime = z.enum(['healthy', 'template', 'compressed', 'entropy_collapse', 'chaos', 'unknown']);
 export type TrapRegime = z.infer<typeof trapRegime>;
 
 /** Outcome of a whole run (docs/collapse-rule.md); the first two are collapses. */

@@ -20,8 +20,7 @@ export class Failure extends Error {
 /** Returns `disk_full` if the system or SQLite reports that a file can't grow, else null. SQLite reports a file size limit as a write error. */
 export function asDiskFull(error: unknown): Failure | null {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  const full =
-    typeof code === 'string' && /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|SQLITE_IOERR_WRITE)$/.test(code);
+  const full = typeof code === 'string' && /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL|SQLITE_IOERR_WRITE)$/.test(code);
   if (!full) return null;
   return new Failure(
     'disk_full',

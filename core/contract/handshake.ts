@@ -53,8 +53,7 @@ export async function linkTo(code: string, path: string, until = Date.now() + li
 }
 
 /** Returns the proof that a link was made with the code. */
-export const linkProof = (code: string, path: string, until: number) =>
-  hmac(code, `link ${path} until ${until}`);
+export const linkProof = (code: string, path: string, until: number) => hmac(code, `link ${path} until ${until}`);
 
 /** Compares in constant time. */
 export function isSame(left: string, right: string): boolean {

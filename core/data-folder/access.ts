@@ -40,8 +40,7 @@ export function callerOf(request: IncomingMessage): Caller | Refusal {
 /** Returns a refusal if the request comes from a foreign page or names another host. */
 export function refuseForeign({ headers }: IncomingMessage): Refusal | null {
   if (!isOwnHost(headers.host)) return { status: 403, reason: 'unknown host' };
-  if (headers.origin !== undefined && !isOwnOrigin(headers.origin))
-    return { status: 403, reason: 'foreign origin' };
+  if (headers.origin !== undefined && !isOwnOrigin(headers.origin)) return { status: 403, reason: 'foreign origin' };
   return null;
 }
 

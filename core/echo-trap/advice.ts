@@ -14,14 +14,7 @@ interface Remedy {
   changes: (config: RunConfig) => SettingChange[] | string;
 }
 
-const allRegimes: readonly TrapRegime[] = [
-  'template',
-  'entropy_collapse',
-  'compressed',
-  'chaos',
-  'unknown',
-  'healthy',
-];
+const allRegimes: readonly TrapRegime[] = ['template', 'entropy_collapse', 'compressed', 'chaos', 'unknown', 'healthy'];
 const lowVariety: readonly TrapRegime[] = ['template', 'entropy_collapse', 'unknown'];
 
 /** Rounds to two significant digits. */
@@ -34,9 +27,7 @@ const remedies: readonly Remedy[] = [
     title: 'Roll back and cut the learning rate to a third',
     why: 'In our tests, runs resumed before the collapse at a third of the learning rate recovered; at the same rate they collapsed again.',
     regimes: allRegimes,
-    changes: ({ optimizer }) => [
-      { path: 'optimizer.learning_rate', value: rounded(optimizer.learning_rate / 3) },
-    ],
+    changes: ({ optimizer }) => [{ path: 'optimizer.learning_rate', value: rounded(optimizer.learning_rate / 3) }],
   },
   {
     id: 'no_entropy_bonus',
@@ -57,10 +48,7 @@ const remedies: readonly Remedy[] = [
       if (kl.coefficient > 0) return 'There is a KL penalty already.';
       // k1 in the loss has an expected gradient of zero.
       const hasGradient = kl.placement === 'reward' || kl.estimator !== 'k1';
-      return [
-        { path: 'kl.coefficient', value: 0.01 },
-        ...(hasGradient ? [] : [{ path: 'kl.estimator', value: 'k3' }]),
-      ];
+      return [{ path: 'kl.coefficient', value: 0.01 }, ...(hasGradient ? [] : [{ path: 'kl.estimator', value: 'k3' }])];
     },
   },
   {
@@ -68,8 +56,7 @@ const remedies: readonly Remedy[] = [
     title: 'Roll back and remove the KL penalty',
     why: 'At low reward std the KL penalty outweighs the reward and erases level-dependent reasoning.',
     regimes: lowVariety,
-    changes: ({ kl }) =>
-      kl.coefficient > 0 ? [{ path: 'kl.coefficient', value: 0 }] : 'The KL penalty is already 0.',
+    changes: ({ kl }) => (kl.coefficient > 0 ? [{ path: 'kl.coefficient', value: 0 }] : 'The KL penalty is already 0.'),
   },
   {
     id: 'entropy_bonus',

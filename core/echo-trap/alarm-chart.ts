@@ -32,8 +32,7 @@ export function alarmChart(runs: readonly ChartedRun[], title: string): string {
   const rowHeight = methods.length * lane + gap;
   const never = Number.POSITIVE_INFINITY;
   const rows = runs.toSorted(
-    (a, b) =>
-      (a.run.collapsed ?? never) - (b.run.collapsed ?? never) || a.run.name.localeCompare(b.run.name) || 0,
+    (a, b) => (a.run.collapsed ?? never) - (b.run.collapsed ?? never) || a.run.name.localeCompare(b.run.name) || 0,
   );
   const height = top + rows.length * rowHeight + 30;
   const text = (at: string, y: number, words: string, more = '') =>

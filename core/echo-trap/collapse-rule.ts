@@ -53,8 +53,7 @@ export function labelRun(points: readonly Point[], groups: number, groupSize = 1
   const first = trained[0]!.iteration;
   const last = trained.at(-1)!.iteration;
   /** Returns the values of a metric in iterations `from` to `to`. */
-  const series: Series = (name, from, to) =>
-    within(trained, from, to).flatMap(({ metrics }) => metrics[name] ?? []);
+  const series: Series = (name, from, to) => within(trained, from, to).flatMap(({ metrics }) => metrics[name] ?? []);
   const success = isPaired
     ? evaluated
     : trained.map(({ iteration, metrics }) => ({ iteration, value: metrics['rollout/success_rate']! }));
@@ -114,9 +113,7 @@ type Series = (name: (typeof ruleSeries)[number], from: number, to: number) => n
 function kindOfCollapse(series: Series, window: number, first: number, onset: number, end: number): RunKind {
   const valid = series('rollout/format_valid_rate', onset, end);
   const before = series('rollout/format_valid_rate', first, Math.max(onset, first + window) - 1);
-  const best = Math.max(
-    ...before.map((_, index) => mean(before.slice(Math.max(0, index - window + 1), index + 1))),
-  );
+  const best = Math.max(...before.map((_, index) => mean(before.slice(Math.max(0, index - window + 1), index + 1))));
   if (valid.length > 0 && mean(valid) < 0.8 * best) return 'chaos';
   const entropy = series('rollout/entropy', onset, end);
   const atFirst = series('rollout/entropy', first, first + window - 1);

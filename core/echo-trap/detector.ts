@@ -73,13 +73,11 @@ interface DetectorWith<T> extends Pick<TrapSignal, 'name' | 'title' | 'meaning' 
 export type Detector = DetectorWith<Readonly<Record<string, Threshold>>>;
 
 /** A detector has stage `early` and either failure mode, unless its definition has another stage or regime. */
-type Definition<T> = Omit<DetectorWith<T>, 'stage' | 'regime'> &
-  Partial<Pick<DetectorWith<T>, 'stage' | 'regime'>>;
+type Definition<T> = Omit<DetectorWith<T>, 'stage' | 'regime'> & Partial<Pick<DetectorWith<T>, 'stage' | 'regime'>>;
 
 /** Gives `read` typed access to the detector's own thresholds. */
-export const detector = <T extends Readonly<Record<string, Threshold>>>(
-  definition: Definition<T>,
-): Detector => ({ stage: 'early', regime: null, ...definition }) as unknown as Detector;
+export const detector = <T extends Readonly<Record<string, Threshold>>>(definition: Definition<T>): Detector =>
+  ({ stage: 'early', regime: null, ...definition }) as unknown as Detector;
 
 /** Upper bound of a strength. */
 const maximumStrength = 2;
@@ -93,11 +91,7 @@ export function strengthOf({ value, baseline, threshold, hot }: Reading): number
 }
 
 /** Returns the mean of the last values, or NaN if there are too few. */
-export function smooth(
-  { track, index, parameters }: View,
-  name: Watched,
-  window = parameters.window,
-): number {
+export function smooth({ track, index, parameters }: View, name: Watched, window = parameters.window): number {
   const values = track.recent(name, index, window);
   return values.length < Math.min(3, window) ? Number.NaN : mean(values);
 }
@@ -146,13 +140,7 @@ export function high(view: View, series: Watched, value: number, baseline: numbe
 }
 
 /** Compares a series with its baseline. The threshold is `factor` times the baseline; above 1, high values are bad. `windows`: number of windows to average over. */
-export function againstStart(
-  view: View,
-  memory: Memory,
-  series: Watched,
-  factor: number,
-  windows = 1,
-): Reading | null {
+export function againstStart(view: View, memory: Memory, series: Watched, factor: number, windows = 1): Reading | null {
   const value = smooth(view, series, windows * view.parameters.window);
   const baseline = baselineOf(view, memory, series);
   if (Number.isNaN(value) || !(baseline > 0)) return null;

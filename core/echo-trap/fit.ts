@@ -22,10 +22,8 @@ export function ourAlarms(run: LabeledRun, thresholds: Thresholds): number[] {
   return monitor.alarms;
 }
 
-export const evaluateAll = (
-  runs: readonly LabeledRun[],
-  alarmsOf: (run: LabeledRun) => number[],
-): EvaluatedRun[] => runs.map((run) => evaluateRun(run, alarmsOf(run)));
+export const evaluateAll = (runs: readonly LabeledRun[], alarmsOf: (run: LabeledRun) => number[]): EvaluatedRun[] =>
+  runs.map((run) => evaluateRun(run, alarmsOf(run)));
 
 const evaluateRun = (run: LabeledRun, alarms: number[]): EvaluatedRun => ({
   run,
@@ -215,8 +213,7 @@ function fitTo(read: readonly ReadRun[], start: Thresholds): Thresholds | null {
   const usable = read.filter(({ examples }) => examples.length > 0);
   if (new Set(usable.map(({ run }) => run.collapsed !== null)).size < 2) return null;
   const examples = usable.flatMap((each) => each.examples);
-  const total = (kind: boolean) =>
-    examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
+  const total = (kind: boolean) => examples.reduce((sum, { y, weight }) => sum + (y === kind ? weight : 0), 0);
   const totals = { true: total(true), false: total(false) };
   if (totals.true === 0) return null;
   const fit = fitRidge(

@@ -18,8 +18,7 @@ export function indicatorsOf(latches: readonly Latch[]): TrapIndicator[] {
   return indicators.map(({ name, by }) => {
     const all = by.map((each) => latches[detectors.findIndex((detector) => detector.name === each)]!);
     const shown = all.find(({ on }) => on) ?? all.find(({ reading }) => reading);
-    if (!shown?.reading)
-      return { name, state: 'unknown', series: '', value: null, baseline: null, since: null };
+    if (!shown?.reading) return { name, state: 'unknown', series: '', value: null, baseline: null, since: null };
     const { series, value, baseline } = shown.reading;
     return {
       name,

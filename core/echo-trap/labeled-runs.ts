@@ -127,11 +127,7 @@ export function readLabeledRun(folder: string, onUnreadable: () => void = () => 
     : null;
   const last = points.at(-1)?.iteration ?? 0;
   if (given && (given.collapsed ?? 0) > last)
-    throw invalid(
-      folder,
-      labelFile,
-      `collapsed is ${given.collapsed}, but the run ends at iteration ${last}`,
-    );
+    throw invalid(folder, labelFile, `collapsed is ${given.collapsed}, but the run ends at iteration ${last}`);
   const found = given ?? labelRun(points, rollout?.groups ?? 8, rollout?.group_size);
   if (!found) return null;
   return {
@@ -166,25 +162,12 @@ function readConfig(folder: string): unknown {
 /** Serializes the settings that affect training; evaluation and storage are not included. */
 function settingsOf(config: Partial<RunConfig>): string {
   const { environments, rollout, reward, filter, advantage, policy_loss, optimizer, critic, kl } = config;
-  return JSON.stringify([
-    environments,
-    rollout,
-    reward,
-    filter,
-    advantage,
-    policy_loss,
-    optimizer,
-    critic,
-    kl,
-  ]);
+  return JSON.stringify([environments, rollout, reward, filter, advantage, policy_loss, optimizer, critic, kl]);
 }
 
 function algorithmOf({ advantage, filter }: Partial<RunConfig>): string {
   if (!advantage) return 'unknown';
-  return algorithmName(
-    advantage.estimator,
-    filter !== undefined && filter.strategy !== 'none' && filter.keep < 1,
-  );
+  return algorithmName(advantage.estimator, filter !== undefined && filter.strategy !== 'none' && filter.keep < 1);
 }
 
 /** Extension of compressed journals. */
@@ -213,9 +196,7 @@ function pointsIn(folder: string, onUnreadable: () => void): Point[] {
 export function readPoints(journal: string, onUnreadable: () => void = () => {}): Point[] {
   const points = new Map<number, Record<string, number>>();
   const bytes = readFileSync(journal);
-  const text = journal.endsWith(packed)
-    ? zstdDecompressSync(bytes, { maxOutputLength: journalLimit })
-    : bytes;
+  const text = journal.endsWith(packed) ? zstdDecompressSync(bytes, { maxOutputLength: journalLimit }) : bytes;
   const lines = text.toString('utf8').split('\n');
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;

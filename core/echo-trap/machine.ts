@@ -36,12 +36,7 @@ export const isAlarm = (state: OpenWord<TrapState>) => (knownWord(ranks, state) 
 const levels: readonly TrapLevel[] = ['watch', 'warning', 'collapsing', 'collapsed'];
 
 /** Advances by one iteration. Returns the level to report, or null. */
-export function advance(
-  standing: Standing,
-  target: TrapState,
-  iteration: number,
-  calmFor: number,
-): TrapLevel | null {
+export function advance(standing: Standing, target: TrapState, iteration: number, calmFor: number): TrapLevel | null {
   const rise = ranks[target] - ranks[standing.state];
   standing.calm = target !== standing.state && rise <= 0 ? standing.calm + 1 : 0;
   if (rise > 0 || standing.calm >= calmFor) {
@@ -85,9 +80,7 @@ export function targetOf(
   if (reasoningRepeats && Math.abs(outcome.trend) <= thresholds.learning) return 'locked';
   // Signals without weight also turn on in healthy runs, so they do not trigger `watch`.
   const isNotable =
-    risk === null
-      ? early.length > 0
-      : risk >= watchRisk && observedRisk(latches, thresholds) >= minimumObserved;
+    risk === null ? early.length > 0 : risk >= watchRisk && observedRisk(latches, thresholds) >= minimumObserved;
   return isNotable ? 'watch' : 'healthy';
 }
 
@@ -107,11 +100,7 @@ const persists = 20;
  * Returns the evidence for runs without reasoning metrics, such as runs of other trainers, by the paper's rule: two early signals, or a persistent early signal, trigger a
  * warning. Template signals count half while success rises. Signals of one family count once.
  */
-function paperEvidenceOf(
-  active: readonly ActiveSignal[],
-  { trend }: Outcome,
-  thresholds: Thresholds,
-): number {
+function paperEvidenceOf(active: readonly ActiveSignal[], { trend }: Outcome, thresholds: Thresholds): number {
   const byFamily = new Map<string, number>();
   for (const { detector, lasting } of active) {
     if (detector.later) continue;

@@ -48,9 +48,7 @@ interface IterationResult {
 
 /** Returns whether a fork inherits a metric: rollout metrics and the learning rate, but no update metrics, because a fork has its own settings and optimizer. */
 const isInherited = (name: string) =>
-  name !== broken &&
-  name !== evaluated &&
-  (!/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate');
+  name !== broken && name !== evaluated && (!/^(actor|advantage)\//.test(name) || name === 'actor/learning_rate');
 
 /** Iterations between snapshots of the state, used to re-evaluate changed history. */
 const snapshotEvery = 64;
@@ -74,11 +72,7 @@ export class Monitor {
   private readonly inherited: number;
 
   /** `config`: the run's run.json, upgraded. `baseline`: for a fork, its parent's {@link forkBaseline}; it is not part of the result. */
-  constructor(
-    config: unknown,
-    calibration: Calibration = shippedCalibration,
-    baseline: readonly TrackPoint[] = [],
-  ) {
+  constructor(config: unknown, calibration: Calibration = shippedCalibration, baseline: readonly TrackPoint[] = []) {
     this.facts = factsOf(config);
     this.config = isComplete(config) ? config : null;
     this.calibration = calibration;
@@ -120,8 +114,7 @@ export class Monitor {
   /** Drops everything after an iteration, including alerts, when training resumes from there. */
   rewind(iteration: number): void {
     this.track.truncate(Math.max(iteration, this.start ?? iteration));
-    for (const { alert } of this.results)
-      if (alert && alert.iteration > iteration) this.announced.delete(alert.id);
+    for (const { alert } of this.results) if (alert && alert.iteration > iteration) this.announced.delete(alert.id);
     this.evaluateFrom(this.track.length);
   }
 
@@ -215,8 +208,7 @@ export class Monitor {
     const iteration = track.iterations[index]!;
     const { latches, standing } = running;
     const unchanged = { iteration, state: standing.state, since: standing.since, alert: null };
-    if (!track.isPlayed(index))
-      return { ...unchanged, played: false, regime: 'unknown', position: null, clear: true };
+    if (!track.isPlayed(index)) return { ...unchanged, played: false, regime: 'unknown', position: null, clear: true };
     const outcome = followOutcome(track, index, thresholds, facts, running.outcome);
     const { detectors: own } = thresholds;
     const view: View = { track, index, iteration, facts, parameters: thresholds, thresholds: own, outcome };

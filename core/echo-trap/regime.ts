@@ -46,8 +46,7 @@ const hasReasoning = (latches: readonly Latch[]) =>
 
 /** Chaos follows from its own signals, other regimes from the quadrant. With an alarm the regime is never `healthy`. */
 export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], alarmed: boolean): TrapRegime {
-  const count = (regime: TrapRegime) =>
-    detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
+  const count = (regime: TrapRegime) => detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
   const [chaos, template] = [count('chaos'), count('template')];
   if (chaos > 0 && chaos >= template) return 'chaos';
   if (!point) return template > 0 && hasReasoning(latches) ? 'template' : 'unknown';

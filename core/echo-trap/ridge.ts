@@ -41,9 +41,7 @@ export function fitRidge(examples: readonly Example[], penalty: number): Fit {
       for (let i = 0; i < size; i += 1) slope[i]! += error * x[i]!;
       slope[size]! += error;
     }
-    const next = ahead.map((value, i) =>
-      i < size ? Math.max(0, value - rate * slope[i]!) : value - rate * slope[i]!,
-    );
+    const next = ahead.map((value, i) => (i < size ? Math.max(0, value - rate * slope[i]!) : value - rate * slope[i]!));
     const faster = (1 + Math.sqrt(1 + 4 * momentum ** 2)) / 2;
     ahead = next.map((value, i) => value + ((momentum - 1) / faster) * (value - now[i]!));
     [now, momentum] = [next, faster];

@@ -7,9 +7,7 @@ import type { Thresholds } from './thresholds.ts';
  */
 
 /** Indices of the {@link detectors} with a weight. */
-export const weighted: readonly number[] = detectors.flatMap(({ weight }, i) =>
-  weight === undefined ? [] : i,
-);
+export const weighted: readonly number[] = detectors.flatMap(({ weight }, i) => (weight === undefined ? [] : i));
 
 /** Risk score of the `watch` state. A roll-back never targets an iteration at or above it. */
 export const watchRisk = 0.7;

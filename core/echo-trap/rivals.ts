@@ -32,9 +32,7 @@ function firstStretch(values: Values, count: number, is: (value: number) => bool
 export function ragen2Alarms(points: readonly Point[]): number[] {
   const rewardStd = seriesOf(points, 'rollout/reward_std_in_group');
   const baseline = mean(rewardStd.slice(0, 10).map(({ value }) => value));
-  const labels = new Set(
-    points.flatMap(({ metrics }) => Object.keys(metrics)).filter((name) => evaluatedLabel(name)),
-  );
+  const labels = new Set(points.flatMap(({ metrics }) => Object.keys(metrics)).filter((name) => evaluatedLabel(name)));
   const stops = [
     firstStretch(rewardStd.slice(10), 10, (value) => value < 0.1 * baseline),
     ...[...labels].map((name) => firstStretch(seriesOf(points, name), 5, (value) => value < 0.01)),
@@ -131,9 +129,7 @@ function varianceGrows(variances: Values): Raised[] {
   const raise = excursions();
   return variances
     .slice(70)
-    .flatMap(({ iteration, value }) =>
-      raise(iteration, value > 6 * baseline ? 2 : value > 3 * baseline ? 1 : 0),
-    );
+    .flatMap(({ iteration, value }) => raise(iteration, value > 6 * baseline ? 2 : value > 3 * baseline ? 1 : 0));
 }
 
 /** Alerts on 50 steps in one direction with a total change above 0.1. */

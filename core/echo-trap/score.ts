@@ -65,9 +65,7 @@ export function wilson(hits: number, trials: number): { low: number; high: numbe
 const unclear = ({ kind }: EvaluatedRun['run']) => kind === 'declining';
 
 export function scoreOf(all: readonly EvaluatedRun[]): Score {
-  const scored = all.filter(
-    ({ run, first }) => run.collapsed === null || run.collapsed - first + 1 >= earliestOnset,
-  );
+  const scored = all.filter(({ run, first }) => run.collapsed === null || run.collapsed - first + 1 >= earliestOnset);
   const collapsed = scored.filter(({ run }) => run.collapsed !== null);
   const leads = collapsed.flatMap(({ run, first, alarms }) => {
     const lead = Math.max(...alarms.map((alarm) => leadOf(alarm, run.collapsed!)));
@@ -110,10 +108,7 @@ export function scoreOf(all: readonly EvaluatedRun[]): Score {
     alarmed: Object.fromEntries(
       kinds.map((kind) => {
         const ofKind = scored.filter(({ run }) => run.kind === kind);
-        return [
-          kind,
-          { alarmed: ofKind.filter(({ alarms }) => alarms.length > 0).length, runs: ofKind.length },
-        ];
+        return [kind, { alarmed: ofKind.filter(({ alarms }) => alarms.length > 0).length, runs: ofKind.length }];
       }),
     ),
   };
@@ -128,9 +123,7 @@ function leadOf(alarm: number, onset: number): number {
 /** Counts false alarms: all alarms in runs that did not collapse; in collapsed runs, those too early to be hits. */
 function falseAlarms({ run, alarms }: EvaluatedRun): number {
   const { collapsed } = run;
-  return collapsed === null
-    ? alarms.length
-    : alarms.filter((alarm) => alarm < collapsed - longestLead).length;
+  return collapsed === null ? alarms.length : alarms.filter((alarm) => alarm < collapsed - longestLead).length;
 }
 
 function healthyIterations({ run, first, last }: EvaluatedRun): number {

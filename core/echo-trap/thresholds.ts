@@ -22,9 +22,7 @@ const mapped = <A, B>(object: Record<string, A>, map: (value: A) => B): Record<s
 
 const thresholdsSchema = parametersSchema.extend({
   detectors: z.strictObject(
-    mapped(own, ({ whole, minimum, maximum }) =>
-      (whole ? z.number().int() : z.number()).min(minimum).max(maximum),
-    ),
+    mapped(own, ({ whole, minimum, maximum }) => (whole ? z.number().int() : z.number()).min(minimum).max(maximum)),
   ),
   weights: z.strictObject(mapped(weights, () => z.number().min(0).max(2))),
 });

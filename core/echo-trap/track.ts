@@ -143,8 +143,7 @@ export class Track {
     const values = this.values.get(name)!;
     const oldest = Math.max(0, index - 4 * count + 1);
     const found: number[] = [];
-    for (let i = index; i >= oldest && found.length < count; i -= 1)
-      if (!Number.isNaN(values[i]!)) found.push(i);
+    for (let i = index; i >= oldest && found.length < count; i -= 1) if (!Number.isNaN(values[i]!)) found.push(i);
     return found.reverse();
   }
 

@@ -5,8 +5,7 @@ import { metricInSentence } from '../contract/metric-titles.ts';
 
 const states: Record<TrapState, string> = {
   healthy: 'No evidence of collapse.',
-  solved:
-    'Success is at its peak and little is left to learn. Lower reward std and entropy are expected here.',
+  solved: 'Success is at its peak and little is left to learn. Lower reward std and entropy are expected here.',
   locked: 'Learning has stopped: reasoning is the same on every level, and success neither rises nor falls.',
   watch: 'Early signals of collapse. They may clear.',
   warning: 'High risk of collapse unless something changes.',

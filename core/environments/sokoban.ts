@@ -38,13 +38,11 @@ export const sokoban: Environment = {
         title: 'Generator search depth',
         help: 'Search depth of the level generator. Higher makes harder levels.',
       },
-      ...['Wall', 'Floor', 'Target', 'Box on target', 'Box', 'Player', 'Player on target'].map(
-        (title, index) => ({
-          path: `grid_lookup.${index}`,
-          title: `Symbol: ${title.toLowerCase()}`,
-          help: 'Symbol in the text observation.',
-        }),
-      ),
+      ...['Wall', 'Floor', 'Target', 'Box on target', 'Box', 'Player', 'Player on target'].map((title, index) => ({
+        path: `grid_lookup.${index}`,
+        title: `Symbol: ${title.toLowerCase()}`,
+        help: 'Symbol in the text observation.',
+      })),
     ],
   },
   actions: () => ['Up', 'Down', 'Left', 'Right'],

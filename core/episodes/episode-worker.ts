@@ -11,10 +11,8 @@ interface Rollout {
 }
 
 const functions = {
-  boards: ({ folder, paths, group }: Rollout & { group?: number | undefined }) =>
-    readBoards(folder, paths, group),
-  tokens: ({ folder, paths, episodeId }: Rollout & { episodeId: string }) =>
-    readTokens(folder, paths, episodeId),
+  boards: ({ folder, paths, group }: Rollout & { group?: number | undefined }) => readBoards(folder, paths, group),
+  tokens: ({ folder, paths, episodeId }: Rollout & { episodeId: string }) => readTokens(folder, paths, episodeId),
 };
 
 export type EpisodeReaderFunctions = typeof functions;

@@ -44,13 +44,10 @@ const byteOf: ReadonlyMap<number, number> = (() => {
   ]);
 })();
 
-const bytesOf = (token: string) =>
-  Uint8Array.from(token, (character) => byteOf.get(character.codePointAt(0)!) ?? 0x3f);
+const bytesOf = (token: string) => Uint8Array.from(token, (character) => byteOf.get(character.codePointAt(0)!) ?? 0x3f);
 
 /** Returns the text of each token. A character that spans several tokens belongs to the last of them. */
 export function textsOf(vocabulary: Vocabulary, ids: readonly number[]): string[] {
   const decoder = new TextDecoder();
-  return ids.map((id, at) =>
-    decoder.decode(vocabulary.get(id) ?? new Uint8Array(), { stream: at < ids.length - 1 }),
-  );
+  return ids.map((id, at) => decoder.decode(vocabulary.get(id) ?? new Uint8Array(), { stream: at < ids.length - 1 }));
 }

@@ -66,9 +66,7 @@ export class TimeEstimates {
         basis: 'measured',
         runs: chosen.length,
       };
-    return isStarter(config) && config.device === 'cpu'
-      ? { seconds: typical, basis: 'typical', runs: 0 }
-      : null;
+    return isStarter(config) && config.device === 'cpu' ? { seconds: typical, basis: 'typical', runs: 0 } : null;
   }
 
   /** Returns comparable runs, newest first. */

@@ -23,20 +23,11 @@ export function speedup(threads: number, cores: number): number {
 }
 
 /** Returns the seconds per training iteration on one core, without evaluations. */
-export function iterationSeconds({
-  environments,
-  rollout,
-  filter,
-  policy_loss,
-  critic,
-  kl,
-  task,
-}: RunConfig): number {
+export function iterationSeconds({ environments, rollout, filter, policy_loss, critic, kl, task }: RunConfig): number {
   if (task === 'warm_start') return 0;
   const episodes = rollout.groups * rollout.group_size;
   const kept = filter.strategy === 'none' ? 1 : Math.max(filter.keep, 1 / rollout.groups);
-  const passes =
-    policy_loss.epochs * (1 + criticTime[critic.model]) + (kl.coefficient > 0 ? referenceTime : 0);
+  const passes = policy_loss.epochs * (1 + criticTime[critic.model]) + (kl.coefficient > 0 ? referenceTime : 0);
   return mean(environments, ({ play, learn }) => episodes * (play + learn * kept * passes));
 }
 
@@ -59,8 +50,5 @@ function paceOf({ type, max_turns, config }: EnvironmentConfig): Pace {
 /** Returns the mean over the trained environments, weighted by their shares. */
 function mean(environments: readonly EnvironmentConfig[], value: (pace: Pace) => number): number {
   const shares = environments.reduce((sum, { share }) => sum + share, 0) || 1;
-  return environments.reduce(
-    (sum, environment) => sum + (environment.share / shares) * value(paceOf(environment)),
-    0,
-  );
+  return environments.reduce((sum, environment) => sum + (environment.share / shares) * value(paceOf(environment)), 0);
 }

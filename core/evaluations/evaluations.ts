@@ -82,10 +82,7 @@ export class Evaluations {
    * Starts an evaluation and returns it when its first episodes are played. Throws `run_unknown`, `run_imported`, `environment_unknown`, `config_invalid`, `evaluation_active` if one is
    * running for this run, or an error of the trainer: `checkpoint_missing`, `checkpoint_pruned`, `checkpoint_corrupt`, `evaluation_exists`, ...
    */
-  async start(
-    runId: string,
-    { checkpoint, name: requestedName, ...options }: NewEvaluation,
-  ): Promise<Evaluation> {
+  async start(runId: string, { checkpoint, name: requestedName, ...options }: NewEvaluation): Promise<Evaluation> {
     const config = await this.config(runId);
     const target = evaluationTarget(config, options);
     if (this.starting.has(runId) || this.isRunning(runId)) throw alreadyActive(runId);
@@ -156,11 +153,7 @@ export class Evaluations {
     target: EvaluationTarget,
   ): Promise<void> {
     if (this.closed)
-      throw new Failure(
-        'evaluation_canceled',
-        'StarPO Studio is shutting down.',
-        'Start the evaluation again.',
-      );
+      throw new Failure('evaluation_canceled', 'StarPO Studio is shutting down.', 'Start the evaluation again.');
     const { runs, trainer, tasks } = this.parts;
     const key = `${runId}/${evaluation.name}`;
     const options = {
@@ -180,15 +173,12 @@ export class Evaluations {
     const job: Job = { evaluation, process, settled: Promise.resolve() };
     this.jobs.set(key, job);
     const title = `Evaluating checkpoint ${evaluation.checkpoint} on ${evaluation.label}`;
-    const played = tasks.run(
-      { kind: 'evaluation', runId, title, cancelable: true },
-      ({ signal, progress }) => {
-        report = progress;
-        if (signal.aborted) process.cancel();
-        signal.addEventListener('abort', process.cancel);
-        return process.ended;
-      },
-    );
+    const played = tasks.run({ kind: 'evaluation', runId, title, cancelable: true }, ({ signal, progress }) => {
+      report = progress;
+      if (signal.aborted) process.cancel();
+      signal.addEventListener('abort', process.cancel);
+      return process.ended;
+    });
     try {
       await process.begun;
     } catch (error) {
@@ -222,11 +212,7 @@ export class Evaluations {
   }
 
   /** Returns a free name such as `000050-frozen-lake`, numbered if taken. */
-  private async freeName(
-    runId: string,
-    checkpoint: number,
-    { environment }: EvaluationTarget,
-  ): Promise<string> {
+  private async freeName(runId: string, checkpoint: number, { environment }: EvaluationTarget): Promise<string> {
     const names = new Set((await this.list(runId)).map(({ name }) => name));
     const base = `${String(checkpoint).padStart(6, '0')}-${environment.label}`;
     for (let number = 1; ; number += 1) {
@@ -249,8 +235,4 @@ export class Evaluations {
 }
 
 const alreadyActive = (runId: string) =>
-  new Failure(
-    'evaluation_active',
-    `An evaluation of ${runId} is running.`,
-    'Wait until it finishes, or cancel it.',
-  );
+  new Failure('evaluation_active', `An evaluation of ${runId} is running.`, 'Wait until it finishes, or cancel it.');

@@ -26,9 +26,7 @@ export function otherEnvironments(config: RunConfig): EnvironmentConfig[] {
   // The starter model gets the bare state; published models need the rules.
   const modelOf = (id: string) => presets.find((preset) => preset.id === id)?.model?.name;
   const own = presets.filter(({ model }) => model?.name === modelOf(config.preset));
-  return own
-    .flatMap((preset) => preset.config.environments)
-    .filter(({ type }) => !types.has(type) && types.add(type));
+  return own.flatMap((preset) => preset.config.environments).filter(({ type }) => !types.has(type) && types.add(type));
 }
 
 /** Resolves options into a request for the trainer. Throws `environment_unknown` or `config_invalid`. */
@@ -114,10 +112,7 @@ export function evaluationChanges(config: RunConfig, { environment, ...numbers }
   const { config: baseConfig = {}, share: _share, validate: _validate, ...baseRules } = base ?? {};
   const { config: ownConfig, ...ownRules } = environment;
   return [
-    ...differences(
-      { ...baseRules },
-      Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules)),
-    ),
+    ...differences({ ...baseRules }, Object.fromEntries(Object.entries(ownRules).filter(([key]) => key in baseRules))),
     ...differences({ ...baseConfig }, { ...ownConfig }),
     ...differences(ownTarget(config), numbers),
   ];

@@ -6,8 +6,7 @@ function csvCell(value: string | number | boolean | null | undefined): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export const csvRow = (cells: readonly Parameters<typeof csvCell>[0][]) =>
-  `${cells.map(csvCell).join(',')}\n`;
+export const csvRow = (cells: readonly Parameters<typeof csvCell>[0][]) => `${cells.map(csvCell).join(',')}\n`;
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 

@@ -45,17 +45,11 @@ function environmentText({ type, config }: RunConfig['environments'][number]): s
   return `${typeTitle(type)}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`;
 }
 
-function opening(
-  { environments, iterations, seed, filter, start }: RunConfig,
-  { name }: Origin,
-  reached: number,
-) {
+function opening({ environments, iterations, seed, filter, start }: RunConfig, { name }: Origin, reached: number) {
   const trained = environments.filter(({ share }) => share > 0).map(environmentText);
   const variant = filter.strategy === 'none' ? 'StarPO' : 'StarPO-S';
-  const from =
-    start.run === '' ? '' : ` Training started from checkpoint ${start.checkpoint} of another run.`;
-  const length =
-    reached < iterations ? `${reached} of ${iterations} planned iterations` : `${iterations} iterations`;
+  const from = start.run === '' ? '' : ` Training started from checkpoint ${start.checkpoint} of another run.`;
+  const length = reached < iterations ? `${reached} of ${iterations} planned iterations` : `${iterations} iterations`;
   return `We trained ${name} with multi-turn reinforcement learning (${variant}, arXiv:2504.20073) on ${listed(trained)} for ${length} with seed ${seed}.${from}`;
 }
 
@@ -127,8 +121,7 @@ function klText({ kl }: RunConfig): string {
 function optimizerText({ optimizer }: RunConfig): string {
   const schedule = optimizer.schedule === 'constant' ? 'constant' : `decayed to 0 (${optimizer.schedule})`;
   const warmup = optimizer.warmup > 0 ? ` after ${optimizer.warmup} steps of linear warm-up` : '';
-  const clip =
-    optimizer.gradient_clip > 0 ? `, with gradients clipped to a norm of ${optimizer.gradient_clip}` : '';
+  const clip = optimizer.gradient_clip > 0 ? `, with gradients clipped to a norm of ${optimizer.gradient_clip}` : '';
   return `The optimizer was AdamW with a learning rate of ${scientific(optimizer.learning_rate)}, ${schedule}${warmup}, β = (${optimizer.beta1}, ${optimizer.beta2}), ε = ${scientific(optimizer.epsilon)} and weight decay ${optimizer.weight_decay}${clip}.`;
 }
 
@@ -153,9 +146,7 @@ function machineText({ precision, exactness }: RunConfig, started: RunRecord['st
   if (!started) return `Training was configured with ${product} (${precision}).`;
   const { device, device_name: name, threads, isa, build } = started;
   const where =
-    device === 'cpu'
-      ? `a CPU (${threads} ${threads === 1 ? 'thread' : 'threads'}, ${isa})`
-      : (name ?? device);
+    device === 'cpu' ? `a CPU (${threads} ${threads === 1 ? 'thread' : 'threads'}, ${isa})` : (name ?? device);
   const exact = exactness === 'exact' ? ', bit-reproducible' : '';
   return `Training ran in ${precision} on ${where}${exact}, with ${product} (trainer ${build}).`;
 }

@@ -29,9 +29,7 @@ export function originOf(config: RunConfig, { home, starter }: { home: string; s
   if (resolve(start.model) === resolve(starter) || isStarter(start.model))
     return { name: "StarPO Studio's starter policy", repository: null, license: ownLicense };
   const published = publishedModels.find(
-    (model) =>
-      model.name === name ||
-      start.model.split(sep).includes(`models--${model.repository.replace('/', '--')}`),
+    (model) => model.name === name || start.model.split(sep).includes(`models--${model.repository.replace('/', '--')}`),
   );
   if (!published) return { name: `the model "${name}"`, repository: null, license: null };
   const { repository, license } = published;

@@ -84,8 +84,7 @@ export class EventFile {
   constructor(folder: string, time: number) {
     mkdirSync(folder, { recursive: true });
     this.name = eventFileName(time);
-    for (const name of readdirSync(folder))
-      if (isEventFile(name) && name !== this.name) rmSync(join(folder, name));
+    for (const name of readdirSync(folder)) if (isEventFile(name) && name !== this.name) rmSync(join(folder, name));
     this.file = openSync(join(folder, this.name), 'w');
     try {
       this.append(versionEvent(time));

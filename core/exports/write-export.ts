@@ -72,9 +72,7 @@ const writers: Record<ExportFormat, Writer> = {
     const card = modelCard({ ...facts, origin: originOf(config, job) });
     return writeHuggingFace(job.folder, { checkpoint, config, card }, job.target);
   },
-  markdown: async (job, record) => [
-    await writeText(job, 'results.md', [markdownTable(tableOf(job, record))]),
-  ],
+  markdown: async (job, record) => [await writeText(job, 'results.md', [markdownTable(tableOf(job, record))])],
   latex: async (job, record) => [await writeText(job, 'results.tex', [latexTable(tableOf(job, record))])],
   methods: async (job, record) => {
     const config = configOf(job);
@@ -83,11 +81,7 @@ const writers: Record<ExportFormat, Writer> = {
 };
 
 /** Writes a text file named `RUN-END` and returns its name. */
-async function writeText(
-  { target, summary }: ExportJob,
-  end: string,
-  pieces: Iterable<string>,
-): Promise<string> {
+async function writeText({ target, summary }: ExportJob, end: string, pieces: Iterable<string>): Promise<string> {
   const name = `${summary.id}-${end}`;
   await pipeline(Readable.from(pieces), createWriteStream(join(target, name)));
   return name;

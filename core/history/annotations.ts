@@ -13,10 +13,9 @@ import { eventsByType, prepared, preparedValue } from './statements.ts';
  * Returns whether anything changed.
  */
 export function ingestAnnotations(database: HistoryDatabase, runId: string, folder: string): boolean {
-  const storedSize = preparedValue<[string], number>(
-    database,
-    'SELECT annotations_bytes FROM runs WHERE id = ?',
-  ).get(runId);
+  const storedSize = preparedValue<[string], number>(database, 'SELECT annotations_bytes FROM runs WHERE id = ?').get(
+    runId,
+  );
   const size = statSync(join(folder, runFiles.annotations), { throwIfNoEntry: false })?.size ?? 0;
   if (storedSize === undefined || storedSize === size) return false;
   database
@@ -118,10 +117,13 @@ function applyAlert(database: HistoryDatabase, runId: string, annotation: AlertA
     return;
   }
   const until = state === 'snoozed' ? annotation.until : null;
-  prepared(
-    database,
-    'UPDATE alerts SET state = ?, changed_at = ?, snoozed_until = ? WHERE run = ? AND id = ?',
-  ).run(state, time, until, runId, alert);
+  prepared(database, 'UPDATE alerts SET state = ?, changed_at = ?, snoozed_until = ? WHERE run = ? AND id = ?').run(
+    state,
+    time,
+    until,
+    runId,
+    alert,
+  );
 }
 
 const noEvidence: AlertEvidence = {
@@ -198,10 +200,7 @@ const toAction = ({ id, begun_at: time, changed_at: changedAt, body }: ActionRow
   ({ id, time, changedAt, ...JSON.parse(body) }) as AlertAction;
 
 export function readMarks(database: HistoryDatabase, row: RunRow): RunMarks {
-  const tags = preparedValue<[string], string>(
-    database,
-    'SELECT tag FROM tags WHERE run = ? ORDER BY tag',
-  ).all(row.id);
+  const tags = preparedValue<[string], string>(database, 'SELECT tag FROM tags WHERE run = ? ORDER BY tag').all(row.id);
   const { note, given_name: name } = row;
   return { tags, note, starred: row.starred === 1, archived: row.archived === 1, name };
 }

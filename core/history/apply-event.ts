@@ -30,12 +30,7 @@ const gapWindow = 1000;
  * Applies one event to the tables and to the run's state, which the caller writes at the end of its batch. Call it once per event, in the order of
  * the journal.
  */
-export function applyEvent(
-  database: HistoryDatabase,
-  runId: string,
-  state: JournalState,
-  event: JournalEvent,
-): void {
+export function applyEvent(database: HistoryDatabase, runId: string, state: JournalState, event: JournalEvent): void {
   const meaning = meaningOf(event);
   measureGap(state, event, meaning);
   state.last_seq = event.seq;
@@ -89,8 +84,7 @@ function applyToTables(
       database,
       'INSERT OR REPLACE INTO metrics (run, name, iteration, value) VALUES (?, ?, ?, ?)',
     );
-    for (const [name, value] of Object.entries(metrics.values))
-      insert.run(runId, name, metrics.iteration, value);
+    for (const [name, value] of Object.entries(metrics.values)) insert.run(runId, name, metrics.iteration, value);
   }
   if (metrics && evaluation) {
     prepared(

@@ -10,8 +10,7 @@ export const databaseFile = (home: string) => join(home, 'studio.db');
 const lockFile = (home: string) => join(home, 'studio.lock');
 
 /** Returns whether a folder is a data folder. A process that locks one leaves its lock file there. */
-export const isDataFolder = (folder: string) =>
-  existsSync(lockFile(folder)) || existsSync(databaseFile(folder));
+export const isDataFolder = (folder: string) => existsSync(lockFile(folder)) || existsSync(databaseFile(folder));
 
 /**
  * Locks a data folder for this process until it is released; the process is then the folder's host. The operating system releases the lock when the
@@ -68,9 +67,7 @@ export function openWriter(home: string): HistoryDatabase {
 
 /** Opens a read-only connection, which sees only committed transactions and never waits. Throws as {@link openDatabase} does. */
 export function openReader(home: string): HistoryDatabase {
-  return opening(home, () =>
-    openWith(home, { readonly: true, timeout: 0 }, (database) => void versionOf(database)),
-  );
+  return opening(home, () => openWith(home, { readonly: true, timeout: 0 }, (database) => void versionOf(database)));
 }
 
 function prepareWriter(database: HistoryDatabase): void {

@@ -10,9 +10,7 @@ import { prepared, preparedValue } from './statements.ts';
 const place = z.looseObject({ offset: z.number().int().min(0), length: z.number().int().min(1) });
 const index = z.looseObject({ episodes: z.array(z.intersection(episodeSummary, place)) });
 const episodeSteps = z.looseObject({
-  steps: z.array(
-    z.looseObject({ response: z.string(), think: z.string().nullable(), answer: z.string().nullable() }),
-  ),
+  steps: z.array(z.looseObject({ response: z.string(), think: z.string().nullable(), answer: z.string().nullable() })),
 });
 
 /** Maximum indexed characters per episode. */
@@ -47,10 +45,11 @@ export function indexNextRollout(database: HistoryDatabase, home: string): boole
         iteration,
         split,
       );
-      prepared(
-        database,
-        'INSERT OR REPLACE INTO indexed_rollouts (run, iteration, split) VALUES (?, ?, ?)',
-      ).run(run, iteration, split);
+      prepared(database, 'INSERT OR REPLACE INTO indexed_rollouts (run, iteration, split) VALUES (?, ?, ?)').run(
+        run,
+        iteration,
+        split,
+      );
       const insert = prepared(
         database,
         `INSERT INTO episodes (run, iteration, split, episode, environment, success, reward, text, facets)
@@ -111,10 +110,7 @@ type Search = Input<'episodes.search'>;
 type Row = Omit<FoundEpisode, 'success'> & { success: 0 | 1 };
 
 /** Implements `episodes.search`, newest first. */
-export function searchEpisodes(
-  database: HistoryDatabase,
-  { limit = 50, ...query }: Search,
-): Output<'episodes.search'> {
+export function searchEpisodes(database: HistoryDatabase, { limit = 50, ...query }: Search): Output<'episodes.search'> {
   const found = findEpisodes(database, { ...query, limit: limit + 1 });
   return { episodes: found.slice(0, limit), more: found.length > limit, ...indexState(database) };
 }
@@ -152,9 +148,7 @@ function wordsOf(text: string): string[] {
   const parts = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
   const searchable = parts.filter((part) => /[\p{L}\p{N}]/u.test(part));
   const typing = /[\p{L}\p{N}]$/u.test(text);
-  return searchable.map((part, place) =>
-    typing && place === searchable.length - 1 ? `"${part}" *` : `"${part}"`,
-  );
+  return searchable.map((part, place) => (typing && place === searchable.length - 1 ? `"${part}" *` : `"${part}"`));
 }
 
 /** Returns the number of indexed episodes and of pending files. */

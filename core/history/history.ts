@@ -72,9 +72,7 @@ const readOnlyWriter = (computeTrap: (runId: string) => EchoTrap | null): Histor
 });
 
 /** Returns null for a history of a newer version. */
-async function openUnlessNewer(
-  open: () => HistoryWriter | Promise<HistoryWriter>,
-): Promise<HistoryWriter | null> {
+async function openUnlessNewer(open: () => HistoryWriter | Promise<HistoryWriter>): Promise<HistoryWriter | null> {
   try {
     return await open();
   } catch (error) {

@@ -11,12 +11,7 @@ const columns = Object.keys(initialState) as (keyof JournalState)[];
  * Skips a batch that was ingested, for example by a rebuild. A crash at any point neither loses nor duplicates events.
  * Returns whether there may be more.
  */
-export function ingestBatch(
-  database: HistoryDatabase,
-  runId: string,
-  journal: string,
-  limit?: number,
-): boolean {
+export function ingestBatch(database: HistoryDatabase, runId: string, journal: string, limit?: number): boolean {
   const position = preparedValue<[string], number>(database, 'SELECT journal_offset FROM runs WHERE id = ?');
   const offset = position.get(runId);
   if (offset === undefined) return false;
@@ -51,10 +46,9 @@ function storeEvents(
     database,
     'INSERT INTO events (run, seq, time, type, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  const state = prepared<[string], JournalState>(
-    database,
-    `SELECT ${columns.join(', ')} FROM runs WHERE id = ?`,
-  ).get(runId)!;
+  const state = prepared<[string], JournalState>(database, `SELECT ${columns.join(', ')} FROM runs WHERE id = ?`).get(
+    runId,
+  )!;
   for (const event of events) {
     if (!event) {
       state.journal_problem ??= 'The journal has invalid lines, which were skipped.';

@@ -196,10 +196,7 @@ export function successAt(
 }
 
 /** Returns every evaluated iteration, oldest first, with its mean success rate over the environments. */
-export function checkpointResults(
-  database: HistoryDatabase,
-  runId: string,
-): { iteration: number; rate: number }[] {
+export function checkpointResults(database: HistoryDatabase, runId: string): { iteration: number; rate: number }[] {
   return preparedValue<[string], number>(
     database,
     'SELECT DISTINCT iteration FROM evaluations WHERE run = ? ORDER BY iteration',
@@ -207,9 +204,7 @@ export function checkpointResults(
     .all(runId)
     .flatMap((iteration) => {
       const rates = successAt(database, runId, iteration).map(({ rate }) => rate);
-      return rates.length === 0
-        ? []
-        : [{ iteration, rate: rates.reduce((sum, rate) => sum + rate, 0) / rates.length }];
+      return rates.length === 0 ? [] : [{ iteration, rate: rates.reduce((sum, rate) => sum + rate, 0) / rates.length }];
     });
 }
 

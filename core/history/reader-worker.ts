@@ -13,15 +13,8 @@ function createFunctions() {
   return {
     series: ({ runId, range }: { runId: string; range: SeriesRange }) => readSeriesAt(database, runId, range),
     times: (runId: string) => readIterationTimes(database, runId),
-    label: ({
-      runId,
-      groups,
-      groupSize,
-    }: {
-      runId: string;
-      groups: number;
-      groupSize?: number | undefined;
-    }) => readRunLabel(database, runId, groups, groupSize),
+    label: ({ runId, groups, groupSize }: { runId: string; groups: number; groupSize?: number | undefined }) =>
+      readRunLabel(database, runId, groups, groupSize),
     search: (query: Input<'episodes.search'>) => searchEpisodes(database, query),
   };
 }

@@ -22,8 +22,7 @@ export function runsOnDisk(home: string): string[] {
 }
 
 /** Returns whether a run directory has a run.json. */
-export const isRunFolder = (home: string, runId: string) =>
-  existsSync(join(runFolder(home, runId), runFiles.config));
+export const isRunFolder = (home: string, runId: string) => existsSync(join(runFolder(home, runId), runFiles.config));
 
 export interface RebuildOptions {
   /** Called with the number of rebuilt runs and the total. */
@@ -82,8 +81,7 @@ const isFileError = (error: unknown) => error instanceof Error && 'syscall' in e
 function countHistory(
   database: HistoryDatabase,
 ): Pick<RebuildReport, 'runs' | 'events' | 'rollouts' | 'damaged' | 'damagedAnnotations'> {
-  const count = (table: string) =>
-    preparedValue<[], number>(database, `SELECT count(*) FROM ${table}`).get() ?? 0;
+  const count = (table: string) => preparedValue<[], number>(database, `SELECT count(*) FROM ${table}`).get() ?? 0;
   const rows = listRuns(database);
   const ids = (damaged: (row: RunRow) => boolean) => rows.filter(damaged).map((row) => row.id);
   return {

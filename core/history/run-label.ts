@@ -14,10 +14,9 @@ export function readRunLabel(
 }
 
 function readPoints(database: HistoryDatabase, runId: string): Point[] {
-  const labels = preparedValue<[string], string>(
-    database,
-    'SELECT DISTINCT label FROM evaluations WHERE run = ?',
-  ).all(runId);
+  const labels = preparedValue<[string], string>(database, 'SELECT DISTINCT label FROM evaluations WHERE run = ?').all(
+    runId,
+  );
   // One query per name reads only the needed rows.
   const series = prepared<[string, string], { iteration: number; value: number }>(
     database,

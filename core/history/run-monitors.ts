@@ -63,9 +63,7 @@ export class RunMonitors {
       prepared(database, 'UPDATE echo_trap SET seq = ? WHERE run = ?').run(row.last_seq, runId);
       return { trapChanged: false, raised: false, problem: null };
     }
-    const earlier = before
-      .filter(({ iteration }) => iteration <= (change?.rewoundTo ?? 0))
-      .map(({ id }) => id);
+    const earlier = before.filter(({ iteration }) => iteration <= (change?.rewoundTo ?? 0)).map(({ id }) => id);
     const fresh = run.monitor.alerts.filter(({ id }) => !earlier.includes(id));
     const { raised, problem } = this.raise(runId, fresh);
     storeView(database, runId, run.monitor.view(), row.last_seq);
@@ -145,8 +143,7 @@ export function readTrapBrief(database: HistoryDatabase, runId: string): TrapBri
 }
 
 /** Excludes warm starts, which train on demonstrations, and runs of newer versions, because the monitor writes alerts into the run. */
-const isMonitored = ({ id, task }: RunRow, home: string) =>
-  task !== 'warm_start' && !isNewer(configOf(home, id));
+const isMonitored = ({ id, task }: RunRow, home: string) => task !== 'warm_start' && !isNewer(configOf(home, id));
 
 const processedSeq = (database: HistoryDatabase, runId: string): number =>
   preparedValue<[string], number>(database, 'SELECT seq FROM echo_trap WHERE run = ?').get(runId) ?? -1;

@@ -48,12 +48,7 @@ interface Bucket {
 }
 
 /** Runs one query per bucket: its rows are adjacent, and SQLite aggregates them. */
-function bucketed(
-  database: HistoryDatabase,
-  runId: string,
-  { name, first, last }: Span,
-  step: number,
-): Series {
+function bucketed(database: HistoryDatabase, runId: string, { name, first, last }: Span, step: number): Series {
   const statement = prepared<[string, string, number, number], Bucket>(
     database,
     `SELECT max(iteration) AS iteration, avg(value) AS mean, min(value) AS min, max(value) AS max, count(*) AS count

@@ -19,10 +19,7 @@ export function preparedValue<Parameters extends unknown[], Value>(
   database: HistoryDatabase,
   sql: string,
 ): Statement<Parameters, Value> {
-  return lookUp(valueStatements, database, sql, () => database.prepare(sql).pluck()) as Statement<
-    Parameters,
-    Value
-  >;
+  return lookUp(valueStatements, database, sql, () => database.prepare(sql).pluck()) as Statement<Parameters, Value>;
 }
 
 function lookUp(

@@ -64,8 +64,7 @@ export class Surveyor {
 
   private hasChanged({ id, journal_offset, annotations_bytes, pending }: StoredRun): boolean {
     if (pending) return true;
-    const size = (name: string) =>
-      statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false })?.size ?? 0;
+    const size = (name: string) => statSync(join(runFolder(this.home, id), name), { throwIfNoEntry: false })?.size ?? 0;
     return size(runFiles.journal) !== journal_offset || size(runFiles.annotations) !== annotations_bytes;
   }
 }

@@ -10,8 +10,7 @@ function createFunctions() {
   const writer = createWriter(home, calibration);
   return {
     ...writer,
-    forkBaseline: ({ runId, iteration }: { runId: string; iteration: number }) =>
-      writer.forkBaseline(runId, iteration),
+    forkBaseline: ({ runId, iteration }: { runId: string; iteration: number }) => writer.forkBaseline(runId, iteration),
     rebuild: (_: null, options: RebuildOptions) => writer.rebuild(options),
   };
 }

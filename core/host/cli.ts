@@ -51,13 +51,9 @@ function portNumber(text: string): number {
 
 const option = (flags: string, description: string) => new Option(flags, description);
 const whole = (flags: string, description: string) => option(flags, description).argParser(wholeNumber);
-const repeatable = (flags: string, description: string) =>
-  option(flags, description).argParser(collect).default([]);
+const repeatable = (flags: string, description: string) => option(flags, description).argParser(collect).default([]);
 
-const home = option(
-  '--home <folder>',
-  'data folder (default: STARPO_HOME, else ~/.local/share/starpo-studio)',
-);
+const home = option('--home <folder>', 'data folder (default: STARPO_HOME, else ~/.local/share/starpo-studio)');
 const json = option('--json', 'print JSON');
 const jsonLines = option('--json', 'print events as JSON lines');
 /** Options for the source of a new run and its changes. */
@@ -141,11 +137,7 @@ function trainingCommands(root: Command): void {
     root,
     'train [preset]',
     'create a run, train it and stream progress until it finishes',
-    [
-      ...source,
-      jsonLines,
-      option('--queue', 'queue the run until its device is free and return immediately'),
-    ],
+    [...source, jsonLines, option('--queue', 'queue the run until its device is free and return immediately')],
     (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
   );
   command(
@@ -170,13 +162,7 @@ function trainingCommands(root: Command): void {
     (preset: string | undefined, flags: NewRunFlags) => check(newRunOf(preset, flags)),
   );
   const others = option('--all', 'include presets of other algorithms');
-  command(
-    root,
-    'presets',
-    'list presets with their expected results and training time',
-    [others, json],
-    listPresets,
-  );
+  command(root, 'presets', 'list presets with their expected results and training time', [others, json], listPresets);
 }
 
 function queueCommands(root: Command): void {
@@ -210,13 +196,7 @@ function sweepCommands(root: Command): void {
     [],
     startStudy,
   );
-  command(
-    sweep,
-    'cancel <sweep>',
-    'remove its runs from the queue and stop those that are running',
-    [],
-    cancelStudy,
-  );
+  command(sweep, 'cancel <sweep>', 'remove its runs from the queue and stop those that are running', [], cancelStudy);
   command(
     sweep,
     'delete <sweep>',
@@ -245,10 +225,9 @@ function runCommands(root: Command): void {
       option('--on <environment>', "environment: one of the run's labels, an environment type or a preset"),
       repeatable('--set <key=value>', 'set one key of the environment, for example size=6'),
       whole('--levels <number>', "number of levels (default: the run's evaluation.levels)"),
-      option(
-        '--temperature <number>',
-        "sampling temperature (default: the run's evaluation.temperature)",
-      ).argParser(finiteNumber),
+      option('--temperature <number>', "sampling temperature (default: the run's evaluation.temperature)").argParser(
+        finiteNumber,
+      ),
       whole('--seed <number>', "seed of the first level (default: the run's levels.validation_seed)"),
       option('--name <name>', 'name of the evaluation (default: checkpoint and label)'),
       option('--json', 'print progress and result as JSON lines'),
@@ -279,23 +258,11 @@ function markCommands(root: Command): void {
     'text of the note; an empty text removes it, none prints it',
   );
   command(root, 'star <run>', 'star a run', [off('remove the star')], starRun);
-  command(
-    root,
-    'archive <run>',
-    'hide a run from lists and keep its folder',
-    [off('show the run again')],
-    archiveRun,
-  );
+  command(root, 'archive <run>', 'hide a run from lists and keep its folder', [off('show the run again')], archiveRun);
 }
 
 function trashCommands(root: Command): void {
-  command(
-    root,
-    'delete <runs...>',
-    'move runs to the trash; they can be restored for seven days',
-    [],
-    deleteRuns,
-  );
+  command(root, 'delete <runs...>', 'move runs to the trash; they can be restored for seven days', [], deleteRuns);
   const trash = root.command('trash').description('manage deleted runs and sweeps');
   command(trash, 'list', 'list deleted runs and sweeps', [json], listTrash);
   command(trash, 'restore <names...>', 'restore runs or sweeps by id', [], restoreRuns);
@@ -337,12 +304,8 @@ function transferCommands(root: Command): void {
     'export <run>',
     'pack a run into a zip file',
     [
-      option('--checkpoints <which>', 'checkpoints to include')
-        .choices(['none', 'newest', 'all'])
-        .default('newest'),
-      option('--episodes <which>', 'episodes to include')
-        .choices(['none', 'evaluations', 'all'])
-        .default('all'),
+      option('--checkpoints <which>', 'checkpoints to include').choices(['none', 'newest', 'all']).default('newest'),
+      option('--episodes <which>', 'episodes to include').choices(['none', 'evaluations', 'all']).default('all'),
     ],
     exportBundle,
   ).argument('<file>', 'path of the new .zip file');

@@ -56,8 +56,7 @@ export function reportFailure(error: unknown): void {
 
 export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-export const percent = (share: number | undefined) =>
-  share === undefined ? '' : `${(share * 100).toFixed(1)} %`;
+export const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
 
 /** `42 s`, `5 min`, `2 h 10 min`. */
 export function durationText(seconds: number): string {
@@ -81,11 +80,7 @@ export const actionText = ({ message, fork }: AlertAction) =>
   fork === null ? message : `${message} Training continues in ${fork}.`;
 
 /** Formats an `iteration` event as one line. */
-export function iterationLine(
-  iteration: number,
-  iterations: number,
-  metrics: Record<string, number>,
-): string {
+export function iterationLine(iteration: number, iterations: number, metrics: Record<string, number>): string {
   const number = (name: string, digits: number) => metrics[name]?.toFixed(digits);
   const facts: [string, string | undefined][] = [
     ['success', percent(metrics['rollout/success_rate']) || undefined],
@@ -114,16 +109,7 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-export const runHeadings = [
-  'RUN',
-  'STATUS',
-  'ITERATION',
-  'SUCCESS',
-  'ECHO TRAP',
-  'CREATED (UTC)',
-  'TAGS',
-  'ID',
-];
+export const runHeadings = ['RUN', 'STATUS', 'ITERATION', 'SUCCESS', 'ECHO TRAP', 'CREATED (UTC)', 'TAGS', 'ID'];
 
 /** Returns one row under {@link runHeadings}. */
 export function runRow(run: RunSummary): string[] {

@@ -25,11 +25,7 @@ export const findTrashed = <T extends Named>(trashed: readonly T[], text: string
   find(trashed, text, { code: 'trash_ambiguous', plural: 'items in the trash', unknown: trashUnknown });
 
 const trashUnknown = (named: string) =>
-  new Failure(
-    'trash_unknown',
-    `${named} is not in the trash.`,
-    'Run `starpo trash list` to list its contents.',
-  );
+  new Failure('trash_unknown', `${named} is not in the trash.`, 'Run `starpo trash list` to list its contents.');
 
 interface Kind {
   /** Error code for an ambiguous reference. */
@@ -88,11 +84,7 @@ function ambiguous(text: string, found: readonly Named[], { code, plural }: Kind
   const shown = found.slice(0, shownMatches).map(({ id, name }) => `${id} (${name})`);
   const more = found.length - shown.length;
   const rest = more > 0 ? ` and ${more} more` : '';
-  return new Failure(
-    code,
-    `"${text}" matches ${found.length} ${plural}.`,
-    `Choose one: ${shown.join(', ')}${rest}.`,
-  );
+  return new Failure(code, `"${text}" matches ${found.length} ${plural}.`, `Choose one: ${shown.join(', ')}${rest}.`);
 }
 
 function unknown(text: string, all: readonly Named[], kind: Kind): Failure {

@@ -4,13 +4,7 @@ import { processExists } from '../base/process.ts';
 import { type ClosableChannel, channelPair, joinChannels } from '../contract/channel.ts';
 import { createClient } from '../contract/client.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
-import {
-  announceHost,
-  folderToken,
-  forgetHost,
-  type HostRecord,
-  readHost,
-} from '../data-folder/host-file.ts';
+import { announceHost, folderToken, forgetHost, type HostRecord, readHost } from '../data-folder/host-file.ts';
 import { type Core, type CoreOptions, createCore } from '../index.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../server/http.ts';
 import { reachCore } from '../server/reach.ts';
@@ -63,8 +57,7 @@ export class Studio {
       const channel = record && (await this.reach(record));
       if (channel) return this.track(channel);
       const waited = Date.now() - start;
-      if (record && record.host !== hostname() && waited >= Math.min(timeout, 2000))
-        throw elsewhere(home, record);
+      if (record && record.host !== hostname() && waited >= Math.min(timeout, 2000)) throw elsewhere(home, record);
       if (waited >= timeout) throw unreachable(home, record);
       await pause(retryDelay * (1 + Math.random()));
     }
@@ -84,8 +77,7 @@ export class Studio {
   /** Opens this process's HTTP endpoint on first use. */
   endpoint(): Promise<Endpoint> {
     const { home, endpoint = { port: 0 } } = this.options;
-    const opening = () =>
-      openEndpoint(endpoint, { home, token: folderToken(home) }, (channel) => this.serve(channel));
+    const opening = () => openEndpoint(endpoint, { home, token: folderToken(home) }, (channel) => this.serve(channel));
     this.listening ??= Promise.resolve()
       .then(opening)
       .catch((error) => {

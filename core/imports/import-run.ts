@@ -80,9 +80,7 @@ export function importedRunId(path: string, name?: string): string {
 }
 
 const labelsOf = ({ names }: ImportedMetrics) => [
-  ...new Set(
-    Object.keys(names).flatMap((name) => /^(?:rollout|evaluation)\/([^/]+)\/[^/]+$/.exec(name)?.[1] ?? []),
-  ),
+  ...new Set(Object.keys(names).flatMap((name) => /^(?:rollout|evaluation)\/([^/]+)\/[^/]+$/.exec(name)?.[1] ?? [])),
 ];
 
 /** Returns the keys of run.json that readers need, and the source of the run. */

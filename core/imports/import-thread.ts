@@ -22,8 +22,7 @@ export async function importInThread(
   try {
     return await thread.callOnce('import', { home, path, options: { ...options, runId, partial } }, control);
   } catch (error) {
-    for (const folder of [partial, runFolder(home, runId)])
-      await rm(folder, { recursive: true, force: true });
+    for (const folder of [partial, runFolder(home, runId)]) await rm(folder, { recursive: true, force: true });
     throw error;
   }
 }

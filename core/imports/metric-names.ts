@@ -81,18 +81,10 @@ const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
 };
 
 /** Names of the step column, best first. */
-export const stepColumns = [
-  'training/global_step',
-  'train/global_step',
-  'global_step',
-  'step',
-  '_step',
-  'iteration',
-];
+export const stepColumns = ['training/global_step', 'train/global_step', 'global_step', 'step', '_step', 'iteration'];
 
 /** Columns that trackers add to each row. */
-export const trackerColumns =
-  /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
+export const trackerColumns = /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
 
 /** Common lowercase column names in users' own tables, besides the names of StarPO and TRL. */
 const commonNames: readonly Rule[] = [
@@ -128,15 +120,13 @@ const substitutes: Partial<
 export const substitutesFor = (from: ImportSource) => substitutes[from] ?? [];
 
 /** Metrics that depend only on the weights. If one stays NaN or infinite, the policy is broken. Others may be NaN because nothing was measured. */
-export const dependsOnWeights =
-  /^(rollout\/entropy|actor\/(loss|grad_norm|entropy)|critic\/(loss|grad_norm))$/;
+export const dependsOnWeights = /^(rollout\/entropy|actor\/(loss|grad_norm|entropy)|critic\/(loss|grad_norm))$/;
 /** Those that every update logs. They indicate a broken policy even if they were never finite. */
 export const isInEveryUpdate = /^actor\/(loss|grad_norm)$/;
 
 /** Returns the StarPO name of a column, or null if there is none. */
 export function starpoName(from: ImportSource, name: string): string | null {
-  if (from === 'csv')
-    return isStarpoName(name) ? name : mappedName([...commonNames, ...rules.trl], name.toLowerCase());
+  if (from === 'csv') return isStarpoName(name) ? name : mappedName([...commonNames, ...rules.trl], name.toLowerCase());
   return mappedName(rules[from], name);
 }
 

@@ -261,5 +261,4 @@ const shortened = (text: string) => {
   return shown.length > 60 ? `${shown.slice(0, 60)}...` : shown;
 };
 const listed = (names: readonly string[]) =>
-  names.slice(0, 8).map(shortened).join(', ') + (names.length > 8 ? `, and ${names.length - 8} more` : '') ||
-  'none';
+  names.slice(0, 8).map(shortened).join(', ') + (names.length > 8 ? `, and ${names.length - 8} more` : '') || 'none';

@@ -24,11 +24,7 @@ export function readTable(path: string): Table {
   const start = text.trimStart()[0];
   const table = start === '{' || start === '[' ? fromJson(path, text) : fromCsv(path, text);
   if (table.rows.length === 0 || table.columns.length === 0)
-    throw new Failure(
-      'import_empty',
-      `${path} has no rows.`,
-      'Export a table with a header and a row for each step.',
-    );
+    throw new Failure('import_empty', `${path} has no rows.`, 'Export a table with a header and a row for each step.');
   requireSize(path, table.rows.length, table.columns.length);
   return table;
 }
@@ -50,8 +46,7 @@ function readText(path: string): string {
     const file = openSync(path, 'r');
     try {
       const stat = fstatSync(file);
-      if (!stat.isFile())
-        throw unreadable(stat.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+      if (!stat.isFile()) throw unreadable(stat.isDirectory() ? 'it is a folder' : 'it is not a regular file');
       if (stat.size > maxBytes) throw tooLarge(path, `more than ${maxBytes >> 20} MiB`);
       bytes = readFileSync(file);
     } finally {
@@ -104,8 +99,7 @@ function fromCsv(path: string, whole: string): Table {
 
 /** Returns the first line that is not a comment. */
 function headerOf(text: string): string {
-  for (const [line] of text.matchAll(/[^\r\n]+/g))
-    if (line.trim() !== '' && !/^#(?!\s*[,;\t])/.test(line)) return line;
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) if (line.trim() !== '' && !/^#(?!\s*[,;\t])/.test(line)) return line;
   return '';
 }
 
@@ -124,10 +118,7 @@ function toTable(path: string, header: readonly string[], rows: string[][]): Tab
   const complete = rows.filter((row, index) => {
     if (row.length < width && index === rows.length - 1) return false;
     if (row.length < width || row.slice(header.length).some((cell) => cell.trim() !== ''))
-      throw malformed(
-        path,
-        `row ${index + 1} has ${row.length} columns, but the header has ${header.length}.`,
-      );
+      throw malformed(path, `row ${index + 1} has ${row.length} columns, but the header has ${header.length}.`);
     return true;
   });
   const remarks = complete.length < rows.length ? [lastRowTruncated] : [];

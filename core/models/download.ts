@@ -51,11 +51,7 @@ export async function download(plan: DownloadPlan, { signal, progress }: Downloa
 }
 
 /** Retries interruptions and busy hubs while data arrives; retries a wrong digest once, from the start. */
-async function fetchFile(
-  plan: DownloadPlan,
-  file: HubFile,
-  { signal, progress }: DownloadControl,
-): Promise<void> {
+async function fetchFile(plan: DownloadPlan, file: HubFile, { signal, progress }: DownloadControl): Promise<void> {
   const path = join(plan.partial, `${file.name}${incomplete}`);
   let fruitless = 0;
   let mismatched = false;
@@ -85,8 +81,7 @@ async function fetchFile(
 
 /** Returns whether a retry may help. */
 const isTemporary = (error: unknown) =>
-  error instanceof Interrupted ||
-  (error instanceof Failure && ['hub_busy', 'hub_unreachable'].includes(error.code));
+  error instanceof Interrupted || (error instanceof Failure && ['hub_busy', 'hub_unreachable'].includes(error.code));
 
 /** The connection ended early. */
 class Interrupted extends Failure {

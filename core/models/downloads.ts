@@ -188,20 +188,12 @@ function problemOf({ repository, files, modelType }: HubRevision, folder: string
       'Choose a repository with a complete model in safetensors format.',
     );
   if (existsSync(folder))
-    return new Failure(
-      'model_exists',
-      `${folder} already contains a model.`,
-      'Delete it first to download it again.',
-    );
+    return new Failure('model_exists', `${folder} already contains a model.`, 'Delete it first to download it again.');
   return null;
 }
 
 const activeDownload = (repository: string) =>
-  new Failure(
-    'download_active',
-    `${repository} is being downloaded.`,
-    'Wait until it finishes, or cancel it.',
-  );
+  new Failure('download_active', `${repository} is being downloaded.`, 'Wait until it finishes, or cancel it.');
 
 /** Estimates the remaining time from the recent rate. */
 class Rate {

@@ -32,9 +32,7 @@ export class HubSettingsStore {
   /** Without a trailing slash. */
   get host(): string {
     const { HF_ENDPOINT } = this.environment;
-    return (
-      readJsonFile(fileSchema, this.path)?.host ?? (HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : defaultHost)
-    );
+    return readJsonFile(fileSchema, this.path)?.host ?? (HF_ENDPOINT ? checkedHost(HF_ENDPOINT) : defaultHost);
   }
 
   /** Returns the user's token, otherwise HF_TOKEN. */

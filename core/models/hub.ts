@@ -120,11 +120,7 @@ export async function request(
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     const authorization: Record<string, string> =
       token !== null && address.origin === own ? { authorization: `Bearer ${token}` } : {};
-    const response = await send(
-      address,
-      { ...headers, ...authorization, 'accept-encoding': 'identity' },
-      signal,
-    );
+    const response = await send(address, { ...headers, ...authorization, 'accept-encoding': 'identity' }, signal);
     const next = response.headers.get('location');
     if (![301, 302, 303, 307, 308].includes(response.status) || next === null) return checked(response, host);
     await response.body?.cancel();
@@ -136,11 +132,7 @@ export async function request(
   throw refused(`${host} redirects too many times.`);
 }
 
-async function send(
-  address: URL,
-  headers: Record<string, string>,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
+async function send(address: URL, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<Response> {
   const abort = new AbortController();
   signal?.addEventListener('abort', () => abort.abort(), { once: true });
   // The body has its own timeout.
@@ -187,8 +179,7 @@ async function checked(response: Response, host: string): Promise<Response> {
       `${host} requires permission for this download.`,
       "Accept the terms on the model's page on the hub, then set your access token in the settings on this page. A model that does not exist causes the same error.",
     );
-  if (status === 404)
-    throw new Failure('hub_not_found', `Not found on ${host}.`, 'Check the name: OWNER/NAME.');
+  if (status === 404) throw new Failure('hub_not_found', `Not found on ${host}.`, 'Check the name: OWNER/NAME.');
   if (status === 429 || status >= 500) throw new HubBusy(host, status, response.headers.get('retry-after'));
   throw refused(`${host} responded with status ${status}.`);
 }

@@ -18,9 +18,7 @@ const modelConfig = z
     model_type: z.literal('qwen2'),
     hidden_act: z.literal('silu').nullish(),
     use_sliding_window: z.literal(false).nullish(),
-    rope_scaling: z
-      .union([unscaled.extend({ rope_type: fixed }), unscaled.extend({ type: fixed })])
-      .nullish(),
+    rope_scaling: z.union([unscaled.extend({ rope_type: fixed }), unscaled.extend({ type: fixed })]).nullish(),
     quantization_config: z.null().optional(),
     vocab_size: size,
     hidden_size: size,

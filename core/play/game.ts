@@ -112,16 +112,14 @@ export class Game {
     return this.serialize(async () => {
       const { user, agent } = this;
       const { actions } = this.start;
-      const action =
-        actions.length === 0 ? name : actions.find((each) => each.toLowerCase() === name.toLowerCase());
+      const action = actions.length === 0 ? name : actions.find((each) => each.toLowerCase() === name.toLowerCase());
       if (action === undefined) throw invalidMove(`"${name}" is not a valid move`, actions);
       if (user.over) throw invalidMove('The level has ended', actions);
       const outcome = await this.parts.level.step(action);
       const outOfMoves = user.side.movesLeft <= 1 ? 'max_actions' : null;
       user.add({ executed: [outcome], penalty: 0 }, outcome.done ? 'done' : outOfMoves);
       if (user.over) this.countUser();
-      if (temperature !== undefined && agent.attempt.side.state === 'ready')
-        await this.beginAgent(temperature);
+      if (temperature !== undefined && agent.attempt.side.state === 'ready') await this.beginAgent(temperature);
     });
   }
 

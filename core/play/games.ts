@@ -61,10 +61,7 @@ export class Games {
   }
 
   /** See `play.open` of the API. */
-  async open(
-    client: object,
-    { runId, checkpoint, environment: label, level = 1 }: GameRequest,
-  ): Promise<GameState> {
+  async open(client: object, { runId, checkpoint, environment: label, level = 1 }: GameRequest): Promise<GameState> {
     const config = await this.config(runId);
     const environment = label
       ? config.environments.find((each) => each.label === label)

@@ -24,11 +24,7 @@ export async function generate(
 ): Promise<number[]> {
   if (restart) policy.clear();
   else if (policy.length === 0)
-    throw new Failure(
-      'policy_failed',
-      'The thread that runs the policy was restarted.',
-      'Start the agent again.',
-    );
+    throw new Failure('policy_failed', 'The thread that runs the policy was restarted.', 'Start the agent again.');
   const response: number[] = [];
   let unread = ids;
   let updatedAt = 0;

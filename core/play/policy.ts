@@ -55,12 +55,7 @@ export class Policy {
     this.cache = {};
     for (let layer = 0; layer < layers; layer += 1)
       for (const part of ['key', 'value'] as const)
-        this.cache[names.past(layer, part)] = new Tensor('float32', new Float32Array(0), [
-          1,
-          heads,
-          0,
-          head_dim,
-        ]);
+        this.cache[names.past(layer, part)] = new Tensor('float32', new Float32Array(0), [1, heads, 0, head_dim]);
   }
 
   /**

@@ -10,8 +10,7 @@ import type { Algorithm } from './algorithms.ts';
  * A named configuration. `start.model` is relative to the resources folder, or the name of a published model; find.ts resolves it when a run is
  * created.
  */
-export interface Preset
-  extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
+export interface Preset extends Omit<PresetCard, 'environments' | 'device' | 'iterations' | 'first' | 'time'> {
   /** Hidden in the UI: used by commands that build the app's resources. */
   hidden: boolean;
   config: RunConfig;

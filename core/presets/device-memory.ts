@@ -21,10 +21,7 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
   const parameters = parameterCount(shape);
   // fp32 weights, gradients and both moments, a copy in the compute precision, and one bit per weight.
   const trained = parameters * (16 + copy + 1 / 8);
-  const slots = Math.min(
-    rollout.slots,
-    Math.max(rollout.groups * rollout.group_size, config.evaluation.levels),
-  );
+  const slots = Math.min(rollout.slots, Math.max(rollout.groups * rollout.group_size, config.evaluation.levels));
   const sequences = slots + Math.min(rollout.groups, sharedPrompts);
   // 0 picks a value that fits, so a small one is enough here.
   const tokens = Math.max(optimizer.micro_batch_tokens || 4096, rollout.context);
@@ -34,9 +31,7 @@ export function deviceMemoryParts(config: RunConfig, shape: ModelShape): MemoryP
   return [
     { name: 'policy', lifetime: 'run', bytes: trained },
     ...(critic.model === 'full' ? [{ name: 'critic', lifetime: 'run' as const, bytes: trained }] : []),
-    ...(kl.coefficient > 0
-      ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }]
-      : []),
+    ...(kl.coefficient > 0 ? [{ name: 'reference', lifetime: 'run' as const, bytes: parameters * width }] : []),
     ...(keepsStart ? [{ name: 'start', lifetime: 'run' as const, bytes: parameters * width }] : []),
     { name: 'kv_cache', lifetime: 'rollout', bytes: sequences * (rollout.context + 1) * cachedToken },
     { name: 'rollout_buffers', lifetime: 'rollout', bytes: rolloutBytes(shape, width, slots) },
@@ -55,9 +50,7 @@ function attentionWidths(shape: ModelShape) {
 function rolloutBytes(shape: ModelShape, width: number, slots: number): number {
   const { hidden_size: hidden, intermediate_size: inner } = shape;
   const { queries, qkv } = attentionWidths(shape);
-  return (
-    prefillRows * (4 * hidden + width * (2 * hidden + qkv + queries + inner)) + 4 * slots * shape.vocab_size
-  );
+  return prefillRows * (4 * hidden + width * (2 * hidden + qkv + queries + inner)) + 4 * slots * shape.vocab_size;
 }
 
 /** Returns the activation bytes per token of a micro-batch: those that each block keeps for the backward pass, and those needed once. */

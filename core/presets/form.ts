@@ -31,11 +31,7 @@ function fieldOf({ type, minimum, maximum, choices = [], path }: Field, words: F
   };
 }
 
-function sectionOf(
-  { id, title, note, fields }: SectionWords,
-  all: readonly Field[],
-  prefix = '',
-): FormSection {
+function sectionOf({ id, title, note, fields }: SectionWords, all: readonly Field[], prefix = ''): FormSection {
   const described = fields.map((words) => {
     const field = all.find(({ path }) => path === words.path);
     if (!field) throw new Error(`form-words.ts names ${words.path}, which is not a key of run.json`);
@@ -55,18 +51,13 @@ function withNewKeys(worded: readonly SectionWords[]): SectionWords[] {
   const added = fields.filter(({ path }) => !listed.has(path) && !path.startsWith('environments[]'));
   const placeOf = (path: string) => {
     const near = path.slice(0, path.lastIndexOf('.') + 1);
-    return (
-      worded.find((each) => near !== '' && each.fields.some((field) => field.path.startsWith(near))) ??
-      worded[0]!
-    );
+    return worded.find((each) => near !== '' && each.fields.some((field) => field.path.startsWith(near))) ?? worded[0]!;
   };
   return worded.map((section) => ({
     ...section,
     fields: [
       ...section.fields,
-      ...added
-        .filter(({ path }) => placeOf(path) === section)
-        .map(({ path }) => ({ path, title: plainTitle(path) })),
+      ...added.filter(({ path }) => placeOf(path) === section).map(({ path }) => ({ path, title: plainTitle(path) })),
     ],
   }));
 }

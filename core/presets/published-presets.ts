@@ -120,8 +120,7 @@ function makePreset(model: PublishedModel, task: Task, algorithm: Algorithm): Pr
   const base = ragenConfig(model, task, `${short}-${algorithm.suffix}`);
   const config = { ...base, ...algorithm.changes(base) };
   // Plain GRPO has its KL term in the loss, where RAGEN's k1 has an expected gradient of zero.
-  if (algorithm.suffix === 'grpo')
-    config.kl = { ...config.kl, coefficient: 0.001, estimator: 'k3', placement: 'loss' };
+  if (algorithm.suffix === 'grpo') config.kl = { ...config.kl, coefficient: 0.001, estimator: 'k3', placement: 'loss' };
   const { name, title, repository, license } = model;
   return {
     ...describe(task, algorithm, short),

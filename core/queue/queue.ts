@@ -73,8 +73,7 @@ export class Queue {
         `Run ${runId} has completed.`,
         'Extend it, or create a new run from its preset.',
       );
-    if (isLive(status))
-      throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
+    if (isLive(status)) throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
     this.parts.runs.refuseNewer(runId);
     const position = this.change((entries) => {
       const added = Date.now();
@@ -195,10 +194,7 @@ export class Queue {
       const pending = entries.filter((entry) => this.isPending(entry));
       entries.splice(0, entries.length, ...pending);
       const busyDevices = listRuns(database)
-        .filter(
-          (row) =>
-            (supervisor.isActive(row) && (row.host === null || isLocal(row))) || runs.isLoading(row.id),
-        )
+        .filter((row) => (supervisor.isActive(row) && (row.host === null || isLocal(row))) || runs.isLoading(row.id))
         .map(({ id, device }) => lastMachine(database, id)?.device ?? device);
       const isFree = (device: string) => !busyDevices.some((busy) => mayShareDevice(device, busy));
       return entries.find(({ run }) => isFree(getRun(database, run)!.device))?.run ?? null;
@@ -233,8 +229,7 @@ export class Queue {
       const failure = asFailure(error).toApiError();
       if (machineCodes.includes(failure.code)) throw error;
       // The annotation comes first: if this process exits in between, the run is started again instead of silently lost.
-      if (failure.code !== 'run_completed')
-        await annotations.add(runId, { type: 'start_failed', ...failure });
+      if (failure.code !== 'run_completed') await annotations.add(runId, { type: 'start_failed', ...failure });
       this.drop(runId);
     }
   }

@@ -34,8 +34,7 @@ const estimators: Readonly<Record<string, Estimator>> = {
     algorithm: 'PPO',
     title: 'GAE, with a critic',
     method: ({ advantage, critic }, whitened) => {
-      const kind =
-        critic.model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
+      const kind = critic.model === 'head' ? 'a value head on the policy' : 'a critic of the same size as the policy';
       const warmup = critic.warmup > 0 ? `, trained alone for the first ${critic.warmup} iterations` : '';
       return `Advantages were computed with generalized advantage estimation (arXiv:1506.02438; γ = ${advantage.gamma}, λ = ${advantage.lambda})${whitened}, with ${kind} (learning rate ${scientific(critic.learning_rate)})${warmup}.`;
     },
@@ -47,15 +46,11 @@ export const algorithmName = (estimator: string, filtered: boolean): string =>
   `${filtered ? 'StarPO-S' : 'StarPO'} (${estimators[estimator]?.algorithm ?? estimator})`;
 
 /** Titles of the choices of `advantage.estimator`. */
-export const estimatorTitles = Object.fromEntries(
-  Object.entries(estimators).map(([name, { title }]) => [name, title]),
-);
+export const estimatorTitles = Object.fromEntries(Object.entries(estimators).map(([name, { title }]) => [name, title]));
 
 /** Describes how a run computes advantages, as one sentence. */
 export function advantageText(config: RunConfig): string {
   const { estimator, whiten } = config.advantage;
   const whitened = whiten ? ', whitened over the trained tokens' : '';
-  return (
-    estimators[estimator]?.method(config, whitened) ?? `Advantages were estimated by ${estimator}${whitened}.`
-  );
+  return estimators[estimator]?.method(config, whitened) ?? `Advantages were estimated by ${estimator}${whitened}.`;
 }

@@ -4,8 +4,7 @@ import type { RunConfig } from './schema.ts';
 export function learningRate({ optimizer, iterations }: RunConfig, iteration: number): number {
   const progress = Math.min(1, (iteration - 1) / iterations);
   if (optimizer.schedule === 'linear') return optimizer.learning_rate * (1 - progress);
-  if (optimizer.schedule === 'cosine')
-    return (optimizer.learning_rate * (1 + Math.cos(Math.PI * progress))) / 2;
+  if (optimizer.schedule === 'cosine') return (optimizer.learning_rate * (1 + Math.cos(Math.PI * progress))) / 2;
   return optimizer.learning_rate;
 }
 

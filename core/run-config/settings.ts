@@ -10,11 +10,7 @@ export function parseSettings(texts: readonly string[]): Record<string, Setting>
   for (const text of texts) {
     const at = text.indexOf('=');
     if (at < 1) {
-      throw new Failure(
-        'config_invalid',
-        `"${text}" is not of the form key=value.`,
-        'Example: --set iterations=20',
-      );
+      throw new Failure('config_invalid', `"${text}" is not of the form key=value.`, 'Example: --set iterations=20');
     }
     settings[text.slice(0, at)] = text.slice(at + 1);
   }
@@ -47,8 +43,7 @@ function convert(path: string, current: unknown, setting: Setting): unknown {
     }
     case 'boolean': {
       const text = String(setting);
-      if (text !== 'true' && text !== 'false')
-        throw mistyped(path, setting, 'true or false', String(current));
+      if (text !== 'true' && text !== 'false') throw mistyped(path, setting, 'true or false', String(current));
       return text === 'true';
     }
     default:

@@ -53,8 +53,7 @@ export function findProblems(config: unknown): Problem[] {
 
 function problemsOf(config: unknown, issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map(String);
-  if (issue.code !== 'unrecognized_keys')
-    return [{ path: path.join('.'), words: problem(config, issue), hint }];
+  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), words: problem(config, issue), hint }];
   return issue.keys.map((key) => {
     const unknown = [...path, key].join('.');
     const { hint } = unknownKey(unknown, config as Tree);
@@ -81,9 +80,7 @@ function problem(config: unknown, issue: z.core.$ZodIssue): string {
   if (missing) return 'is missing';
   switch (issue.code) {
     case 'too_small':
-      return issue.origin === 'string'
-        ? 'must not be empty'
-        : `must ${amount(issue)} ${issue.minimum} or more`;
+      return issue.origin === 'string' ? 'must not be empty' : `must ${amount(issue)} ${issue.minimum} or more`;
     case 'too_big':
       return `must ${amount(issue)} ${issue.maximum} or less`;
     case 'invalid_type':
@@ -111,17 +108,13 @@ const kinds: Record<string, string> = {
 
 const amount = ({ origin }: { origin: string }) => (origin === 'array' ? 'have a length of' : 'be');
 
-const textRange = ({ min_length = 0, max_length }: Field) =>
-  `text of ${min_length} to ${max_length} characters`;
+const textRange = ({ min_length = 0, max_length }: Field) => `text of ${min_length} to ${max_length} characters`;
 
 const listed = (names: readonly string[]) =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 
 function at(config: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
-    config,
-  );
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], config);
 }
 
 /** Returns `config_invalid` for an unknown key, with the most similar key as the hint. */

@@ -129,8 +129,7 @@ export function parseAnnotation(line: string): Annotation | 'unknown' | null {
   if (!head) return null;
   const { v: _, id: __, time, type, ...rest } = head;
   if (!Object.hasOwn(bodies, type)) return 'unknown';
-  if (type === 'alert' && typeof rest.state === 'string' && !alertStates.includes(rest.state))
-    return 'unknown';
+  if (type === 'alert' && typeof rest.state === 'string' && !alertStates.includes(rest.state)) return 'unknown';
   if (type === 'action' && !isKnownAction(rest)) return 'unknown';
   const body = bodies[type as AnnotationType].safeParse(rest);
   return body.success ? ({ ...body.data, type, time } as Annotation) : null;

@@ -9,9 +9,7 @@ const integer = z.number().int();
 
 /** Drops values that are not finite numbers and keeps the others. */
 export const numbersOf = (values: Record<string, unknown>): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(values).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
-  );
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, number] => Number.isFinite(entry[1])));
 const metrics = z.record(z.string(), z.unknown()).transform(numbersOf);
 
 type Line = Pick<LogLine, 'level' | 'message'>;
@@ -89,8 +87,7 @@ const events = {
   checkpoint_state_removed: event(
     { iteration: integer },
     () => ({}),
-    ({ iteration }) =>
-      information(`Deleted the optimizer state of checkpoint ${iteration}; its weights are kept.`),
+    ({ iteration }) => information(`Deleted the optimizer state of checkpoint ${iteration}; its weights are kept.`),
   ),
   acknowledged: event(
     { command_id: z.string(), accepted: z.boolean(), message: z.string() },
@@ -135,9 +132,7 @@ interface Envelope {
 export type KnownEvent = {
   [T in EventType]: Envelope & { type: T; body: z.infer<Events[T]['schema']> };
 }[EventType];
-export type JournalEvent =
-  | KnownEvent
-  | (Envelope & { type: 'unknown'; name: string; body: Record<string, unknown> });
+export type JournalEvent = KnownEvent | (Envelope & { type: 'unknown'; name: string; body: Record<string, unknown> });
 
 const envelope = z.looseObject({ v: integer, seq: integer.min(0), time: z.number(), type: z.string() });
 

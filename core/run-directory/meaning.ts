@@ -24,9 +24,6 @@ export interface Meaning {
 }
 
 /** Returns the metrics for detectors, with NaN for non-finite values. */
-export function measured({
-  values,
-  notFinite = [],
-}: NonNullable<Meaning['metrics']>): Record<string, number> {
+export function measured({ values, notFinite = [] }: NonNullable<Meaning['metrics']>): Record<string, number> {
   return { ...values, ...Object.fromEntries(notFinite.map((name) => [name, Number.NaN])) };
 }

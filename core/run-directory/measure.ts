@@ -18,9 +18,7 @@ export async function measureRun(folder: string): Promise<RunSizes> {
     folderBytes(folder),
     folderBytes(rollouts),
     fileBytes(join(folder, runFiles.journal)),
-    list(checkpoints).then((entries) =>
-      Promise.all(entries.map(({ name }) => folderBytes(join(checkpoints, name)))),
-    ),
+    list(checkpoints).then((entries) => Promise.all(entries.map(({ name }) => folderBytes(join(checkpoints, name))))),
     list(rollouts),
   ]);
   const checkpointBytes = each.reduce((sum, bytes) => sum + bytes, 0);

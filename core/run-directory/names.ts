@@ -26,8 +26,7 @@ export const trainerState = 'trainer-state.safetensors';
 export const pinFile = 'pinned';
 
 /** Relative to the run directory: `checkpoints/000050`. */
-export const checkpointPath = (iteration: number) =>
-  join(runFiles.checkpoints, String(iteration).padStart(6, '0'));
+export const checkpointPath = (iteration: number) => join(runFiles.checkpoints, String(iteration).padStart(6, '0'));
 
 /** Split of training episodes. Other splits are evaluations, by label. */
 export const trainSplit = 'train';

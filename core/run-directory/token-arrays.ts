@@ -19,9 +19,7 @@ export function float32Array(base64: string): number[] {
 /** Decodes little-endian half-precision values. */
 export function float16Array(base64: string): number[] {
   const view = bytesOf(base64);
-  return Array.from({ length: view.byteLength >> 1 }, (_, index) =>
-    halfToNumber(view.getUint16(index * 2, true)),
-  );
+  return Array.from({ length: view.byteLength >> 1 }, (_, index) => halfToNumber(view.getUint16(index * 2, true)));
 }
 
 function halfToNumber(bits: number): number {

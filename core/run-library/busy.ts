@@ -51,10 +51,7 @@ async function refuseBusy({ runs, evaluations, trainer }: BusyParts, runId: stri
 }
 
 /** Applies an operation to each run separately: a failure for one run does not affect the others. */
-export async function eachRun(
-  runIds: readonly string[],
-  work: (runId: string) => Promise<void>,
-): Promise<Refusal[]> {
+export async function eachRun(runIds: readonly string[], work: (runId: string) => Promise<void>): Promise<Refusal[]> {
   const refused: Refusal[] = [];
   for (const runId of new Set(runIds)) {
     try {

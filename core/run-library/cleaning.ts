@@ -41,9 +41,7 @@ export class Cleaner {
   }
 
   /** Returns the bytes that a cleaning would free, and why runs can't be cleaned. */
-  async estimate(
-    runIds: readonly string[],
-  ): Promise<{ episodes: number; checkpoints: number; refused: Refusal[] }> {
+  async estimate(runIds: readonly string[]): Promise<{ episodes: number; checkpoints: number; refused: Refusal[] }> {
     const { runs } = this.parts;
     const freeable = { episodes: 0, checkpoints: 0 };
     const refused = await eachRun(runIds, async (runId) => {
@@ -112,18 +110,12 @@ export class Cleaner {
         null,
       );
     const isKept = (iteration: number) =>
-      [all[0], all.at(-1), best?.iteration].includes(iteration) ||
-      needed.has(iteration) ||
-      isPinned(folder, iteration);
+      [all[0], all.at(-1), best?.iteration].includes(iteration) || needed.has(iteration) || isPinned(folder, iteration);
     return { episodes, checkpoints: all.filter((iteration) => !isKept(iteration)) };
   }
 
   /** Records the deletion first, as a trainer does, so that concurrent readers report it instead of a missing file. */
-  private async removeEpisodes(
-    runId: string,
-    episodes: Dispensable['episodes'],
-    step: () => void,
-  ): Promise<number> {
+  private async removeEpisodes(runId: string, episodes: Dispensable['episodes'], step: () => void): Promise<number> {
     if (episodes.length === 0) return 0;
     const { annotations, database, notices } = this.parts;
     const { last_seq: seq } = getRun(database, runId)!;

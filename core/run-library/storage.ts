@@ -83,8 +83,7 @@ export class Storage {
     } catch (error) {
       // The run may have been deleted since.
       const failure = asFailure(error);
-      if (!this.closed && failure.code !== 'run_unknown')
-        this.parts.log(`Measuring ${runId}: ${failure.message}`);
+      if (!this.closed && failure.code !== 'run_unknown') this.parts.log(`Measuring ${runId}: ${failure.message}`);
     }
   }
 }

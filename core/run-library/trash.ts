@@ -91,17 +91,9 @@ export class Trash {
     const restored = ids.map((id) => {
       const entry = entries.find((each) => each.id === id);
       if (!entry)
-        throw new Failure(
-          'trash_unknown',
-          'The run is no longer in the trash.',
-          'The run was permanently deleted.',
-        );
+        throw new Failure('trash_unknown', 'The run is no longer in the trash.', 'The run was permanently deleted.');
       if (existsSync(runFolder(home, entry.runId)))
-        throw new Failure(
-          'run_exists',
-          `Another run with the id ${entry.runId} exists.`,
-          'Delete that run first.',
-        );
+        throw new Failure('run_exists', `Another run with the id ${entry.runId} exists.`, 'Delete that run first.');
       return entry;
     });
     for (const { id, runId } of restored) {

@@ -40,8 +40,7 @@ export class AlertPublisher {
     const ends = alerts.flatMap(({ state, snoozedUntil }) =>
       state === 'snoozed' && snoozedUntil !== null && snoozedUntil > now ? [snoozedUntil - now] : [],
     );
-    if (ends.length > 0)
-      this.timer = setTimeout(() => this.publish(), Math.min(longestTimer, ...ends)).unref();
+    if (ends.length > 0) this.timer = setTimeout(() => this.publish(), Math.min(longestTimer, ...ends)).unref();
   }
 
   close(): void {

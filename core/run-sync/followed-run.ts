@@ -62,9 +62,7 @@ export class FollowedRun {
   private readonly alerts: AlertPublisher;
   private readonly ingestion = new Coalescer(() => this.ingest());
   private readonly summaries = new Throttle(() => this.publishSummary());
-  private readonly traps = new Throttle(() =>
-    this.publishTrap().catch((error) => this.parts.log(String(error))),
-  );
+  private readonly traps = new Throttle(() => this.publishTrap().catch((error) => this.parts.log(String(error))));
   /** Null without a living trainer. */
   private trainer: FollowedTrainer | null = null;
   /** Null if the run has changed since. */
@@ -181,8 +179,7 @@ export class FollowedRun {
   }
 
   private logProblem(problem: string | null): void {
-    if (problem !== null && problem !== this.published.ingestProblem)
-      this.parts.log(`${this.id}: ${problem}`);
+    if (problem !== null && problem !== this.published.ingestProblem) this.parts.log(`${this.id}: ${problem}`);
     this.published.ingestProblem = problem;
   }
 

@@ -10,11 +10,7 @@ interface PublishParts {
 }
 
 /** Publishes the notices that a batch of events causes: series, log, rollouts and alerts. */
-export function publishEvents(
-  { notices, alerts }: PublishParts,
-  runId: string,
-  events: readonly RunEvent[],
-): void {
+export function publishEvents({ notices, alerts }: PublishParts, runId: string, events: readonly RunEvent[]): void {
   let points: Point[] = [];
   const flush = () => {
     if (points.length > 0) notices.emit('metrics', { runId, truncateAfter: null, points });

@@ -23,15 +23,12 @@ const studyFile = z.looseObject({
 export type StudyFile = z.infer<typeof studyFile>;
 
 /** Returns the id of a setting's run with a seed. Settings are numbered from 1. */
-export const studyRunId = (studyId: string, point: number, seed: number) =>
-  `${studyId}-p${point + 1}-s${seed}`;
+export const studyRunId = (studyId: string, point: number, seed: number) => `${studyId}-p${point + 1}-s${seed}`;
 
-const parseRunId = (runId: string) =>
-  /^(?<id>.+)-p(?<point>\d{1,3})-s(?<seed>\d{1,10})$/.exec(runId)?.groups ?? {};
+const parseRunId = (runId: string) => /^(?<id>.+)-p(?<point>\d{1,3})-s(?<seed>\d{1,10})$/.exec(runId)?.groups ?? {};
 
 /** Returns the default name of a sweep's run. */
-export const nameInStudy = ({ name, point, seed }: NonNullable<RunSummary['study']>) =>
-  `${name}: ${point} s${seed}`;
+export const nameInStudy = ({ name, point, seed }: NonNullable<RunSummary['study']>) => `${name}: ${point} s${seed}`;
 
 /**
  * The sweep files of a data folder. Only the folder's host changes them, each time by one rename. Files copied into the folder are found by the next
@@ -90,8 +87,7 @@ export class StudyFiles {
   /** Restores the sweep file that was discarded last. Returns whether a valid file has this id afterwards. */
   restore(id: string): boolean {
     const discarded = this.discarded(id);
-    if (this.isFree(id) && discarded.length > 0)
-      renameSync(join(this.trash, discarded.at(-1)!), this.path(id));
+    if (this.isFree(id) && discarded.length > 0) renameSync(join(this.trash, discarded.at(-1)!), this.path(id));
     return this.read(id) !== null;
   }
 

@@ -127,8 +127,7 @@ export class Supervisor {
   /** Follows a new run folder; resolves when it is ingested. `grown`: whether the folder has anything to ingest. */
   add(runId: string, grown = true): Promise<void> {
     if (this.followed.has(runId)) return this.refresh(runId);
-    const adding =
-      this.adding.get(runId) ?? this.begin(runId, grown).finally(() => this.adding.delete(runId));
+    const adding = this.adding.get(runId) ?? this.begin(runId, grown).finally(() => this.adding.delete(runId));
     this.adding.set(runId, adding);
     return adding;
   }
@@ -192,8 +191,7 @@ export class Supervisor {
         await this.add(runId);
         if (this.closed) return;
       }
-      for (const run of this.followed.values())
-        await this.attempt(`Following ${run.id}`, () => run.checkTrainer());
+      for (const run of this.followed.values()) await this.attempt(`Following ${run.id}`, () => run.checkTrainer());
       this.publishQueue();
     });
   }

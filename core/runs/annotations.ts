@@ -54,10 +54,8 @@ export class Annotations {
     if (text !== note && (changes.noteWas ?? note) !== note) throw noteChanged();
     if (archive && !archived) this.refuseActive(runId);
     const lines: NewAnnotation[] = [];
-    for (const tag of new Set(addTags))
-      if (!tags.includes(tag)) lines.push({ type: 'tag', tag, present: true });
-    for (const tag of new Set(removeTags))
-      if (tags.includes(tag)) lines.push({ type: 'tag', tag, present: false });
+    for (const tag of new Set(addTags)) if (!tags.includes(tag)) lines.push({ type: 'tag', tag, present: true });
+    for (const tag of new Set(removeTags)) if (tags.includes(tag)) lines.push({ type: 'tag', tag, present: false });
     if (text !== note) lines.push({ type: 'note', text });
     if (star !== starred) lines.push({ type: 'star', on: star });
     if (archive !== archived) lines.push({ type: 'archive', on: archive });
@@ -93,11 +91,7 @@ export class Annotations {
     this.requireAlert(runId, alertId);
     if (state !== 'snoozed') await this.add(runId, { type: 'alert', alert: alertId, state });
     else if (until === undefined)
-      throw new Failure(
-        'input_invalid',
-        'A snoozed alert needs an end time.',
-        'Set `until` in ms since the epoch.',
-      );
+      throw new Failure('input_invalid', 'A snoozed alert needs an end time.', 'Set `until` in ms since the epoch.');
     else await this.add(runId, { type: 'alert', alert: alertId, state, until });
     return this.alerts(runId);
   }
@@ -128,11 +122,7 @@ export class Annotations {
 }
 
 const noteChanged = () =>
-  new Failure(
-    'note_changed',
-    'The note was changed in another window.',
-    'Review the new text, then save again.',
-  );
+  new Failure('note_changed', 'The note was changed in another window.', 'Review the new text, then save again.');
 
 /** Returns the id of an alert; the same alert always has the same id. */
 const alertId = (runId: string, kind: string, onset: number) =>

@@ -60,14 +60,11 @@ export async function prepareConfig(
   const sameModel = set['start.model'] === undefined && config.start.model === original.start.model;
   if (!sameModel) dropOriginalModel(config, original);
   const usesPresetModel = preset !== null && sameModel;
-  config.start.model = usesPresetModel
-    ? presetModelFolder(preset, home, resources)
-    : resolve(config.start.model);
+  config.start.model = usesPresetModel ? presetModelFolder(preset, home, resources) : resolve(config.start.model);
   if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
   checkModels(config);
   const isStarter = usesPresetModel && preset.model === null;
-  if (!isStarter && config.start.weights === 'load')
-    await ignoreMissingTrainer(trainer.inspect(config.start.model));
+  if (!isStarter && config.start.weights === 'load') await ignoreMissingTrainer(trainer.inspect(config.start.model));
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
@@ -100,11 +97,7 @@ function readConfig(home: string, runId: string): RunConfig {
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new Failure(
-      'config_unreadable',
-      `${path} can't be read: ${messageOf(error)}`,
-      'Choose another run.',
-    );
+    throw new Failure('config_unreadable', `${path} can't be read: ${messageOf(error)}`, 'Choose another run.');
   }
   refuseImported(runId, (value as { task?: unknown } | null)?.task);
   return validateConfig(value);
@@ -166,8 +159,7 @@ async function writeRun(
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
     const { forkBaseline = null, rollbacks = 0 } = inheritance ?? {};
     // Asynchronously, because the baseline of a long run is several megabytes.
-    if (forkBaseline !== null)
-      await writeFile(join(partial, runFiles.forkBaseline), forkBaseline, { flush: true });
+    if (forkBaseline !== null) await writeFile(join(partial, runFiles.forkBaseline), forkBaseline, { flush: true });
     if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });
     renameSync(partial, runFolder(home, runId));
   } catch (error) {

@@ -7,11 +7,7 @@ import { readAnnotations } from '../run-directory/annotations.ts';
  * Counts the automatic roll-backs that led to a run: those of its ancestors, up to the nearest one with a recorded count. A copy of settings has no ancestors.
  * Without a recorded count, only existing ancestors count.
  */
-export function rollbacksBefore(
-  database: HistoryDatabase,
-  runId: string,
-  folderOf: (runId: string) => string,
-): number {
+export function rollbacksBefore(database: HistoryDatabase, runId: string, folderOf: (runId: string) => string): number {
   let count = 0;
   const visited = new Set<string>();
   for (let id = runId; !visited.has(id); ) {

@@ -9,10 +9,7 @@ import { originOf } from './create-run.ts';
 import type { Runs } from './runs.ts';
 
 /** Returns the initial configuration of a form. Throws as `createRun` does for an invalid source. */
-export function loadConfig(
-  { home, runs }: { home: string; runs: Pick<Runs, 'get'> },
-  source: RunSource,
-): LoadedConfig {
+export function loadConfig({ home, runs }: { home: string; runs: Pick<Runs, 'get'> }, source: RunSource): LoadedConfig {
   const loaded = { config: { ...originOf(home, source).config }, optimizerKept: null };
   if ('preset' in source) return { ...loaded, title: titleOfPreset(source.preset), notes: [] };
   if ('config' in source) {

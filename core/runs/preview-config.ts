@@ -24,18 +24,13 @@ const machineCodes = ['trainer_missing', 'trainer_unusable'];
  * Returns the first conversations of a run, exactly as its policy would read them, and its memory, without creating anything. A missing or unsuitable
  * model is reported as the preview's problem. Throws `config_invalid`, or an error if the trainer is missing.
  */
-export async function previewConfig(
-  parts: PreviewParts,
-  { set = {}, ...source }: NewRun,
-): Promise<PromptPreview> {
+export async function previewConfig(parts: PreviewParts, { set = {}, ...source }: NewRun): Promise<PromptPreview> {
   const { config: original, preset: originalPreset } = originOf(parts.home, source);
   const config = validateConfig(applySettings(original, set));
   const preset = config.start.model === original.start.model ? originalPreset : null;
   const limits = { replyTokens: config.rollout.max_response_tokens, context: config.rollout.context };
   try {
-    config.start.model = preset
-      ? presetModelFolder(preset, parts.home, parts.resources)
-      : resolve(config.start.model);
+    config.start.model = preset ? presetModelFolder(preset, parts.home, parts.resources) : resolve(config.start.model);
     const { prompts, memory } = await parts.trainer.preview(config, samples);
     return {
       ...{ ...limits, environments: prompts, problem: null, memoryProblem: memory.problem },

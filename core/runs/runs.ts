@@ -125,11 +125,7 @@ export class Runs {
     await supervisor.refresh(runId);
     this.refuseCompleted(runId);
     this.checkModel(runId, config);
-    const wait = waitForEvent(
-      supervisor,
-      runId,
-      (event) => event.type === 'started' || event.type === 'failed',
-    );
+    const wait = waitForEvent(supervisor, runId, (event) => event.type === 'started' || event.type === 'failed');
     this.loading.set(runId, lastStart(this.parts.database, runId));
     const loaded = () => void this.loading.delete(runId);
     try {
@@ -202,8 +198,7 @@ export class Runs {
         );
       }
       const response = outcome === 'interrupted' ? undefined : outcome.meaning.acknowledged;
-      if (!response)
-        return { accepted: false, message: 'The trainer exited before it received the command.' };
+      if (!response) return { accepted: false, message: 'The trainer exited before it received the command.' };
       return { accepted: response.accepted, message: response.message };
     } finally {
       wait.close();

@@ -29,11 +29,7 @@ type Refuse = (status: number, reason: string) => void;
  * Serves files to clients with this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` sends a file of a run directory,
  * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/bundles/FILE` receives a bundle. Files are streamed.
  */
-export async function passFile(
-  request: IncomingMessage,
-  response: ServerResponse,
-  endpoint: Endpoint,
-): Promise<void> {
+export async function passFile(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void> {
   const refuse: Refuse = (status, reason) =>
     void response
       .writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' })
@@ -58,18 +54,11 @@ async function isLink(path: string, query: string, code: string): Promise<boolea
   const link = new URLSearchParams(query);
   const until = Number(link.get('until'));
   const left = until - Date.now();
-  return (
-    left > 0 && left <= linkLifetime && isSame(link.get('proof') ?? '', await linkProof(code, path, until))
-  );
+  return left > 0 && left <= linkLifetime && isSame(link.get('proof') ?? '', await linkProof(code, path, until));
 }
 
 /** Sends a file as a download, so that a browser never renders files of a run. Returns false if the file was not found. */
-async function sendFile(
-  response: ServerResponse,
-  path: string,
-  { home }: Endpoint,
-  refuse: Refuse,
-): Promise<boolean> {
+async function sendFile(response: ServerResponse, path: string, { home }: Endpoint, refuse: Refuse): Promise<boolean> {
   const located = await locate(home, path);
   const file = located === null ? null : await openPlain(located);
   if (!file) {

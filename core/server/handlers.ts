@@ -51,9 +51,8 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'system.info': () => systemInfo(core),
     'trainer.require': () => core.trainer.require(),
     'history.rebuild': () =>
-      tasks.run(
-        { kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancelable: true },
-        (control) => core.supervisor.rebuild(control),
+      tasks.run({ kind: 'rebuild', runId: null, title: 'Rebuilding the run history', cancelable: true }, (control) =>
+        core.supervisor.rebuild(control),
       ),
     'presets.config': ({ preset }) => ({ config: findPreset(preset).config }),
     'presets.list': () => presetCards(core),
@@ -82,8 +81,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     }),
     'runs.start': ({ runId }) => runs.start(runId),
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
-    'runs.series': ({ runId, ...range }) =>
-      core.history.reader.call('series', { runId: runs.require(runId), range }),
+    'runs.series': ({ runId, ...range }) => core.history.reader.call('series', { runId: runs.require(runId), range }),
     'runs.times': ({ runId }) => core.history.reader.call('times', runs.require(runId)),
     'runs.log': ({ runId }) => readLog(database, runs.require(runId)),
     'runs.events': ({ runId, after }) =>
@@ -130,8 +128,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return studies.summary(studyId);
     },
     'rollouts.list': ({ runId }) => listRollouts(database, runs.require(runId)),
-    'rollouts.episodes': ({ runId, iteration, split }) =>
-      readFromRollout(core, runId, iteration, split, readEpisodes),
+    'rollouts.episodes': ({ runId, iteration, split }) => readFromRollout(core, runId, iteration, split, readEpisodes),
     'rollouts.thoughts': async ({ runId, iteration, split = trainSplit }) => ({
       iteration,
       split,
@@ -142,9 +139,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     }),
     'rollouts.replay': async ({ runId, episodeId }) =>
       toReplay(
-        await readFromEpisode(core, runId, null, episodeId, (folder, paths) =>
-          readEpisode(folder, paths, episodeId),
-        ),
+        await readFromEpisode(core, runId, null, episodeId, (folder, paths) => readEpisode(folder, paths, episodeId)),
       ),
     'rollouts.level': async ({ runId, group, files }) => {
       runs.require(runId);
@@ -170,9 +165,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         core.episodes.call('tokens', { folder, paths, episodeId }),
       ),
     'rollouts.episode': ({ runId, evaluation, episodeId }) =>
-      readFromEpisode(core, runId, evaluation, episodeId, (folder, paths) =>
-        readRawEpisode(folder, paths, episodeId),
-      ),
+      readFromEpisode(core, runId, evaluation, episodeId, (folder, paths) => readRawEpisode(folder, paths, episodeId)),
     'evaluations.choices': ({ runId }) => evaluations.choices(runId),
     'evaluations.start': ({ runId, ...options }) => evaluations.start(runId, options),
     'evaluations.list': ({ runId }) => evaluations.list(runId),

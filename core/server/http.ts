@@ -86,8 +86,7 @@ export async function openEndpoint(
     if ('status' in caller) return refuse(socket, caller);
     sockets.handleUpgrade(request, socket, head, async (webSocket) => {
       webSocket.on('error', () => webSocket.terminate());
-      if (!(await authenticate(webSocket, caller, { token, port: ownPort })) || closing)
-        return webSocket.close(1008);
+      if (!(await authenticate(webSocket, caller, { token, port: ownPort })) || closing) return webSocket.close(1008);
       const channel = channelOf(webSocket);
       channel.send(JSON.stringify({ code } satisfies Welcome));
       serve(channel);
@@ -141,9 +140,8 @@ const notFound = { status: 404, reason: 'page not found' };
 
 /** Rejects a connection and closes both directions: a half-open one would keep the server from closing. */
 function refuse(socket: Duplex, { status, reason }: { status: number; reason: string }): void {
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${reason}\n`,
-    () => socket.destroy(),
+  socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${reason}\n`, () =>
+    socket.destroy(),
   );
 }
 

@@ -37,8 +37,7 @@ const kinds: Record<string, string> = {
 /** Returns the field names of an input schema, including those of unions and intersections. */
 export function fieldsOf(input: unknown): string[] {
   if (input instanceof z.ZodObject) return Object.keys(input.shape);
-  if (input instanceof z.ZodIntersection)
-    return [...new Set([input.def.left, input.def.right].flatMap(fieldsOf))];
+  if (input instanceof z.ZodIntersection) return [...new Set([input.def.left, input.def.right].flatMap(fieldsOf))];
   if (input instanceof z.ZodUnion) return [...new Set(input.options.flatMap(fieldsOf))];
   return [];
 }

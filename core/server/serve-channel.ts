@@ -107,19 +107,10 @@ async function answer(
   }
 }
 
-async function perform(
-  core: Core,
-  handlers: Handlers,
-  name: unknown,
-  input: unknown,
-): Promise<Output<ProcedureName>> {
+async function perform(core: Core, handlers: Handlers, name: unknown, input: unknown): Promise<Output<ProcedureName>> {
   if (typeof name !== 'string' || !Object.hasOwn(procedures, name)) {
     const names = Object.keys(procedures).join(', ');
-    throw new Failure(
-      'procedure_unknown',
-      `Unknown procedure ${JSON.stringify(name)}.`,
-      `Procedures: ${names}.`,
-    );
+    throw new Failure('procedure_unknown', `Unknown procedure ${JSON.stringify(name)}.`, `Procedures: ${names}.`);
   }
   const procedure = procedures[name as ProcedureName];
   if ('changes' in procedure && core.history.readOnly) throw core.history.readOnly;
@@ -146,11 +137,7 @@ async function perform(
 /** Returns the reader of the sample run, which has its own core and is read-only. */
 async function readerOfSample(core: Core, procedure: object): Promise<{ core: Core; handlers: Handlers }> {
   if ('changes' in procedure)
-    throw new Failure(
-      'sample_read_only',
-      'The sample run is read-only.',
-      'Start your own run from its preset.',
-    );
+    throw new Failure('sample_read_only', 'The sample run is read-only.', 'Start your own run from its preset.');
   const own = await core.sample.core();
   return { core: own, handlers: createHandlers(own) };
 }

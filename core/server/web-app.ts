@@ -56,9 +56,7 @@ export function createWebApp(folder: string): Hono {
     const file = locate(root, context.req.path);
     const bytes = file ? await readFile(file).catch(() => null) : null;
     if (!file || !bytes) return context.text(missing(context.req.path), 404);
-    const cache = context.req.path.startsWith('/assets/')
-      ? 'public, max-age=31536000, immutable'
-      : 'no-cache';
+    const cache = context.req.path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
     const type = types[extname(file)] ?? 'application/octet-stream';
     return context.body(new Uint8Array(bytes), 200, { 'Content-Type': type, 'Cache-Control': cache });
   });
@@ -80,6 +78,4 @@ function locate(root: string, path: string): string | null {
 }
 
 const missing = (path: string) =>
-  path === '/'
-    ? 'StarPO Studio is not built. Run `npm run setup`, then load this page again.\n'
-    : 'Page not found.\n';
+  path === '/' ? 'StarPO Studio is not built. Run `npm run setup`, then load this page again.\n' : 'Page not found.\n';

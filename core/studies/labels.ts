@@ -20,12 +20,7 @@ export class RunLabels {
   }
 
   /** Reads the label of a run that completed at an iteration, unless it is cached. */
-  async read(
-    runId: string,
-    iteration: number,
-    config: Record<string, unknown>,
-    { set }: StudyPoint,
-  ): Promise<void> {
+  async read(runId: string, iteration: number, config: Record<string, unknown>, { set }: StudyPoint): Promise<void> {
     if (this.cache.get(runId)?.iteration === iteration) return;
     const { groups = 8, group_size: size } = rolloutOf(config, set);
     const label = await this.reader.call('label', { runId, groups, groupSize: size });

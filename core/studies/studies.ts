@@ -90,11 +90,7 @@ export class Studies {
   async start(id: string): Promise<void> {
     const { state } = this.summary(id);
     if (state === 'completed')
-      throw new Failure(
-        'study_completed',
-        `All runs of the sweep ${id} have completed.`,
-        'Create another sweep.',
-      );
+      throw new Failure('study_completed', `All runs of the sweep ${id} have completed.`, 'Create another sweep.');
     const earlier = this.starting.get(id);
     if (earlier) return void (await earlier.ended);
     const job = { canceled: false, ended: Promise.resolve() as Promise<unknown> };
@@ -119,9 +115,7 @@ export class Studies {
     const queued = queue.list().filter((runId) => runIds.includes(runId));
     for (const runId of queued) queue.remove(runId);
     await queue.settled();
-    const training = runIds.filter((runId) =>
-      ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''),
-    );
+    const training = runIds.filter((runId) => ['running', 'paused'].includes(this.stateOf(runId)?.status ?? ''));
     await Promise.all(training.map((runId) => runs.command(runId, 'stop').catch(ignoring('run_not_active'))));
     this.publish(id);
   }
@@ -156,11 +150,7 @@ export class Studies {
   async restore(id: string, trashIds: readonly string[]): Promise<void> {
     const { studyFiles, supervisor, trash } = this.parts;
     if (!studyFiles.restore(id))
-      throw new Failure(
-        'study_unknown',
-        'The sweep is no longer in the trash.',
-        'The sweep was permanently deleted.',
-      );
+      throw new Failure('study_unknown', 'The sweep is no longer in the trash.', 'The sweep was permanently deleted.');
     supervisor.publishSummaries(this.runIds(id));
     this.publish(id);
     await trash.restore(trashIds);

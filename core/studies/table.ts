@@ -1,11 +1,4 @@
-import type {
-  Output,
-  RunStatus,
-  StudyCell,
-  StudyRow,
-  StudyState,
-  StudySummary,
-} from '../contract/contract.ts';
+import type { Output, RunStatus, StudyCell, StudyRow, StudyState, StudySummary } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { prepared, preparedValue } from '../history/statements.ts';
 import { type StudyFile, studyRunId } from '../run-sync/study-files.ts';

@@ -62,9 +62,7 @@ function cleaner(home: string): (text: string) => string {
     [userInfo().username, '[user]'],
   ];
   return (text) => {
-    let clean = text
-      .replaceAll(/#sign-in=[0-9a-f]+/g, '#sign-in=[code]')
-      .replaceAll(/\bhf_\w{8,}/g, '[token]');
+    let clean = text.replaceAll(/#sign-in=[0-9a-f]+/g, '#sign-in=[code]').replaceAll(/\bhf_\w{8,}/g, '[token]');
     // Skips names of one or two letters, and root's: they would match inside words and are not personal.
     for (const [secret, word] of secrets)
       if (secret.length > 4 || secret === homedir()) clean = clean.replaceAll(secret, word);

@@ -11,19 +11,14 @@ const timeout = 15_000;
  */
 export function askTrainer(executable: string, args: readonly string[], input = ''): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const child = execFile(
-      executable,
-      args,
-      { timeout, maxBuffer: 16 << 20 },
-      (error, output, errorOutput) => {
-        if (error) return reject(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
-        try {
-          resolve(JSON.parse(output));
-        } catch {
-          reject(unusable(executable, `\`${args[0]}\` did not print JSON`));
-        }
-      },
-    );
+    const child = execFile(executable, args, { timeout, maxBuffer: 16 << 20 }, (error, output, errorOutput) => {
+      if (error) return reject(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
+      try {
+        resolve(JSON.parse(output));
+      } catch {
+        reject(unusable(executable, `\`${args[0]}\` did not print JSON`));
+      }
+    });
     // A trainer that exits early has reported the reason.
     child.stdin?.on('error', () => {}).end(input);
   });

@@ -97,9 +97,7 @@ export class Trainer {
 
   /** Returns whether a running trainer holds a run's lock. The trainer tests it, because Node has no flock. */
   async status(folder: string): Promise<{ running: boolean; pid: number | null }> {
-    const answer = runState.parse(
-      await askTrainer(findTrainer(this.candidates), ['status', folder, '--json']),
-    );
+    const answer = runState.parse(await askTrainer(findTrainer(this.candidates), ['status', folder, '--json']));
     return { running: answer.locked, pid: answer.pid ?? null };
   }
 

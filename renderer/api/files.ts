@@ -55,9 +55,7 @@ export async function uploadBundle(
 ): Promise<string | null> {
   const { file } = await api.call('bundles.begin', chosen ? { bytes: chosen.size } : {});
   try {
-    const uploaded = chosen
-      ? await upload(`/api/bundles/${file}`, chosen, { signal, progress })
-      : await choose(file);
+    const uploaded = chosen ? await upload(`/api/bundles/${file}`, chosen, { signal, progress }) : await choose(file);
     if (uploaded && !signal.aborted) return file;
   } catch (error) {
     await api.call('bundles.drop', { file }).catch(() => {});
@@ -80,8 +78,7 @@ function upload(path: string, content: File, { signal, progress }: UploadOptions
   const abort = () => request.abort();
   return new Promise<true>((resolve, reject) => {
     request.upload.onprogress = ({ loaded }) => progress(loaded / content.size);
-    request.onload = () =>
-      request.status === 204 ? resolve(true) : reject(readFailure(request.responseText.trim()));
+    request.onload = () => (request.status === 204 ? resolve(true) : reject(readFailure(request.responseText.trim())));
     request.onerror = () => reject(readFailure('The connection was lost.'));
     request.onabort = () => reject(signal.reason);
     signal.throwIfAborted();

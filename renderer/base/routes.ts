@@ -85,24 +85,19 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
   },
   // study/ID
   study: {
-    parse: ([page, studyId, ...rest]) =>
-      page === 'study' && studyId && rest.length === 0 ? { page, studyId } : null,
+    parse: ([page, studyId, ...rest]) => (page === 'study' && studyId && rest.length === 0 ? { page, studyId } : null),
     format: ({ studyId }) => path('study', studyId),
   },
   // history[/episodes] or history/trash
   history: {
     parse: ([page, tab = 'runs', ...rest]) =>
-      page === 'history' && rest.length === 0 && historyTabs.includes(tab)
-        ? { page, tab: tab as HistoryTab }
-        : null,
+      page === 'history' && rest.length === 0 && historyTabs.includes(tab) ? { page, tab: tab as HistoryTab } : null,
     format: ({ tab }) => (tab === 'runs' ? 'history' : path('history', tab)),
   },
   // compare[/ID,ID,...]
   compare: {
     parse: ([page, ids = '', ...rest]) =>
-      page === 'compare' && rest.length === 0
-        ? { page, runIds: [...new Set(ids.split(',').filter(Boolean))] }
-        : null,
+      page === 'compare' && rest.length === 0 ? { page, runIds: [...new Set(ids.split(',').filter(Boolean))] } : null,
     format: ({ runIds }) => ['compare', runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/'),
   },
   // models[/OWNER/NAME]
@@ -122,8 +117,7 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
       if (checkpoint === undefined) return { page, runId, checkpoint: null };
       return isIteration(checkpoint) ? { page, runId, checkpoint: Number(checkpoint) } : null;
     },
-    format: (route) =>
-      route.runId === undefined ? 'play' : path('play', route.runId, ...present(route.checkpoint)),
+    format: (route) => (route.runId === undefined ? 'play' : path('play', route.runId, ...present(route.checkpoint))),
   },
   run: ofRun(
     (runId, view) => (view === '' ? { page: 'run', runId } : null),
@@ -136,9 +130,7 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
   // run/ID/thoughts[/ITERATION]
   thoughts: ofRun(
     (runId, view, [iteration = '']) =>
-      view === 'thoughts'
-        ? { page: view, runId, iteration: isIteration(iteration) ? Number(iteration) : null }
-        : null,
+      view === 'thoughts' ? { page: view, runId, iteration: isIteration(iteration) ? Number(iteration) : null } : null,
     ({ iteration }) => ['thoughts', ...present(iteration)],
   ),
   // run/ID/then-and-now[/SET[/LEVEL]]

@@ -5,8 +5,7 @@ const restoreTimeout = 2000;
 
 /** Returns a stable key of the current history entry; null in browsers without the Navigation API. */
 const entryKey = (): string | null =>
-  (window as { navigation?: { currentEntry?: { key: string } | null } }).navigation?.currentEntry?.key ??
-  null;
+  (window as { navigation?: { currentEntry?: { key: string } | null } }).navigation?.currentEntry?.key ?? null;
 
 /** Events that show that the user is scrolling. */
 const scrollEvents = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;

@@ -223,10 +223,7 @@ function lastBefore(iterations: Float64Array, measured: MeasuredPositions): Floa
 }
 
 /** Interpolates between the measured iterations around each one; clamps outside of them. */
-function interpolated(
-  iterations: Float64Array,
-  { iterations: at, positions }: MeasuredPositions,
-): Float64Array {
+function interpolated(iterations: Float64Array, { iterations: at, positions }: MeasuredPositions): Float64Array {
   let next = 0;
   return iterations.map((iteration) => {
     while (next < at.length && at[next]! <= iteration) next += 1;

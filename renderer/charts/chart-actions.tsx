@@ -45,19 +45,13 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
         <MenuCheckbox checked={position >= 0} closeOnClick onCheckedChange={() => togglePin(spec.id)}>
           Pin to top
         </MenuCheckbox>
-        <MenuItem onClick={() => setEditingTarget(true)}>
-          {hasTarget ? 'Change target…' : 'Set target…'}
-        </MenuItem>
+        <MenuItem onClick={() => setEditingTarget(true)}>{hasTarget ? 'Change target…' : 'Set target…'}</MenuItem>
         {position >= 0 && pins.length > 1 && (
           <>
             <MenuItem disabled={position === 0} closeOnClick={false} onClick={() => movePin(spec.id, -1)}>
               Move left
             </MenuItem>
-            <MenuItem
-              disabled={position === pins.length - 1}
-              closeOnClick={false}
-              onClick={() => movePin(spec.id, 1)}
-            >
+            <MenuItem disabled={position === pins.length - 1} closeOnClick={false} onClick={() => movePin(spec.id, 1)}>
               Move right
             </MenuItem>
           </>
@@ -75,11 +69,7 @@ export function ChartActions({ item, marks, subtitle, onExpand }: ActionsProps) 
 }
 
 /** Returns a function that saves the chart as currently shown. */
-export function useExport(
-  item: ChartItem,
-  marks: readonly ChartMark[],
-  subtitle: string,
-): (kind: ExportKind) => void {
+export function useExport(item: ChartItem, marks: readonly ChartMark[], subtitle: string): (kind: ExportKind) => void {
   const store = useChartsStore();
   const report = useApp((state) => state.report);
   return (kind) => {

@@ -99,9 +99,7 @@ const lengthOf = (trace: Trace) => seriesOf(trace)?.length ?? 0;
 
 function Newest({ item: { spec, traces } }: { item: ChartItem }) {
   const smoothing = useChartPreferences((state) => state.smoothing);
-  const rows = useVersion(traces, true, () =>
-    traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []),
-  );
+  const rows = useVersion(traces, true, () => traces.flatMap((trace) => readingAt(trace, -1, smoothing) ?? []));
   return (
     <ScrollingRegion className={styles.values} aria-label="Newest values">
       <table className="table">

@@ -31,12 +31,7 @@ const lastOpen = 2;
  * Collapsible sections of charts: pinned ones first, then the groups. A search shows only matches, with all
  * sections open. Memoized, because run summaries change several times per second.
  */
-export const ChartSections = memo(function ChartSections({
-  groups,
-  marks,
-  matches,
-  subtitle,
-}: SectionsProps) {
+export const ChartSections = memo(function ChartSections({ groups, marks, matches, subtitle }: SectionsProps) {
   const pins = useChartPreferences((state) => state.pins);
   const targets = useChartPreferences((state) => state.targets);
   const [expanded, setExpanded] = useState<string | null>(null);
@@ -56,9 +51,7 @@ export const ChartSections = memo(function ChartSections({
   const shown = sections
     .map((group, index) => ({ ...group, openByDefault: index <= lastOpen }))
     .map((group) =>
-      matches
-        ? { ...group, items: group.items.filter(matches), extra: undefined, openByDefault: true }
-        : group,
+      matches ? { ...group, items: group.items.filter(matches), extra: undefined, openByDefault: true } : group,
     )
     .filter(({ items, extra }) => items.length > 0 || extra);
   const enlarged = expanded === null ? undefined : all.find(({ spec }) => spec.id === expanded);
@@ -76,9 +69,7 @@ export const ChartSections = memo(function ChartSections({
         />
       ))}
       {matches && shown.length === 0 && <p className={styles.none}>No matching metrics.</p>}
-      {enlarged && (
-        <ChartDialog item={enlarged} marks={marks} subtitle={subtitle} onClose={() => setExpanded(null)} />
-      )}
+      {enlarged && <ChartDialog item={enlarged} marks={marks} subtitle={subtitle} onClose={() => setExpanded(null)} />}
     </>
   );
 });
@@ -130,12 +121,7 @@ function Section({ group, openByDefault, marks, searched, subtitle, onExpand }: 
               {...item}
               marks={marks}
               actions={
-                <ChartActions
-                  item={item}
-                  marks={marks}
-                  subtitle={subtitle}
-                  onExpand={() => onExpand(item.spec.id)}
-                />
+                <ChartActions item={item} marks={marks} subtitle={subtitle} onExpand={() => onExpand(item.spec.id)} />
               }
             />
           ))}

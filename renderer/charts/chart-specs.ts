@@ -33,8 +33,7 @@ export interface ChartSpec {
 const labelColors: LineColor[] = ['chart-1', 'chart-3', 'chart-4', 'chart-2'];
 const share = (value: number) => percent(value);
 
-const labelsOf = (names: string[], pattern: RegExp) =>
-  names.flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
+const labelsOf = (names: string[], pattern: RegExp) => names.flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
 
 /** Returns a run's evaluation labels, each with its color on all charts. */
 export function evaluationLabels(names: string[]): { label: string; color: LineColor }[] {

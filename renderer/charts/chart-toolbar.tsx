@@ -97,14 +97,8 @@ const sizeLabels: Record<ChartSize, string> = { small: 'Small', medium: 'Medium'
 function Options() {
   const { ignoreOutliers, size, change } = useChartPreferences();
   return (
-    <PopupMenu
-      trigger={<MenuButton icon="options" label="Chart options" title="Chart options" />}
-      sideOffset={6}
-    >
-      <MenuCheckbox
-        checked={ignoreOutliers}
-        onCheckedChange={(checked) => change({ ignoreOutliers: checked })}
-      >
+    <PopupMenu trigger={<MenuButton icon="options" label="Chart options" title="Chart options" />} sideOffset={6}>
+      <MenuCheckbox checked={ignoreOutliers} onCheckedChange={(checked) => change({ ignoreOutliers: checked })}>
         Ignore outliers
         <span className={`${menu.note} faint small`}>scale without the outer 1 %</span>
       </MenuCheckbox>
@@ -125,9 +119,7 @@ function Options() {
         </Menu.RadioGroup>
       </Menu.Group>
       <MenuSeparator />
-      <MenuItem onClick={() => change({ pins: [], log: [], open: {} })}>
-        Reset pins, scales and sections
-      </MenuItem>
+      <MenuItem onClick={() => change({ pins: [], log: [], open: {} })}>Reset pins, scales and sections</MenuItem>
     </PopupMenu>
   );
 }

@@ -44,15 +44,7 @@ const noReferences: readonly Reference[] = [];
 
 /** A titled chart. It redraws from the series; React renders only the frame. */
 export const Chart = memo(function Chart(props: ChartProps) {
-  const {
-    spec,
-    traces,
-    headline,
-    actions,
-    marks = noMarks,
-    references = noReferences,
-    legend = true,
-  } = props;
+  const { spec, traces, headline, actions, marks = noMarks, references = noReferences, legend = true } = props;
   const size = useChartPreferences((state) => state.size);
   const height = props.height ?? heights[size];
   const figure = useRef<HTMLElement>(null);
@@ -161,9 +153,7 @@ function PlotArea({
         if (state.cursor !== before.cursor && visible.current) frames.schedule(followCursor);
       }),
       useChartPreferences.subscribe((state, before) => {
-        const changed = (['smoothing', 'log', 'ignoreOutliers'] as const).some(
-          (key) => state[key] !== before[key],
-        );
+        const changed = (['smoothing', 'log', 'ignoreOutliers'] as const).some((key) => state[key] !== before[key]);
         if (changed) update();
       }),
     ];

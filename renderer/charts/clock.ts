@@ -18,8 +18,7 @@ export function clockTicks(low: number, high: number, count: number): number[] {
   const rough = (high - low) / Math.max(1, count);
   const step = steps.find((each) => each >= rough) ?? Math.ceil(rough / (365 * day)) * 365 * day;
   const first = new Date(low);
-  const midnight = (days: number) =>
-    new Date(first.getFullYear(), first.getMonth(), first.getDate() + days).getTime();
+  const midnight = (days: number) => new Date(first.getFullYear(), first.getMonth(), first.getDate() + days).getTime();
   const ticks: number[] = [];
   // Days differ in length when clocks change.
   for (let days = 0; midnight(days) <= high; days += Math.max(1, step / day)) {
@@ -39,8 +38,7 @@ export function clockTick(time: number, index = 0, all: readonly number[] = [tim
     new Date(time).toLocaleString(undefined, { hour12: false, ...options });
   const dayOf = (each: number) => new Date(each).toDateString();
   const date = text({ day: 'numeric', month: 'short' });
-  const onlyDays =
-    all.length > 1 && all.every((each) => new Date(each).getHours() === 0 && each % minute === 0);
+  const onlyDays = all.length > 1 && all.every((each) => new Date(each).getHours() === 0 && each % minute === 0);
   if (onlyDays && all.every((each, at) => at === 0 || dayOf(each) !== dayOf(all[at - 1]!))) return date;
   const seconds = all.some((each) => each % minute >= second);
   const at = text({ hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) });

@@ -83,9 +83,7 @@ async function toPng(svg: Blob): Promise<Blob> {
     canvas.height = size.height * 2;
     canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise<Blob>((resolve, reject) => {
-      canvas.toBlob((blob) =>
-        blob ? resolve(blob) : reject(new Error('The browser could not create the image.')),
-      );
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The browser could not create the image.'))));
     });
   } finally {
     URL.revokeObjectURL(address);

@@ -83,9 +83,7 @@ export function layOut(columns: readonly Column[], options: LayoutOptions): Layo
   const exact = points.some(hasBuckets) ? null : unionOf(points, options.width * 2);
   if (exact) {
     // Raw values are a single line then.
-    const values = points.map((each, index) =>
-      aligned(columns[index]!.role === 'raw-high' ? noPoints : each, exact),
-    );
+    const values = points.map((each, index) => aligned(columns[index]!.role === 'raw-high' ? noPoints : each, exact));
     return { x: exact, values, dense: false, coarse };
   }
   const grid = gridOf(points, options);
@@ -104,8 +102,7 @@ function pointsOf(column: Column, { zoom, smoothing, log }: LayoutOptions): Poin
   const smooth = column.role === 'line' || column.role === 'low' || column.role === 'high';
   const positions = trace.positions.of(series);
   const weight = smooth && !trace.sparse ? smoothing : 0;
-  const scaled = (own: Float64Array) =>
-    log ? own.map((value) => (value > 0 ? Math.log10(value) : Number.NaN)) : own;
+  const scaled = (own: Float64Array) => (log ? own.map((value) => (value > 0 ? Math.log10(value) : Number.NaN)) : own);
   const values = scaled(series.smoothed(weight));
   const counts = series.counts();
   const isMean = weight > 0 || counts === null;
@@ -131,8 +128,7 @@ const noPoints: Points = {
   to: 0,
 };
 
-const hasBuckets = ({ counts, from, to }: Points) =>
-  counts?.subarray(from, to).some((count) => count > 1) ?? false;
+const hasBuckets = ({ counts, from, to }: Points) => counts?.subarray(from, to).some((count) => count > 1) ?? false;
 
 /** Returns null if the trace is as fine as its points or the pixels. */
 function coarseOf({ trace, role }: Column, points: Points, width: number): Coarse | null {

@@ -36,9 +36,7 @@ export function drawMarks(plot: uPlot, marks: readonly ChartMark[]): void {
   const layer = layerOf(plot);
   const unused = new Map([...layer.children].map((child) => [(child as HTMLElement).dataset.id, child]));
   const width = plot.bbox.width / uPlot.pxRatio;
-  const lefts = marks.map(({ positions = byIteration, iteration }) =>
-    plot.valToPos(positions.at(iteration), 'x'),
-  );
+  const lefts = marks.map(({ positions = byIteration, iteration }) => plot.valToPos(positions.at(iteration), 'x'));
   for (const { left, first, titles } of clustersOf(marks, lefts, width)) {
     const element =
       (unused.get(first.id) as HTMLElement | undefined) ?? layer.appendChild(document.createElement('span'));

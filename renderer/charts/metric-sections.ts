@@ -32,10 +32,7 @@ export function metricSections(names: readonly string[]): MetricSection[] {
   for (const [id, title] of sections) byId.set(id, { id, title, charts: [] });
   for (const { name, members } of familiesOf(names)) {
     const prefix = name.includes('/') ? name.slice(0, name.indexOf('/')) : 'other';
-    const [id, title] = sections.find(([, , pattern]) => pattern.test(name)) ?? [
-      prefix,
-      prefix.replaceAll('_', ' '),
-    ];
+    const [id, title] = sections.find(([, , pattern]) => pattern.test(name)) ?? [prefix, prefix.replaceAll('_', ' ')];
     const section = byId.get(id) ?? { id, title, charts: [] };
     byId.set(id, section);
     section.charts.push(members ? familySpec(name, members) : metricSpec(name, names));
@@ -154,8 +151,7 @@ export function compareSpecs(names: readonly string[]): ChartSpec[] {
   return [
     ...labels.map(({ label }) => ({
       ...metricSpec(`evaluation/${label}/success_rate`, names),
-      title:
-        labels.length > 1 ? `Success in ${environmentTitle(label)} (evaluation)` : 'Success (evaluation)',
+      title: labels.length > 1 ? `Success in ${environmentTitle(label)} (evaluation)` : 'Success (evaluation)',
       ...success,
       targetOf: 'success',
     })),

@@ -102,12 +102,7 @@ export class MetricSeries {
     this.#iterations.set(iterations, from);
     this.#values.set(values, from);
     for (const [index, value] of this.#buckets ? values.entries() : [])
-      this.#fill(
-        from + index,
-        buckets?.min[index] ?? value,
-        buckets?.max[index] ?? value,
-        buckets?.counts[index] ?? 1,
-      );
+      this.#fill(from + index, buckets?.min[index] ?? value, buckets?.max[index] ?? value, buckets?.counts[index] ?? 1);
   }
 
   /** Removes entries after the iteration from which a run was resumed, including the bucket that contains it. */
@@ -143,8 +138,7 @@ export class MetricSeries {
     const length = this.#length + to - from;
     this.#reserve(length);
     const { min, max, counts } = this.#buckets ?? {};
-    for (const array of [this.#iterations, this.#values, min, max, counts])
-      array?.copyWithin(to, from, this.#length);
+    for (const array of [this.#iterations, this.#values, min, max, counts]) array?.copyWithin(to, from, this.#length);
     this.#length = length;
   }
 

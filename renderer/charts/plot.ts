@@ -110,9 +110,7 @@ export function createPlot(target: HTMLElement, options: PlotOptions): Plot {
       axes: [positionAxis(color, axis), valueAxis(color, spec, () => options.view().log)],
       series: [
         {},
-        ...columns.map((column) =>
-          seriesOptions(column, color, () => layout.dense, traces.length > manyLines),
-        ),
+        ...columns.map((column) => seriesOptions(column, color, () => layout.dense, traces.length > manyLines)),
       ],
       bands: bandsOf(columns, color, () => layout.dense),
       hooks: {
@@ -181,8 +179,7 @@ function nearestPosition(traces: readonly Trace[], position: number): number | n
     if (!series || series.length === 0) continue;
     const positions = trace.positions.of(series);
     const candidate = positions[nearestAt(positions, position)]!;
-    if (nearest === null || Math.abs(candidate - position) < Math.abs(nearest - position))
-      nearest = candidate;
+    if (nearest === null || Math.abs(candidate - position) < Math.abs(nearest - position)) nearest = candidate;
   }
   return nearest;
 }
@@ -215,21 +212,14 @@ function seriesOptions(
     points: {
       // A single value has no line and is shown as a point.
       show: () =>
-        role === 'line' &&
-        !trace.faint &&
-        !isDense() &&
-        (trace.sparse === true || (seriesOf(trace)?.length ?? 0) < 3),
+        role === 'line' && !trace.faint && !isDense() && (trace.sparse === true || (seriesOf(trace)?.length ?? 0) < 3),
       size: 6,
       fill: stroke,
     },
   };
 }
 
-function bandsOf(
-  columns: readonly Column[],
-  color: (name: string) => string,
-  isDense: () => boolean,
-): uPlot.Band[] {
+function bandsOf(columns: readonly Column[], color: (name: string) => string, isDense: () => boolean): uPlot.Band[] {
   return columns.flatMap(({ role, trace }, index): uPlot.Band[] => {
     const fill = translucent(color(trace.color), 0.14);
     const series: [number, number] = [index + 1, index + 2];

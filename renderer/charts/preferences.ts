@@ -68,9 +68,7 @@ export const useChartPreferences = create<ChartPreferences>()((set) => ({
 }));
 
 useChartPreferences.subscribe((state) => {
-  const values = Object.fromEntries(
-    Object.keys(defaults).map((key) => [key, state[key as keyof StoredPreferences]]),
-  );
+  const values = Object.fromEntries(Object.keys(defaults).map((key) => [key, state[key as keyof StoredPreferences]]));
   localStorage.setItem(storageKey, JSON.stringify(values));
 });
 
@@ -80,14 +78,11 @@ function stored(): StoredPreferences {
   try {
     parsed = JSON.parse(localStorage.getItem(storageKey) ?? '{}') ?? {};
   } catch {}
-  const texts = (value: unknown) =>
-    Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-  const entries = (value: unknown) =>
-    Object.entries(typeof value === 'object' && value !== null ? value : {});
+  const texts = (value: unknown) => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []);
+  const entries = (value: unknown) => Object.entries(typeof value === 'object' && value !== null ? value : {});
   const { smoothing, axis, ignoreOutliers, open, size, targets } = parsed;
   return {
-    smoothing:
-      typeof smoothing === 'number' && smoothing >= 0 && smoothing < 1 ? smoothing : defaults.smoothing,
+    smoothing: typeof smoothing === 'number' && smoothing >= 0 && smoothing < 1 ? smoothing : defaults.smoothing,
     axis: axisKinds.find((kind) => kind === axis) ?? defaults.axis,
     ignoreOutliers: ignoreOutliers === true,
     log: texts(parsed.log),

@@ -69,5 +69,4 @@ function paperOf({ type = '', config: settings = {} }: Environment, config: unkn
 
 const labeled = (name: string, value: number): Reference => ({ value, label: `${name} ${percent(value)}` });
 
-const modelOf = (config: unknown): string =>
-  (config as { start?: { model?: string } } | null)?.start?.model ?? '';
+const modelOf = (config: unknown): string => (config as { start?: { model?: string } } | null)?.start?.model ?? '';

@@ -33,11 +33,7 @@ export class RunSeries implements SeriesSource {
   }
 
   /** Replaces all data. */
-  load(
-    all: Series[],
-    times: IterationTimes = { iterations: [], times: [] },
-    requestFiner?: RequestFiner,
-  ): void {
+  load(all: Series[], times: IterationTimes = { iterations: [], times: [] }, requestFiner?: RequestFiner): void {
     this.#series.clear();
     this.#requested.clear();
     this.#requestFiner = requestFiner ?? null;
@@ -48,8 +44,7 @@ export class RunSeries implements SeriesSource {
 
   apply(notice: Pick<Notice<'metrics'>, 'truncateAfter' | 'points'>): void {
     if (notice.truncateAfter !== null) {
-      for (const series of [this.#times, ...this.#series.values()])
-        series.truncateAfter(notice.truncateAfter);
+      for (const series of [this.#times, ...this.#series.values()]) series.truncateAfter(notice.truncateAfter);
     }
     for (const { iteration, metrics, time } of notice.points) {
       for (const [name, value] of Object.entries(metrics)) this.#open(name).put(iteration, value);

@@ -46,10 +46,7 @@ export function valueRange(
     if (value > high) high = value;
   }
   if (low > high) return log ? [-1, 0] : [spec.low ?? 0, spec.high ?? (spec.low ?? 0) + 1];
-  if (log)
-    return high - low < 0.2
-      ? [low - 0.1, high + 0.1]
-      : [low - (high - low) * 0.05, high + (high - low) * 0.05];
+  if (log) return high - low < 0.2 ? [low - 0.1, high + 0.1] : [low - (high - low) * 0.05, high + (high - low) * 0.05];
   const span = high - (spec.low ?? low);
   // Smoothing makes equal values differ by rounding.
   const margin = (span > 1e-9 * Math.abs(high) ? span : Math.abs(high) || 1) * 0.1;
@@ -100,11 +97,7 @@ export function positionTicks(kind: AxisKind, low: number, high: number, count: 
 }
 
 /** Formats ticks like `tickText`, with more digits if ticks would have equal labels. */
-export function tickTexts(
-  spec: Pick<ChartSpec, 'format'>,
-  values: readonly number[],
-  log: boolean,
-): string[] {
+export function tickTexts(spec: Pick<ChartSpec, 'format'>, values: readonly number[], log: boolean): string[] {
   const texts = values.map((value) => tickText(spec, value, log));
   if (new Set(texts).size === texts.length) return texts;
   return values.map((value, index) => {

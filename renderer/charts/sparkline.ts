@@ -41,9 +41,7 @@ export function sparkline(
 
 /** Returns the indices of the remaining finite values, ascending, including the last. */
 function thinned(values: ArrayLike<number>, limit: number): number[] {
-  const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter(
-    (i) => i >= 0,
-  );
+  const finite = Array.from(values, (value, index) => (Number.isFinite(value) ? index : -1)).filter((i) => i >= 0);
   if (finite.length <= limit) return finite;
   const mean = finite.reduce((sum, index) => sum + values[index]!, 0) / finite.length;
   const distance = (index: number) => Math.abs(values[index]! - mean);
@@ -51,9 +49,7 @@ function thinned(values: ArrayLike<number>, limit: number): number[] {
   for (let bucket = 0; bucket < limit - 1; bucket++) {
     const from = Math.floor((bucket * finite.length) / (limit - 1));
     const to = Math.floor(((bucket + 1) * finite.length) / (limit - 1));
-    indices.push(
-      finite.slice(from, to).reduce((best, index) => (distance(index) > distance(best) ? index : best)),
-    );
+    indices.push(finite.slice(from, to).reduce((best, index) => (distance(index) > distance(best) ? index : best)));
   }
   const last = finite.at(-1)!;
   return indices.at(-1) === last ? indices : [...indices, last];

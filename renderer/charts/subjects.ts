@@ -21,9 +21,7 @@ export interface Subject {
 
 /** Returns the axes for which every subject has data. */
 export const axesOf = (subjects: readonly Subject[]): AxisKind[] =>
-  axisKinds.filter((kind) =>
-    subjects.every(({ source, shape }) => positionsOn(kind, source, shape) !== null),
-  );
+  axisKinds.filter((kind) => subjects.every(({ source, shape }) => positionsOn(kind, source, shape) !== null));
 
 /** Returns the positions of each subject's iterations; subjects without data for the axis are left out. */
 export function positionsOf(subjects: readonly Subject[], axis: AxisKind): Map<Subject, AxisPositions> {
@@ -46,8 +44,7 @@ export function tracesOf(spec: ChartSpec, positions: ReadonlyMap<Subject, AxisPo
         source,
         metric,
         positions: own,
-        label:
-          !isOneOfMany && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
+        label: !isOneOfMany && !faint ? line.label : spec.lines.length > 1 ? `${label}, ${line.label}` : label,
         color: color ?? line.color,
         ...(isOneOfMany ? dashOf(subject, index) : line.dashed && { dash: 'dashed' as const }),
         ...(line.sparse && { sparse: true }),
@@ -98,9 +95,6 @@ export function extentOf(positions: ReadonlyMap<Subject, AxisPositions>, axis: A
 function firstIteration(source: SeriesSource): number {
   const first = source
     .names()
-    .reduce(
-      (least, name) => Math.min(least, source.get(name)?.iterations()[0] ?? least),
-      Number.POSITIVE_INFINITY,
-    );
+    .reduce((least, name) => Math.min(least, source.get(name)?.iterations()[0] ?? least), Number.POSITIVE_INFINITY);
   return first > 1 && first < Number.POSITIVE_INFINITY ? first : 0;
 }

@@ -43,10 +43,8 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
   const included = references.map(({ value }) => value);
   const [low, high] = valueRange(layout, columns, spec, view, view.zoom, included);
   const span = view.zoom.max - view.zoom.min || 1;
-  const x = (position: number) =>
-    round(box.left + ((position - view.zoom.min) / span) * (box.right - box.left));
-  const y = (value: number) =>
-    round(box.bottom - ((value - low) / (high - low || 1)) * (box.bottom - box.top));
+  const x = (position: number) => round(box.left + ((position - view.zoom.min) / span) * (box.right - box.left));
+  const y = (value: number) => round(box.bottom - ((value - low) / (high - low || 1)) * (box.bottom - box.top));
   const heightOf = (value: number) => y(view.log ? Math.log10(value) : value);
   const parts: string[] = [];
   const add = (name: string, attributes: Record<string, string | number>, content = '') =>
@@ -93,19 +91,14 @@ export function toSvg(picture: Picture, { width, height, color }: PictureStyle):
     const raw = role === 'raw-low' || role === 'raw-high';
     if (role === 'high' || role === 'raw-high') {
       const back = pointsOf(layout.x, layout.values[index + 1]!, x, y).reverse();
-      plotted.push(
-        element('path', { d: `${path([...points, ...back])}Z`, fill: color(trace.color), opacity: 0.14 }),
-      );
+      plotted.push(element('path', { d: `${path([...points, ...back])}Z`, fill: color(trace.color), opacity: 0.14 }));
     }
     if (role === 'line' || raw) {
       const opacity = raw ? 0.3 : trace.faint ? 0.4 : 1;
-      plotted.push(
-        element('path', { d: path(points), fill: 'none', opacity, ...strokeOf(trace, color, raw) }),
-      );
+      plotted.push(element('path', { d: path(points), fill: 'none', opacity, ...strokeOf(trace, color, raw) }));
     }
     if (role === 'line' && (trace.sparse || points.length < 3))
-      for (const [cx, cy] of points)
-        plotted.push(element('circle', { cx, cy, r: 3, fill: color(trace.color) }));
+      for (const [cx, cy] of points) plotted.push(element('circle', { cx, cy, r: 3, fill: color(trace.color) }));
   }
   let before = { at: Number.NEGATIVE_INFINITY, left: 0 };
   for (const { value, label } of references) {
@@ -161,11 +154,7 @@ function layOutLegend(traces: readonly Trace[], width: number) {
 
 const dashes = { dashed: '6 4', dotted: '2 3' };
 
-function strokeOf(
-  trace: Trace,
-  color: (name: string) => string,
-  thin = false,
-): Record<string, string | number> {
+function strokeOf(trace: Trace, color: (name: string) => string, thin = false): Record<string, string | number> {
   return {
     stroke: color(trace.color),
     'stroke-width': thin ? 1 : 2,
@@ -182,9 +171,7 @@ function pointsOf(
   x: (position: number) => number,
   y: (value: number) => number,
 ): Point[] {
-  return values.flatMap((value, index): Point[] =>
-    value === undefined ? [] : [[x(positions[index]!), y(value)]],
-  );
+  return values.flatMap((value, index): Point[] => (value === undefined ? [] : [[x(positions[index]!), y(value)]]));
 }
 
 const path = (points: readonly Point[]) =>

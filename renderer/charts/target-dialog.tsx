@@ -11,9 +11,7 @@ export function TargetDialog({ spec, close }: { spec: ChartSpec; close: () => vo
   const target = targets[spec.id];
   // Shares are entered as percents.
   const scale = spec.format(1).includes('%') ? 100 : 1;
-  const [text, setText] = useState(
-    target === undefined ? '' : String(Number((target * scale).toPrecision(12))),
-  );
+  const [text, setText] = useState(target === undefined ? '' : String(Number((target * scale).toPrecision(12))));
   const value = text.trim() === '' ? Number.NaN : Number(text);
   const invalid = text.trim() !== '' && !Number.isFinite(value);
   const save = (next: number | null) => {

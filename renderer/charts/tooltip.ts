@@ -50,19 +50,11 @@ export function tipAt(
   const iterations = new Set(lines.map(({ iteration }) => iteration));
   const positionText = axisLabels[axis].position(position);
   const [only] = iterations;
-  const title =
-    axis !== 'iteration' && iterations.size === 1 ? `${positionText}, iteration ${only}` : positionText;
+  const title = axis !== 'iteration' && iterations.size === 1 ? `${positionText}, iteration ${only}` : positionText;
   return {
     title,
     lines: lines.map((reading) =>
-      lineOf(
-        spec,
-        reading,
-        axis,
-        position,
-        iterations.size > 1,
-        lines.length <= maxLinesWithRaw ? smoothing : 0,
-      ),
+      lineOf(spec, reading, axis, position, iterations.size > 1, lines.length <= maxLinesWithRaw ? smoothing : 0),
     ),
     more: readings.length - lines.length,
   };

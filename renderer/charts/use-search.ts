@@ -24,8 +24,7 @@ export function searchFor(text: string): Pick<ChartSearch, 'matches' | 'note'> {
     ? (name: string) => pattern.test(name)
     : (name: string) => name.toLowerCase().includes(text.toLowerCase());
   return {
-    matches: ({ spec }) =>
-      isMatch(spec.title) || isMatch(spec.id) || spec.lines.some(({ metric }) => isMatch(metric)),
+    matches: ({ spec }) => isMatch(spec.title) || isMatch(spec.id) || spec.lines.some(({ metric }) => isMatch(metric)),
     note: pattern ? '' : 'Not a valid regular expression; searching as text',
   };
 }

@@ -3,9 +3,7 @@ import type { SeriesSource } from './series-source.ts';
 import type { Trace } from './traces.ts';
 
 /** Returns the sources of the traces, without duplicates. */
-export const sourcesOf = (traces: readonly Trace[]): SeriesSource[] => [
-  ...new Set(traces.map(({ source }) => source)),
-];
+export const sourcesOf = (traces: readonly Trace[]): SeriesSource[] => [...new Set(traces.map(({ source }) => source))];
 
 /** Returns a computed value, updated after every change of the traces while `follows` is true. */
 export function useVersion<T>(traces: readonly Trace[], follows: boolean, compute: () => T): T {

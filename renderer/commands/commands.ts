@@ -45,9 +45,7 @@ function startAction(): Actions {
 
 /** Returns an action that scrolls to a section of the run's page, if present. */
 function sectionAction(command: CommandId, runId: string, section: RunSection): Actions {
-  return document.getElementById(sectionId(runId, section))
-    ? { [command]: () => showSection(runId, section) }
-    : {};
+  return document.getElementById(sectionId(runId, section)) ? { [command]: () => showSection(runId, section) } : {};
 }
 
 const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
@@ -109,5 +107,4 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
 }
 
 const isTextField = (target: EventTarget | null) =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

@@ -25,10 +25,7 @@ export function KeysDialog({ close }: { close: () => void }) {
     const { keys, title } = factsOf(id);
     return keys ? [{ keys: keyLabels(keys), title }] : [];
   });
-  const all = [
-    ...commandShortcuts,
-    ...pageShortcuts.map(([key, title]) => ({ keys: key.split(' '), title })),
-  ];
+  const all = [...commandShortcuts, ...pageShortcuts.map(([key, title]) => ({ keys: key.split(' '), title }))];
   return (
     <Dialog onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
       <dl className={styles.keys}>

@@ -19,9 +19,7 @@ export function runActions(api: Api, run: RunSummary): Actions {
     void api.call('runs.command', { runId, command: name }).then(({ accepted, message }) => {
       if (!accepted) notify(`Command rejected: ${message}.`);
       else if (name === 'checkpoint') {
-        notify(
-          status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointText(run),
-        );
+        notify(status === 'paused' ? `${message[0]!.toUpperCase()}${message.slice(1)}.` : checkpointText(run));
         notifyWhenSaved(api, run);
       }
     }, report);
@@ -106,9 +104,7 @@ export function forkRun(api: Api, runId: string, checkpoint: number, keepOptimiz
 /** Archives or unarchives runs, with Undo. Skips runs in training. */
 export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boolean): void {
   const { report, notify } = useApp.getState();
-  const changed = runs.filter(
-    ({ status, marks }) => marks.archived !== archived && !(archived && isLive(status)),
-  );
+  const changed = runs.filter(({ status, marks }) => marks.archived !== archived && !(archived && isLive(status)));
   if (changed.length === 0) {
     notify('Nothing archived: runs in training can’t be archived.');
     return;
@@ -117,8 +113,7 @@ export function archiveRuns(api: Api, runs: readonly RunSummary[], archived: boo
     Promise.all(changed.map(({ id }) => api.call('runs.annotate', { runId: id, archived: on })));
   const target = changed.length === 1 ? changed[0]!.name : `${changed.length} runs`;
   all(archived).then(
-    () =>
-      notify(`${target} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
+    () => notify(`${target} ${archived ? 'archived' : 'unarchived'}.`, () => void all(!archived).catch(report)),
     report,
   );
 }

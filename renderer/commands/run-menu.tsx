@@ -60,12 +60,7 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
           {index > 0 && <MenuSeparator />}
           {index === groups.length - 1 && children}
           {group.map(({ id, icon, title }) => (
-            <MenuItem
-              key={id}
-              icon={icon}
-              data-danger={id === 'run.delete' || undefined}
-              onClick={actions[id]}
-            >
+            <MenuItem key={id} icon={icon} data-danger={id === 'run.delete' || undefined} onClick={actions[id]}>
               {title}
             </MenuItem>
           ))}

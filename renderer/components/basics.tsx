@@ -19,8 +19,7 @@ const statusLabels: Record<KnownRunStatus, string> = {
 export const statusLabel = (status: RunStatus): string => knownWord(statusLabels, status) ?? status;
 
 /** Returns the status that determines the color. A stalled run looks interrupted, because the user has to act. */
-const displayedStatus = (status: RunStatus, stalled: boolean): RunStatus =>
-  stalled ? 'interrupted' : status;
+const displayedStatus = (status: RunStatus, stalled: boolean): RunStatus => (stalled ? 'interrupted' : status);
 
 export function StatusDot({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
   return <span className="status-dot" data-status={displayedStatus(status, stalled)} aria-hidden="true" />;

@@ -6,9 +6,7 @@ export function approximateDuration(seconds: number): string {
   if (seconds < 55) return `about ${Math.max(5, Math.round(seconds / 5) * 5)} s`;
   if (seconds < 90 * 60) return `about ${Math.max(1, Math.round(seconds / 60))} min`;
   const hours = seconds / 3600;
-  return hours < 48
-    ? `about ${Number(hours.toFixed(hours < 10 ? 1 : 0))} h`
-    : `about ${Math.round(hours / 24)} d`;
+  return hours < 48 ? `about ${Number(hours.toFixed(hours < 10 ? 1 : 0))} h` : `about ${Math.round(hours / 24)} d`;
 }
 
 function basisText({ basis, runs }: TimeEstimate, cores: number | null): string {
@@ -19,13 +17,7 @@ function basisText({ basis, runs }: TimeEstimate, cores: number | null): string 
 }
 
 /** Shows the estimated duration of a run on this machine, with the basis of the estimate. */
-export function EstimatedTime({
-  time,
-  label = 'on this machine',
-}: {
-  time: TimeEstimate | null;
-  label?: string;
-}) {
+export function EstimatedTime({ time, label = 'on this machine' }: { time: TimeEstimate | null; label?: string }) {
   const cores = useApp(({ system }) => system?.cores ?? null);
   if (!time) return <span className="faint">time unknown</span>;
   const basis = basisText(time, cores);

@@ -38,11 +38,7 @@ export const MenuButton = ({
 );
 
 /** Aligns the text with that of checkbox items if there is no icon. */
-export const MenuItem = ({
-  icon,
-  children,
-  ...props
-}: ComponentProps<typeof Menu.Item> & { icon?: IconName }) => (
+export const MenuItem = ({ icon, children, ...props }: ComponentProps<typeof Menu.Item> & { icon?: IconName }) => (
   <Menu.Item className={styles.item} {...props}>
     {icon ? <Icon name={icon} size={14} /> : <span className={styles.indicator} />}
     {children}

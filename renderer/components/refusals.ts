@@ -4,6 +4,5 @@ import { useApp } from '../stores/app-store.ts';
 
 /** Reports the error of every rejected run. */
 export function reportRefusals(refused: readonly Refusal[]): void {
-  for (const { error } of refused)
-    useApp.getState().report(new Failure(error.code, error.message, error.hint));
+  for (const { error } of refused) useApp.getState().report(new Failure(error.code, error.message, error.hint));
 }

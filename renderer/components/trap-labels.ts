@@ -1,10 +1,4 @@
-import type {
-  TrapBrief,
-  TrapIndicator,
-  TrapLevel,
-  TrapRegime,
-  TrapState,
-} from '../../core/contract/contract.ts';
+import type { TrapBrief, TrapIndicator, TrapLevel, TrapRegime, TrapState } from '../../core/contract/contract.ts';
 import { knownWord, type OpenWord } from '../../core/contract/open-words.ts';
 import type { IconName } from './icon.tsx';
 

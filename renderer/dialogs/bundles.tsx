@@ -73,9 +73,7 @@ export function ExportRun({ run, close }: { run: RunSummary; close: () => void }
             Episodes
             <select
               value={choice.episodes}
-              onChange={({ target }) =>
-                setChoice({ ...choice, episodes: target.value as BundleChoice['episodes'] })
-              }
+              onChange={({ target }) => setChoice({ ...choice, episodes: target.value as BundleChoice['episodes'] })}
             >
               <option value="all">Training and evaluation</option>
               <option value="evaluations">Evaluation only</option>
@@ -137,9 +135,7 @@ export function ImportRun({ close }: { close: () => void }) {
         </>
       }
     >
-      {step && (
-        <StepProgress step={unpacking && step.share === null ? { ...step, share: unpacking.share } : step} />
-      )}
+      {step && <StepProgress step={unpacking && step.share === null ? { ...step, share: unpacking.share } : step} />}
       {!step && !inDesktop() && (
         <label className={styles.field}>
           File

@@ -35,8 +35,7 @@ export function DeleteRuns({ runs, close }: RunsProps) {
     reportRefusals(refused);
     const ids = deleted.map(({ id }) => id);
     const name = deleted.length === 1 ? deleted[0]!.name : count(deleted);
-    if (ids.length > 0)
-      notify(`${name} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
+    if (ids.length > 0) notify(`${name} deleted.`, () => void api.call('trash.restore', { ids }).catch(report));
     close();
     leaveDeletedRun(deleted.map(({ runId }) => runId));
   }
@@ -50,12 +49,7 @@ export function DeleteRuns({ runs, close }: RunsProps) {
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button
-            kind="danger"
-            icon="trash"
-            disabled={busy || deletable.length === 0}
-            onClick={() => perform(remove)}
-          >
+          <Button kind="danger" icon="trash" disabled={busy || deletable.length === 0} onClick={() => perform(remove)}>
             {busy ? 'Deleting…' : 'Delete'}
           </Button>
         </>
@@ -76,8 +70,7 @@ export function DeleteRuns({ runs, close }: RunsProps) {
 /** Leaves the page of a deleted run. */
 function leaveDeletedRun(runIds: readonly string[]): void {
   const route = parseRoute(location.hash);
-  if ('runId' in route && route.runId && runIds.includes(route.runId))
-    navigate({ page: 'history', tab: 'runs' }, true);
+  if ('runId' in route && route.runId && runIds.includes(route.runId)) navigate({ page: 'history', tab: 'runs' }, true);
 }
 
 /** Deletes episodes and checkpoints of runs. Closing the dialog cancels the rest; files deleted so far stay deleted. */
@@ -95,8 +88,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
     if (ids === '') return;
     api.call('runs.cleanable', { runIds: ids.split(' ') }).then(setCleanable, useApp.getState().report);
   }, [api, ids]);
-  const freed =
-    (episodes ? (cleanable?.episodes ?? 0) : 0) + (checkpoints ? (cleanable?.checkpoints ?? 0) : 0);
+  const freed = (episodes ? (cleanable?.episodes ?? 0) : 0) + (checkpoints ? (cleanable?.checkpoints ?? 0) : 0);
 
   async function clean(): Promise<void> {
     const result = await api.call('runs.clean', { runIds: ids.split(' '), episodes, checkpoints });
@@ -136,8 +128,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
           <label className={styles.choice}>
             <input type="checkbox" checked={checkpoints} onChange={() => setCheckpoints(!checkpoints)} />
             <span>
-              Intermediate checkpoints{' '}
-              {cleanable && <span className="faint">{bytes(cleanable.checkpoints)}</span>}
+              Intermediate checkpoints {cleanable && <span className="faint">{bytes(cleanable.checkpoints)}</span>}
               <small>Keeps the first, newest, best and pinned checkpoints, and parents of forks.</small>
             </span>
           </label>

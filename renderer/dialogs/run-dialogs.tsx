@@ -97,9 +97,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
   const { report, notify } = useApp.getState();
   const list = useId();
   const [tag, setTag] = useState('');
-  const existing = [
-    ...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? []),
-  ].sort();
+  const existing = [...new Set(useApp((state) => state.runs)?.flatMap(({ marks }) => marks.tags) ?? [])].sort();
   const chosen = tag.trim();
   const invalid = chosen !== '' && !tagText.safeParse(chosen).success;
   const tagged = runs.filter(({ marks }) => marks.tags.includes(chosen)).length;
@@ -148,11 +146,7 @@ export function TagRuns({ runs, close }: { runs: readonly RunSummary[]; close: (
 export function TagHint({ tag }: { tag: string }) {
   const invalid = tag.trim() !== '' && !tagText.safeParse(tag.trim()).success;
   if (invalid)
-    return (
-      <small className={styles.wrong}>
-        Use letters, digits, spaces and . _ : / + -, starting with a letter.
-      </small>
-    );
+    return <small className={styles.wrong}>Use letters, digits, spaces and . _ : / + -, starting with a letter.</small>;
   if (tag.length >= 40) return <small>Up to 40 characters.</small>;
   return null;
 }

@@ -19,10 +19,7 @@ export function StepProgress({ step: { label, share } }: { step: Step }) {
 }
 
 /** Returns the running task of a kind. */
-export function useTaskProgress(
-  kind: string,
-  runId: string | null,
-): { id: string; share: number | null } | null {
+export function useTaskProgress(kind: string, runId: string | null): { id: string; share: number | null } | null {
   const api = useApi();
   const [task, setTask] = useState<{ id: string; share: number | null } | null>(null);
   useEffect(

@@ -45,8 +45,8 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
       title="Train more"
       description={
         <>
-          Starts a new run from the last checkpoint of {run.name}, which doesn’t change. Its curves are shown
-          behind the new ones.
+          Starts a new run from the last checkpoint of {run.name}, which doesn’t change. Its curves are shown behind the
+          new ones.
         </>
       }
       actions={
@@ -91,9 +91,7 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
           {warning}
         </p>
       ))}
-      {deviceInUse && (
-        <p className="muted">Another run is using this device. Running in parallel slows both.</p>
-      )}
+      {deviceInUse && <p className="muted">Another run is using this device. Running in parallel slows both.</p>}
     </Dialog>
   );
 }

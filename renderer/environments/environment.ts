@@ -80,10 +80,7 @@ export interface EnvironmentView {
    * actions were measured over 3,072 episodes on the 256 validation levels with `starpo-trainer env`, within
    * 0.015.
    */
-  bounds?: (
-    config: Record<string, unknown>,
-    maxActions: number,
-  ) => readonly { name: string; success: number }[];
+  bounds?: (config: Record<string, unknown>, maxActions: number) => readonly { name: string; success: number }[];
   /**
    * Success rate, 0 to 1, of StarPO-S in the RAGEN paper (arXiv 2504.20073, table 4): Qwen2.5-0.5B-Instruct
    * after 200 iterations. Undefined for other settings.

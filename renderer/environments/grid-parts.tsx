@@ -42,9 +42,7 @@ export function Moving({ at, move, motion, transformAt, ...group }: MovingProps)
 /** Draws the agent's path. */
 export function Trail({ cells }: { cells: readonly Cell[] }) {
   if (cells.length < 2) return null;
-  return (
-    <polyline className={styles.trail} points={cells.map((cell) => `${x(cell)},${y(cell)}`).join(' ')} />
-  );
+  return <polyline className={styles.trail} points={cells.map((cell) => `${x(cell)},${y(cell)}`).join(' ')} />;
 }
 
 /** Draws the intended direction (dashed after a slip) and the actual one. */
@@ -55,9 +53,7 @@ export function Arrows({ move }: { move: Move }) {
   return (
     <g>
       {moved && <Arrow from={from} to={to} kind={slipped ? 'slip' : 'move'} />}
-      {intended && (slipped || !moved) && (
-        <Arrow from={from} to={intended} kind={slipped ? 'intended' : 'blocked'} />
-      )}
+      {intended && (slipped || !moved) && <Arrow from={from} to={intended} kind={slipped ? 'intended' : 'blocked'} />}
     </g>
   );
 }

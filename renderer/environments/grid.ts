@@ -21,9 +21,7 @@ export function parseGrid(board: string): { symbols: string[][]; columns: number
 
 /** Returns the cells of one kind on a board given row by row. */
 export function cellsOf<Kind>(kinds: readonly Kind[], columns: number, kind: Kind): Cell[] {
-  return kinds.flatMap((each, at) =>
-    each === kind ? [{ row: Math.floor(at / columns), column: at % columns }] : [],
-  );
+  return kinds.flatMap((each, at) => (each === kind ? [{ row: Math.floor(at / columns), column: at % columns }] : []));
 }
 
 /** Describes a cell: `row 2, column 1`, counted from 1. */
@@ -91,8 +89,7 @@ export function positionAt(move: Move, progress: number): Cell {
     const part = ease((progress - intentPart) / (1 - intentPart));
     return between(start, to, part);
   }
-  if (sameCell(from, to))
-    return intent ? along(from, intent, bumpReach * Math.sin(Math.PI * progress)) : from;
+  if (sameCell(from, to)) return intent ? along(from, intent, bumpReach * Math.sin(Math.PI * progress)) : from;
   return between(from, to, ease(progress));
 }
 

@@ -18,11 +18,7 @@ export interface EpisodeFile extends FileName {
 }
 
 export const sameFile = (a: FileName | null, b: FileName | null): boolean =>
-  a !== null &&
-  b !== null &&
-  a.iteration === b.iteration &&
-  a.split === b.split &&
-  a.evaluation === b.evaluation;
+  a !== null && b !== null && a.iteration === b.iteration && a.split === b.split && a.evaluation === b.evaluation;
 
 /**
  * Returns all files that can be replayed, newest first. On-demand evaluations with the run's own settings
@@ -42,8 +38,7 @@ export function episodeFiles(rollouts: RolloutFile[], evaluations: Evaluation[])
     });
   const files: EpisodeFile[] = [];
   for (const file of [...own, ...onDemand]) {
-    if (!files.some(({ set, iteration }) => set === file.set && iteration === file.iteration))
-      files.push(file);
+    if (!files.some(({ set, iteration }) => set === file.set && iteration === file.iteration)) files.push(file);
   }
   return files.sort((a, b) => b.iteration - a.iteration || rank(a) - rank(b) || a.set.localeCompare(b.set));
 }
@@ -75,8 +70,7 @@ export function findFile(
   if (found || !evaluation) return found ?? null;
   const requested = evaluations.find((each) => each.name === evaluation);
   return (
-    files.find(
-      ({ set, iteration }) => requested && set === setOf(requested) && iteration === requested.checkpoint,
-    ) ?? null
+    files.find(({ set, iteration }) => requested && set === setOf(requested) && iteration === requested.checkpoint) ??
+    null
   );
 }

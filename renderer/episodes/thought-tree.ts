@@ -107,8 +107,7 @@ function branchOf(first: Node, before: readonly string[], limits: Limits): Branc
   const common = { count, successes, opening: opening.join(' '), whole };
   if (whole) return { ...common, ...shortenEnd(words, limits.words), branches: [] };
   const text = shortenMiddle(words, limits.words);
-  const onlyRare =
-    last.ends < limits.least && [...last.next.values()].every(({ count }) => count < limits.least);
+  const onlyRare = last.ends < limits.least && [...last.next.values()].every(({ count }) => count < limits.least);
   if (limits.depth <= 1 || onlyRare) {
     const continuations = last.next.size + (last.ends > 0 ? 1 : 0);
     return { ...common, text, more: `${continuations} continuations`, branches: [] };

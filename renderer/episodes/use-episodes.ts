@@ -47,9 +47,7 @@ export function useEpisode(runId: string, evaluation: string | null, episodeId: 
   const api = useApi();
   const report = useApp((state) => state.report);
   const connection = useApp((state) => state.connection);
-  const shown = useReplay(
-    (state) => state.evaluation === evaluation && state.replay?.summary.id === episodeId,
-  );
+  const shown = useReplay((state) => state.evaluation === evaluation && state.replay?.summary.id === episodeId);
   const show = useReplay((state) => state.show);
 
   useEffect(() => {

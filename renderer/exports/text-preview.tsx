@@ -9,15 +9,7 @@ import styles from './exports.module.css';
 type TextFormat = 'methods' | 'markdown' | 'latex';
 
 /** Shows a text export and copies it. */
-export function TextPreview({
-  source,
-  format,
-  title,
-}: {
-  source: ExportSource;
-  format: TextFormat;
-  title: string;
-}) {
+export function TextPreview({ source, format, title }: { source: ExportSource; format: TextFormat; title: string }) {
   const api = useApi();
   const [text, setText] = useState<string | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);

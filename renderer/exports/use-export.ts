@@ -49,9 +49,7 @@ export function useExport(runId: string | null): Exporting {
         const error = asFailure(cause).toApiError();
         const canceled = error.code === 'task_canceled';
         setState(
-          canceled
-            ? { ...idle, result: { format, text: 'Canceled' } }
-            : { ...idle, problem: { format, error } },
+          canceled ? { ...idle, result: { format, text: 'Canceled' } } : { ...idle, problem: { format, error } },
         );
       }
     },

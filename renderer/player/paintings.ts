@@ -16,9 +16,7 @@ export function paintingOf(type: string, played: PaintedEpisode): Painting {
   const { painter } = environmentOf(type);
   const scene = painter.scene(played);
   const count = played.frames.length;
-  return scene
-    ? { painter, scene, count }
-    : { painter: textPainter, scene: textPainter.scene(played)!, count };
+  return scene ? { painter, scene, count } : { painter: textPainter, scene: textPainter.scene(played)!, count };
 }
 
 export const paintingOfReplay = (replay: Replay): Painting => paintingOf(replay.type, replay);

@@ -1,13 +1,7 @@
 import { useMemo } from 'react';
 import type { Replay } from '../../core/contract/contract.ts';
 import { signed } from '../components/format.ts';
-import {
-  describeBoard,
-  describeFrame,
-  factText,
-  outcomeAt,
-  turnAndAction,
-} from '../environments/describe.ts';
+import { describeBoard, describeFrame, factText, outcomeAt, turnAndAction } from '../environments/describe.ts';
 import type { Motion } from '../environments/motion.ts';
 import { environmentOf, environmentTitle } from '../environments/registry.ts';
 import { useReplay, useReplayStore } from './replay-view.tsx';

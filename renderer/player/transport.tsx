@@ -40,12 +40,7 @@ export function Transport({ replay }: { replay: Replay }) {
         onClick={() => act({ type: 'step', by: 1 })}
         disabled={index >= last}
       />
-      <IconButton
-        icon="last"
-        label="Go to end (End)"
-        onClick={() => act({ type: 'end' })}
-        disabled={index >= last}
-      />
+      <IconButton icon="last" label="Go to end (End)" onClick={() => act({ type: 'end' })} disabled={index >= last} />
       <span className="faint transport-place">
         {index} / {Math.max(0, last)}
       </span>

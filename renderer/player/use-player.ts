@@ -59,8 +59,7 @@ function handleKey(event: KeyboardEvent, act: (action: PlayerAction) => void): v
   act(action);
 }
 
-const keyOwners =
-  'input, select, textarea, [data-own-keys], [role="dialog"], [role="alertdialog"], [role="menu"]';
+const keyOwners = 'input, select, textarea, [data-own-keys], [role="dialog"], [role="alertdialog"], [role="menu"]';
 
 /** Returns whether a control needs the key: a slider its arrows, a button its space bar, a dialog or menu all keys. */
 export function hasOwnKeys(target: Element, key: string): boolean {

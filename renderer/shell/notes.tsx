@@ -19,8 +19,8 @@ export function ConnectionNote() {
     case 'lost':
       return (
         <div className="banner" role="status">
-          <strong>Connection lost.</strong> Training continues, and this page updates when the server is back.
-          If <code>starpo serve</code> now runs on another port, open the address it printed.
+          <strong>Connection lost.</strong> Training continues, and this page updates when the server is back. If{' '}
+          <code>starpo serve</code> now runs on another port, open the address it printed.
         </div>
       );
     case 'refused':
@@ -32,8 +32,8 @@ export function ConnectionNote() {
     case 'untrusted':
       return (
         <div className="banner" role="alert">
-          <strong>A different server is running at this address.</strong> No data was sent to it. If you
-          restarted <code>starpo serve</code>, open the address it printed.
+          <strong>A different server is running at this address.</strong> No data was sent to it. If you restarted{' '}
+          <code>starpo serve</code>, open the address it printed.
         </div>
       );
     case 'signed-out':

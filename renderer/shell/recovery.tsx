@@ -66,14 +66,12 @@ export function Recovery({ here }: { here: string | null }) {
         {interrupted.slice(0, 3).map((run, index) => (
           <span key={run.id}>
             {index > 0 && ', '}
-            <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a> after iteration{' '}
-            {run.iteration} of {run.iterations}
+            <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a> after iteration {run.iteration} of{' '}
+            {run.iterations}
           </span>
         ))}
         {interrupted.length > 3 && ` and ${interrupted.length - 3} more`}.{' '}
-        {several
-          ? 'You can resume them from their last checkpoints.'
-          : 'You can resume it from its last checkpoint.'}
+        {several ? 'You can resume them from their last checkpoints.' : 'You can resume it from its last checkpoint.'}
       </p>
       <div className={styles.actions}>
         <Button kind="primary" icon="play" onClick={() => void resume()}>

@@ -202,11 +202,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
       </span>
       {active && (
         <span className="run-link-progress wide">
-          <Progress
-            value={run.iteration / run.iterations}
-            label={`Progress of ${run.name}`}
-            status={run.status}
-          />
+          <Progress value={run.iteration / run.iterations} label={`Progress of ${run.name}`} status={run.status} />
         </span>
       )}
     </a>

@@ -19,8 +19,7 @@ export function SignIn() {
       </button>
       {invalid && (
         <p role="alert">
-          Not a sign-in address. The address from <code>starpo serve</code> starts with http:// and contains
-          #sign-in=.
+          Not a sign-in address. The address from <code>starpo serve</code> starts with http:// and contains #sign-in=.
         </p>
       )}
     </form>

@@ -87,10 +87,7 @@ export const useApp = create<AppState>()((set) => ({
 }));
 
 /** Finds a listed run or the sample. */
-export function findRun(
-  { runs, sample }: Pick<AppState, 'runs' | 'sample'>,
-  runId: string | null | undefined,
-) {
+export function findRun({ runs, sample }: Pick<AppState, 'runs' | 'sample'>, runId: string | null | undefined) {
   return runId === sampleRunId ? sample?.summary : runs?.find(({ id }) => id === runId);
 }
 
@@ -107,10 +104,7 @@ export function useListedRuns(): { runs: RunSummary[] | null; archived: number }
 }
 
 /** Updates the list with new summaries, newest run first; null removes a run. */
-export function withRuns(
-  runs: readonly RunSummary[],
-  changes: ReadonlyMap<string, RunSummary | null>,
-): RunSummary[] {
+export function withRuns(runs: readonly RunSummary[], changes: ReadonlyMap<string, RunSummary | null>): RunSummary[] {
   const changed = [...changes.values()].filter((summary) => summary !== null);
   return [...runs.filter(({ id }) => !changes.has(id)), ...changed].sort(
     (a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1),

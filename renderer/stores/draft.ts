@@ -55,12 +55,7 @@ export function applyEdits({ base, edits }: Pick<Draft, 'base' | 'edits'>): Conf
 
 /** Converts typed text to the type of `model`, if possible. */
 function parseLike(value: SettingValue, model: SettingValue | undefined): SettingValue {
-  if (
-    typeof model === 'number' &&
-    typeof value === 'string' &&
-    value.trim() !== '' &&
-    Number.isFinite(Number(value))
-  )
+  if (typeof model === 'number' && typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)))
     return Number(value);
   if (typeof model === 'boolean' && typeof value === 'string') return value === 'true';
   return value;
@@ -71,11 +66,7 @@ export const isSame = (a: SettingValue | undefined, b: SettingValue | undefined)
   a !== undefined && b !== undefined && (String(a) === String(b) || parseLike(a, b) === b);
 
 /** Adds an edit, or removes it if it equals the base value. */
-export function withEdit(
-  { base, edits }: Pick<Draft, 'base' | 'edits'>,
-  path: string,
-  value: SettingValue,
-): Settings {
+export function withEdit({ base, edits }: Pick<Draft, 'base' | 'edits'>, path: string, value: SettingValue): Settings {
   const { [path]: _, ...others } = edits;
   return isSame(value, flatten(base).get(path)) ? others : { ...others, [path]: value };
 }
@@ -93,8 +84,7 @@ interface EnvironmentEntry {
   type: string;
 }
 
-export const environmentsOf = (config: Config): EnvironmentEntry[] =>
-  config.environments as EnvironmentEntry[];
+export const environmentsOf = (config: Config): EnvironmentEntry[] => config.environments as EnvironmentEntry[];
 
 /** Returns the form's sections for a configuration, with one section per environment. */
 export function placeSections(form: ConfigForm, config: Config): PlacedSection[] {
@@ -125,9 +115,7 @@ export function findFields(sections: readonly PlacedSection[], query: string): P
   if (words.length === 0) return [...sections];
   return sections.flatMap((section) => {
     const fields = section.fields.filter(({ title, path, help, choices }) => {
-      const text = [section.title, title, path, help, ...choices.map((choice) => choice.title)]
-        .join(' ')
-        .toLowerCase();
+      const text = [section.title, title, path, help, ...choices.map((choice) => choice.title)].join(' ').toLowerCase();
       return words.every((word) => text.includes(word));
     });
     return fields.length > 0 ? [{ ...section, fields }] : [];
@@ -141,7 +129,5 @@ export const formatValue = (value: SettingValue): string =>
 export function valueText(value: SettingValue | undefined, { choices }: Pick<FormField, 'choices'>): string {
   if (value === undefined) return 'not set';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return (
-    choices.find((choice) => choice.value === value)?.title ?? (value === '' ? 'empty' : formatValue(value))
-  );
+  return choices.find((choice) => choice.value === value)?.title ?? (value === '' ? 'empty' : formatValue(value));
 }

@@ -37,8 +37,7 @@ export function useQuery<P extends ProcedureName>(
       api.call(name, JSON.parse(key) as Input<P>).then(
         (value) => active && setLast({ key, value, error: null }),
         (cause) => {
-          if (active && !isConnectionLost(cause))
-            setLast({ key, value: null, error: asFailure(cause).toApiError() });
+          if (active && !isConnectionLost(cause)) setLast({ key, value: null, error: asFailure(cause).toApiError() });
         },
       );
     const timer = setTimeout(request, delay);

@@ -34,16 +34,7 @@ export function chartMarks(
   ];
 }
 
-export function alertMark({
-  id,
-  iteration,
-  level,
-  severity,
-  message,
-  series,
-  value,
-  baseline,
-}: Alert): ChartMark {
+export function alertMark({ id, iteration, level, severity, message, series, value, baseline }: Alert): ChartMark {
   const { word, tone } = level
     ? levelLabel(level)
     : { word: 'Alert', tone: knownWord(severityTones, severity) ?? 'warning' };

@@ -55,8 +55,7 @@ function follow(api: Api, store: ComparedStore, id: string): () => void {
   };
   const series = new RunSeries();
   put({ id, series, loaded: false, config: null, alerts: [] });
-  const request = () =>
-    Promise.all([api.call('runs.get', { runId: id }), api.call('alerts.list', { runId: id })]);
+  const request = () => Promise.all([api.call('runs.get', { runId: id }), api.call('alerts.list', { runId: id })]);
   const stops = [
     followSeries(api, id, series, () => {
       received = { ...received, series: true };

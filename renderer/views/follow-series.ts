@@ -7,12 +7,7 @@ import { loadSeries } from './load-series.ts';
  * Keeps a run's series up to date until the returned function is called. Calls `onLoad` after each complete
  * load. Failed requests leave the series unchanged.
  */
-export function followSeries(
-  api: Api,
-  runId: string,
-  series: RunSeries,
-  onLoad: () => void = () => {},
-): () => void {
+export function followSeries(api: Api, runId: string, series: RunSeries, onLoad: () => void = () => {}): () => void {
   const catchUp = createCatchUp();
   let followed = true;
   const request = () => loadSeries(api, runId);

@@ -91,8 +91,7 @@ export function followRun(api: Api, store: RunStore): () => void {
 
   function load(answers: Answers): void {
     if (!followed) return;
-    const [{ config, folder, memoryPlan, humanSuccess }, putSeries, log, rollouts, evaluations, alerts] =
-      answers;
+    const [{ config, folder, memoryPlan, humanSuccess }, putSeries, log, rollouts, evaluations, alerts] = answers;
     putSeries(store.getState().series);
     store.setState({
       loaded: true,
@@ -135,16 +134,11 @@ export function followRun(api: Api, store: RunStore): () => void {
       ({ line }) => catchUp.notice(() => store.setState(({ log }) => ({ log: withLine(log, line) }))),
       runId,
     ),
-    api.on(
-      'humanSuccess',
-      ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })),
-      runId,
-    ),
+    api.on('humanSuccess', ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })), runId),
     api.on('memoryPlan', ({ plan }) => catchUp.notice(() => store.setState({ memoryPlan: plan })), runId),
     api.on(
       'rollout',
-      ({ file }) =>
-        catchUp.notice(() => store.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }))),
+      ({ file }) => catchUp.notice(() => store.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }))),
       runId,
     ),
     api.on(
@@ -200,9 +194,7 @@ const runGone = () =>
 export function withLine(log: LogLine[], line: LogLine): LogLine[] {
   const last = log.at(-1);
   if (!last || last.seq < line.seq) return [...log, line].slice(-maxLogLines);
-  return [...log.filter(({ seq }) => seq !== line.seq), line]
-    .sort((a, b) => a.seq - b.seq)
-    .slice(-maxLogLines);
+  return [...log.filter(({ seq }) => seq !== line.seq), line].sort((a, b) => a.seq - b.seq).slice(-maxLogLines);
 }
 
 /** Inserts or replaces a file. Order: newest iteration first, training before evaluations. */

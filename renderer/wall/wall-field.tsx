@@ -25,15 +25,7 @@ interface WallFieldProps {
 }
 
 /** Draws all boards on a canvas. Each group has a link with a text alternative. */
-export function WallField({
-  runId,
-  boards,
-  playing,
-  height: fixedHeight,
-  still,
-  onStart,
-  onEnd,
-}: WallFieldProps) {
+export function WallField({ runId, boards, playing, height: fixedHeight, still, onStart, onEnd }: WallFieldProps) {
   const field = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(field);

@@ -41,8 +41,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   /** Whole pixels keep the boards' edges sharp. */
   const heightOf = (side: number) => Math.max(1, Math.floor(side / aspect));
   const rowsOf = (across: number) => Math.ceil(members / across);
-  const groupHeight = (across: number, side: number) =>
-    caption + rowsOf(across) * (heightOf(side) + gap) - gap;
+  const groupHeight = (across: number, side: number) => caption + rowsOf(across) * (heightOf(side) + gap) - gap;
   const totalOf = ({ columns, across, side }: Arrangement) =>
     Math.ceil(groups / columns) * (groupHeight(across, side) + between.y) - between.y;
 
@@ -62,8 +61,7 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
       if (!best || each.side > best.side) best = each;
     }
   }
-  const { columns, across, side } =
-    best && best.side >= minSide ? best : packed(members, width, between.x, groups);
+  const { columns, across, side } = best && best.side >= minSide ? best : packed(members, width, between.x, groups);
   const group = { width: across * (side + gap) - gap, height: groupHeight(across, side) };
   // The remaining width goes between the columns, up to a limit.
   const spare = columns > 1 ? (width - columns * group.width) / (columns - 1) : 0;

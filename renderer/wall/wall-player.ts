@@ -90,9 +90,7 @@ export class WallPlayer {
       const at = layout.groups[group]!;
       return {
         x: Math.round((at.x + (member % layout.across) * (layout.width + gap)) * pixels),
-        y: Math.round(
-          (at.y + layout.caption + Math.floor(member / layout.across) * (layout.height + gap)) * pixels,
-        ),
+        y: Math.round((at.y + layout.caption + Math.floor(member / layout.across) * (layout.height + gap)) * pixels),
         state: Number.NaN,
       };
     });

@@ -28,8 +28,7 @@ export function Wall({ run }: { run: RunSummary }) {
   const title = useId();
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
 
-  if (loaded && !newest && !isLive(run.status) && run.status !== 'queued' && run.status !== 'created')
-    return null;
+  if (loaded && !newest && !isLive(run.status) && run.status !== 'queued' && run.status !== 'created') return null;
   return (
     <section className={`panel ${styles.wall}`} aria-labelledby={title}>
       <header className={`${styles.head} row wrap`}>
@@ -37,9 +36,7 @@ export function Wall({ run }: { run: RunSummary }) {
         {boards && <Headline boards={boards} />}
         <span className="spacer" />
         {compared && (
-          <a href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}>
-            Then and now
-          </a>
+          <a href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}>Then and now</a>
         )}
         {boards && <Legend boards={boards} />}
         {boards && !still && (

@@ -48,10 +48,7 @@ export function machineMirror() {
   const isDebian = /^ID=debian$/m.test(read('/etc/os-release'));
   const mirror = mirrorOf(['/etc/apt/sources.list', ...files].map(read), release);
   if (isDebian && mirror) return mirror;
-  throw new SetupError(
-    "This machine's apt sources contain no Debian mirror.",
-    'Specify one with --mirror URL.',
-  );
+  throw new SetupError("This machine's apt sources contain no Debian mirror.", 'Specify one with --mirror URL.');
 }
 
 /** @param {string} program @param {string[]} args @param {{ cwd?: string }} [options] */
@@ -65,8 +62,7 @@ const mustRun = (program, args, options = {}) =>
  */
 export async function downloadPackages({ release, components, packages, mirror }) {
   const folder = join(cacheFolder, `packages-${release}`);
-  for (const part of ['lists/partial', 'cache/archives/partial'])
-    mkdirSync(join(folder, part), { recursive: true });
+  for (const part of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(folder, part), { recursive: true });
   const source = `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror} ${release} ${components.join(' ')}\n`;
   writeFileSync(join(folder, 'sources.list'), source);
   // Separate lists and cache keep the release out of the machine's apt.
@@ -97,8 +93,7 @@ export async function downloadPackages({ release, components, packages, mirror }
  */
 export async function extractPackage(file, folder, patterns) {
   mkdirSync(folder, { recursive: true });
-  const script =
-    'file=$1 folder=$2; shift 2; dpkg-deb --fsys-tarfile "$file" | tar -x -C "$folder" --wildcards "$@"';
+  const script = 'file=$1 folder=$2; shift 2; dpkg-deb --fsys-tarfile "$file" | tar -x -C "$folder" --wildcards "$@"';
   await mustRun('sh', ['-c', script, 'sh', file, folder, ...patterns]);
 }
 
@@ -121,10 +116,7 @@ export async function debianRoot({ release, packages, mirror, fresh = false }) {
     renameSync(part, folder);
   }
   // Copy this machine's proxy settings.
-  writeFileSync(
-    join(folder, 'etc/apt/apt.conf.d/00-as-outside'),
-    await mustRun('apt-config', ['dump', 'Acquire']),
-  );
+  writeFileSync(join(folder, 'etc/apt/apt.conf.d/00-as-outside'), await mustRun('apt-config', ['dump', 'Acquire']));
   cpSync('/etc/resolv.conf', join(folder, 'etc/resolv.conf'));
   const inside = (/** @type {string[]} */ ...command) => {
     const [program, ...args] = inRoot(folder, [], command);

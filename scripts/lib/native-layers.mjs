@@ -44,16 +44,8 @@ const generated = ['build_version.h', 'run_options.h'];
  * @type {Record<string, string[]>}
  */
 export const exceptions = {
-  'cli/devices.cpp': [
-    'engine/cpu/kernels/isa.h',
-    'engine/cuda/runtime/devices.h',
-    'engine/cuda/runtime/unavailable.h',
-  ],
-  'cli/self_test.cpp': [
-    'engine/cpu/self_test.h',
-    'engine/cuda/choose_gpu.h',
-    'engine/cuda/selftest/self_test.h',
-  ],
+  'cli/devices.cpp': ['engine/cpu/kernels/isa.h', 'engine/cuda/runtime/devices.h', 'engine/cuda/runtime/unavailable.h'],
+  'cli/self_test.cpp': ['engine/cpu/self_test.h', 'engine/cuda/choose_gpu.h', 'engine/cuda/selftest/self_test.h'],
   'engine/cuda/selftest/check_sampler.cpp': ['engine/cpu/sampler.h'],
 };
 
@@ -65,8 +57,7 @@ export function wrongInclude(file, included) {
   const [layer = '', folder = ''] = file.split('/');
   const [below = '', engine = '', ...deeper] = included.split('/');
   if (!file.includes('/') || generated.includes(included)) return undefined;
-  if (!layers.includes(layer))
-    return `${layer}/ is not assigned to a layer: add it to scripts/lib/native-layers.mjs`;
+  if (!layers.includes(layer)) return `${layer}/ is not assigned to a layer: add it to scripts/lib/native-layers.mjs`;
   if (!layers.includes(below)) return `"${included}" has no layer: include files as "folder/file.h"`;
   if (layers.indexOf(below) > layers.indexOf(layer)) return `${layer}/ is below ${below}/`;
   if (layer === 'train' && below === 'train' && trainFolders.indexOf(engine) > trainFolders.indexOf(folder))

@@ -30,8 +30,7 @@ export function readReports(reports) {
 
 /** @param {string} text demangled output of ptxas -v @returns {KernelUse[]} */
 export function parseReport(text) {
-  const number = (/** @type {string} */ part, /** @type {RegExp} */ pattern) =>
-    Number(pattern.exec(part)?.[1] ?? 0);
+  const number = (/** @type {string} */ part, /** @type {RegExp} */ pattern) => Number(pattern.exec(part)?.[1] ?? 0);
   return text
     .split(/^ptxas info\s+: Compiling entry function /m)
     .slice(1)

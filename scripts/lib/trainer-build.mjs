@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -82,8 +73,7 @@ export async function buildNative(
 ) {
   const reportFile = join(folder, targets.includes('starpo-trainer') ? trainerReport : testsReport);
   mkdirSync(folder, { recursive: true });
-  for (const name of [trainerReport, testsReport])
-    await waitForOtherBuild(join(folder, name), { onProgress, signal });
+  for (const name of [trainerReport, testsReport]) await waitForOtherBuild(join(folder, name), { onProgress, signal });
   report(reportFile, { done: 0, total: 0, problem: null });
   const heartbeat = setInterval(() => touch(reportFile), beat);
   try {

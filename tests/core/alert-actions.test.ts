@@ -55,8 +55,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
   };
   /** Resolves with the action on the alert once it has ended. */
   const untilActionEnded = async (runId: string): Promise<AlertAction> => {
-    const isOver = ({ action }: { action: AlertAction | null }) =>
-      action !== null && action.state !== 'begun';
+    const isOver = ({ action }: { action: AlertAction | null }) => action !== null && action.state !== 'begun';
     const alerts = await untilAlerts(core, runId, (all) => all.some(isOver));
     return alerts.find(isOver)!.action!;
   };
@@ -117,9 +116,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
     const rate = configOf(runId).optimizer.learning_rate;
     const changes = [{ path: 'optimizer.learning_rate', value: Number((rate / 3).toPrecision(2)) }];
     expect(done).toMatchObject({ kind: 'rollback', by: 'monitor', state: 'done', checkpoint, changes });
-    expect(done.message).toBe(
-      `Rolled back to iteration ${checkpoint}, with “Learning rate” at ${changes[0]!.value}.`,
-    );
+    expect(done.message).toBe(`Rolled back to iteration ${checkpoint}, with “Learning rate” at ${changes[0]!.value}.`);
     expect(core.runs.get(runId)).toMatchObject({ status: 'stopped', iteration: warning, lastAction: done });
     const fork = await untilRun(core, done.fork!, ({ status }) => status === 'completed');
     expect(fork).toMatchObject({ parent: { run: runId, iteration: checkpoint }, iterations });
@@ -251,15 +248,12 @@ describe('automatic actions', { timeout: 120_000 }, () => {
       writeFork(id, parent);
       if (existing.includes(parent)) appendRollback(parent, 'done', id, 5);
     }
-    for (const [id, count] of Object.entries(carried))
-      appendAnnotation(folder(id), { type: 'rollbacks', count });
+    for (const [id, count] of Object.entries(carried)) appendAnnotation(folder(id), { type: 'rollbacks', count });
     core = await world.core(undefined, { backgroundWork: true });
     await core.runs.start('third');
     const done = await untilActionEnded('third');
     expect(done).toMatchObject({ kind: 'pause', state: 'done' });
-    expect(done.message).toMatch(
-      /^Paused, not rolled back: The run was already rolled back automatically 2 times/,
-    );
+    expect(done.message).toMatch(/^Paused, not rolled back: The run was already rolled back automatically 2 times/);
     await core.runs.command('third', 'stop');
   });
 
@@ -336,8 +330,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
           : /^Paused, not rolled back: it is gone\.$/,
       );
       await untilRun(core, runId, ({ status }) => status === 'paused');
-      const actions = () =>
-        readActions(core.database, runId).map(({ id, kind, state }) => [id, kind, state].join(' '));
+      const actions = () => readActions(core.database, runId).map(({ id, kind, state }) => [id, kind, state].join(' '));
       expect(actions()).toEqual(['alert-1 rollback failed', 'alert-1-pause pause done']);
       expect(core.runs.list().map(({ id }) => id)).toEqual([runId]);
       await core.dispose();
@@ -371,8 +364,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
   });
 
   test('the CLI follows the fork and reports alerts and actions', async () => {
-    const run = (...args: string[]) =>
-      starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
+    const run = (...args: string[]) => starpo(args, world.environment({ FAKE_TRAINER_HOLD: String(warning) })).finished;
     const set = Object.entries({ ...small, automatic_action: 'rollback' }).flatMap(([key, value]) => [
       '--set',
       `${key}=${value}`,
@@ -396,9 +388,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
       ]),
       echoTrap: { state: 'warning' },
     });
-    expect((await run('show', fork!)).output).toMatch(
-      new RegExp(`forked from +${parent}, iteration \\d+$`, 'm'),
-    );
+    expect((await run('show', fork!)).output).toMatch(new RegExp(`forked from +${parent}, iteration \\d+$`, 'm'));
     // A resumed parent is neither rolled back again nor mistaken for its fork.
     const resumed = await starpo(['resume', parent!], world.environment()).finished;
     expect(resumed.output).toMatch(/completed after iteration 200 of 200$/);

@@ -291,19 +291,13 @@ describe('annotations', { timeout: 300_000 }, () => {
       { message: '', series: 'rollout/entropy', level: null, advice: [] },
     ]);
     const handlers = createHandlers(core);
-    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(
-      `${tooLong.length} invalid lines`,
-    );
+    expect((await handlers['runs.log']({ runId: 'one' }))[0]!.message).toContain(`${tooLong.length} invalid lines`);
     const { left, right } = channelPair();
     serveChannel(core, right);
     const client = createClient(left);
     const change = { runId: 'one', note: 'short', noteWas: most, removeTags: [most] };
     expect(await client.call('runs.annotate', change)).toMatchObject({ note: 'short', tags: [] });
-    for (const refused of [
-      { removeTags: [more] },
-      { note: 'n', noteWas: more },
-      { note: 'n'.repeat(10_001) },
-    ])
+    for (const refused of [{ removeTags: [more] }, { note: 'n', noteWas: more }, { note: 'n'.repeat(10_001) }])
       await expect(client.call('runs.annotate', { runId: 'one', ...refused })).rejects.toMatchObject({
         code: 'input_invalid',
       });
@@ -406,10 +400,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     put();
     await untilRun(core, 'one', ({ iteration }) => iteration === 7);
     await core.dispose();
-    world.run('other', [
-      journal.started(8),
-      ...[1, 2, 3, 4, 5, 6, 7].map((at) => journal.iteration(8 + at, at)),
-    ]);
+    world.run('other', [journal.started(8), ...[1, 2, 3, 4, 5, 6, 7].map((at) => journal.iteration(8 + at, at))]);
     put();
     const later = await world.core();
     expect(later.runs.get('one').iteration).toBe(7);

@@ -39,9 +39,9 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     const presets = await client.call('presets.list', {});
     expect(presets.map((preset) => preset.id)).toContain('starter-frozen-lake-starpo-s');
     expect(presets.map((preset) => preset.id)).not.toContain('starter-warm-start');
-    expect(presets.find(({ alias }) => alias === 'starter-frozen-lake-slippery')?.environments).toMatchObject(
-      [{ type: 'frozen-lake', config: { is_slippery: true } }],
-    );
+    expect(presets.find(({ alias }) => alias === 'starter-frozen-lake-slippery')?.environments).toMatchObject([
+      { type: 'frozen-lake', config: { is_slippery: true } },
+    ]);
   });
 
   test('trains a run, publishes its progress and replays its episodes', async () => {
@@ -75,12 +75,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     const points = received.metrics.flatMap((notice) => notice.points);
     const trained = points.filter((point) => point.metrics['rollout/success_rate'] !== undefined);
     expect(trained.map((point) => point.iteration)).toEqual([1, 2, 3]);
-    expect(received.rollout.map((notice) => notice.file.split)).toEqual([
-      'bandit',
-      'train',
-      'train',
-      'train',
-    ]);
+    expect(received.rollout.map((notice) => notice.file.split)).toEqual(['bandit', 'train', 'train', 'train']);
     expect(received.log.map((notice) => notice.line)).toEqual(await client.call('runs.log', { runId }));
 
     const { summary, config, folder } = await client.call('runs.get', { runId });
@@ -203,9 +198,7 @@ describe.each(Object.keys(transports))('the API over %s', { timeout: 60_000 }, (
     await expect(call).rejects.toMatchObject({
       code,
       message: expect.stringMatching(/./),
-      hint: expect.stringMatching(
-        code === 'input_invalid' ? /^Expected (an empty object|fields: [\w, ]+)\.$/ : /./,
-      ),
+      hint: expect.stringMatching(code === 'input_invalid' ? /^Expected (an empty object|fields: [\w, ]+)\.$/ : /./),
     });
     expect(await client.call('runs.list', {})).toEqual(before);
   });

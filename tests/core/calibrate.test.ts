@@ -17,12 +17,7 @@ import * as journal from './fixtures/journal.ts';
 import { type Outcome, seriesOf } from './fixtures/trap-series.ts';
 import { World } from './fixtures/world.ts';
 
-const scored = (
-  kind: string,
-  collapsed: number | null,
-  iterations: number,
-  alarms: number[],
-): EvaluatedRun => ({
+const scored = (kind: string, collapsed: number | null, iterations: number, alarms: number[]): EvaluatedRun => ({
   run: { kind, collapsed },
   first: 1,
   last: iterations,
@@ -229,10 +224,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const file = join(folder, 'alarms.svg');
     expect(await run(folder, '--chart', file)).toMatchObject({ status: 0, errors: '' });
     const rows = readFileSync(file, 'utf8').split('<g>').slice(1);
-    expect(rows.map((row) => /<text [^>]*>([^<]*)</.exec(row)![1])).toEqual([
-      'a',
-      '&#34;b&#34; &#38; &#60;b&#62;',
-    ]);
+    expect(rows.map((row) => /<text [^>]*>([^<]*)</.exec(row)![1])).toEqual(['a', '&#34;b&#34; &#38; &#60;b&#62;']);
     expect(rows[0]).toContain('template, onset 140');
     const marks = (row: string) =>
       row
@@ -306,11 +298,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       { collapsed: null, kind: 'template' },
       /kind is template, a kind of collapse/,
     ],
-    [
-      'an onset in a healthy run',
-      { collapsed: 100, kind: 'healthy' },
-      /kind is healthy, but a collapsed run/,
-    ],
+    ['an onset in a healthy run', { collapsed: 100, kind: 'healthy' }, /kind is healthy, but a collapsed run/],
     ['a value that is not an object', null, /label.json: Invalid input: expected object/],
   ])('rejects a label with %s', async (_, label, words) => {
     writeFileSync(join(put('a', 'healthy'), 'label.json'), JSON.stringify(label));
@@ -326,9 +314,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       writeFileSync(file, text);
       expect(await run(folder), text).toMatchObject({
         status: 2,
-        errors: expect.stringMatching(
-          /run\.json: [\s\S]*hint: Restore the run.json[\s\S]*labeled_run_invalid/,
-        ),
+        errors: expect.stringMatching(/run\.json: [\s\S]*hint: Restore the run.json[\s\S]*labeled_run_invalid/),
       });
     }
     rmSync(join(folder, 'a/events.jsonl'));
@@ -394,10 +380,7 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     const elsewhere = put('tuning/e', 'healthy', { seed: 5, preset: 'starter-sokoban-grpo' });
     setStart(elsewhere, { model: '/runs/a/checkpoints/000060', run: 'a', checkpoint: 60 });
     expect(await run(folder, '--fit')).toMatchObject({ status: 0, errors: '' });
-    expect(readCalibration(world.home).about.models).toEqual([
-      'starter on frozen-lake',
-      'starter on sokoban',
-    ]);
+    expect(readCalibration(world.home).about.models).toEqual(['starter on frozen-lake', 'starter on sokoban']);
     setStart(other, { model: '/models/Qwen2.5-0.5B' });
     expect(await run(folder)).toMatchObject({ status: 0, errors: '' });
     for (const option of ['--fit', '--cross-validate']) {
@@ -503,18 +486,14 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
     // Compute the same with separate monitors.
     const judgedApart = runs.flatMap((run) => {
       const others = runs.filter(({ settings }) => settings !== run.settings);
-      return evaluateAll([run], () =>
-        ourAlarms(run, fitWeights(others, withStepSizes(others, shippedThresholds))),
-      );
+      return evaluateAll([run], () => ourAlarms(run, fitWeights(others, withStepSizes(others, shippedThresholds))));
     });
     const { status, output } = await run(folder, '--json', '--cross-validate');
     expect(status).toBe(0);
     const { left_out } = JSON.parse(output);
     expect(left_out).toEqual(JSON.parse(JSON.stringify(scoreOf(judgedApart))));
     expect(left_out).toMatchObject({ runs: 6, collapsed: 3, healthy_iterations: expect.any(Number) });
-    expect((await run(folder, '--cross-validate')).output).toMatch(
-      /each setting scored with thresholds[\s\S]*6 \(3\)/,
-    );
+    expect((await run(folder, '--cross-validate')).output).toMatch(/each setting scored with thresholds[\s\S]*6 \(3\)/);
     for (const preset of presets.slice(1)) rmSync(join(folder, `tuning/${preset}-fell`), { recursive: true });
     expect(await run(folder, '--cross-validate')).toMatchObject({
       status: 2,

@@ -61,9 +61,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const args = ['train', 'starter-bandit', '--set', 'iterations=2', '--set', 'rollout.groups=1'];
     const shown = await run(...args);
     expect(shown).toMatchObject({ status: 0, errors: '' });
-    expect(shown.output).toMatch(
-      /evaluation at iteration 0[\s\S]*iteration 1\/2[\s\S]*iteration 2\/2[\s\S]*completed/,
-    );
+    expect(shown.output).toMatch(/evaluation at iteration 0[\s\S]*iteration 1\/2[\s\S]*iteration 2\/2[\s\S]*completed/);
     const lines = (await run(...args, '--json')).output.split('\n').map((line) => JSON.parse(line));
     expect(lines.map((line) => line.type)).toEqual([
       'created',
@@ -164,10 +162,7 @@ describe('starpo', { timeout: 300_000 }, () => {
       const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '3' }));
       await host.line(/^StarPO Studio is at/);
       const model = ['--set', `start.model=${relative(process.cwd(), join(world.resources, 'starter'))}`];
-      const training = starpo(
-        ['train', 'starter-bandit', '--set', 'iterations=5', ...model],
-        world.environment(),
-      );
+      const training = starpo(['train', 'starter-bandit', '--set', 'iterations=5', ...model], world.environment());
       const [, id] = await training.line(/^run (\S+)$/);
       await training.line(/^iteration 3\//);
       expect(JSON.parse((await run('runs', '--json')).output)).toMatchObject([{ id, status: 'running' }]);
@@ -269,15 +264,12 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['fly'], 'usage_invalid', '--help'],
     [['train'], 'usage_invalid', '--help'],
     [[], 'usage_invalid', '--help'],
-  ])(
-    '%j is rejected with a code, a hint and status 2, without changing files',
-    async (args, code, mention) => {
-      const { status, output, errors } = await run(...args);
-      expect(status).toBe(2);
-      expect(output).toBe('');
-      expect(errors).toMatch(new RegExp(`^error: .+\\n {2}hint: .+\\n {2}details: ${code}\\n$`));
-      expect(errors).toContain(mention);
-      expect(runFolders()).toEqual([]);
-    },
-  );
+  ])('%j is rejected with a code, a hint and status 2, without changing files', async (args, code, mention) => {
+    const { status, output, errors } = await run(...args);
+    expect(status).toBe(2);
+    expect(output).toBe('');
+    expect(errors).toMatch(new RegExp(`^error: .+\\n {2}hint: .+\\n {2}details: ${code}\\n$`));
+    expect(errors).toContain(mention);
+    expect(runFolders()).toEqual([]);
+  });
 });

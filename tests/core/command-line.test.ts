@@ -37,9 +37,7 @@ describe('a run reference', () => {
       expect.objectContaining({ code: 'run_ambiguous', message: expect.stringMatching(message) }),
     );
     for (const each of listed)
-      expect(() => findRun(runs, text)).toThrow(
-        expect.objectContaining({ hint: expect.stringContaining(each) }),
-      );
+      expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ hint: expect.stringContaining(each) }));
   });
 
   test('a name with the end of the id distinguishes runs with the same name, as in the app', () => {
@@ -48,12 +46,9 @@ describe('a run reference', () => {
     expect(() => findRun(alike, 'Mine')).toThrow(expect.objectContaining({ code: 'run_ambiguous' }));
   });
 
-  test.each(['b16c', '', '../../etc', 'starter-bandit-starpo-s-20260101-1200-a16d'])(
-    '%j matches no run',
-    (text) => {
-      expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ code: 'run_unknown' }));
-    },
-  );
+  test.each(['b16c', '', '../../etc', 'starter-bandit-starpo-s-20260101-1200-a16d'])('%j matches no run', (text) => {
+    expect(() => findRun(runs, text)).toThrow(expect.objectContaining({ code: 'run_unknown' }));
+  });
 });
 
 describe('progress', () => {
@@ -69,12 +64,8 @@ describe('progress', () => {
   };
 
   test('shows a bar, the phase and the time left', () => {
-    expect(progressText(state)).toBe(
-      '[######..................]  50 of 200  rollout 12 of 128  about 5 min left',
-    );
-    expect(progressText({ ...state, phase: null, etaSeconds: null })).toBe(
-      '[######..................]  50 of 200',
-    );
+    expect(progressText(state)).toBe('[######..................]  50 of 200  rollout 12 of 128  about 5 min left');
+    expect(progressText({ ...state, phase: null, etaSeconds: null })).toBe('[######..................]  50 of 200');
   });
 
   test('stays on the last line of a terminal and fits its width', () => {
@@ -163,9 +154,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(output).toMatch(
       /^starter-frozen-lake\n {2}FrozenLake, StarPO-S \(PPO\), \d+ iterations, about [\d.]+ \w+\n {2}\S/m,
     );
-    expect(output).toMatch(
-      /^starter-bandit\n {2}Bandit, StarPO-S \(PPO\), 60 iterations, about [\d.]+ (s|min|h)\n/m,
-    );
+    expect(output).toMatch(/^starter-bandit\n {2}Bandit, StarPO-S \(PPO\), 60 iterations, about [\d.]+ (s|min|h)\n/m);
     expect(output).toMatch(/^starter-frozen-lake-trap\n/m);
     expect(output).toMatch(/^qwen2.5-0.5b-sokoban\n.*needs an NVIDIA GPU with/m);
     expect(output).not.toMatch(/^starter-bandit-ppo\n/m);

@@ -64,10 +64,7 @@ describe('configurations', { timeout: 60_000 }, () => {
   afterEach(() => void vi.unstubAllEnvs());
   afterAll(() => world.close());
   const problems = async (set: Settings) =>
-    (await api['configs.check']({ preset, set, titles: true })).problems.map(({ path, message }) => [
-      path,
-      message,
-    ]);
+    (await api['configs.check']({ preset, set, titles: true })).problems.map(({ path, message }) => [path, message]);
 
   test('reports all problems at once, by setting title', async () => {
     expect(
@@ -105,9 +102,7 @@ describe('configurations', { timeout: 60_000 }, () => {
       'iteration is not a setting',
     ]);
     expect(problems[2]?.hint).toBe('Did you mean iterations?');
-    await expect(async () =>
-      api['configs.check']({ config: { ...config, version: 99 } }),
-    ).rejects.toMatchObject({
+    await expect(async () => api['configs.check']({ config: { ...config, version: 99 } })).rejects.toMatchObject({
       code: 'config_version_unsupported',
     });
   });
@@ -135,9 +130,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     const timeOf = async (set: Settings) => (await api['configs.check']({ preset, set })).time;
     const before = (await timeOf({}))!;
     expect(before).toMatchObject({ basis: 'typical', runs: 0 });
-    expect((await timeOf({ iterations: 240, 'evaluation.every': 0 }))!.seconds).toBeGreaterThan(
-      1.8 * before.seconds,
-    );
+    expect((await timeOf({ iterations: 240, 'evaluation.every': 0 }))!.seconds).toBeGreaterThan(1.8 * before.seconds);
     const published = await api['configs.check']({ preset: 'qwen2.5-0.5b-sokoban-starpo-s' });
     expect(published.time).toBeNull();
 
@@ -170,8 +163,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     expect(more.optimizerKept).toBe(false);
 
     const check = async (set: Settings) =>
-      (await api['configs.check']({ run: runId, checkpoint: 4, keepOptimizer: false, set, titles: true }))
-        .warnings;
+      (await api['configs.check']({ run: runId, checkpoint: 4, keepOptimizer: false, set, titles: true })).warnings;
     expect(await check({ iterations: 8 })).toEqual([]);
     // A schedule that only lowers the rate needs no warning.
     expect(await check({ iterations: 8, 'optimizer.schedule': 'linear' })).toEqual([]);

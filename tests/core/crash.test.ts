@@ -34,9 +34,7 @@ function expectEveryEventOnce(core: Core) {
   );
   const [success] = readSeries(core.database, id, ['rollout/success_rate']);
   expect(success!.iterations).toEqual(Array.from({ length: count }, (_, index) => index + 1));
-  expect(core.database.prepare("SELECT count(*) FROM events WHERE type = 'iteration'").pluck().get()).toBe(
-    count,
-  );
+  expect(core.database.prepare("SELECT count(*) FROM events WHERE type = 'iteration'").pluck().get()).toBe(count);
 }
 
 describe('core', () => {
@@ -85,9 +83,7 @@ describe('core', () => {
   }, async () => {
     const folder = world.run(id);
     const studio = await world.studio();
-    const others = [1, 2].map(() =>
-      child('tests/core/fixtures/following-core.ts', [world.home], world.environment()),
-    );
+    const others = [1, 2].map(() => child('tests/core/fixtures/following-core.ts', [world.home], world.environment()));
     await Promise.all(others.map((other) => other.line(/^ready$/)));
     for await (const _ of grow(folder, 4099));
     await Promise.all(others.map((other) => other.line(new RegExp(`^iteration ${count}$`))));

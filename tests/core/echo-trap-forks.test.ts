@@ -16,30 +16,27 @@ describe('the monitor of a fork', () => {
   const forkOf = (points: readonly Point[], at = cut) => forkFrom(parentOf(points), at);
   const rest = (points: readonly Point[], at = cut) => points.filter(({ iteration }) => iteration > at);
 
-  test.each(seeds)(
-    "a fork uses its parents' baseline and raises only alerts of its own (seed %i)",
-    (seed) => {
-      for (const outcome of ['template', 'chaos'] as const) {
-        const points = seriesOf(outcome, { seed, fall: 140 });
-        const fork = forkOf(points);
-        expect(fork.view()).toBeNull();
-        const raised = fork.addAll(rest(points));
-        expect(fork.alarms, outcome).toEqual(monitorOf(points).alarms);
-        expect(fork.alarms[0], outcome).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
-        expect(raised).toEqual(fork.alerts);
-        expect(Math.min(...raised.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
-        expect(fork.states[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
-        expect(fork.view()!.history[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
-        expect(fork.view()!.map.trail.length).toBeLessThanOrEqual(rest(points).length);
-      }
-      for (const outcome of ['healthy', 'solved', 'locked'] as const) {
-        const points = seriesOf(outcome, { seed });
-        const fork = forkOf(points);
-        fork.addAll(rest(points));
-        expect(fork.alarms, outcome).toEqual([]);
-      }
-    },
-  );
+  test.each(seeds)("a fork uses its parents' baseline and raises only alerts of its own (seed %i)", (seed) => {
+    for (const outcome of ['template', 'chaos'] as const) {
+      const points = seriesOf(outcome, { seed, fall: 140 });
+      const fork = forkOf(points);
+      expect(fork.view()).toBeNull();
+      const raised = fork.addAll(rest(points));
+      expect(fork.alarms, outcome).toEqual(monitorOf(points).alarms);
+      expect(fork.alarms[0], outcome).toBeLessThan(monitorOf(rest(points)).alarms[0]!);
+      expect(raised).toEqual(fork.alerts);
+      expect(Math.min(...raised.map(({ iteration }) => iteration))).toBeGreaterThan(cut);
+      expect(fork.states[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
+      expect(fork.view()!.history[0]).toEqual({ iteration: cut + 1, state: 'healthy' });
+      expect(fork.view()!.map.trail.length).toBeLessThanOrEqual(rest(points).length);
+    }
+    for (const outcome of ['healthy', 'solved', 'locked'] as const) {
+      const points = seriesOf(outcome, { seed });
+      const fork = forkOf(points);
+      fork.addAll(rest(points));
+      expect(fork.alarms, outcome).toEqual([]);
+    }
+  });
 
   test('a fork from a point with signals of collapse uses its own baseline', () => {
     const points = seriesOf('template', { fall: 140 });

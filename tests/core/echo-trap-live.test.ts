@@ -17,8 +17,7 @@ import { seriesOf } from './fixtures/trap-series.ts';
 import { collectNotices, untilRun, World } from './fixtures/world.ts';
 
 const alarming = ['warning', 'collapsing', 'collapsed'];
-const shown = (alerts: readonly Alert[]) =>
-  alerts.map(({ id, iteration, level }) => ({ id, iteration, level }));
+const shown = (alerts: readonly Alert[]) => alerts.map(({ id, iteration, level }) => ({ id, iteration, level }));
 
 describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
   let world: World;
@@ -159,8 +158,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
   test("a fork is measured against its parents' baseline at the time of the fork, even if the parents are deleted", async () => {
     const points = seriesOf('template', { fall: 140 }).filter(({ iteration }) => iteration > 0);
     const [first, second] = [40, 80];
-    const part = (from: number, to: number) =>
-      points.filter(({ iteration }) => iteration > from && iteration <= to);
+    const part = (from: number, to: number) => points.filter(({ iteration }) => iteration > from && iteration <= to);
     const folder = (id: string) => join(world.home, 'runs', id);
     /** Writes events as a trainer would, and a checkpoint to resume from. */
     const train = (id: string, own: readonly Point[], checkpoint: number, from = 0) => {
@@ -171,8 +169,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
       writeFileSync(join(folder(id), 'events.jsonl'), all.map((line) => `${line}\n`).join(''));
       const at = join(folder(id), 'checkpoints', String(checkpoint).padStart(6, '0'));
       mkdirSync(at, { recursive: true });
-      for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
-        writeFileSync(join(at, file), '{}');
+      for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) writeFileSync(join(at, file), '{}');
     };
     const reference = new Monitor(baseConfig);
     reference.addAll(points);
@@ -218,10 +215,7 @@ describe('the Echo Trap monitor', { timeout: 120_000 }, () => {
     expect(warnings('fork-of-fork')).toEqual(reference.alarms);
     // An unreadable file counts as missing.
     await core.dispose();
-    writeFileSync(
-      join(folder('fork-of-fork'), 'fork-baseline.json'),
-      '{"version": 1, "points": [{"iteration": "x"}]}',
-    );
+    writeFileSync(join(folder('fork-of-fork'), 'fork-baseline.json'), '{"version": 1, "points": [{"iteration": "x"}]}');
     core = await world.core();
     await core.supervisor.rebuild();
     expect((await core.supervisor.trap('fork-of-fork'))!.history).toEqual(alone.view()!.history);

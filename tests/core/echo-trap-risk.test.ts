@@ -22,9 +22,7 @@ describe('signal strength', () => {
     });
 
   test('is 0 at the baseline, 1 at the threshold and at most 2, in both directions', () => {
-    expect([1, 1.2, 0.75, 0.5, 0.25, 0, -5].map((value) => strength({ value }))).toEqual([
-      0, 0, 0.5, 1, 1.5, 2, 2,
-    ]);
+    expect([1, 1.2, 0.75, 0.5, 0.25, 0, -5].map((value) => strength({ value }))).toEqual([0, 0, 0.5, 1, 1.5, 2, 2]);
     const high = { baseline: 10, threshold: 13 };
     expect([9, 10, 11.5, 13, 40].map((value) => strength({ ...high, value }))).toEqual([0, 0, 0.5, 1, 2]);
   });
@@ -80,10 +78,7 @@ describe('risk score', () => {
     for (let iteration = 1; iteration <= 60; iteration += 1) still.add({ ...first!, iteration });
     const share = first!.metrics['actor/clip_fraction_high']!;
     expect(share).toBeGreaterThan(0);
-    expect(still.view()!.risk).toBeCloseTo(
-      (weights.updates_clip * share) / thresholds.detectors.clipped!,
-      10,
-    );
+    expect(still.view()!.risk).toBeCloseTo((weights.updates_clip * share) / thresholds.detectors.clipped!, 10);
     // A signal that is no longer measured contributes nothing.
     const { 'actor/clip_fraction_high': _, ...rest } = first!.metrics;
     for (let iteration = 61; iteration <= 120; iteration += 1) still.add({ iteration, metrics: rest });
@@ -168,12 +163,10 @@ describe('risk score', () => {
         }),
       );
     };
-    const blind = points.map(
-      ({ iteration, metrics: { 'rollout/random_success_logprob': _, ...metrics } }) => ({
-        iteration,
-        metrics,
-      }),
-    ) as typeof points;
+    const blind = points.map(({ iteration, metrics: { 'rollout/random_success_logprob': _, ...metrics } }) => ({
+      iteration,
+      metrics,
+    })) as typeof points;
     expect(most(points)).toBeLessThan(0.6 * most(blind));
   });
 });
@@ -183,12 +176,7 @@ describe('ridge regression of the weights', () => {
 
   test('finds the weights of a table without a penalty', () => {
     // Odds are 3 to 1 with the signal on and 1 to 3 with it off.
-    const examples = [
-      example([1], true, 3),
-      example([1], false, 1),
-      example([0], true, 1),
-      example([0], false, 3),
-    ];
+    const examples = [example([1], true, 3), example([1], false, 1), example([0], true, 1), example([0], false, 3)];
     const { weights, bias } = fitRidge(examples, 0);
     expect(weights[0]).toBeCloseTo(2 * Math.log(3), 4);
     expect(bias).toBeCloseTo(-Math.log(3), 4);

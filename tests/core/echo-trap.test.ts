@@ -55,40 +55,31 @@ describe('the Echo Trap monitor', () => {
     }
   });
 
-  test.each(seeds)(
-    "without reasoning metrics, the paper's signals still detect collapse (seed %i)",
-    (seed) => {
-      const known = [
-        'rollout/success_rate',
-        'rollout/reward_std_in_group',
-        'rollout/entropy',
-        'actor/grad_norm',
-      ];
-      const foreign = (outcome: Outcome) =>
-        monitorOf(
-          seriesOf(outcome, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
-            iteration,
-            metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => known.includes(name))),
-          })),
-        );
-      for (const outcome of ['healthy', 'solved'] as const)
-        expect(foreign(outcome).alarms, outcome).toEqual([]);
-      for (const outcome of ['template', 'chaos'] as const) {
-        const [first] = foreign(outcome).alarms;
-        expect(first, outcome).toBeGreaterThanOrEqual(40);
-        expect(first, outcome).toBeLessThan(140);
-      }
-      // Signals that the paper lacks contribute nothing.
-      const clipped = seriesOf('healthy', { seed }).map(({ iteration, metrics }) => ({
-        iteration,
-        metrics: {
-          'rollout/success_rate': metrics['rollout/success_rate'] ?? 0,
-          'actor/clip_fraction_high': 0.05,
-        },
-      }));
-      expect(monitorOf(clipped).alarms).toEqual([]);
-    },
-  );
+  test.each(seeds)("without reasoning metrics, the paper's signals still detect collapse (seed %i)", (seed) => {
+    const known = ['rollout/success_rate', 'rollout/reward_std_in_group', 'rollout/entropy', 'actor/grad_norm'];
+    const foreign = (outcome: Outcome) =>
+      monitorOf(
+        seriesOf(outcome, { seed, fall: 140 }).map(({ iteration, metrics }) => ({
+          iteration,
+          metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => known.includes(name))),
+        })),
+      );
+    for (const outcome of ['healthy', 'solved'] as const) expect(foreign(outcome).alarms, outcome).toEqual([]);
+    for (const outcome of ['template', 'chaos'] as const) {
+      const [first] = foreign(outcome).alarms;
+      expect(first, outcome).toBeGreaterThanOrEqual(40);
+      expect(first, outcome).toBeLessThan(140);
+    }
+    // Signals that the paper lacks contribute nothing.
+    const clipped = seriesOf('healthy', { seed }).map(({ iteration, metrics }) => ({
+      iteration,
+      metrics: {
+        'rollout/success_rate': metrics['rollout/success_rate'] ?? 0,
+        'actor/clip_fraction_high': 0.05,
+      },
+    }));
+    expect(monitorOf(clipped).alarms).toEqual([]);
+  });
 
   test.each(seeds)('a locked run is reported without an alert (seed %i)', (seed) => {
     const monitor = monitorOf(seriesOf('locked', { seed }));
@@ -213,9 +204,7 @@ describe('properties of the detectors', () => {
       const metrics = Object.fromEntries(drawn);
       metrics['rollout/reward_mean'] = metrics['rollout/success_rate']!;
       metrics['rollout/reward_std_in_group'] = 0.05 + 0.45 * draw();
-      const measured = Object.entries(metrics).filter(
-        ([name]) => trial % 2 === 0 || !ofThoughts.includes(name),
-      );
+      const measured = Object.entries(metrics).filter(([name]) => trial % 2 === 0 || !ofThoughts.includes(name));
       const points = Array.from({ length: 300 }, (_, i) => ({
         iteration: i + 1,
         metrics: Object.fromEntries(measured),
@@ -543,8 +532,7 @@ describe('advice', () => {
   });
 
   test('a checkpoint is worth saving until success falls', () => {
-    const saved = (state: TrapState) =>
-      adviceFor(state, 'template', config, 80).some(({ id }) => id === 'checkpoint');
+    const saved = (state: TrapState) => adviceFor(state, 'template', config, 80).some(({ id }) => id === 'checkpoint');
     expect(trapState.options.filter(saved)).toEqual(['locked', 'watch', 'warning']);
   });
 
@@ -578,9 +566,7 @@ describe('thresholds', () => {
     ['unknown', { ...shippedThresholds, weather: 1 }, /weather/],
     ['thresholds that are not an object', null, /list/],
   ])('%s: thresholds are rejected by name', (_, thresholds, name) => {
-    expect(() => parseThresholds(thresholds)).toThrow(
-      expect.objectContaining({ code: 'thresholds_invalid' }),
-    );
+    expect(() => parseThresholds(thresholds)).toThrow(expect.objectContaining({ code: 'thresholds_invalid' }));
     expect(() => parseThresholds(thresholds)).toThrow(name);
   });
 
@@ -595,7 +581,5 @@ describe('thresholds', () => {
 });
 
 test('detectors and metric titles use only metrics of the trainer', () => {
-  expect([...watched, ...Object.keys(metricTitles)].filter((name) => !metricNames.includes(name))).toEqual(
-    [],
-  );
+  expect([...watched, ...Object.keys(metricTitles)].filter((name) => !metricNames.includes(name))).toEqual([]);
 });

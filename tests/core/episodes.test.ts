@@ -84,9 +84,7 @@ test('missing and damaged episodes are reported, and the reader continues', asyn
   await expect(reader.call('tokens', { folder, paths, episodeId: 'nothing' })).rejects.toMatchObject({
     code: 'episode_unknown',
   });
-  await expect(
-    reader.call('boards', { folder, paths: { ...paths, file: '../outside' } }),
-  ).rejects.toMatchObject({
+  await expect(reader.call('boards', { folder, paths: { ...paths, file: '../outside' } })).rejects.toMatchObject({
     code: 'rollout_corrupt',
   });
   const missing = fakeRollout(folder, {}, 13, 'train', frozenLake.preset, 1, 2);

@@ -86,9 +86,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     const handlers = createHandlers(core);
     const done = await evaluated(runId, { checkpoint: 1, on: 'bandit', name: 'same' });
     expect(done).toMatchObject({ state: 'done', label: 'bandit', changes: [], done: 4 });
-    expect(file(runId, 'evaluations/same.jsonl.zst')).toEqual(
-      file(runId, 'rollouts/000001-bandit.jsonl.zst'),
-    );
+    expect(file(runId, 'evaluations/same.jsonl.zst')).toEqual(file(runId, 'rollouts/000001-bandit.jsonl.zst'));
     const own = readSeries(core.database, runId, ['evaluation/bandit/success_rate']);
     expect(done.metrics?.success_rate).toBe(own[0]!.values[1]);
 
@@ -204,8 +202,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
   });
 
   const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
-  const evaluateLong = () =>
-    starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
+  const evaluateLong = () => starpo(['evaluate', runId, '--levels', '65536', '--name', 'long', '--json'], environment);
   const expectGivenUp = async (long: Child) => {
     expect(await long.kill('SIGINT')).toMatchObject({
       status: 1,
@@ -234,9 +231,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     expect(name).toBe('000002-bandit');
     const again = await evaluate('--on', 'bandit', '--name', 'again');
     expect(again.output).toContain('bandit at checkpoint 2: success ');
-    expect(file(runId, 'evaluations/again.jsonl.zst')).toEqual(
-      file(runId, 'evaluations/000002-bandit.jsonl.zst'),
-    );
+    expect(file(runId, 'evaluations/again.jsonl.zst')).toEqual(file(runId, 'evaluations/000002-bandit.jsonl.zst'));
     expect(await evaluate('--checkpoint', '9')).toMatchObject({
       status: 2,
       errors: expect.stringContaining('checkpoint_missing'),

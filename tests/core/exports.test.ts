@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -127,13 +118,9 @@ describe('exports of a run', { timeout: 120_000 }, () => {
 
   test('a Hugging Face folder contains the unchanged checkpoint and a card with only available data', async () => {
     const { names, read } = await make('hugging-face', { checkpoint: 2 });
-    expect(names).toEqual(
-      expect.arrayContaining(['README.md', 'config.json', 'model.safetensors', 'run.json']),
-    );
+    expect(names).toEqual(expect.arrayContaining(['README.md', 'config.json', 'model.safetensors', 'run.json']));
     expect(names.some((name) => name.startsWith('trainer-state'))).toBe(false);
-    expect(read('model.safetensors')).toEqual(
-      readFileSync(join(realRun, 'checkpoints/000002/model.safetensors')),
-    );
+    expect(read('model.safetensors')).toEqual(readFileSync(join(realRun, 'checkpoints/000002/model.safetensors')));
     const card = read('README.md').toString();
     expect(card).toMatch(/^---\nlicense: \S+\nlibrary_name: transformers\n/);
     expect(card).toContain('A policy for Sokoban, trained from');
@@ -182,9 +169,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
         { name: 'a model', repository: null, license: null },
         { started: null, points: [] },
       );
-    expect(methods('starter-frozen-lake')).toContain(
-      'FrozenLake (size 4, ice probability 0.8, not slippery)',
-    );
+    expect(methods('starter-frozen-lake')).toContain('FrozenLake (size 4, ice probability 0.8, not slippery)');
     expect(methods('starter-frozen-lake-slippery')).toMatch(/, slippery, intended move probability 0\.33/);
   });
 
@@ -250,8 +235,7 @@ describe('escaping of external text', () => {
   });
 
   test('Markdown and LaTeX contain no markup', () => {
-    const hostile =
-      'a|b `c` <img src=x onerror=alert(1)> [x](javascript:1)\n# d \\input{/etc/passwd} 50% $x_1^2$ & ~';
+    const hostile = 'a|b `c` <img src=x onerror=alert(1)> [x](javascript:1)\n# d \\input{/etc/passwd} 50% $x_1^2$ & ~';
     const inMarkdown = markdownText(hostile);
     expect(inMarkdown).not.toMatch(/<|\n|(?<!\\)[|`[\]#_$]/);
     const inLatex = latexText(hostile);
@@ -312,9 +296,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     vi.stubEnv('TERM', 'xterm');
     const { isTTY } = process.stderr;
     process.stderr.isTTY = true;
-    const spies = [process.stdout, process.stderr].map((stream) =>
-      vi.spyOn(stream, 'write').mockImplementation(write),
-    );
+    const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockImplementation(write));
     try {
       const out = join(world.folder, 'in-a-terminal');
       await exportRun(runId, { as: 'csv', out, home });
@@ -388,14 +370,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
     const out = join(world.folder, 'board');
     const serve = starpo(['serve', '--port', '0', '--tensorboard', out], world.environment());
     await serve.line(/^tensorboard --logdir/);
-    const trained = await run(
-      'train',
-      'starter-bandit',
-      '--set',
-      'iterations=2',
-      '--set',
-      'rollout.groups=1',
-    );
+    const trained = await run('train', 'starter-bandit', '--set', 'iterations=2', '--set', 'rollout.groups=1');
     const [, id] = /^run (\S+)$/m.exec(trained.output)!;
     await serve.kill('SIGTERM');
     const [name] = readdirSync(join(out, id!));
@@ -444,13 +419,7 @@ describe('the command and the file route', { timeout: 120_000 }, () => {
       expect((await follow(other)).status).toBe(401);
     mkdirSync(join(other.home, 'exports/secret'), { recursive: true });
     writeFileSync(join(other.home, 'exports/secret/file'), 'secret');
-    for (const path of [
-      `${exportId}/../../token`,
-      `${exportId}/..%2f..%2ftoken`,
-      'secret/file',
-      exportId,
-      '',
-    ])
+    for (const path of [`${exportId}/../../token`, `${exportId}/..%2f..%2ftoken`, 'secret/file', exportId, ''])
       expect((await get(path)).status).toBe(404);
     // A link works once, then the export is deleted.
     expect(await follow(link)).toMatchObject({ status: 200, body: answer.body });

@@ -92,12 +92,7 @@ describe('uploading a bundle', () => {
   const begin = async (bytes: number) => (await client.call('bundles.begin', { bytes })).file;
   const signedIn = () => `Bearer ${new URL(host.address).hash.slice('#sign-in='.length)}`;
   const exchanged = () => readdirSync(join(world.home, 'exchange'));
-  const put = (
-    file: string,
-    content: Buffer,
-    headers: Record<string, string | undefined> = {},
-    method = 'PUT',
-  ) => {
+  const put = (file: string, content: Buffer, headers: Record<string, string | undefined> = {}, method = 'PUT') => {
     const all = { Authorization: signedIn(), 'Content-Length': String(content.length), ...headers };
     const own = Object.fromEntries(
       Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

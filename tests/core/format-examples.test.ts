@@ -32,16 +32,11 @@ test('the rollout index example lists episodes with their offsets in the file', 
 
 test('the metrics example contains only defined metrics', () => {
   const isEvaluation = (name: string) =>
-    name.startsWith('evaluation/') &&
-    (evaluationMetricNames as readonly string[]).includes(name.split('/')[2] ?? '');
+    name.startsWith('evaluation/') && (evaluationMetricNames as readonly string[]).includes(name.split('/')[2] ?? '');
   // `<...>` is a placeholder.
   const isDefined = (name: string) =>
-    metricNames.some((each) =>
-      each.endsWith('>') ? name.startsWith(each.replace(/<.*/, '')) : name === each,
-    );
-  const undefinedNames = Object.keys(example('metrics.json')).filter(
-    (name) => !isDefined(name) && !isEvaluation(name),
-  );
+    metricNames.some((each) => (each.endsWith('>') ? name.startsWith(each.replace(/<.*/, '')) : name === each));
+  const undefinedNames = Object.keys(example('metrics.json')).filter((name) => !isDefined(name) && !isEvaluation(name));
   expect(undefinedNames).toEqual([]);
 });
 

@@ -108,21 +108,18 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
   });
 
   // Only Linux reports which processes have a file open.
-  test.runIf(process.platform === 'linux')(
-    'leaves a damaged run history alone while it is in use',
-    async () => {
-      const file = databaseFile(world.home);
-      const text = 'this is some text and no database at all';
-      writeFileSync(file, text);
-      const descriptor = openSync(file, 'r');
-      const { status, output, errors } = await run('history', 'rebuild');
-      closeSync(descriptor);
-      expect({ status, output }).toEqual({ status: 1, output: '' });
-      expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);
-      expect(errors).toContain(String(process.pid));
-      expect(readFileSync(file, 'utf8')).toBe(text);
-    },
-  );
+  test.runIf(process.platform === 'linux')('leaves a damaged run history alone while it is in use', async () => {
+    const file = databaseFile(world.home);
+    const text = 'this is some text and no database at all';
+    writeFileSync(file, text);
+    const descriptor = openSync(file, 'r');
+    const { status, output, errors } = await run('history', 'rebuild');
+    closeSync(descriptor);
+    expect({ status, output }).toEqual({ status: 1, output: '' });
+    expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: history_in_use\n$/);
+    expect(errors).toContain(String(process.pid));
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
 
   test('leaves a run history of a newer version alone', async () => {
     const database = openDatabase(world.home);

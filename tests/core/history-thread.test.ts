@@ -100,8 +100,7 @@ describe("the run history's reader thread", { timeout: 60_000 }, () => {
 test('the threads of the run history exit without being terminated, and no thread starts afterwards', async () => {
   const world = new World();
   const exits: Promise<number>[] = [];
-  const watch = (worker: Worker) =>
-    exits.push(new Promise((resolve) => worker.once('exit', (code) => resolve(code))));
+  const watch = (worker: Worker) => exits.push(new Promise((resolve) => worker.once('exit', (code) => resolve(code))));
   process.on('worker', watch);
   try {
     world.run('one', [journal.started(0), journal.iteration(1, 1)]);
@@ -109,9 +108,7 @@ test('the threads of the run history exit without being terminated, and no threa
     const { reader } = core.history;
     await reader.call('times', 'one');
     const requests = [reader.call('times', 'one'), core.history.reader.call('search', { text: '' })];
-    const rejections = requests.map((each) =>
-      expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }),
-    );
+    const rejections = requests.map((each) => expect(each).rejects.toMatchObject({ code: 'reader_interrupted' }));
     await reader.close();
     await Promise.all(rejections);
     await core.dispose();

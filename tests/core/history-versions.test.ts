@@ -174,9 +174,7 @@ describe('a run history of another version', { timeout: 60_000 }, () => {
       code: expect.stringMatching(/^config_/),
     });
     if (config.version !== 99) return;
-    expect(() => core.queue.add('other-run')).toThrow(
-      expect.objectContaining({ code: 'config_version_unsupported' }),
-    );
+    expect(() => core.queue.add('other-run')).toThrow(expect.objectContaining({ code: 'config_version_unsupported' }));
     expect(core.queue.list()).toEqual([]);
   });
 });

@@ -2,13 +2,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseFile, openDatabase } from '../../core/history/database.ts';
-import {
-  eventsAfter,
-  listRollouts,
-  readLog,
-  readMemoryPlan,
-  readSeries,
-} from '../../core/history/queries.ts';
+import { eventsAfter, listRollouts, readLog, readMemoryPlan, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import * as journal from './fixtures/journal.ts';
 import { collectNotices, dump, nextNotice, untilRun, World } from './fixtures/world.ts';
@@ -80,9 +74,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     );
     await core.supervisor.refresh(id);
     expect(planned()).toBe(20e9);
-    expect(published).toMatchObject([
-      { runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } },
-    ]);
+    expect(published).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
   });
 
   test('publishes a checkpoint when it is written', async () => {
@@ -291,8 +283,6 @@ describe('the run history', { timeout: 60_000 }, () => {
     writeFileSync(file, '');
     expect(() => openDatabase(file)).toThrowError(expect.objectContaining({ code: 'data_folder_unusable' }));
     writeFileSync(databaseFile(world.home), 'text that is long enough to be a database, but is not one');
-    expect(() => openDatabase(world.home)).toThrowError(
-      expect.objectContaining({ code: 'data_folder_unusable' }),
-    );
+    expect(() => openDatabase(world.home)).toThrowError(expect.objectContaining({ code: 'data_folder_unusable' }));
   });
 });

@@ -148,11 +148,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       'actor/clip_fraction_low': 'clip_ratio/low_mean',
       'trl/train_runtime': 'train_runtime',
     };
-    const state = await imported(
-      'trl',
-      JSON.stringify({ global_step: 2, log_history: history }),
-      'state.json',
-    );
+    const state = await imported('trl', JSON.stringify({ global_step: 2, log_history: history }), 'state.json');
     expect(state.names).toMatchObject(expected);
     expect(state.series('rollout/entropy')).toEqual([
       [1, 1.25],
@@ -179,9 +175,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     expect(substitutions.filter((remark) => remark.includes('rollout/entropy'))).toEqual(
       entropy === 'actor/entropy'
         ? []
-        : [
-            'No column matches rollout/entropy; using "actor/entropy_loss" instead: the entropy at the update.',
-          ],
+        : ['No column matches rollout/entropy; using "actor/entropy_loss" instead: the entropy at the update.'],
     );
   });
 
@@ -206,9 +200,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     expect(alerts.at(-1)).toMatchObject({ level: 'collapsed', series: 'rollout/reward_mean' });
     const text = `step,${reward},rollout/in_group_mean,critic/score/mean\n1,0.5,0.4,0.3\n`;
     const { names: better } = await monitored(from, text);
-    expect(better['rollout/reward_mean']).toBe(
-      from === 'ragen' ? 'rollout/in_group_mean' : 'critic/score/mean',
-    );
+    expect(better['rollout/reward_mean']).toBe(from === 'ragen' ? 'rollout/in_group_mean' : 'critic/score/mean');
   });
 
   test('recognizes common column names in a CSV table', async () => {
@@ -227,9 +219,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     const common = await monitored('csv', collapsing(columns));
     const native = await monitored('csv', collapsing(own));
     expect(common.names).toEqual(
-      Object.fromEntries(
-        Object.entries(own).map(([metric, name]) => [name, columns[metric as keyof typeof own]]),
-      ),
+      Object.fromEntries(Object.entries(own).map(([metric, name]) => [name, columns[metric as keyof typeof own]])),
     );
     expect(native.alerts.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
     expect(common.trap).toEqual(native.trap);
@@ -386,8 +376,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     ['a line that declares the delimiter', (text) => `sep=;\r\n${text.replaceAll(',', ';')}`],
     [
       'comment lines',
-      (text) =>
-        `# of "ours", 1, 2, 3;\n\n${text.replace('\n75,', '\n#later\n75,')}\n#end`.replaceAll('\n', '\r\n'),
+      (text) => `# of "ours", 1, 2, 3;\n\n${text.replace('\n75,', '\n#later\n75,')}\n#end`.replaceAll('\n', '\r\n'),
     ],
     ['a truncated last row', (text) => `${text}\n151,0.`, ['The last row is truncated and was skipped.']],
   ])('accepts %s', async (_, change, remarks = []) => {
@@ -462,9 +451,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
 
     // The weights were fitted to other runs: with healthy mutual information the paper's signals still apply.
     const rows = collapsing(columns).split('\n');
-    const healthy = rows.map(
-      (row, i) => `${row},${i === 0 ? `${collapse.information},${collapse.ceiling}` : '1.6,2'}`,
-    );
+    const healthy = rows.map((row, i) => `${row},${i === 0 ? `${collapse.information},${collapse.ceiling}` : '1.6,2'}`);
     const without = await monitored('ragen', rows.join('\n'));
     const beside = await monitored('ragen', healthy.join('\n'));
     const levels = ({ alerts }: typeof without) => alerts.map(({ level, iteration }) => [level, iteration]);
@@ -491,11 +478,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     ['only empty cells', 'step,rollout/entropy\n1,\n', 'import_empty'],
     ['a binary file', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]), 'import_unreadable'],
     ['another encoding', Buffer.from([0x73, 0xe9, 0x2c]), 'import_unreadable'],
-    [
-      'too many columns',
-      `step,${'x,'.repeat(2000)}rollout/entropy\n${'1,'.repeat(2001)}1\n`,
-      'import_too_large',
-    ],
+    ['too many columns', `step,${'x,'.repeat(2000)}rollout/entropy\n${'1,'.repeat(2001)}1\n`, 'import_too_large'],
     [
       'objects with different keys',
       Array.from({ length: 100_000 }, (_, index) => `{"step":${index},"metric ${index}":1}\n`).join(''),
@@ -548,14 +531,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
   test('the CLI imports a file', async () => {
     const path = write('my run.csv', 'step,reward,junk\n1,0.5,x\n2,0.75,y\n');
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
-    const { status, output, errors } = await run(
-      'import-metrics',
-      path,
-      '--from',
-      'trl',
-      '--name',
-      'Other run',
-    );
+    const { status, output, errors } = await run('import-metrics', path, '--from', 'trl', '--name', 'Other run');
     expect({ status, errors }).toEqual({
       status: 0,
       errors: 'warning: Column "junk" was skipped: it is not numeric.\n',

@@ -28,20 +28,17 @@ describe('reading the tail of a journal', () => {
     expect(readTail(path, first.next)).toMatchObject({ lines: ['two', 'three'], next: 14, more: false });
   });
 
-  test.each([1, 2, 3, 5, 7, 64])(
-    'returns each line once and complete in chunks of about %i bytes',
-    (limit) => {
-      const lines = ['a', 'ünïcödé √', '', 'x'.repeat(20), '終わり'];
-      writeFileSync(path, `${lines.join('\n')}\n`);
-      const read: string[] = [];
-      let offset = 0;
-      for (let tail = readTail(path, 0, limit); tail.lines.length > 0; tail = readTail(path, offset, limit)) {
-        read.push(...tail.lines);
-        offset = tail.next;
-      }
-      expect(read).toEqual(lines);
-    },
-  );
+  test.each([1, 2, 3, 5, 7, 64])('returns each line once and complete in chunks of about %i bytes', (limit) => {
+    const lines = ['a', 'ünïcödé √', '', 'x'.repeat(20), '終わり'];
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const read: string[] = [];
+    let offset = 0;
+    for (let tail = readTail(path, 0, limit); tail.lines.length > 0; tail = readTail(path, offset, limit)) {
+      read.push(...tail.lines);
+      offset = tail.next;
+    }
+    expect(read).toEqual(lines);
+  });
 
   test('detects a replaced file by its shorter length', () => {
     writeFileSync(path, 'one\n');

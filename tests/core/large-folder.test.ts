@@ -23,8 +23,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
 
   test('is ingested while clients are served: a thousand runs and a run of ten hours', async () => {
     const events = writeRun(world.home, 'ten-hours', tenHours);
-    for (let index = 0; index < 1000; index++)
-      writeRun(world.home, `run-${index}`, { ...brief, iterations: 1 });
+    for (let index = 0; index < 1000; index++) writeRun(world.home, `run-${index}`, { ...brief, iterations: 1 });
     const studio = await world.studio({ inBackground: true });
     const client = createClient(await studio.open());
     const published = new Set<string>();
@@ -129,9 +128,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
       }
     }
     const key = await keyFromToken(endpoint.token, endpoint.origin);
-    const slow = createClient(
-      await openWebSocket(endpoint.origin, key, Pausable as unknown as SocketConstructor),
-    );
+    const slow = createClient(await openWebSocket(endpoint.origin, key, Pausable as unknown as SocketConstructor));
     let received = 0;
     slow.on('log', () => {
       received += 1;

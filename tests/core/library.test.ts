@@ -68,9 +68,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       [2, 'train'],
     ] as const) {
       const rollout = fakeRollout(folder(runId), {}, iteration, split, lake, 2, 4);
-      lines.push(
-        JSON.stringify({ v: 1, seq: lines.length, time: lines.length, type: 'rollout', ...rollout }),
-      );
+      lines.push(JSON.stringify({ v: 1, seq: lines.length, time: lines.length, type: 'rollout', ...rollout }));
     }
     lines.push(journal.stopped(lines.length, 2));
     world.run(runId, lines);
@@ -185,12 +183,8 @@ describe('the run library', { timeout: 120_000 }, () => {
     expect(freeable.checkpoints).toBe(2000);
     const { bytes } = await core.cleaner.clean(['played'], { episodes: true, checkpoints: true });
     expect(bytes).toBe(freeable.episodes + 2000);
-    expect((await core.checkpoints.list('played')).map(({ iteration }) => iteration)).toEqual([
-      100, 60, 40, 0,
-    ]);
-    expect((await call['rollouts.list']({ runId: 'played' })).map(({ split }) => split)).toEqual([
-      'frozen-lake',
-    ]);
+    expect((await core.checkpoints.list('played')).map(({ iteration }) => iteration)).toEqual([100, 60, 40, 0]);
+    expect((await call['rollouts.list']({ runId: 'played' })).map(({ split }) => split)).toEqual(['frozen-lake']);
     const deleted = { runId: 'played', iteration: 1, split: 'train' };
     await expect(call['rollouts.episodes'](deleted)).rejects.toMatchObject({ code: 'rollout_gone' });
     await core.supervisor.rebuild();
@@ -279,8 +273,7 @@ describe('the run library', { timeout: 120_000 }, () => {
     async function zip(files: File[], head: object = manifest): Promise<Buffer> {
       const made = new yazl.ZipFile();
       made.addBuffer(Buffer.from(JSON.stringify(head)), 'bundle.json');
-      for (const [name, content, mode = 0o100644] of files)
-        made.addBuffer(Buffer.from(content), name, { mode });
+      for (const [name, content, mode = 0o100644] of files) made.addBuffer(Buffer.from(content), name, { mode });
       made.end();
       const path = join(world.folder, 'made.zip');
       await pipeline(made.outputStream, createWriteStream(path));

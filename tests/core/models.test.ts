@@ -60,8 +60,7 @@ describe('models', () => {
   const folder = () => join(world.home, 'models/Tiny-Qwen');
   const partial = () => join(world.home, 'models/.someone--Tiny-Qwen.partial');
   /** Returns the downloaded bytes of the incomplete weights. */
-  const downloaded = () =>
-    statSync(join(partial(), `${weights}.incomplete`), { throwIfNoEntry: false })?.size ?? 0;
+  const downloaded = () => statSync(join(partial(), `${weights}.incomplete`), { throwIfNoEntry: false })?.size ?? 0;
   const half = () => hub.files[weights]!.length >> 1;
 
   /** Starts the download and returns the final state of its task. */

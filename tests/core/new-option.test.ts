@@ -19,8 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 test('a new option changes only its description, its use and the table of options', () => {
-  const roleOf = (file: string) =>
-    /settings\.(h|cpp)$/.test(file) ? `description in ${dirname(file)}` : file;
+  const roleOf = (file: string) => (/settings\.(h|cpp)$/.test(file) ? `description in ${dirname(file)}` : file);
   expect([...new Set(files.map(roleOf))].sort()).toEqual([
     'core/run-config/options.json',
     'description in native/src/config',

@@ -18,11 +18,7 @@ const titleOf = (alerts: readonly Alert[], filter = new NotificationFilter()) =>
   filter.ofAlerts(run, alerts)?.title ?? null;
 
 test('announces the most severe alert in any order', () => {
-  const [watch, warning, collapsing] = [
-    alert('watch', 5000),
-    alert('warning', 5000),
-    alert('collapsing', 5003),
-  ];
+  const [watch, warning, collapsing] = [alert('watch', 5000), alert('warning', 5000), alert('collapsing', 5003)];
   for (const alerts of [
     [watch, warning],
     [warning, watch],

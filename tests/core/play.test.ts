@@ -179,9 +179,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
   });
 
   test('closes its policy and its processes if one of them cannot be started', async () => {
-    const exited = new Promise((resolve) =>
-      process.once('worker', (worker: Worker) => worker.once('exit', resolve)),
-    );
+    const exited = new Promise((resolve) => process.once('worker', (worker: Worker) => worker.once('exit', resolve)));
     const play = vi.spyOn(core.trainer, 'play');
     const environment = vi.spyOn(core.trainer, 'environment').mockImplementation(() => {
       throw new Error('spawn E2BIG');
@@ -223,9 +221,7 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
 function shortestPath(board: string): string[] {
   const rows = board.split('\n');
   const row = rows.findIndex((line) => line.includes('P'));
-  const paths: { row: number; column: number; path: string[] }[] = [
-    { row, column: rows[row]!.indexOf('P'), path: [] },
-  ];
+  const paths: { row: number; column: number; path: string[] }[] = [{ row, column: rows[row]!.indexOf('P'), path: [] }];
   const seen = new Set<string>();
   for (const { row, column, path } of paths) {
     const cell = rows[row]?.[column];

@@ -72,8 +72,7 @@ function makeModel(folder: string): string {
       'mlp.up_proj.weight': [inner, hidden],
       'mlp.down_proj.weight': [hidden, inner],
     };
-    for (const [name, shape] of Object.entries(tensors))
-      shapes.push([`model.layers.${layer}.${name}`, shape]);
+    for (const [name, shape] of Object.entries(tensors)) shapes.push([`model.layers.${layer}.${name}`, shape]);
   }
   const files = ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'] as const;
   for (const [index, file] of files.entries())
@@ -138,9 +137,7 @@ describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
       const half = ids.length >> 1;
       const cached = [await policy.read(ids.slice(0, half))];
       for (const id of ids.slice(half, -1)) cached.push(await policy.read([id]));
-      const later = cached.map(
-        (row, place) => logProbabilities(row, [0, ids[half + place]!], vocabulary)[0]!,
-      );
+      const later = cached.map((row, place) => logProbabilities(row, [0, ids[half + place]!], vocabulary)[0]!);
       expect(furthest(whole, logprobs)).toBeLessThan(1e-4);
       expect(furthest(later, logprobs.slice(half - 1))).toBeLessThan(1e-4);
     }
@@ -164,11 +161,7 @@ describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
       extra: { session: { model_external_initializers_file_folder_path: starter } },
     };
     const session = await InferenceSession.create(model, options);
-    expect(session.inputNames.slice(0, 3)).toEqual([
-      'input_ids',
-      'num_logits_to_keep',
-      'past_key_values.0.key',
-    ]);
+    expect(session.inputNames.slice(0, 3)).toEqual(['input_ids', 'num_logits_to_keep', 'past_key_values.0.key']);
     const [logits] = session.outputMetadata;
     expect(logits).toMatchObject({ name: 'logits', type: 'float32', shape: [1, 'kept', 512] });
     await session.release();

@@ -24,8 +24,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 function putModel(folder: string): string {
   mkdirSync(folder, { recursive: true });
-  for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
-    writeFileSync(join(folder, file), '{}');
+  for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) writeFileSync(join(folder, file), '{}');
   return folder;
 }
 
@@ -123,9 +122,7 @@ describe('a run of a published model', () => {
     };
     const failure = await failureOf(() => createRun(parts(rejectsWith('model_unsupported')), { preset }));
     expect(failure.code).toBe('model_unsupported');
-    expect(await createRun(parts(rejectsWith('trainer_missing')), { preset })).toMatch(
-      /^qwen2-5-0-5b-sokoban/,
-    );
+    expect(await createRun(parts(rejectsWith('trainer_missing')), { preset })).toMatch(/^qwen2-5-0-5b-sokoban/);
   });
 });
 

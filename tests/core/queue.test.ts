@@ -102,10 +102,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     await core.runs.start(started);
     await untilStatus(core, started, 'completed');
     const entry = (run: string) => ({ run, added });
-    writeFileSync(
-      file(),
-      JSON.stringify({ version: 1, runs: [entry(started), entry(claimed), entry('deleted')] }),
-    );
+    writeFileSync(file(), JSON.stringify({ version: 1, runs: [entry(started), entry(claimed), entry('deleted')] }));
     core.queue.work();
     await untilStatus(core, claimed, 'completed');
     await untilRun(core, claimed, () => core.queue.list().length === 0);

@@ -25,11 +25,9 @@ describeWithTrainer('core and the trainer agree', {}, () => {
   });
 
   test('on the documented example', () => {
-    const { status, stderr } = spawnSync(
-      trainer,
-      ['validate', join(root, 'docs/formats/examples/run.json')],
-      { encoding: 'utf8' },
-    );
+    const { status, stderr } = spawnSync(trainer, ['validate', join(root, 'docs/formats/examples/run.json')], {
+      encoding: 'utf8',
+    });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });
@@ -149,9 +147,7 @@ describeWithTrainer('a real run', {}, () => {
       parent: { run: runId, iteration: checkpoint },
       iterations: 40,
     });
-    const first = core.database
-      .prepare('SELECT min(iteration) FROM metrics WHERE run = ? AND name = ?')
-      .pluck();
+    const first = core.database.prepare('SELECT min(iteration) FROM metrics WHERE run = ? AND name = ?').pluck();
     expect(first.get(fork, 'actor/loss')).toBe(checkpoint! + 1);
     await core.runs.command(fork!, 'stop');
     await untilRun(core, fork!, (run) => run.status === 'stopped');
@@ -163,10 +159,7 @@ describeWithTrainer('a real run', {}, () => {
     timeout: 120_000,
   }, async () => {
     const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
-    const set = Object.entries({ ...small, iterations: 6 }).flatMap(([key, value]) => [
-      '--set',
-      `${key}=${value}`,
-    ]);
+    const set = Object.entries({ ...small, iterations: 6 }).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
     const command = starpo(['train', 'starter-bandit', ...set], environment);
     const [, runId] = await command.line(/^run (\S+)$/);
     await command.line(/^iteration 2\//);

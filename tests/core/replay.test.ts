@@ -28,9 +28,7 @@ describe('episodes', { timeout: 60_000 }, () => {
 
   test('are listed from the index and read one by one', async () => {
     const heads = await readEpisodes(folder, paths);
-    expect(heads.map((head) => head.id)).toEqual(
-      [0, 1, 2, 3, 4, 5, 6, 7].map((index) => `000012-train-000${index}`),
-    );
+    expect(heads.map((head) => head.id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `000012-train-000${index}`));
     expect(await read(6)).toMatchObject(heads[6]!);
     await expect(read(9)).rejects.toMatchObject({ code: 'episode_unknown' });
   });
@@ -155,10 +153,7 @@ describe('episodes', { timeout: 60_000 }, () => {
     const pulls = fakeRollout(folder, {}, 1, 'bandit', bandit.preset, 1, 2);
     const result = toReplay(await readEpisode(folder, pulls, '000001-bandit-0001'));
     expect(result.arms).toEqual(['Phoenix', 'Dragon']);
-    expect(result.frames).toMatchObject([
-      { board: null },
-      { board: null, action: 'Dragon', reward: 1, total: 1 },
-    ]);
+    expect(result.frames).toMatchObject([{ board: null }, { board: null, action: 'Dragon', reward: 1, total: 1 }]);
   });
 
   test('shows the recorded states of an unknown environment', async () => {
@@ -199,7 +194,10 @@ describe('episodes', { timeout: 60_000 }, () => {
 
 test('token arrays are little-endian', () => {
   expect(float32Array('AACAPwAAAMA=')).toEqual([1, -2]);
-  expect(
-    float16Array(Buffer.from([0x00, 0x3c, 0x00, 0xc0, 0x01, 0x00, 0x00, 0x7c]).toString('base64')),
-  ).toEqual([1, -2, 2 ** -24, Number.POSITIVE_INFINITY]);
+  expect(float16Array(Buffer.from([0x00, 0x3c, 0x00, 0xc0, 0x01, 0x00, 0x00, 0x7c]).toString('base64'))).toEqual([
+    1,
+    -2,
+    2 ** -24,
+    Number.POSITIVE_INFINITY,
+  ]);
 });

@@ -91,9 +91,7 @@ describe('the schema', () => {
   });
 
   test('rejects an unknown key and suggests the most similar one', () => {
-    const failure = failureOf(() =>
-      validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }),
-    );
+    const failure = failureOf(() => validateConfig({ ...example, rollout: { ...example.rollout, tempreature: 1 } }));
     expect(failure.message).toContain('rollout.tempreature');
     expect(failure.hint).toContain('rollout.temperature');
   });
@@ -149,12 +147,7 @@ describe('presets', () => {
   test('names are unique, and short names refer to StarPO-S', () => {
     const names = presets.flatMap(({ id, alias }) => (alias ? [id, alias] : [id]));
     expect(new Set(names).size).toBe(names.length);
-    for (const alias of [
-      'starter-frozen-lake',
-      'starter-frozen-lake-slippery',
-      'starter-sokoban',
-      'starter-bandit',
-    ]) {
+    for (const alias of ['starter-frozen-lake', 'starter-frozen-lake-slippery', 'starter-sokoban', 'starter-bandit']) {
       expect(findPreset(alias).id).toBe(`${alias}-starpo-s`);
     }
   });
@@ -240,16 +233,13 @@ describe('settings', () => {
     expect(hint).toContain(proposal);
   });
 
-  test.each([
-    '__proto__.polluted',
-    'constructor',
-    'rollout.__proto__.x',
-    'environments.9.share',
-    'iterations.0',
-  ])('%s does not name a setting', (path) => {
-    expect(failureOf(() => applySettings(starter, { [path]: 1 })).code).toBe('config_invalid');
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  });
+  test.each(['__proto__.polluted', 'constructor', 'rollout.__proto__.x', 'environments.9.share', 'iterations.0'])(
+    '%s does not name a setting',
+    (path) => {
+      expect(failureOf(() => applySettings(starter, { [path]: 1 })).code).toBe('config_invalid');
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    },
+  );
 
   test('text without = is rejected', () => {
     expect(failureOf(() => parseSettings(['iterations'])).code).toBe('config_invalid');

@@ -42,11 +42,7 @@ const runId = 'long';
 
 test('series have the requested resolution and keep spikes, sums and both ends', async () => {
   const all = await core.history.reader.call('series', { runId, range: { resolution: 100 } });
-  expect(all.map(({ name }) => name)).toEqual([
-    'evaluation/lake/success_rate',
-    'loss',
-    'rollout/reward_mean',
-  ]);
+  expect(all.map(({ name }) => name)).toEqual(['evaluation/lake/success_rate', 'loss', 'rollout/reward_mean']);
   const [success, loss, reward] = all;
   expect(success!.iterations).toEqual(Array.from({ length: 10 }, (_, index) => 1000 * (index + 1)));
   expect(success!.buckets!.counts).toEqual(Array(10).fill(1));
@@ -102,8 +98,6 @@ test('repeated iterations have the time of their last repetition', async () => {
 });
 
 test('series and times of an unknown run are empty', async () => {
-  expect(await core.history.reader.call('series', { runId: 'unknown', range: { resolution: 100 } })).toEqual(
-    [],
-  );
+  expect(await core.history.reader.call('series', { runId: 'unknown', range: { resolution: 100 } })).toEqual([]);
   expect(await core.history.reader.call('times', 'unknown')).toEqual({ iterations: [], times: [] });
 });

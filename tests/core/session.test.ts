@@ -22,8 +22,7 @@ class SlowClient {
   /** Reads all notices and answers heartbeats. */
   catchUp(): NoticeName[] {
     const read = this.inbox.splice(0);
-    for (const { name, payload } of read)
-      if (name === 'beat') this.session.acknowledge(payload as { beat: number });
+    for (const { name, payload } of read) if (name === 'beat') this.session.acknowledge(payload as { beat: number });
     return read.map(({ name }) => name);
   }
 }
@@ -43,8 +42,7 @@ describe("a client's session", () => {
     client.session.close();
     vi.useRealTimers();
   });
-  const subscribe = (...add: { name: string; runId?: string }[]) =>
-    client.session.subscribe({ add, remove: [] });
+  const subscribe = (...add: { name: string; runId?: string }[]) => client.session.subscribe({ add, remove: [] });
 
   test('receives the subscribed notices of one or all runs until it unsubscribes', () => {
     client.session.deliver('log', line('one'));

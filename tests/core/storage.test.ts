@@ -102,12 +102,7 @@ describe('the disk usage of a run', { timeout: 60_000 }, () => {
   });
 
   test('deleted episodes are not listed, and reading them reports that they were deleted', async () => {
-    const lines = [
-      journal.started(0),
-      journal.rollout(1, 1),
-      journal.rollout(2, 2),
-      journal.rolloutRemoved(3, 1),
-    ];
+    const lines = [journal.started(0), journal.rollout(1, 1), journal.rollout(2, 2), journal.rolloutRemoved(3, 1)];
     world.run('shrinking', lines);
     await core.supervisor.add('shrinking');
     const handlers = createHandlers(core);

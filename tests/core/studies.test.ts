@@ -152,18 +152,13 @@ describe('a sweep', { timeout: 300_000 }, () => {
 
   test('can be deleted with or without its runs', async () => {
     const core = await world.core();
-    const [withoutRuns, withRuns] = [
-      await core.studies.create(definition),
-      await core.studies.create(definition),
-    ];
+    const [withoutRuns, withRuns] = [await core.studies.create(definition), await core.studies.create(definition)];
     await core.studies.start(withoutRuns);
     await core.studies.start(withRuns);
     await expect(core.studies.delete(withoutRuns, false)).rejects.toMatchObject({ code: 'study_active' });
     await core.studies.cancel(withoutRuns);
     await core.studies.cancel(withRuns);
-    const runIds = (await core.studies.get(withoutRuns)).table.flatMap(({ cells }) =>
-      cells.map(({ runId }) => runId),
-    );
+    const runIds = (await core.studies.get(withoutRuns)).table.flatMap(({ cells }) => cells.map(({ runId }) => runId));
     const published = collectNotices(core, 'study');
     await core.studies.delete(withoutRuns, false);
     expect(published).toContainEqual({ studyId: withoutRuns, summary: null });
@@ -222,18 +217,10 @@ describe('a sweep', { timeout: 300_000 }, () => {
   });
 
   test.each([
-    [
-      'two settings with the same name',
-      { points: [definition.points[0], definition.points[0]] },
-      'study_invalid',
-    ],
+    ['two settings with the same name', { points: [definition.points[0], definition.points[0]] }, 'study_invalid'],
     ['a repeated seed', { seeds: [1, 1] }, 'study_invalid'],
     ['a setting that changes the seed', { points: [{ name: 'a', set: { seed: 3 } }] }, 'study_invalid'],
-    [
-      'too many runs',
-      { seeds: Array.from({ length: 100 }, (_, seed) => seed), points: many(21) },
-      'study_invalid',
-    ],
+    ['too many runs', { seeds: Array.from({ length: 100 }, (_, seed) => seed), points: many(21) }, 'study_invalid'],
     ['an unknown key', { points: [{ name: 'a', set: { 'rollout.grups': 3 } }] }, 'config_invalid'],
     ['a value out of range', { points: [{ name: 'a', set: { iterations: 0 } }] }, 'config_invalid'],
     ['another environment', { environment: 'sokoban' }, 'environment_unknown'],
@@ -297,11 +284,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
       return labelRun(points, small['rollout.groups'], small['rollout.group_size']);
     };
     // One group per iteration makes windows of 80 iterations; the second point is too short for four of them.
-    const labels = [
-      addRun('p1-s1', 'template', 400),
-      addRun('p1-s2', 'chaos', 400),
-      addRun('p1-s3', 'healthy', 400),
-    ];
+    const labels = [addRun('p1-s1', 'template', 400), addRun('p1-s2', 'chaos', 400), addRun('p1-s3', 'healthy', 400)];
     addRun('p2-s1', 'template');
     expect(labels.map((label) => label?.kind)).toEqual(['template', 'chaos', 'healthy']);
     const onsets = labels.flatMap((label) => label?.collapsed ?? []).sort((a, b) => a - b);
@@ -348,8 +331,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
 
   test('lists few onsets one by one and many as a range', () => {
     const words = (onsets: number[]) =>
-      collapseInWords({ n: 9, collapsed: onsets.length, low: 0, high: 1, onsets, kinds: { healthy: 9 } })
-        .from;
+      collapseInWords({ n: 9, collapsed: onsets.length, low: 0, high: 1, onsets, kinds: { healthy: 9 } }).from;
     expect(words([])).toBeNull();
     expect(words([51])).toBe('from iteration 51');
     expect(words([51, 51])).toBe('from iteration 51');

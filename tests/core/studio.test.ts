@@ -53,9 +53,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
     const host = await world.studio();
     const { origin, token, address } = await host.endpoint();
     expect(statSync(hostFile()).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(hostFile(), 'utf8'))).toEqual(
-      record({ address: origin, token, pid: process.pid }),
-    );
+    expect(JSON.parse(readFileSync(hostFile(), 'utf8'))).toEqual(record({ address: origin, token, pid: process.pid }));
     expect(address).toMatch(new RegExp(`^${origin}/#sign-in=[0-9a-f]{32}$`));
     expect(address).not.toContain(token);
     const client = await world.studio();
@@ -160,9 +158,7 @@ describe('a data folder', { timeout: 300_000 }, () => {
   });
 
   test('concurrent commands wait for each other', async () => {
-    const all = await Promise.all(
-      [1, 2, 3].map(() => starpo(['new', 'starter-bandit'], world.environment()).finished),
-    );
+    const all = await Promise.all([1, 2, 3].map(() => starpo(['new', 'starter-bandit'], world.environment()).finished));
     expect(all).toMatchObject([1, 2, 3].map(() => ({ status: 0, errors: '' })));
     expect(new Set(all.map(({ output }) => output)).size).toBe(3);
   });

@@ -128,9 +128,7 @@ test('a write error is reported, does not disturb training, and is made up for l
 test("switching on fails if the folder can't be created", async () => {
   const core = await openCore();
   writeFileSync(join(world.home, 'tensorboard'), 'in the way');
-  expect(() => core.tensorBoard.set(true)).toThrow(
-    expect.objectContaining({ code: 'tensorboard_unwritable' }),
-  );
+  expect(() => core.tensorBoard.set(true)).toThrow(expect.objectContaining({ code: 'tensorboard_unwritable' }));
   expect(core.tensorBoard.state.on).toBe(false);
 });
 
@@ -151,10 +149,8 @@ test('a full disk leaves complete records', () => {
 
 test("serve --tensorboard doesn't write to the app's own folder", async () => {
   const folder = join(world.home, 'tensorboard');
-  const { status, errors } = await starpo(
-    ['serve', '--port', '0', '--tensorboard', folder],
-    world.environment(),
-  ).finished;
+  const { status, errors } = await starpo(['serve', '--port', '0', '--tensorboard', folder], world.environment())
+    .finished;
   expect(status).toBe(2);
   expect(errors).toContain('details: usage_invalid');
 });

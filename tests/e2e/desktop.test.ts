@@ -110,9 +110,7 @@ test('the restart into another data folder asks about active runs and can be can
   const section = page.getByRole('region', { name: 'Data folder' });
   await section.getByRole('status').getByText(join(disk, 'starpo-studio')).waitFor();
   await page.getByRole('button', { name: 'Restart now' }).click();
-  await output(
-    /"message":"A run is training.","buttons":\["Keep training","Save a checkpoint and stop","Cancel"\]/,
-  );
+  await output(/"message":"A run is training.","buttons":\["Keep training","Save a checkpoint and stop","Cancel"\]/);
 
   // The restart was canceled, so closing the window doesn't restart.
   act({ message: 1, close: true });
@@ -129,10 +127,7 @@ test('the restart into another data folder asks about active runs and can be can
   expect(await later.ended).toBe(restartStatus);
 
   // The app asks about a missing disk before it opens a window.
-  writeFileSync(
-    join(home, 'desktop-userData/preferences.json'),
-    JSON.stringify({ dataFolder: join(home, 'missing') }),
-  );
+  writeFileSync(join(home, 'desktop-userData/preferences.json'), JSON.stringify({ dataFolder: join(home, 'missing') }));
   shell = await desktop.open(home, { ...environment, STAND_IN_ANSWERS: '{"message":1}' });
   await shell.output(/"buttons":\["Try again","Use the default folder this time","Quit"\]/);
   await shell.page.getByText(`Data in ${join(home, 'starpo-studio')}`).waitFor();

@@ -65,10 +65,7 @@ async function go(place: string): Promise<void> {
 const overflow = () =>
   page.evaluate(() => {
     const main = document.querySelector('#main') ?? document.documentElement;
-    const beyond = Math.max(
-      main.scrollWidth - main.clientWidth,
-      document.documentElement.scrollWidth - innerWidth,
-    );
+    const beyond = Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth);
     if (beyond <= 0) return null;
     const right = (element: Element) => element.getBoundingClientRect().right;
     const widest = [...main.querySelectorAll('*')].sort((a, b) => right(b) - right(a))[0];
@@ -228,12 +225,7 @@ describe('with runs', () => {
       ["a chart's menu", run, () => button('More for Reward').click(), '[role="menu"]'],
       ["charts' options", run, () => button('Chart options').click(), '[role="menu"]'],
       ['a chart enlarged', run, () => button('Enlarge Reward').click(), '[role="dialog"] .u-over'],
-      [
-        'compare with',
-        run,
-        () => page.getByRole('combobox', { name: 'Compare with…' }).click(),
-        '[role="listbox"]',
-      ],
+      ['compare with', run, () => page.getByRole('combobox', { name: 'Compare with…' }).click(), '[role="listbox"]'],
       ['export in one file', run, () => button('Export…').click(), '[role="dialog"], [role="menu"]'],
       ['save an episode', replay, () => button(/^Save/).click(), '[role="menu"]'],
     ];

@@ -74,7 +74,5 @@ const trainingMetrics = (events: Event[]) =>
   events
     .filter((event) => event.type === 'iteration')
     .map(({ metrics }) =>
-      Object.fromEntries(
-        Object.entries(metrics).filter(([name]) => !/^(time|throughput|memory)\//.test(name)),
-      ),
+      Object.fromEntries(Object.entries(metrics).filter(([name]) => !/^(time|throughput|memory)\//.test(name))),
     );

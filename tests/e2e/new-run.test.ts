@@ -32,8 +32,7 @@ test('a configuration is edited and started by keyboard alone, and every state o
   const field = page.getByLabel('Mini-batch', { exact: true });
   await field.waitFor();
   // Tab past the search field's clear button and the section's heading.
-  while (!(await field.evaluate((element) => element === document.activeElement)))
-    await page.keyboard.press('Tab');
+  while (!(await field.evaluate((element) => element === document.activeElement))) await page.keyboard.press('Tab');
   await page.keyboard.press('Control+A');
   await page.keyboard.type('24');
   await page.getByText('Mini-batch must be a multiple of “Rollouts per prompt”').first().waitFor();

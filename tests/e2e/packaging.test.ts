@@ -24,12 +24,7 @@ test('the packaged app contains the required files and no others', () => {
   const resources = join(unpacked, 'resources');
   expect(statSync(join(unpacked, 'starpo-studio')).mode & 0o111).toBeTruthy();
   expect(statSync(join(resources, 'bin/starpo-trainer')).mode & 0o111).toBeTruthy();
-  for (const file of [
-    'starter/model.safetensors',
-    'starter/tokenizer.json',
-    'sample.starpo.zip',
-    'icons/32x32.png',
-  ])
+  for (const file of ['starter/model.safetensors', 'starter/tokenizer.json', 'sample.starpo.zip', 'icons/32x32.png'])
     expect(existsSync(join(resources, file)), file).toBe(true);
   const inside = listPackage(join(resources, 'app.asar'), { isPack: false });
   const needed = [
@@ -46,9 +41,9 @@ test('the packaged app contains the required files and no others', () => {
   expect(inside).toEqual(expect.arrayContaining(needed));
   const foreign =
     /\.(map|ts|tsx)$|^\/(core|renderer|electron|tests|native|scripts|docs|benchmarks)\b|node-linux|darwin|arm64\.node/;
-  expect(
-    inside.filter((path) => foreign.test(path) && !path.startsWith('/node_modules/better-sqlite3/lib')),
-  ).toEqual([]);
+  expect(inside.filter((path) => foreign.test(path) && !path.startsWith('/node_modules/better-sqlite3/lib'))).toEqual(
+    [],
+  );
   expect(existsSync(join(unpacked, 'locales/de.pak'))).toBe(false);
 });
 

@@ -27,11 +27,7 @@ afterAll(async () => {
 });
 
 /** Uses a page and expects no errors in the browser's console. */
-async function on(
-  view: string,
-  options: BrowserContextOptions,
-  act: (page: Page) => Promise<unknown>,
-): Promise<void> {
+async function on(view: string, options: BrowserContextOptions, act: (page: Page) => Promise<unknown>): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);
@@ -82,9 +78,7 @@ test('the wall plays and pauses', async () => {
     await wall(page).getByRole('button', { name: 'Pause boards' }).click();
     await wall(page).getByRole('button', { name: 'Play boards' }).waitFor();
     const paused = await picture(page);
-    await page.evaluate(
-      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-    );
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     expect(await picture(page)).toBe(paused);
   });
 });
@@ -100,8 +94,7 @@ test('at 200 % zoom the board and its controls fit the window, with the conversa
     expect(await inWindow(board)).toBe(true);
     expect(await inWindow(page.getByRole('button', { name: 'Play (space)' }))).toBe(true);
     await page.getByRole('heading', { name: 'Turn 2' }).scrollIntoViewIfNeeded();
-    const sideways = () =>
-      document.querySelector('main')!.scrollWidth - document.querySelector('main')!.clientWidth;
+    const sideways = () => document.querySelector('main')!.scrollWidth - document.querySelector('main')!.clientWidth;
     expect(await page.evaluate(sideways)).toBe(0);
   });
 });
@@ -124,8 +117,7 @@ test('an episode can be saved as a GIF, a page and JSON without fetching more co
     await page.getByRole('button', { name: 'Save' }).waitFor();
     const fetched: string[] = [];
     page.on('request', (request) => {
-      if (request.resourceType() === 'script' && request.url().startsWith('http'))
-        fetched.push(request.url());
+      if (request.resourceType() === 'script' && request.url().startsWith('http')) fetched.push(request.url());
     });
     const saved = async (name: string) => {
       await page.getByRole('button', { name: 'Save' }).click();
@@ -151,16 +143,14 @@ test('an episode can be saved as a GIF, a page and JSON without fetching more co
 function delaysOf(gif: Buffer): number[] {
   const delays: number[] = [];
   const mark = Buffer.from([0x21, 0xf9, 0x04]);
-  for (let at = gif.indexOf(mark); at >= 0; at = gif.indexOf(mark, at + 1))
-    delays.push(10 * gif.readUInt16LE(at + 4));
+  for (let at = gif.indexOf(mark); at >= 0; at = gif.indexOf(mark, at + 1)) delays.push(10 * gif.readUInt16LE(at + 4));
   return delays;
 }
 
 test('the clip of one level plays, pauses and can be saved as a GIF', async () => {
   await on('', { acceptDownloads: true }, async (page) => {
     const clip = page.getByRole('figure', { name: 'Clip of one level over the checkpoints' });
-    const still = () =>
-      clip.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    const still = () => clip.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
     const before = await still();
     await expect.poll(still, { timeout: 120_000 }).not.toBe(before);
     await clip.getByRole('button', { name: 'Pause clip' }).click();

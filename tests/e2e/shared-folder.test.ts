@@ -89,9 +89,7 @@ test('a note changed in another window is shown, and both versions can be kept',
 test('a run that two pages start simultaneously starts once', async () => {
   const runId = await served.make('once', 'starter-bandit', { iterations: 4 });
   await Promise.all(pages.map((page) => go(page, `/run/${runId}`)));
-  const starts = pages.map((page) =>
-    page.locator('#main').getByRole('button', { name: 'Start', exact: true }),
-  );
+  const starts = pages.map((page) => page.locator('#main').getByRole('button', { name: 'Start', exact: true }));
   for (const start of starts) await start.waitFor();
   // The second start may find that the run has started.
   await Promise.all(starts.map((start) => start.click({ timeout: 5000 }).catch(() => {})));

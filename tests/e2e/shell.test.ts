@@ -5,23 +5,9 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pinnedNode, run } from '../../scripts/lib/process.mjs';
 import { commandLine } from '../command-line.ts';
-import {
-  expectSameAsAlone,
-  expectUndisturbed,
-  iterationsOf,
-  readJournal,
-  untilIteration,
-} from './journal.ts';
+import { expectSameAsAlone, expectUndisturbed, iterationsOf, readJournal, untilIteration } from './journal.ts';
 import { type Desktop, electronDesktop, electronMissing, type Shell, standInDesktop } from './shell.ts';
-import {
-  collectComplaints,
-  endTrainers,
-  type Served,
-  screenshots,
-  serve,
-  type Visitor,
-  visit,
-} from './studio.ts';
+import { collectComplaints, endTrainers, type Served, screenshots, serve, type Visitor, visit } from './studio.ts';
 
 let home: string;
 let desktop: Desktop | undefined;
@@ -52,10 +38,7 @@ const lastIteration = /rollout: [^;]* at iteration (\d+);/;
 
 /** Waits until the success chart shows the iteration or a later one. */
 async function chartReaches({ page }: { page: Page }, iteration: number): Promise<void> {
-  await page
-    .getByRole('figure', { name: 'Success', exact: true })
-    .filter({ hasText: lastIteration })
-    .waitFor();
+  await page.getByRole('figure', { name: 'Success', exact: true }).filter({ hasText: lastIteration }).waitFor();
   await page.waitForFunction(
     ([source, least]) => {
       const shown = document.querySelector('main')?.textContent?.match(source)?.[1];

@@ -117,6 +117,4 @@ export function electronDesktop(): Desktop {
 }
 
 const definedOnly = (environment: NodeJS.ProcessEnv) =>
-  Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+  Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined));

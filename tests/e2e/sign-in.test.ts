@@ -116,9 +116,7 @@ test('the page loads all code at startup, because another program could take the
   const scripts = globSync('**/*.{js,mjs,cjs}', { cwd: built });
   expect(scripts).toHaveLength(1);
   const page = readFileSync(join(built, 'index.html'), 'utf8');
-  expect([...page.matchAll(/<script\b[^>]*>/g)].map(([tag]) => /src="\.\/([^"]+)"/.exec(tag)?.[1])).toEqual(
-    scripts,
-  );
+  expect([...page.matchAll(/<script\b[^>]*>/g)].map(([tag]) => /src="\.\/([^"]+)"/.exec(tag)?.[1])).toEqual(scripts);
   const code = readFileSync(join(built, scripts[0]!), 'utf8');
   // Dynamic imports and names of script files.
   expect(code.match(/.{0,40}\bimport\s*\(.{0,40}/g)).toBeNull();

@@ -33,8 +33,7 @@ const eventsOf = (folder: string): { seq: number; type: string; iteration?: numb
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-const lastIteration = (folder: string) =>
-  eventsOf(folder).findLast(({ type }) => type === 'iteration')?.iteration ?? 0;
+const lastIteration = (folder: string) => eventsOf(folder).findLast(({ type }) => type === 'iteration')?.iteration ?? 0;
 
 /** Waits for more iterations of the trainer and returns the last. */
 async function trainFurther(folder: string): Promise<number> {
@@ -83,9 +82,7 @@ test('suspended parts catch up, nothing starts twice, and training is unaffected
   }
 
   // Two windows press Start while the server is suspended.
-  const starts = pages.map((page) =>
-    page.locator('#main').getByRole('button', { name: 'Start', exact: true }),
-  );
+  const starts = pages.map((page) => page.locator('#main').getByRole('button', { name: 'Start', exact: true }));
   for (const start of starts) await start.waitFor();
   process.kill(core, 'SIGSTOP');
   for (const start of starts) await start.click();

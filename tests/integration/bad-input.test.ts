@@ -116,11 +116,7 @@ test.each([
 
 test.each([
   ['that is truncated', (file: string) => truncateSync(file, 100_000), 'model_file_truncated'],
-  [
-    'of another format',
-    (file: string) => writeFileSync(file, 'not a safetensors file'),
-    'model_file_invalid',
-  ],
+  ['of another format', (file: string) => writeFileSync(file, 'not a safetensors file'), 'model_file_invalid'],
 ])('a model file %s fails the run with a code and leaves no checkpoint', async (name, damage, code) => {
   const model = copyOfStarter(`model-${name.replaceAll(' ', '-')}`);
   damage(join(model, 'model.safetensors'));
@@ -198,11 +194,7 @@ const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
 test.each([
   ['a tokenizer of invalid JSON', written('tokenizer.json', '{'), 'tokenizer_invalid'],
-  [
-    'an endlessly nested tokenizer',
-    written('tokenizer.json', `{"normalizer": ${deep}}`),
-    'tokenizer_invalid',
-  ],
+  ['an endlessly nested tokenizer', written('tokenizer.json', `{"normalizer": ${deep}}`), 'tokenizer_invalid'],
   ['a vocabulary of a wrong type', tokenizer('model/vocab', []), 'tokenizer_invalid'],
   ['a merge of unknown tokens', tokenizer('model/merges/0', ['player', 'player']), 'tokenizer_invalid'],
   ['an invalid pattern', splitRegex('(?i:'), 'tokenizer_invalid'],
@@ -212,16 +204,8 @@ test.each([
   ['an added token with an invalid lstrip', tokenizer('added_tokens/0/lstrip', 'yes'), 'tokenizer_invalid'],
   ['another architecture', modelConfig('architectures', ['LlamaForCausalLM']), 'model_unsupported'],
   ['a quantized model', modelConfig('quantization_config', {}), 'model_unsupported'],
-  [
-    'an endlessly nested configuration',
-    written('config.json', `{"model_type": ${deep}}`),
-    'model_config_invalid',
-  ],
-  [
-    'stop ids of a wrong type',
-    written('generation_config.json', '{"eos_token_id": ["x"]}'),
-    'model_config_invalid',
-  ],
+  ['an endlessly nested configuration', written('config.json', `{"model_type": ${deep}}`), 'model_config_invalid'],
+  ['stop ids of a wrong type', written('generation_config.json', '{"eos_token_id": ["x"]}'), 'model_config_invalid'],
 ])('a model folder with %s fails the run with a code', async (name, damage, code) => {
   const model = copyOfStarter(name.replaceAll(' ', '-'));
   damage(model);

@@ -47,8 +47,7 @@ test.each([
     expect(status).toBe(1);
     expect(errors).toMatch(/^error: .+\n {2}code: disk_full\n {2}hint: .+\n/);
     expect(errors.split('\n')[0]).toContain(join(folder, place));
-    if (place !== journal)
-      expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code: 'disk_full' });
+    if (place !== journal) expect(readJournal(folder).at(-1)).toMatchObject({ type: 'failed', code: 'disk_full' });
     expect(readdirSync(join(folder, 'checkpoints'))).toEqual(before);
     expect(readdirSync(join(folder, 'rollouts')).filter((file) => file.endsWith('.partial'))).toEqual([]);
 

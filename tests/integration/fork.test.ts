@@ -6,15 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { commandLine } from '../command-line.ts';
 import { newTinyRun } from './tiny-run.ts';
-import {
-  finalMetrics,
-  readJournal,
-  root,
-  sha256,
-  spawnTrainer,
-  temporaryHome,
-  train,
-} from './trainer-process.ts';
+import { finalMetrics, readJournal, root, sha256, spawnTrainer, temporaryHome, train } from './trainer-process.ts';
 
 const home = temporaryHome();
 let parent: string;
@@ -34,9 +26,7 @@ const config = (folder: string) => JSON.parse(readFileSync(join(folder, 'run.jso
 const weights = (folder: string) => sha256(join(folder, 'checkpoints/000004/model.safetensors'));
 const after = (folder: string, iteration: number) =>
   Object.fromEntries(
-    Object.entries(finalMetrics(readJournal(folder))).filter(
-      ([key]) => Number(key.split(' ')[1]) > iteration,
-    ),
+    Object.entries(finalMetrics(readJournal(folder))).filter(([key]) => Number(key.split(' ')[1]) > iteration),
   );
 
 test('a fork that keeps the optimizer and all settings is bit-identical to its parent', async () => {

@@ -161,8 +161,7 @@ describe('recommendations are settings that have an effect in the trainer', () =
       expect(applySettings(config, changes), id).not.toEqual(config);
     }
     const raised = { 'policy_loss.clip_high': 0.28 };
-    const clips =
-      config.policy_loss.clip_low > 0 && !(await idleWith(raised)).includes('policy_loss.clip_high');
+    const clips = config.policy_loss.clip_low > 0 && !(await idleWith(raised)).includes('policy_loss.clip_high');
     expect(acting.has('clip_higher')).toBe(clips);
   });
 });
@@ -172,9 +171,7 @@ test('a configuration from a preset or a file is checked without creating a run'
   const core = await createCore({ home });
   const check = createHandlers(core)['configs.check'];
   expect(await check({ preset, set: { 'policy_loss.mini_batch': 24 } })).toMatchObject({
-    problems: [
-      { code: 'config_invalid', message: 'policy_loss.mini_batch must be a multiple of rollout.group_size' },
-    ],
+    problems: [{ code: 'config_invalid', message: 'policy_loss.mini_batch must be a multiple of rollout.group_size' }],
     idle: [],
   });
   expect(await check({ preset, set: { 'rollout.grups': 8 } })).toMatchObject({

@@ -19,9 +19,7 @@ const withNvcc = test.runIf(findProgram('nvcc') !== undefined);
 withNvcc('no kernel spills or needs more registers than native/cuda-kernels.json allows', () => {
   const reports = findReports();
   if (!reports)
-    throw new Error(
-      'nvcc is installed but has not built the kernels: delete native/build and run setup again.',
-    );
+    throw new Error('nvcc is installed but has not built the kernels: delete native/build and run setup again.');
   const uses = readReports(reports);
   expect(uses.filter(({ spilledBytes }) => spilledBytes > 0)).toEqual([]);
   // `npm run kernels -- --cap` adds missing limits.
@@ -38,9 +36,7 @@ withNvcc('no kernel spills or needs more registers than native/cuda-kernels.json
 // The sampler's log-probability is bit-identical to the loss only if products are rounded before sums. Instructions without `.rn` may be fused.
 withNvcc('nvcc does not fuse products with sums', () => {
   const commands = JSON.parse(readFileSync(join(root, 'native/build/compile_commands.json'), 'utf8'));
-  const built = commands.find(({ file }: { file: string }) =>
-    file.endsWith('/src/engine/cuda/kernels/rope.cu'),
-  );
+  const built = commands.find(({ file }: { file: string }) => file.endsWith('/src/engine/cuda/kernels/rope.cu'));
   const folder = mkdtempSync(join(tmpdir(), 'starpo-ptx-'));
   const ptx = join(folder, 'rope.ptx');
   const flags = (built.command as string)
@@ -81,9 +77,7 @@ ptxas info    : Compile time = 13.778 ms
 
 test("a kernel's register limit is its own or that of its template", () => {
   expect(shortName('starpo::cuda::plain(float*, unsigned int)')).toBe('plain');
-  expect(shortName('void starpo::cuda::(anonymous namespace)::k<(starpo::cuda::Mode)1>(int)')).toBe(
-    'k<(Mode)1>',
-  );
+  expect(shortName('void starpo::cuda::(anonymous namespace)::k<(starpo::cuda::Mode)1>(int)')).toBe('k<(Mode)1>');
   const caps = { sum: 32, 'sum<Bf16, 64>': 48 };
   expect(capOf(caps, 'sum<Bf16, 64>')).toBe(48);
   expect(capOf(caps, 'sum<float, 64>')).toBe(32);

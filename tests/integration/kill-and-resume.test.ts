@@ -91,8 +91,6 @@ test('threads, slots, micro-batches and scalar kernels do not change the trained
     return [metrics, sha256(join(folder, 'checkpoints/000001/model.safetensors'))];
   };
   const reference = await trained({ threads: 1 });
-  expect(await trained({ threads: 3, 'rollout.slots': 7, 'optimizer.micro_batch_tokens': 700 })).toEqual(
-    reference,
-  );
+  expect(await trained({ threads: 3, 'rollout.slots': 7, 'optimizer.micro_batch_tokens': 700 })).toEqual(reference);
   expect(await trained({ threads: 2, 'rollout.slots': 1 }, { STARPO_ISA: 'scalar' })).toEqual(reference);
 });

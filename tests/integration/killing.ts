@@ -33,10 +33,7 @@ export async function killAtRandomMoment(folder: string, random: () => number): 
 
 /** Returns what a killed trainer was doing, judged by its files. */
 function momentOf(folder: string): string {
-  const [rollouts, checkpoints] = folders.map((name) => readdirSync(join(folder, name))) as [
-    string[],
-    string[],
-  ];
+  const [rollouts, checkpoints] = folders.map((name) => readdirSync(join(folder, name))) as [string[], string[]];
   const path = join(folder, 'events.jsonl');
   const journal = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const events = readJournal(folder);
@@ -57,9 +54,7 @@ function momentOf(folder: string): string {
 
 /** Returns whether a checkpoint was written after the last event of the journal. */
 function isNewest(folder: string, checkpoint: string): boolean {
-  return (
-    statSync(join(folder, 'checkpoints', checkpoint)).ctimeMs > statSync(join(folder, 'events.jsonl')).mtimeMs
-  );
+  return statSync(join(folder, 'checkpoints', checkpoint)).ctimeMs > statSync(join(folder, 'events.jsonl')).mtimeMs;
 }
 
 /**
@@ -75,9 +70,7 @@ export function endState(folder: string) {
     return [key, event.metrics ? { ...event, metrics: steadyMetrics(event as never) } : event] as const;
   });
   const files = folders
-    .flatMap((name) =>
-      readdirSync(join(folder, name), { recursive: true }).map((file) => join(name, `${file}`)),
-    )
+    .flatMap((name) => readdirSync(join(folder, name), { recursive: true }).map((file) => join(name, `${file}`)))
     .filter((file) => statSync(join(folder, file)).isFile())
     .map((file) => [file, contentOf(folder, file)] as const);
   return {

@@ -42,11 +42,7 @@ test("the preview shows the prompts that the policy reads and the trainer's memo
 test("the trainer's rules are reported by setting title", async () => {
   const parts = { home: '/nowhere', trainer, times: { estimator: () => () => null } as never };
   const check = async (set: Record<string, string>) => {
-    const { problems, idle, warnings } = await checkConfig(
-      parts,
-      { preset: 'starter-frozen-lake', set },
-      titled,
-    );
+    const { problems, idle, warnings } = await checkConfig(parts, { preset: 'starter-frozen-lake', set }, titled);
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
   };
   expect((await check({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
@@ -71,9 +67,7 @@ test("the trainer's rules are reported by setting title", async () => {
 });
 
 test('a prompt that leaves no room for a response is reported for its environment', () => {
-  const config = JSON.parse(
-    readFileSync(join(import.meta.dirname, '../../docs/formats/examples/run.json'), 'utf8'),
-  );
+  const config = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/formats/examples/run.json'), 'utf8'));
   config.start.model = join(resources, 'starter');
   config.rollout.context = 30;
   const answer = JSON.parse(

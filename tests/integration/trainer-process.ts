@@ -31,11 +31,7 @@ export function temporaryHome(cleanUp: (remove: () => void) => void = afterAll):
 }
 
 /** Creates a run with the CLI without starting it. */
-export async function newRun(
-  home: string,
-  preset: string,
-  settings: Record<string, string | number>,
-): Promise<string> {
+export async function newRun(home: string, preset: string, settings: Record<string, string | number>): Promise<string> {
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
   const { stdout } = await run(process.execPath, [commandLine, 'new', preset, '--home', home, ...set], {
     cwd: root,
@@ -57,10 +53,7 @@ export function startTrainer(folder: string, environment: Record<string, string>
 }
 
 /** Trains to the end. Returns the exit status, or null if killed. */
-export async function train(
-  folder: string,
-  environment: Record<string, string> = {},
-): Promise<number | null> {
+export async function train(folder: string, environment: Record<string, string> = {}): Promise<number | null> {
   const [status] = await once(startTrainer(folder, environment), 'exit');
   return status;
 }
@@ -90,8 +83,7 @@ export function journalReaches(
       child.off('exit', onExit);
       act();
     };
-    const onExit = () =>
-      settle(() => failed(new Error('the trainer exited before its journal met the condition')));
+    const onExit = () => settle(() => failed(new Error('the trainer exited before its journal met the condition')));
     const check = () => condition(readJournal(folder)) && settle(done);
     child.on('exit', onExit);
     watcher.on('change', check);

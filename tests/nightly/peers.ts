@@ -40,15 +40,11 @@ function within(name: string, difference: number, limit: number): number {
 }
 
 const largest = (numbers: number[]) => numbers.map(Math.abs).reduce((a, b) => (b <= a ? a : b), 0);
-const rootMeanSquare = (numbers: number[]) =>
-  Math.sqrt(numbers.reduce((sum, x) => sum + x * x, 0) / numbers.length);
+const rootMeanSquare = (numbers: number[]) => Math.sqrt(numbers.reduce((sum, x) => sum + x * x, 0) / numbers.length);
 
 function transformers<T>(command: string, folder: string, input: unknown): T {
   const output = execFileSync(
-    ...inPeers(
-      [import.meta.dirname, folder],
-      ['python3', join(import.meta.dirname, 'peers.py'), command, folder],
-    ),
+    ...inPeers([import.meta.dirname, folder], ['python3', join(import.meta.dirname, 'peers.py'), command, folder]),
     {
       input: JSON.stringify(input),
       encoding: 'utf8',
@@ -131,8 +127,7 @@ function tokens() {
       texts.map((text) => ({ text, special: true })),
     );
     const different = texts.filter((_, i) => JSON.stringify(answers[i]?.ids) !== JSON.stringify(theirs[i]));
-    for (const text of different.slice(0, 5))
-      problems.push(`different ids in ${folder} for ${JSON.stringify(text)}`);
+    for (const text of different.slice(0, 5)) problems.push(`different ids in ${folder} for ${JSON.stringify(text)}`);
     return { texts: texts.length, ids: theirs.flat().length, different: different.length };
   };
   return { starter: compare(join(root, 'resources/starter')), 'qwen2.5': compare(dirname(published)) };
@@ -142,8 +137,7 @@ function tokens() {
 function large() {
   const requiredGiB = 14;
   const free = memoryAvailable() / 2 ** 30;
-  if (free < requiredGiB)
-    throw new Error(`needs ${requiredGiB} GiB of free memory, found ${free.toFixed(1)}`);
+  if (free < requiredGiB) throw new Error(`needs ${requiredGiB} GiB of free memory, found ${free.toFixed(1)}`);
   const golden = join(work, 'qwen2-0.5b.json');
   const make = join(root, 'native/tests/goldens/make.py');
   // AdamW's moments, 8 GB in float64, are memory-mapped files.
@@ -161,11 +155,7 @@ function large() {
 
 /** Returns the limit of a relative root mean square difference. AdamW's first step takes the sign of gradients near 0, where rounding dominates. */
 const limitOf = (name: string) =>
-  name === 'weight_changes' || name.endsWith('_after_steps')
-    ? 1e-3
-    : name.startsWith('gradient')
-      ? 5e-5
-      : 1e-5;
+  name === 'weight_changes' || name.endsWith('_after_steps') ? 1e-3 : name.startsWith('gradient') ? 5e-5 : 1e-5;
 
 /** Returns available memory in bytes. */
 function memoryAvailable(): number {
@@ -186,10 +176,7 @@ function gpuScripts() {
       ...inPeers([work], [join(folder, 'run.sh'), out, '--device', 'cpu', '--tiny', '--minutes', '2']),
       { stdio: ['ignore', 'ignore', 'inherit'] },
     ).status;
-  const results = stages.map((stage) => [
-    stage,
-    JSON.parse(readFileSync(join(out, `${stage}.json`), 'utf8')),
-  ]);
+  const results = stages.map((stage) => [stage, JSON.parse(readFileSync(join(out, `${stage}.json`), 'utf8'))]);
   for (const [stage, { complete, failed }] of results)
     if (!complete || failed.length > 0)
       problems.push(`GPU benchmark stage ${stage} on the CPU: ${JSON.stringify(failed)}`);

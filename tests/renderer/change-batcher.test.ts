@@ -17,9 +17,7 @@ test('few changes are applied immediately; many are batched by id, and the last 
   expect(applied.length).toBeLessThan(12);
   expect(new Map(applied.at(-1)).get('run 9')).toBe(999);
   const shown = new Map(applied.flat());
-  expect([...shown].slice(2)).toEqual(
-    Array.from({ length: 10 }, (_, index) => [`run ${index}`, 990 + index]),
-  );
+  expect([...shown].slice(2)).toEqual(Array.from({ length: 10 }, (_, index) => [`run ${index}`, 990 + index]));
 
   vi.advanceTimersByTime(1000);
   add('a', 2);

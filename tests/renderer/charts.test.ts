@@ -11,14 +11,7 @@ import { columnsOf, columnsOfAll, layOut } from '../../renderer/charts/layout.ts
 import { metricSections } from '../../renderer/charts/metric-sections.ts';
 import { sharedReferences, successReferences } from '../../renderer/charts/references.ts';
 import { RunSeries } from '../../renderer/charts/run-series.ts';
-import {
-  logTicks,
-  niceTicks,
-  positionTicks,
-  tickText,
-  tickTexts,
-  valueRange,
-} from '../../renderer/charts/scale.ts';
+import { logTicks, niceTicks, positionTicks, tickText, tickTexts, valueRange } from '../../renderer/charts/scale.ts';
 import { extentOf, positionsOf } from '../../renderer/charts/subjects.ts';
 import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
 import { tipAt } from '../../renderer/charts/tooltip.ts';
@@ -55,9 +48,7 @@ describe('a layout', () => {
 
   test('aligns series of different iterations, with gaps undefined', () => {
     const run = source({ evaluation: [[0, 0.4], [2, 0.5]], rollout: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
-    const columns = ['evaluation', 'rollout', 'missing'].flatMap((name) =>
-      columnsOf(traceOf(run, name), false),
-    );
+    const columns = ['evaluation', 'rollout', 'missing'].flatMap((name) => columnsOf(traceOf(run, name), false));
     expect(layOut(columns, { ...wide, zoom: { min: 0, max: 2 } })).toEqual({
       x: [0, 1, 2],
       values: [
@@ -107,8 +98,7 @@ describe('a layout', () => {
   test('draws raw values behind few lines, and hides them for many', () => {
     const run = source({ a: [[1, 1], [2, 2]] }); // biome-ignore format: pairs
     const lines = (count: number) =>
-      columnsOfAll(Array(count).fill(traceOf(run, 'a')), true).filter(({ role }) => role === 'raw-low')
-        .length;
+      columnsOfAll(Array(count).fill(traceOf(run, 'a')), true).filter(({ role }) => role === 'raw-low').length;
     expect([lines(12), lines(13)]).toEqual([12, 0]);
   });
 
@@ -135,10 +125,7 @@ describe('a layout', () => {
           const laid = layOut(columns, { ...wide, width, zoom: { min, max } });
           const visible = laid.values[0]!.filter((value) => value !== undefined);
           // Each bucket has the minimum and maximum.
-          expect([Math.min(...visible), Math.max(...visible)]).toEqual([
-            Math.max(1, min),
-            Math.min(400, max + 2),
-          ]);
+          expect([Math.min(...visible), Math.max(...visible)]).toEqual([Math.max(1, min), Math.min(400, max + 2)]);
           dense += Number(laid.dense);
         }
     expect(dense).toBeGreaterThan(1000);
@@ -201,9 +188,7 @@ describe('the y-axis range', () => {
 
   test('has ticks at powers of ten, whole iterations and round times', () => {
     expect(logTicks(-3, 2, 6)).toEqual([-3, -2, -1, 0, 1, 2]);
-    expect(logTicks(Math.log10(3), Math.log10(30), 4).map((value) => Math.round(10 ** value))).toEqual([
-      5, 10, 20,
-    ]);
+    expect(logTicks(Math.log10(3), Math.log10(30), 4).map((value) => Math.round(10 ** value))).toEqual([5, 10, 20]);
     expect(positionTicks('iteration', 0, 3, 8)).toEqual([0, 1, 2, 3]);
     expect(positionTicks('time', 0, 7200, 4)).toEqual([0, 1800, 3600, 5400, 7200]);
     const share = { format: (value: number) => `${(value * 100).toFixed(1)} %` };
@@ -328,8 +313,7 @@ describe('a chart in a file', () => {
     const [head, ...rows] = parse(toCsv(picture)) as string[][];
     expect(head).toEqual(['iteration', `'${hostile}: ${hostile}`, `'${hostile}: ${hostile} (smoothed 0.5)`]);
     expect(rows).toEqual([['1', '0.5', '0.5'], ['2', '-1', '-0.5']]); // biome-ignore format: rows
-    for (const text of ['=1', '+1', '-1', '@a', '\tb', '\rc'])
-      expect(cell(text).replace(/^"/, '')[0]).toBe("'");
+    for (const text of ['=1', '+1', '-1', '@a', '\tb', '\rc']) expect(cell(text).replace(/^"/, '')[0]).toBe("'");
     expect(cell('a "b", c')).toBe('"a ""b"", c"');
   });
 });
@@ -337,8 +321,7 @@ describe('a chart in a file', () => {
 test('success has references for the untrained policy, random actions and the optimum, if known', () => {
   const run = source({ 'evaluation/lake/success_rate': [[0, 0.371]] }); // biome-ignore format: pairs
   const lake = { label: 'lake', type: 'frozen-lake', max_actions: 10, config: { size: 4, p: 0.8 } };
-  const labels = (...environments: object[]) =>
-    successReferences({ environments }, run).map(({ label }) => label);
+  const labels = (...environments: object[]) => successReferences({ environments }, run).map(({ label }) => label);
   expect(labels(lake)).toEqual(['untrained 37.1 %', 'random 21 %']);
   const slips = { ...lake.config, is_slippery: true, success_rate: 1 / 3 };
   expect(labels({ ...lake, config: slips })).toContain('best possible 48 %');
@@ -456,9 +439,7 @@ describe('references for success', () => {
       ...{ label: 'room', type: 'sokoban', config: { dim_x: 6, dim_y: 6, num_boxes: boxes } },
     });
     const labels = (model: string, boxes: number) =>
-      successReferences({ start: { model }, environments: [room(boxes)] }, evaluated).map(
-        ({ label }) => label,
-      );
+      successReferences({ start: { model }, environments: [room(boxes)] }, evaluated).map(({ label }) => label);
     const line = 'RAGEN paper, table 4: 21.5 %';
     expect(labels('/models/Qwen2.5-0.5B-Instruct', 1)).toContain(line);
     expect(labels('/models/Qwen2.5-0.5B-Instruct', 2)).not.toContain(line);

@@ -9,11 +9,7 @@ const template = new World();
 const runs: string[] = [];
 beforeAll(async () => {
   const core = await template.core();
-  const sets: Record<string, number>[] = [
-    { seed: 1 },
-    { seed: 2 },
-    { seed: 1, 'policy_loss.clip_high': 0.4 },
-  ];
+  const sets: Record<string, number>[] = [{ seed: 1 }, { seed: 2 }, { seed: 1, 'policy_loss.clip_high': 0.4 }];
   for (const set of sets) {
     const runId = await core.runs.create({ preset: 'starter-frozen-lake', set: { ...small, ...set } });
     await core.runs.start(runId);
@@ -28,8 +24,7 @@ let page: Page;
 afterEach(() => page.close());
 
 const nameOf = (index: number) => page.core.runs.get(runs[index]!).name;
-const chartText = (id: string) => () =>
-  page.find(`[data-chart="${id}"] > p.visually-hidden`)?.textContent ?? '';
+const chartText = (id: string) => () => page.find(`[data-chart="${id}"] > p.visually-hidden`)?.textContent ?? '';
 const table = () =>
   page
     .all('section[aria-label="Settings that differ, by run"] tbody tr')
@@ -64,9 +59,7 @@ test('overlays runs and lists the settings that differ', async () => {
   expect(group.value).toBe('');
   page.choose(group, 'all');
   await page.shown(() => /All runs \(2 runs\): .* at iteration 4/.test(reward()));
-  expect(page.all('ul[aria-label="Groups"] li').map(({ textContent }) => textContent)).toEqual([
-    'All runs (2 runs)',
-  ]);
+  expect(page.all('ul[aria-label="Groups"] li').map(({ textContent }) => textContent)).toEqual(['All runs (2 runs)']);
 });
 
 test('a live run updates in a comparison, and a missing run is reported', async () => {
@@ -117,9 +110,7 @@ test('a target appears on the chart for every run, and in the chart’s text', a
   await page.shown(() => chartText('success')().includes('target 80.0 %'));
   expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({ targets: { success: 0.8 } });
   location.hash = `#/compare/${runs[0]},${runs[1]}`;
-  await page.shown(() =>
-    chartText('evaluation/frozen-lake/success_rate')().includes('random 21 %, target 80.0 %'),
-  );
+  await page.shown(() => chartText('evaluation/frozen-lake/success_rate')().includes('random 21 %, target 80.0 %'));
 });
 
 test('chart search, folding and pins work, and apply to other runs', async () => {

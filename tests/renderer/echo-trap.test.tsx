@@ -40,8 +40,7 @@ async function trainWithMetrics(outcome: Outcome, at: number | TrapLevel, next?:
 }
 
 const head = () => page.find<HTMLButtonElement>('[data-echo-trap] button[aria-expanded]');
-const indicators = () =>
-  page.all('[aria-label="Echo Trap indicators"] li').map(({ textContent }) => textContent);
+const indicators = () => page.all('[aria-label="Echo Trap indicators"] li').map(({ textContent }) => textContent);
 const button = (label: RegExp) => () =>
   page.all('button').find((each) => label.test(each.getAttribute('aria-label') ?? each.textContent ?? ''));
 
@@ -132,9 +131,7 @@ test('a roll-back asks for confirmation, starts a fork and shows both curves', a
   const at = fork.parent!.iteration;
   const { lastHealthy } = (await core.supervisor.trap(runId))!;
   expect(at).toBeLessThanOrEqual(lastHealthy!);
-  await page.shown(
-    page.withText('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`),
-  );
+  await page.shown(page.withText('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`));
   await page.shown(page.withText('[data-chart] > p', /Parent: .* at iteration \d+.*Marks: .*Forked from/));
   await page.click(page.withText('button', 'Show parent run'));
   await page.shown(() => !page.withText('[data-chart] > p', 'Parent: ')());
@@ -165,9 +162,7 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   await page.core.supervisor.add('plain');
   page.open('#/run/plain');
   await page.click(head);
-  await page.shown(
-    page.withText('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/),
-  );
+  await page.shown(page.withText('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/));
   for (const indicator of ['Reward std (in-group)', 'Entropy', 'Diversity'])
     expect(indicators().find((text) => text?.startsWith(indicator))).toMatch(/no data.*not measured/);
 });

@@ -12,8 +12,7 @@ function manualApi() {
   const handlers = new Map<string, (notice: never) => void>();
   const requests = new Map<string, { resolve: (value: never) => void; reject: (cause: Error) => void }>();
   const api: Api = {
-    call: (name) =>
-      new Promise((resolve, reject) => requests.set(name, { resolve: resolve as never, reject })),
+    call: (name) => new Promise((resolve, reject) => requests.set(name, { resolve: resolve as never, reject })),
     on(name, handler) {
       handlers.set(name, handler as never);
       return () => {};

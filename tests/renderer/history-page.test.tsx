@@ -42,8 +42,7 @@ const inDialog = (text: string | RegExp) => anywhere('[role="dialog"] button', t
 const rows = () => page.all('[role="row"]').slice(1);
 const rowOf = (runId: string) => () => rows().find((row) => row.querySelector(`a[href$="${runId}"]`));
 const box = (runId: string) => () => rowOf(runId)()?.querySelector<HTMLElement>('input[type="checkbox"]');
-const names = () =>
-  rows().map((row) => row.querySelector('[role="rowheader"] a')?.getAttribute('title') ?? '');
+const names = () => rows().map((row) => row.querySelector('[role="rowheader"] a')?.getAttribute('title') ?? '');
 
 test('runs are filtered by words and chips, and sorted by column', async () => {
   page = await Page.start(template);
@@ -53,13 +52,9 @@ test('runs are filtered by words and chips, and sorted by column', async () => {
   const success = await page.shown(page.withText('[role="columnheader"] button', 'Success'));
   success.click();
   await page.shown(() => page.find('[aria-sort="descending"]')?.textContent === 'Success');
-  const rates = rows().map((row) =>
-    Number.parseFloat(row.querySelector('[data-column="success"]')!.textContent!),
-  );
+  const rates = rows().map((row) => Number.parseFloat(row.querySelector('[data-column="success"]')!.textContent!));
   expect(rates).toEqual(rates.toSorted((a, b) => b - a));
-  await page.shown(() =>
-    rowOf(ids.lake)()?.querySelector('[data-column="disk"]')?.textContent?.match(/[kM]B/),
-  );
+  await page.shown(() => rowOf(ids.lake)()?.querySelector('[data-column="disk"]')?.textContent?.match(/[kM]B/));
 
   const search = page.find<HTMLInputElement>('input[aria-label="Search runs"]')!;
   page.write(search, 'swapped ARMS');
@@ -131,9 +126,7 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.shown(anywhere('[role="dialog"] small', 'starting with a letter'));
   page.write(tag, 'both');
   tag.form!.requestSubmit();
-  await page.shown(
-    () => page.all('[role="row"] .tag').filter((each) => each.textContent === 'both').length === 2,
-  );
+  await page.shown(() => page.all('[role="row"] .tag').filter((each) => each.textContent === 'both').length === 2);
 
   await page.click(page.withText('button', /^Free space…$/));
   await page.click(inDialog(/^Free \d/));

@@ -160,9 +160,10 @@ test('rollout files: newest first, training before evaluation, no duplicates', (
     split,
     episodes,
   });
-  const files = [file(1, 'train'), file(2, 'lake'), file(2, 'train'), file(1, 'train', 7)].reduce<
-    RolloutFile[]
-  >(withFile, []);
+  const files = [file(1, 'train'), file(2, 'lake'), file(2, 'train'), file(1, 'train', 7)].reduce<RolloutFile[]>(
+    withFile,
+    [],
+  );
   expect(files).toEqual([file(2, 'train'), file(2, 'lake'), file(1, 'train', 7)]);
 });
 

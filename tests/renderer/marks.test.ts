@@ -17,9 +17,7 @@ test('overlapping marks are merged until there is space; marks out of view are n
   const plot = new StillPlot({ hooks: { draw: [] } }, null, document.body);
   const position = (marks: readonly ChartMark[]) => {
     drawMarks(plot as unknown as uPlot, marks);
-    return [...plot.over.querySelectorAll<HTMLElement>('[data-tooltip]')].map(
-      ({ dataset: { tooltip } }) => tooltip,
-    );
+    return [...plot.over.querySelectorAll<HTMLElement>('[data-tooltip]')].map(({ dataset: { tooltip } }) => tooltip);
   };
   const marks = [mark(8), mark(100), mark(4), mark(6, 'fork'), mark(2000)];
   expect(position(marks)).toEqual([

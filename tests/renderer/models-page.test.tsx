@@ -27,8 +27,7 @@ describe('the Models page', { timeout: 60_000 }, () => {
     await page.close();
   });
 
-  const button = (name: string) => () =>
-    page.all('main button').find(({ textContent }) => textContent === name);
+  const button = (name: string) => () => page.all('main button').find(({ textContent }) => textContent === name);
   const lookUp = async (name: string) => {
     page.write(page.find<HTMLInputElement>('#models-name')!, name);
     await page.click(button('Find'));

@@ -160,12 +160,7 @@ test('environments are added and removed, and their shares adjust', async () => 
   page.open('#/new/starter-frozen-lake?environments.0.config.size=5');
   const part = 'section[aria-labelledby="trained-on"]';
   const add = await page.shown(() => page.find<HTMLSelectElement>(`${part} select`));
-  expect([...add.options].map(({ text }) => text)).toEqual([
-    'Add an environment…',
-    'FrozenLake',
-    'Bandit',
-    'Sokoban',
-  ]);
+  expect([...add.options].map(({ text }) => text)).toEqual(['Add an environment…', 'FrozenLake', 'Bandit', 'Sokoban']);
   const listed = () => page.all(`${part} li`).map(({ textContent }) => textContent);
   page.choose(add, '1');
   await page.shown(() => listed().length === 2);
@@ -201,10 +196,7 @@ test('the first prompts of three levels are shown, and their parts are edited', 
   const levels = page.all('fieldset[aria-label="Level"] button').map(({ textContent }) => textContent);
   expect(levels).toEqual(['Level 10000', 'Level 10001', 'Level 10002']);
   await page.shown(
-    page.withText(
-      'section[aria-labelledby="prompts"]',
-      /20 tokens\. With a full response of 96 tokens: 116 of/,
-    ),
+    page.withText('section[aria-labelledby="prompts"]', /20 tokens\. With a full response of 96 tokens: 116 of/),
   );
   await page.click(page.withText('fieldset[aria-label="Environment"] button', 'Bandit'));
   await page.shown(page.withText('section[aria-labelledby="prompts"] pre', '{arm_1} or {arm_2}?'));
@@ -318,9 +310,7 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   const values = (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!;
   expect(values.value).toBe('0.0002');
   page.write(values, '1e-4, 3e-4, 2');
-  await page.shown(
-    page.withText(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'),
-  );
+  await page.shown(page.withText(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'));
   page.write(values, '1e-4, 3e-4');
   const add = page.find<HTMLSelectElement>(`${panel} [class*="add"] select`)!;
   pick(add, 'filter.strategy');
@@ -353,10 +343,7 @@ test('a sweep compares success in one of its environments', async () => {
   await page.click('section[aria-labelledby="trained-on"] li button[aria-label^="Remove"]');
   // The choice disappears when one environment is left.
   await page.shown(() => !judged.isConnected);
-  page.write(
-    (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!,
-    '1e-4',
-  );
+  page.write((await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!, '1e-4');
   await page.click(page.withText(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/'));
   expect(page.core.studies.list()[0]!.environment).toBe(second);

@@ -57,9 +57,7 @@ test('another iteration shows the same group and member', async () => {
   await page.shown(() => location.hash === `#/run/${lake}/replay/000002-frozen-lake-0007`);
   await page.shown(page.withText('.stage-head h2', 'Level 8'));
   await page.shown(page.withText('.stage-head', 'FrozenLake · seed'));
-  expect(page.all('.file-choice option').map(({ textContent }) => textContent)).toContain(
-    'Evaluation: FrozenLake',
-  );
+  expect(page.all('.file-choice option').map(({ textContent }) => textContent)).toContain('Evaluation: FrozenLake');
 });
 
 test('a filter selects one of the episodes it lists', async () => {
@@ -84,8 +82,7 @@ test('more filters narrow the list, and chips remove them', async () => {
   const chips = () => page.all('ul[aria-label="Active filters"] li').map(({ textContent }) => textContent);
   await page.shown(() => rows().length === 8 && board());
   await page.click(page.withText('button[aria-expanded="false"]', 'More filters'));
-  const field = (label: string) =>
-    page.shown(() => page.find<HTMLInputElement>(`input[aria-label="${label}"]`));
+  const field = (label: string) => page.shown(() => page.find<HTMLInputElement>(`input[aria-label="${label}"]`));
   // No episode has a flag.
   expect(page.find('fieldset[aria-label="More filters"] button')).toBeNull();
   page.write(await field('Minimum reward'), '0.5');
@@ -111,9 +108,7 @@ test('the list is one Tab stop, and the space bar plays the selected episode', a
   await page.shown(() => links()[1]?.tabIndex === 0 && board());
   expect(links().filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1);
   const press = (key: string) =>
-    document.activeElement!.dispatchEvent(
-      new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
-    );
+    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
   links()[1]!.focus();
   press('ArrowDown');
   await page.shown(() => location.hash.endsWith('/000004-train-0002'));
@@ -134,17 +129,13 @@ test('a list of a thousand levels renders only visible rows and the neighbors of
   expect(page.all('.episode-table a').length).toBeLessThan(60);
   expect(row(1)?.textContent).toContain('Level 1');
   expect(row(600)).toBeNull();
-  expect(page.all<HTMLAnchorElement>('a.episode').filter(({ tabIndex }) => tabIndex === 0)).toEqual([
-    link(701),
-  ]);
+  expect(page.all<HTMLAnchorElement>('a.episode').filter(({ tabIndex }) => tabIndex === 0)).toEqual([link(701)]);
   // Rows that aren't rendered keep their space.
   const heights = page.all('.episodes-gap').map(({ style }) => Number.parseInt(style.height, 10));
   const drawn = page.all('.episode-table tbody tr:not(.episodes-gap)').length;
   expect(heights.reduce((sum, height) => sum + height, 0)).toBe((1000 - drawn) * 28);
   link(701)!.focus();
-  link(701)!.dispatchEvent(
-    new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }),
-  );
+  link(701)!.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }));
   await page.shown(() => location.hash.endsWith('/000004-frozen-lake-0701'));
   await page.shown(() => link(703) && !link(700));
   expect(document.activeElement).toBe(link(702));
@@ -189,9 +180,7 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
     page = await Page.start(template);
     page.open(`#/run/${lake}/replay/${episodeId}`);
     await page.shown(page.withText('[role="status"]', `Episode ${episodeId} was not found`));
-    await page.shown(() =>
-      page.find('a.episode[aria-current="true"]')?.textContent?.includes('Group 1, member 1'),
-    );
+    await page.shown(() => page.find('a.episode[aria-current="true"]')?.textContent?.includes('Group 1, member 1'));
     await page.shown(board);
     expect(page.find('.errors')?.textContent).toBe('');
     await page.click('.episode-table tbody tr:nth-child(2) a');

@@ -36,10 +36,7 @@ const routes: [string, Route][] = [
     '#/run/a/evaluation/larger/000012-lake-0037',
     { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: '000012-lake-0037' },
   ],
-  [
-    '#/run/a/replay/000012-train-0037/turn/3',
-    { page: 'replay', runId: 'a', episodeId: '000012-train-0037', turn: 3 },
-  ],
+  ['#/run/a/replay/000012-train-0037/turn/3', { page: 'replay', runId: 'a', episodeId: '000012-train-0037', turn: 3 }],
   [
     '#/run/a/evaluation/larger/000012-lake-0037/turn/1',
     { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: '000012-lake-0037', turn: 1 },

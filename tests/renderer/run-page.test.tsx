@@ -167,9 +167,7 @@ test('an evaluation starts, completes and can be replayed', async () => {
   page = await Page.start(template);
   page.open(`#/run/${trained}`);
   const form = await page.shown(() => page.find<HTMLFormElement>('form[aria-label="New evaluation"]'));
-  const choices = [...form.querySelectorAll('select:not([name]) option')].map(
-    ({ textContent }) => textContent,
-  );
+  const choices = [...form.querySelectorAll('select:not([name]) option')].map(({ textContent }) => textContent);
   expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained on)', 'Bandit (not trained on)']);
   const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   await page.shown(() => !submit().disabled);
@@ -256,9 +254,7 @@ test('the run page shows low disk space and alerts', async () => {
   } as const;
   const alertId = page.core.annotations.raise(runId, alert);
   page.open(`#/run/${runId}`);
-  await page.shown(
-    page.withText('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/),
-  );
+  await page.shown(page.withText('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/));
   await page.shown(page.withText('.run-facts', /Disk.*of 1 kB/));
   const note = await page.shown(page.withText('.note', 'The entropy falls'));
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));
@@ -352,11 +348,7 @@ test('a stalled trainer shows a warning until it continues', async () => {
 
 test('deleted episodes leave the list, and no memory plan is shown without a GPU', async () => {
   page = await Page.start();
-  const folder = page.world.run('written', [
-    journal.started(0),
-    journal.rollout(1, 1),
-    journal.rollout(2, 2),
-  ]);
+  const folder = page.world.run('written', [journal.started(0), journal.rollout(1, 1), journal.rollout(2, 2)]);
   await page.core.supervisor.add('written');
   page.open('#/run/written/replay');
   const iterations = () => page.all('.file-choice select:last-of-type option').map((o) => o.textContent);

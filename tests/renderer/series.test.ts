@@ -184,8 +184,7 @@ describe('the moving average', () => {
   test('stays correct when points are added, replaced, dropped or inserted', () => {
     const made = series(Array.from({ length: 200 }, (_, iteration) => [iteration, Math.sin(iteration)]));
     const recomputed = () => [...series(pointsOf(made)).smoothed(0.9)];
-    const same = () =>
-      expect([...made.smoothed(0.9)]).toEqual(recomputed().map((value) => expect.closeTo(value, 9)));
+    const same = () => expect([...made.smoothed(0.9)]).toEqual(recomputed().map((value) => expect.closeTo(value, 9)));
     same();
     made.put(200, 4);
     same();
@@ -232,11 +231,7 @@ test('reward std by action is charted if present, without an empty entry otherwi
       .find(({ id }) => id === 'reward-std')!
       .lines.map(({ label }) => label);
   expect(labelsOf([])).toEqual(['reward std', 'zero-variance groups']);
-  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual([
-    'reward std',
-    'by action',
-    'zero-variance groups',
-  ]);
+  expect(labelsOf(['rollout/reward_std_by_action'])).toEqual(['reward std', 'by action', 'zero-variance groups']);
 });
 
 describe('a sparkline', () => {

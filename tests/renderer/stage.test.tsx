@@ -9,10 +9,7 @@ import { acted, replayOf, still } from './environments/replays.ts';
 
 test('React renders only the start and end of a motion', async () => {
   (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-  const replay = replayOf('frozen-lake', [
-    still({ board: 'P_G\n_O_' }),
-    acted({ action: 'Right', board: '_PG\n_O_' }),
-  ]);
+  const replay = replayOf('frozen-lake', [still({ board: 'P_G\n_O_' }), acted({ action: 'Right', board: '_PG\n_O_' })]);
   const host = document.createElement('div');
   const root = createRoot(host);
   let store!: ReplayStore;

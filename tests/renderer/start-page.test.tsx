@@ -152,9 +152,7 @@ test('without a GPU, presets of published models are collapsed and explain what 
   await page.click(`${section} button[aria-expanded]`);
   await page.shown(page.withText(`${section} [role="status"]`, /need a GPU. The trainer found none/));
   await page.shown(page.withText(section, /was not found in/));
-  expect(page.find(`${section} a[href="#/models/Qwen/Qwen2.5-0.5B-Instruct"]`)?.textContent).toBe(
-    'Download…',
-  );
+  expect(page.find(`${section} a[href="#/models/Qwen/Qwen2.5-0.5B-Instruct"]`)?.textContent).toBe('Download…');
   const start = page.find<HTMLButtonElement>(
     `${section} button[aria-label="Start Sokoban, Qwen2.5 0.5B, StarPO-S (PPO)"]`,
   );
@@ -171,8 +169,7 @@ test('with a GPU and a model folder, presets of published models start from that
   const folderOf = (name: string) => {
     const folder = join(page.world.home, name);
     mkdirSync(folder, { recursive: true });
-    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
-      writeFileSync(join(folder, file), '{}');
+    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) writeFileSync(join(folder, file), '{}');
     return folder;
   };
   const found = folderOf('models/Qwen2.5-0.5B-Instruct');
@@ -183,15 +180,11 @@ test('with a GPU and a model folder, presets of published models start from that
   await page.shown(() => start()?.disabled === false);
   const field = page.find<HTMLInputElement>('section[aria-labelledby="published-models"] .text-field')!;
   expect(field.placeholder).toBe(found);
-  expect(page.find('section[aria-labelledby="published-models"]')?.textContent).toContain(
-    '; this GPU has 24.0 GB',
-  );
+  expect(page.find('section[aria-labelledby="published-models"]')?.textContent).toContain('; this GPU has 24.0 GB');
   field.value = elsewhere;
   field.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
   await page.shown(
-    () =>
-      page.find<HTMLInputElement>('section[aria-labelledby="published-models"] .text-field')?.value ===
-      elsewhere,
+    () => page.find<HTMLInputElement>('section[aria-labelledby="published-models"] .text-field')?.value === elsewhere,
   );
   await page.click(start);
   await page.shown(() => location.hash.startsWith('#/run/'));
@@ -338,10 +331,7 @@ test('the sample is in the palette and can be compared with other runs', async (
   location.hash = '#/start';
   await page.shown(() => !document.querySelector('[role="dialog"]'));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
-  page.write(
-    await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input')),
-    'sample',
-  );
+  page.write(await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input')), 'sample');
   const options = () => [...document.querySelectorAll<HTMLElement>('[role="option"]')];
   await page.click(() => options().find((option) => option.textContent?.startsWith('Sample run')));
   await page.shown(page.withText('h1', 'Sample run: FrozenLake'));
@@ -360,9 +350,7 @@ test('the sample’s page shows boards and charts, but no actions that change it
   installSample(page.world, sample);
   page.open('#/run/sample-run');
   await page.shown(page.withText('h1', 'Sample run: FrozenLake'));
-  await page.shown(
-    page.withText('header', /Trained with StarPO Studio on .*\d{4} \(commit \S+\): 4 iterations/),
-  );
+  await page.shown(page.withText('header', /Trained with StarPO Studio on .*\d{4} \(commit \S+\): 4 iterations/));
   await page.shown(page.withText('h2', 'Boards'));
   await page.shown(() => page.find('[data-chart]'));
   expect(page.find('main .icon-button[aria-label^="More for Sample run"]')).toBeNull();

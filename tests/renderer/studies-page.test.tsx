@@ -26,9 +26,7 @@ const wish: Input<'studies.create'> = {
   seeds: [1, 2],
 };
 const inDialog = (text: string) => () =>
-  [...document.querySelectorAll<HTMLElement>('[role="dialog"] button')].find(
-    (button) => button.textContent === text,
-  );
+  [...document.querySelectorAll<HTMLElement>('[role="dialog"] button')].find((button) => button.textContent === text);
 const cells = () => page.all('table[aria-label="Settings"] tbody td').map(({ textContent }) => textContent);
 
 test('a sweep starts on its page, which updates its table and chart', async () => {
@@ -69,9 +67,7 @@ test('the table counts collapsed runs if runs are long enough', async () => {
   };
   page.open(`#/study/${id}`);
   await page.shown(() => page.find('table[aria-label="Settings"]'));
-  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).not.toContain(
-    'Collapsed',
-  );
+  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).not.toContain('Collapsed');
   expect(page.find('main')!.textContent).not.toMatch(/collapsed/i);
   await run('p1-s1', 'template', 200);
   await run('p1-s2', 'healthy', 200);
@@ -79,12 +75,8 @@ test('the table counts collapsed runs if runs are long enough', async () => {
   await page.shown(() => cells()[5]?.startsWith('1 of 2'));
   expect(cells()[5]).toMatch(/^1 of 29 % to 91 %from iteration \d+1 template, 1 healthy$/);
   expect(cells()[11]).toBe('–');
-  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).toContain(
-    'Collapsed',
-  );
-  expect(
-    page.withText('p', /^A run has collapsed once it has lost half of its best success/)(),
-  ).toBeDefined();
+  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).toContain('Collapsed');
+  expect(page.withText('p', /^A run has collapsed once it has lost half of its best success/)()).toBeDefined();
 });
 
 test('a sweep is canceled, and deleted with or without its runs', async () => {

@@ -22,9 +22,7 @@ test('compares the oldest and newest checkpoint of each evaluation set', () => {
   });
   const files = [file(20, 'train'), file(20, 'lake'), file(10, 'lake'), file(10, 'train'), file(0, 'lake')];
   const spans = spansOf([...files, file(0, 'bandit')]);
-  expect(spans.map(({ set, early, late }) => [set, early.iteration, late.iteration])).toEqual([
-    ['lake', 0, 20],
-  ]);
+  expect(spans.map(({ set, early, late }) => [set, early.iteration, late.iteration])).toEqual([['lake', 0, 20]]);
 });
 
 const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
@@ -39,8 +37,7 @@ test('learned levels failed early and succeeded late; fewest turns, then most ac
     episode(3, false),
     episode(4, true, 1, 1),
   ];
-  const levels = (thoughts?: Map<string, string>) =>
-    learnedOf(early, late, thoughts).map(({ group }) => group);
+  const levels = (thoughts?: Map<string, string>) => learnedOf(early, late, thoughts).map(({ group }) => group);
   expect(levels()).toEqual([2, 1, 4]);
   // Levels whose reasoning changed come first; empty reasoning doesn't count.
   const looked = 'player 0,1 goal 1,0 safe path: down, left';
@@ -66,8 +63,7 @@ test('a clip shows a level that stays solved, from the first checkpoint to the r
   expect(stages(20)).toEqual([0, 10, 20]);
   expect(stages(0)).toEqual([0]);
   // Level 0 was solved, lost and solved again; level 1 takes one move; level 2 was never learned.
-  const play = (...solved: boolean[]) =>
-    solved.map((success, at) => episode(at, success, 1, at === 1 ? 1 : 4));
+  const play = (...solved: boolean[]) => solved.map((success, at) => episode(at, success, 1, at === 1 ? 1 : 4));
   const [none, some] = [play(false, false, false, false), play(true, false, false, false)];
   const all = play(true, true, false, true);
   expect(mostInstructiveLevel([none, some, none, all])).toBe(3);
@@ -135,9 +131,7 @@ test('a learned level plays at both checkpoints side by side', async () => {
 test('the result of a run shows a clip, or why there is none', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}`);
-  const clip = await page.shown(() =>
-    page.find('figure[aria-label="Clip of one level over the checkpoints"] canvas'),
-  );
+  const clip = await page.shown(() => page.find('figure[aria-label="Clip of one level over the checkpoints"] canvas'));
   expect(clip.getAttribute('aria-label')).toMatch(
     /^Level \d+\. Before training: failed after .*, 0 % of 16 levels solved\. Iteration 2: .* Iteration 4: solved in /,
   );

@@ -38,18 +38,14 @@ test('an empty text has a branch', () => {
 
 test('a long text is shortened and shows how many words are missing', () => {
   const long = Array.from({ length: 46 }, (_, index) => `w${index}`).join(' ');
-  expect(drawn(thoughtTree([thought(long, 1)], { ...limits, words: 3 }))).toBe(
-    'w0 w1 w2 … (43 more words) 0/1',
-  );
+  expect(drawn(thoughtTree([thought(long, 1)], { ...limits, words: 3 }))).toBe('w0 w1 w2 … (43 more words) 0/1');
   const [branch] = thoughtTree([thought(`${long} a`, 1), thought(`${long} b`, 1)], { ...limits, words: 6 });
   expect(branch!.text).toBe('w0 w1 w2 w3 … w44 w45');
 });
 
 test('deep branches show the number of continuations, rare ones are merged', () => {
   const thoughts = ['a b c', 'a b d', 'a e', 'f', 'g', 'h'].map((text) => thought(text, 2, 1));
-  expect(drawn(thoughtTree(thoughts, { ...limits, depth: 1 }))).toBe(
-    'a (2 continuations) 3/6, f 1/2, g 1/2, h 1/2',
-  );
+  expect(drawn(thoughtTree(thoughts, { ...limits, depth: 1 }))).toBe('a (2 continuations) 3/6, f 1/2, g 1/2, h 1/2');
   expect(drawn(thoughtTree(thoughts, { ...limits, breadth: 2 }))).toBe(
     'a 3/6 [b 2/4 [c 1/2, d 1/2], e 1/2], f 1/2, 2 others 2/4',
   );

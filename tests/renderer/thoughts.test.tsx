@@ -29,8 +29,7 @@ afterEach(() => page.close());
 
 const thoughtsOf = (iteration: number): Promise<Thoughts> =>
   Promise.resolve(createHandlers(page.core)['rollouts.thoughts']({ runId, iteration }));
-const tree = (iteration: number) => () =>
-  page.find(`ul[aria-label="First reasoning of iteration ${iteration}"]`);
+const tree = (iteration: number) => () => page.find(`ul[aria-label="First reasoning of iteration ${iteration}"]`);
 const fact = (name: string) => page.withText('dl > div', name)()?.querySelector('dd')?.textContent;
 
 test('shows an iteration’s first reasoning as a tree, and the slider changes the iteration', async () => {

@@ -22,8 +22,7 @@ afterEach(() => {
 const texts = () => [...host.querySelectorAll('.note')].map(({ textContent }) => textContent);
 const doing = (change: () => void) => flushSync(change);
 const pass = (seconds: number) => doing(() => void vi.advanceTimersByTime(seconds * 1000));
-const fails = (code: string) =>
-  doing(() => useApp.getState().report(new Failure(code, `${code} it was`, 'Do so.')));
+const fails = (code: string) => doing(() => useApp.getState().report(new Failure(code, `${code} it was`, 'Do so.')));
 
 test('confirmations disappear unless focused; errors that need action stay', () => {
   doing(() => useApp.getState().notify('Saved.'));

@@ -30,9 +30,7 @@ test('tokens are colored by the file’s measures, each with its own scale', () 
   expect(strengths('entropies')).toEqual([1, 0]);
   expect(scaleOf(tokens, 'advantages')).toMatchObject({ from: -2, to: 2 });
   expect(scaleOf(tokens, 'logprobs')).toMatchObject({ from: 0, to: -4 });
-  expect(describeToken(tokens.turns[0]!, 0)).toBe(
-    'entropy 0.250 nats · log-probability −0.500 (61 %) · advantage −2',
-  );
+  expect(describeToken(tokens.turns[0]!, 0)).toBe('entropy 0.250 nats · log-probability −0.500 (61 %) · advantage −2');
 });
 
 test('a saved page contains everything as text and loads nothing', () => {
@@ -64,9 +62,7 @@ test('a saved page contains everything as text and loads nothing', () => {
 });
 
 test('file names contain run and episode, without invalid characters', () => {
-  expect(fileName('Lake: 1/2 “x”', 'iteration 1, level 3', 'gif')).toBe(
-    'Lake- 1-2 -x- iteration 1, level 3.gif',
-  );
+  expect(fileName('Lake: 1/2 “x”', 'iteration 1, level 3', 'gif')).toBe('Lake- 1-2 -x- iteration 1, level 3.gif');
 });
 
 const template = new World();

@@ -10,9 +10,7 @@ import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page, small } from './page.tsx';
 
 /** All plots created, with their zoom callbacks. */
-const plots = vi.hoisted(
-  () => [] as { target: Element; zoom: (range: { min: number; max: number } | null) => void }[],
-);
+const plots = vi.hoisted(() => [] as { target: Element; zoom: (range: { min: number; max: number } | null) => void }[]);
 vi.mock('uplot', () => import('./uplot.ts'));
 vi.mock('../../renderer/charts/plot.ts', () => ({
   createPlot: (target: Element, { onZoom }: { onZoom: never }) => {

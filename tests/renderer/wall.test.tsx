@@ -85,8 +85,7 @@ describe('a painter', () => {
   test('shows the payout of a pulled Bandit arm', () => {
     const frames = [frame(null), frame(null, 'dragon', 1)];
     const { scene } = paintingOf('bandit', { ...played(...frames), arms: ['Phoenix', 'Dragon'] });
-    const texts = (index: number) =>
-      scene.pieces(index, 1).flatMap((piece) => ('text' in piece ? piece.text : []));
+    const texts = (index: number) => scene.pieces(index, 1).flatMap((piece) => ('text' in piece ? piece.text : []));
     expect(texts(0)).toEqual(['?', 'Phoenix', '?', 'Dragon']);
     expect(texts(1)).toEqual(['?', 'Phoenix', '1', 'Dragon']);
   });

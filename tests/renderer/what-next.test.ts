@@ -14,8 +14,7 @@ function learned(values: readonly number[], label = 'frozen-lake') {
   const name = `evaluation/${label}/success_rate`;
   return learnedIn({ names: () => [name], get: (metric) => (metric === name ? success : undefined) });
 }
-const wordsOf = (values: readonly number[], of = run()) =>
-  ideasFor(of, learned(values)).map(({ label }) => label);
+const wordsOf = (values: readonly number[], of = run()) => ideasFor(of, learned(values)).map(({ label }) => label);
 
 describe('next steps', () => {
   test('depend on the evaluations', () => {

@@ -103,8 +103,7 @@ export const gradientSpikes = detector({
 export const gradientGrows = detector({
   name: 'gradient_grows',
   title: 'Gradient norm grows',
-  meaning:
-    'Gradients stay much larger than at the start: the learning rate is too high for the current policy.',
+  meaning: 'Gradients stay much larger than at the start: the learning rate is too high for the current policy.',
   family: 'gradient',
   weight: 0,
   thresholds: { gradient_growth: threshold(2, 1.1, 100) },

@@ -8,9 +8,7 @@ import { type CommandOptions, withClient } from './with-client.ts';
 /** Copies a run folder into the data folder and prints the run's id. This process copies, so that the server accepts no paths from clients. */
 export async function adopt(folder: string, { home }: CommandOptions): Promise<void> {
   await removePartialFolders(dataFolder(home));
-  const runId = await cancelable(`Copying ${folder}`, (context) =>
-    adoptRun(dataFolder(home), folder, context),
-  );
+  const runId = await cancelable(`Copying ${folder}`, (context) => adoptRun(dataFolder(home), folder, context));
   await withClient(home, (client) => client.call('runs.adopt', { runId }), { repeatable: true });
   print(runId);
 }

@@ -34,17 +34,7 @@ async function applyAdvice(home: string | undefined, named: string, adviceId: st
   });
 }
 
-function describeAlert({
-  iteration,
-  level,
-  severity,
-  state,
-  message,
-  series,
-  value,
-  baseline,
-  action,
-}: Alert) {
+function describeAlert({ iteration, level, severity, state, message, series, value, baseline, action }: Alert) {
   const number = (measured: number | null) => measured?.toPrecision(3) ?? 'unknown';
   return [
     `\niteration ${iteration}  ${level ?? severity}, ${state}`,

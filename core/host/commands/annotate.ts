@@ -18,11 +18,7 @@ export async function tagRun(
 }
 
 /** Replaces the note, or prints it if `text` is undefined. An empty text removes it. */
-export async function noteRun(
-  run: string,
-  text: string | undefined,
-  { home }: CommandOptions,
-): Promise<void> {
+export async function noteRun(run: string, text: string | undefined, { home }: CommandOptions): Promise<void> {
   const { note } = await annotate(home, run, text === undefined ? {} : { note: text });
   if (text === undefined) print(note || 'no note');
 }
@@ -31,9 +27,6 @@ export async function starRun(run: string, { home, off }: CommandOptions & { off
   await annotate(home, run, { starred: !off });
 }
 
-export async function archiveRun(
-  run: string,
-  { home, off }: CommandOptions & { off?: boolean },
-): Promise<void> {
+export async function archiveRun(run: string, { home, off }: CommandOptions & { off?: boolean }): Promise<void> {
   await annotate(home, run, { archived: !off });
 }

@@ -69,22 +69,10 @@ export async function importBundle(path: string, { home }: CommandOptions): Prom
 }
 
 const unreadable = (path: string, error: unknown) =>
-  new Failure(
-    'bundle_missing',
-    `${path} can't be read: ${fileReason(error)}.`,
-    'Give the path of a bundle (.zip).',
-  );
+  new Failure('bundle_missing', `${path} can't be read: ${fileReason(error)}.`, 'Give the path of a bundle (.zip).');
 
 function unwritable(path: string, error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-    return new Failure(
-      'bundle_exists',
-      `${path} already exists.`,
-      'Choose another name, or delete the file.',
-    );
-  return new Failure(
-    'bundle_unwritable',
-    `${path} can't be written: ${fileReason(error)}.`,
-    'Choose another path.',
-  );
+    return new Failure('bundle_exists', `${path} already exists.`, 'Choose another name, or delete the file.');
+  return new Failure('bundle_unwritable', `${path} can't be written: ${fileReason(error)}.`, 'Choose another path.');
 }

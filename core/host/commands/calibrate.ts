@@ -3,12 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { dataFolder } from '../../base/home.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
 import { alarmChart } from '../../echo-trap/alarm-chart.ts';
-import {
-  type Calibration,
-  fittedFile,
-  readCalibration,
-  writeCalibration,
-} from '../../echo-trap/calibration.ts';
+import { type Calibration, fittedFile, readCalibration, writeCalibration } from '../../echo-trap/calibration.ts';
 import { crossValidate, evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../echo-trap/fit.ts';
 import {
   foldersIn,
@@ -75,8 +70,7 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
     print(JSON.stringify({ ...shown, ...(leftOut && { left_out: leftOut }), ...unread(parts) }, null, 2));
     return;
   }
-  for (const [name, part] of scored)
-    print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
+  for (const [name, part] of scored) print(`${titles[name === 'all' && fit ? 'tuning' : name]}\n${partTable(part)}\n`);
   if (leftOut)
     print(
       `Cross-validation on ${parts.all ? 'the' : 'the tuning'} runs: each setting scored with thresholds fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
@@ -114,8 +108,7 @@ function readParts(folder: string): Parts {
 function warnOfSkipped(parts: Parts): void {
   for (const [name, part] of Object.entries(parts)) {
     const words = skippedInWords(part);
-    if (words !== '')
-      process.stderr.write(`warning: ${name === 'all' ? '' : `${folderOf[name]}: `}${words}\n`);
+    if (words !== '') process.stderr.write(`warning: ${name === 'all' ? '' : `${folderOf[name]}: `}${words}\n`);
   }
 }
 
@@ -157,9 +150,7 @@ function modelsOf(runs: readonly LabeledRun[]): string[] {
   const all = runs.map(({ config, environment }) => ({ model: modelOf(config) ?? only, environment }));
   const covered = new Set(all.flatMap(({ model, environment }) => (model === null ? [] : environment)));
   const named = all.filter(({ model, environment }) => model !== null || !covered.has(environment));
-  return [
-    ...new Set(named.map(({ model, environment }) => `${model ?? 'a model'} on ${environment}`)),
-  ].sort();
+  return [...new Set(named.map(({ model, environment }) => `${model ?? 'a model'} on ${environment}`))].sort();
 }
 
 /** Throws `labeled_runs_missing` if one setting has all collapsed runs, or all others. */
@@ -226,9 +217,7 @@ function scorePart(runs: readonly LabeledRun[], calibration: Calibration): Part 
   };
   const by = (key: 'environment' | 'algorithm') =>
     Object.fromEntries(
-      [...new Set(runs.map((run) => run[key]))]
-        .sort()
-        .map((value) => [value, scores((run) => run[key] === value)]),
+      [...new Set(runs.map((run) => run[key]))].sort().map((value) => [value, scores((run) => run[key] === value)]),
     );
   return { ...scores(() => true), by_environment: by('environment'), by_algorithm: by('algorithm') };
 }
@@ -258,8 +247,7 @@ function row(label: string, method: Method, score: Score): string[] {
   ];
 }
 
-const alarmed = ({ alarmed: by }: Score, kind: string) =>
-  by[kind] ? `${by[kind].alarmed} of ${by[kind].runs}` : '-';
+const alarmed = ({ alarmed: by }: Score, kind: string) => (by[kind] ? `${by[kind].alarmed} of ${by[kind].runs}` : '-');
 
 const head = [
   'runs from',

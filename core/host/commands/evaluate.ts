@@ -46,9 +46,7 @@ export async function evaluate(named: string, { home, json, ...options }: Evalua
     return ended.result(name);
   };
   const { failure, ...evaluation } = await cancelable(`Evaluating ${named}`, (context) =>
-    withStudio({ home, endpoint: { port: 0 } }, (studio) =>
-      acrossHosts(studio, (client) => play(client, context)),
-    ),
+    withStudio({ home, endpoint: { port: 0 } }, (studio) => acrossHosts(studio, (client) => play(client, context))),
   );
   if (failure) throw new Failure(failure.code, failure.message, failure.hint);
   if (!json) print(describe(evaluation));
@@ -99,14 +97,7 @@ function progressLine({ done, levels, etaSeconds }: Evaluation): string {
   return `${done} of ${levels} episodes${etaSeconds === null ? '' : `, ${Math.round(etaSeconds)} s left`}`;
 }
 
-function describe({
-  name,
-  label,
-  checkpoint,
-  levels,
-  changes,
-  metrics,
-}: Omit<Evaluation, 'failure'>): string {
+function describe({ name, label, checkpoint, levels, changes, metrics }: Omit<Evaluation, 'failure'>): string {
   const { success_rate, success_rate_low, success_rate_high, reward_mean } = metrics ?? {};
   const interval = `95 % CI ${percent(success_rate_low)} to ${percent(success_rate_high)}`;
   return [

@@ -50,15 +50,9 @@ export async function exportRun(named: string, options: Options): Promise<void> 
 }
 
 /** Matches a sweep by id or full name, else a run. */
-async function sourceOf(
-  client: Client,
-  named: string,
-  checkpoint: number | undefined,
-): Promise<ExportSource> {
+async function sourceOf(client: Client, named: string, checkpoint: number | undefined): Promise<ExportSource> {
   const studies = await client.call('studies.list', {});
-  const isStudy = studies.some(
-    ({ id, name }) => id === named || name.toLowerCase() === named.trim().toLowerCase(),
-  );
+  const isStudy = studies.some(({ id, name }) => id === named || name.toLowerCase() === named.trim().toLowerCase());
   if (isStudy) return { studyId: findStudy(studies, named).id };
   return { runId: await resolveRun(client, named), checkpoint };
 }

@@ -32,10 +32,7 @@ export interface SourceFlags {
 }
 
 /** Returns the source of a new run. Throws `usage_invalid` unless exactly one is given, or `config_unreadable`. */
-export function sourceOf(
-  preset: string | undefined,
-  { from, keepOptimizer = false, config }: SourceFlags,
-): RunSource {
+export function sourceOf(preset: string | undefined, { from, keepOptimizer = false, config }: SourceFlags): RunSource {
   if ([preset, from, config].filter((each) => each !== undefined).length !== 1)
     throw usage('A run needs exactly one source.');
   const [, run, iteration] = /^([^@]*)(?:@(\d{1,7}))?$/.exec(from ?? '') ?? [];

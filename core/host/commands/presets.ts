@@ -10,9 +10,7 @@ export async function listPresets({ home, json, all }: CommandOptions & { all?: 
   for (const preset of shown) print(describe(preset));
   const hidden = cards.length - shown.length;
   if (hidden > 0) print(`${hidden} more with other algorithms: run \`starpo presets --all\``);
-  print(
-    'Train one with `starpo train PRESET`. Times come from your runs on this machine, or are typical values.',
-  );
+  print('Train one with `starpo train PRESET`. Times come from your runs on this machine, or are typical values.');
 }
 
 /** Returns whether a preset is the default of its task; the others differ only in their algorithm. */

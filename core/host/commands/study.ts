@@ -47,8 +47,7 @@ export async function newStudy(
 }
 
 export async function showStudy(named: string, { home, json }: CommandOptions): Promise<void> {
-  const fetch = async (client: Client) =>
-    client.call('studies.get', { studyId: await resolveStudy(client, named) });
+  const fetch = async (client: Client) => client.call('studies.get', { studyId: await resolveStudy(client, named) });
   const study = await withClient(home, fetch, { repeatable: true });
   if (json) return print(JSON.stringify(study, null, 2));
   const { summary, table: rows } = study;
@@ -57,10 +56,7 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
     table([
       ['sweep', `${summary.name} (${summary.id})`],
       ['base', summary.base],
-      [
-        'state',
-        `${summary.state}: ${completed} of ${total} runs complete, ${active} active, ${failed} failed`,
-      ],
+      ['state', `${summary.state}: ${completed} of ${total} runs complete, ${active} active, ${failed} failed`],
       ['environment', summary.environment],
     ]),
   );
@@ -76,9 +72,7 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
     ]),
   );
   if (collapses)
-    print(
-      '\nCollapsed: success fell to half of its best or less (docs/collapse-rule.md); with Wilson 95 % CI',
-    );
+    print('\nCollapsed: success fell to half of its best or less (docs/collapse-rule.md); with Wilson 95 % CI');
 }
 
 export async function startStudy(named: string, { home }: CommandOptions): Promise<void> {
@@ -92,9 +86,7 @@ export async function startStudy(named: string, { home }: CommandOptions): Promi
 export async function cancelStudy(named: string, { home }: CommandOptions): Promise<void> {
   await withStudy(home, named, async (client, studyId) => {
     const { runs } = await client.call('studies.cancel', { studyId });
-    print(
-      `${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``,
-    );
+    print(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``);
   });
 }
 

@@ -89,11 +89,7 @@ async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue
   });
 }
 
-async function begin(
-  studio: Studio,
-  { source, set }: Omit<NewRunOptions, 'home'>,
-  json: boolean,
-): Promise<Follower> {
+async function begin(studio: Studio, { source, set }: Omit<NewRunOptions, 'home'>, json: boolean): Promise<Follower> {
   return onHost(studio, async (client) => {
     await client.call('trainer.require', {});
     const made = await resolveSource(client, source);
@@ -126,12 +122,7 @@ async function startExisting(studio: Studio, named: string, json: boolean): Prom
 }
 
 /** Prints the address of the app, and storage warnings. */
-async function printAddressAndWarnings(
-  studio: Studio,
-  client: Client,
-  runId: string,
-  json: boolean,
-): Promise<void> {
+async function printAddressAndWarnings(studio: Studio, client: Client, runId: string, json: boolean): Promise<void> {
   if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
   for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
     process.stderr.write(`warning: ${message} ${hint}\n`);
@@ -193,9 +184,7 @@ class Follower {
           .catch(reject);
       };
       client.on('run', update, runId);
-      client.on('missed', () =>
-        client.call('runs.get', { runId }).then(({ summary }) => update(summary), reject),
-      );
+      client.on('missed', () => client.call('runs.get', { runId }).then(({ summary }) => update(summary), reject));
       client.onClose(() => reject(connectionLost()));
       const started = this.start(client);
       started
@@ -216,8 +205,7 @@ class Follower {
   private async start(client: Client): Promise<void> {
     const { id: runId } = this.run;
     const { summary } = await client.call('runs.get', { runId });
-    if (summary.status === 'created')
-      await client.call('runs.start', { runId }).catch(ignoring('run_active'));
+    if (summary.status === 'created') await client.call('runs.start', { runId }).catch(ignoring('run_active'));
   }
 
   private async printNew(client: Client, { etaSeconds }: RunSummary): Promise<void> {

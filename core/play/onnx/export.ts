@@ -50,8 +50,7 @@ async function tensorsOf(folder: string): Promise<Map<string, StoredTensor & { f
   const files = has(wholeWeights) ? [wholeWeights] : await shardNames(folder);
   const tensors = new Map<string, StoredTensor & { file: string }>();
   for (const file of files)
-    for (const [name, tensor] of await readTensors(join(folder, file)))
-      tensors.set(name, { ...tensor, file });
+    for (const [name, tensor] of await readTensors(join(folder, file))) tensors.set(name, { ...tensor, file });
   return tensors;
 }
 

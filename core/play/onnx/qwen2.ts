@@ -75,15 +75,11 @@ interface Positions {
 }
 
 function positions(graph: Graph, { head_dim, rope_theta }: ModelConfig): Positions {
-  const sizeOf = (value: string, axis: number) =>
-    graph.node('Gather', [graph.node('Shape', [value]), graph.int(axis)]);
+  const sizeOf = (value: string, axis: number) => graph.node('Gather', [graph.node('Shape', [value]), graph.int(axis)]);
   const past = sizeOf(names.past(0, 'key'), 2);
   const end = graph.node('Add', [past, sizeOf(names.ids, 1)]);
   const own = graph.node('Unsqueeze', [graph.node('Range', [past, end, graph.int(1)]), graph.ints([1])]);
-  const all = graph.node('Unsqueeze', [
-    graph.node('Range', [graph.int(0), end, graph.int(1)]),
-    graph.ints([0]),
-  ]);
+  const all = graph.node('Unsqueeze', [graph.node('Range', [graph.int(0), end, graph.int(1)]), graph.ints([0])]);
   const visible = graph.node('LessOrEqual', [all, own]);
   const mask = graph.node('Where', [visible, graph.float(0), graph.float(masked)]);
 

@@ -62,21 +62,11 @@ export function Machine({ motion = arrived, paid, passed = false }: MachineProps
   }, []);
   useMotion(motion, draw);
   return (
-    <svg
-      viewBox="0 0 120 108"
-      className={styles.machine}
-      data-passed={passed || undefined}
-      aria-hidden="true"
-    >
+    <svg viewBox="0 0 120 108" className={styles.machine} data-passed={passed || undefined} aria-hidden="true">
       <path ref={stemPath} className={styles.stem} d={stem(0)} />
       <path ref={knobPath} className={styles.knob} d={knob(0)} />
       <Shapes of={body} styles={styles} />
-      <text
-        className={styles.text}
-        data-paid={paid === null ? undefined : paid > 0 ? 'yes' : 'no'}
-        x={52}
-        y={46}
-      >
+      <text className={styles.text} data-paid={paid === null ? undefined : paid > 0 ? 'yes' : 'no'} x={52} y={46}>
         {paid === null ? (motion.moving ? '· · ·' : '?') : signed(paid)}
       </text>
       {paid !== null && paid > 0 && <Shapes of={[coin]} styles={styles} />}

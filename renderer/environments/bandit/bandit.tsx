@@ -35,9 +35,7 @@ function describe({ arms, config, frames }: Replay, index: number): string {
 }
 
 function Board({ replay: { arms, config, frames }, index, motion, label }: BoardProps) {
-  return (
-    <BanditBoard arms={arms ?? []} config={config} frame={frames[index]!} motion={motion} label={label} />
-  );
+  return <BanditBoard arms={arms ?? []} config={config} frame={frames[index]!} motion={motion} label={label} />;
 }
 
 /** Draws an idle machine and a machine that has paid. */

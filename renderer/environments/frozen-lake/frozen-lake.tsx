@@ -30,9 +30,7 @@ function outcome(frame: Frame): Outcome {
   if (surface === 'goal') return { tone: 'good', text: `${slip}reached the goal`, note: 'reached the goal' };
   if (surface === 'hole') return { tone: 'bad', text: `${slip}fell into a hole`, note: 'fell into a hole' };
   if (frame.slipped) return { tone: 'slip', text: 'slipped' };
-  return frame.effective
-    ? { tone: 'plain', text: 'moved' }
-    : { tone: 'idle', text: 'blocked', note: 'blocked' };
+  return frame.effective ? { tone: 'plain', text: 'moved' } : { tone: 'idle', text: 'blocked', note: 'blocked' };
 }
 
 function Board({ replay: { frames }, index, motion, label }: BoardProps) {
@@ -71,11 +69,7 @@ function Illustration({ config, small }: IllustrationProps) {
   const slippery = config.is_slippery === true && !small;
   return (
     <div className={styles.picture} data-small={small || undefined}>
-      {slippery ? (
-        <LakeBoard lake={{ ...picture, agent: slip.to }} move={slip} />
-      ) : (
-        <LakeBoard lake={picture} />
-      )}
+      {slippery ? <LakeBoard lake={{ ...picture, agent: slip.to }} move={slip} /> : <LakeBoard lake={picture} />}
     </div>
   );
 }

@@ -43,8 +43,7 @@ export function parseLake(board: string): Lake | null {
 export const lakeAgent = (board: string): Cell | null => parseLake(board)?.agent ?? null;
 
 /** Returns the tile that the agent is on after a frame's action. */
-export const surfaceAt = ({ board }: Frame): Surface =>
-  (board === null ? null : parseLake(board))?.surface ?? 'ice';
+export const surfaceAt = ({ board }: Frame): Surface => (board === null ? null : parseLake(board))?.surface ?? 'ice';
 
 export function describeLake(lake: Lake): string {
   const holes = cellsOf(lake.tiles, lake.columns, 'hole');

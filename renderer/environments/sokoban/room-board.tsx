@@ -20,14 +20,7 @@ interface RoomBoardProps {
   label?: string;
 }
 
-export function RoomBoard({
-  room,
-  move = null,
-  motion = arrived,
-  path = [],
-  lost = null,
-  label,
-}: RoomBoardProps) {
+export function RoomBoard({ room, move = null, motion = arrived, path = [], lost = null, label }: RoomBoardProps) {
   return (
     <svg
       className={styles.room}

@@ -13,11 +13,8 @@ export const sokoban: EnvironmentView = {
   title: 'Sokoban',
   tagline: 'Push every box onto a target. Boxes can’t be pulled.',
   bounds: ({ dim_x, dim_y, num_boxes }, maxActions) =>
-    dim_x === 6 && dim_y === 6 && num_boxes === 1 && maxActions === 10
-      ? [{ name: 'random', success: 0.19 }]
-      : [],
-  paper: ({ dim_x, dim_y, num_boxes }) =>
-    dim_x === 6 && dim_y === 6 && num_boxes === 1 ? 0.2148 : undefined,
+    dim_x === 6 && dim_y === 6 && num_boxes === 1 && maxActions === 10 ? [{ name: 'random', success: 0.19 }] : [],
+  paper: ({ dim_x, dim_y, num_boxes }) => (dim_x === 6 && dim_y === 6 && num_boxes === 1 ? 0.2148 : undefined),
   outcome,
   Board,
   painter: roomPainter,
@@ -31,8 +28,7 @@ export const sokoban: EnvironmentView = {
 
 function outcome(frames: readonly Frame[], index: number): Outcome {
   const frame = frames[index]!;
-  if (frame.success)
-    return { tone: 'good', text: 'pushed the last box onto its target', note: 'solved the level' };
+  if (frame.success) return { tone: 'good', text: 'pushed the last box onto its target', note: 'solved the level' };
   if (!frame.effective) return { tone: 'idle', text: 'blocked', note: 'blocked' };
   return { tone: 'plain', text: describePush(frames, index) ?? 'moved' };
 }

@@ -51,9 +51,7 @@ export class ClipPicture {
     this.color = (name) => style.getPropertyValue(name).trim();
     this.font = style.fontFamily;
     const longest = clip.stages.map(({ painting: { scene } }) => Math.max(scene.width, scene.height));
-    this.brushes = clip.stages.map(
-      ({ painting }, at) => new Brush(painting.painter, this.sizes.board / longest[at]!),
-    );
+    this.brushes = clip.stages.map(({ painting }, at) => new Brush(painting.painter, this.sizes.board / longest[at]!));
     this.margin = this.sizes.text;
     this.head = this.sizes.title * 1.3 + this.sizes.text * 1.8;
     this.foot = this.sizes.text * 3;
@@ -86,12 +84,7 @@ export class ClipPicture {
     context.fillStyle = this.color('--panel');
     context.fillRect(0, 0, width, height);
     this.write(stageTitle(stage), `600 ${sizes.title}px`, '--text', margin + sizes.title * 0.6);
-    this.write(
-      successText(stage),
-      `${sizes.text}px`,
-      '--text-muted',
-      margin + sizes.title * 1.3 + sizes.text * 0.7,
-    );
+    this.write(successText(stage), `${sizes.text}px`, '--text-muted', margin + sizes.title * 1.3 + sizes.text * 0.7);
     this.board(stage, this.brushes[at]!, index, progress);
     const below = margin + this.head + this.boardHeight;
     const [text, color] = resultAt(stage, index, progress);

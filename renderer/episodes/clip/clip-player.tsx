@@ -25,16 +25,8 @@ export function ClipPlayer({ runId, name, result }: ClipPlayerProps) {
   const theme = useTheme((state) => state.theme);
   if (result && 'missing' in result) return <p className={`muted ${styles.missing}`}>{result.missing}</p>;
   return (
-    <figure
-      className={`${styles.clip} wrap`}
-      aria-label="Clip of one level over the checkpoints"
-      aria-busy={!result}
-    >
-      {result ? (
-        <CanvasPlayer key={theme} name={name} clip={result.clip} />
-      ) : (
-        <div className={styles.place} />
-      )}
+    <figure className={`${styles.clip} wrap`} aria-label="Clip of one level over the checkpoints" aria-busy={!result}>
+      {result ? <CanvasPlayer key={theme} name={name} clip={result.clip} /> : <div className={styles.place} />}
       {result && <Stages runId={runId} clip={result.clip} />}
     </figure>
   );

@@ -52,8 +52,7 @@ async function makeClip(
   files: readonly EpisodeFile[],
   level: number | null,
 ): Promise<ClipResult> {
-  if (files.length < 2)
-    return { missing: 'No clip: it needs the episodes of two checkpoints on the same levels.' };
+  if (files.length < 2) return { missing: 'No clip: it needs the episodes of two checkpoints on the same levels.' };
   const episodes = await Promise.all(files.map((file) => fetchEpisodes(api, runId, file)));
   const group = level === null ? mostInstructiveLevel(episodes) : level - 1;
   if (group === null) return { missing: 'No clip: no level went from failed to solved.' };

@@ -72,9 +72,7 @@ ${turns.map((turn, index) => turnSection(turn, index, replay, pictures)).join('\
 function turnSection(turn: ReplayTurn, index: number, replay: Replay, pictures: readonly string[]): string {
   const { state, think, answer, response, formatValid, reward, penalty } = turn;
   const block = (name: string, text: string | null) =>
-    text === null || text.trim() === ''
-      ? ''
-      : `<p class="label">${name}</p><pre>${escaped(text.trim())}</pre>`;
+    text === null || text.trim() === '' ? '' : `<p class="label">${name}</p><pre>${escaped(text.trim())}</pre>`;
   const penaltyText = penalty === 0 ? '' : `, penalty ${signed(penalty)}`;
   return `<section>
 <h2>Turn ${index + 1}: reward ${signed(reward)}${penaltyText}</h2>

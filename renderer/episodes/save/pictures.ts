@@ -82,10 +82,7 @@ export async function episodeGif(replay: Replay): Promise<Blob> {
  * Encodes an animated GIF in a worker. `play` draws on the canvas and calls `add` with the duration of the
  * frame, in ms.
  */
-export async function packGif(
-  canvas: HTMLCanvasElement,
-  play: (add: (delay: number) => void) => void,
-): Promise<Blob> {
+export async function packGif(canvas: HTMLCanvasElement, play: (add: (delay: number) => void) => void): Promise<Blob> {
   const { width, height } = canvas;
   const context = canvas.getContext('2d')!;
   const frames: Animation['frames'] = [];

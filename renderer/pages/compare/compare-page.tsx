@@ -39,8 +39,7 @@ export function ComparePage({ runIds: requested }: { runIds: readonly string[] }
   const title = `Compare ${compared.length} run${compared.length === 1 ? '' : 's'}`;
   useTitle(title);
 
-  const remove = (id: string) =>
-    navigate({ page: 'compare', runIds: runIds.filter((each) => each !== id) }, true);
+  const remove = (id: string) => navigate({ page: 'compare', runIds: runIds.filter((each) => each !== id) }, true);
   const toggle = (id: string) =>
     setHidden((before) => {
       const after = new Set(before);

@@ -25,12 +25,7 @@ export function ComparedList({ compared, hidden, onToggle, onRemove }: ListProps
     <ul className={`${styles.runs} stack`} aria-label="Compared runs">
       {compared.map(({ id, run, color, dash }) => (
         <li key={id} className={`panel ${styles.run}`} data-hidden={hidden.has(id) || undefined}>
-          <span
-            className={styles.key}
-            data-dash={dash}
-            style={{ color: `var(--${color})` }}
-            aria-hidden="true"
-          />
+          <span className={styles.key} data-dash={dash} style={{ color: `var(--${color})` }} aria-hidden="true" />
           <a className={styles.name} href={formatRoute({ page: 'run', runId: id })} title={run.name}>
             {run.name}
           </a>

@@ -127,8 +127,8 @@ function Episode({ episode }: { episode: FoundEpisode }) {
         <Highlighted text={excerpt} />
       </span>
       <span className={`${styles.source} muted small`}>
-        {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'},{' '}
-        {environmentTitle(environment)}, reward {signed(reward)}
+        {run}, iteration {iteration}, {split === 'train' ? 'training' : 'evaluation'}, {environmentTitle(environment)},
+        reward {signed(reward)}
       </span>
     </a>
   );

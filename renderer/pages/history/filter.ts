@@ -70,8 +70,7 @@ export function filterRuns(
     const { marks, status } = run;
     if (marks.archived !== archived || (starred && !marks.starred)) return false;
     if (statuses.length > 0 && !statuses.includes(status)) return false;
-    if (environments.length > 0 && !run.environments.some((each) => environments.includes(each)))
-      return false;
+    if (environments.length > 0 && !run.environments.some((each) => environments.includes(each))) return false;
     if (!tags.every((tag) => marks.tags.includes(tag))) return false;
     if (words.length === 0) return true;
     const searched = searchedText(run);
@@ -81,16 +80,7 @@ export function filterRuns(
 
 function searchedText(run: RunSummary): string {
   const { id, name, preset, environments, algorithm, status, marks } = run;
-  const texts = [
-    name,
-    id,
-    preset,
-    ...environments,
-    algorithm,
-    statusLabel(status),
-    ...marks.tags,
-    marks.note,
-  ];
+  const texts = [name, id, preset, ...environments, algorithm, statusLabel(status), ...marks.tags, marks.note];
   return [...texts, machineText(run)].join(' ').toLowerCase();
 }
 
@@ -141,8 +131,7 @@ export function countBy<T extends string>(
   of: (run: RunSummary) => readonly T[],
 ): Choice<T>[] {
   const counts = new Map<T, number>();
-  for (const run of runs)
-    for (const value of new Set(of(run))) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const run of runs) for (const value of new Set(of(run))) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]
     .map(([value, count]) => ({ value, count }))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));

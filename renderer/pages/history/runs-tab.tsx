@@ -38,10 +38,7 @@ export function RunsTab({ sizes }: { sizes: Sizes }) {
       {shown.length === 0 ? (
         <div className="panel">
           <Empty title={isFiltered(filter) ? 'No runs match these filters' : 'All runs are archived'}>
-            <Button
-              kind="quiet"
-              onClick={isFiltered(filter) ? filter.clear : () => filter.change({ archived: true })}
-            >
+            <Button kind="quiet" onClick={isFiltered(filter) ? filter.clear : () => filter.change({ archived: true })}>
               {isFiltered(filter) ? 'Clear filters' : 'Show archived runs'}
             </Button>
           </Empty>
@@ -93,12 +90,7 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
         choose={(next) => change({ tags: next })}
       />
       <fieldset className={styles.chips} aria-label="Marks">
-        <button
-          type="button"
-          className="toggle"
-          aria-pressed={starred}
-          onClick={() => change({ starred: !starred })}
-        >
+        <button type="button" className="toggle" aria-pressed={starred} onClick={() => change({ starred: !starred })}>
           Starred
         </button>
         {(archivedCount > 0 || archived) && (
@@ -140,9 +132,7 @@ function Chips<T extends string>({ label, choices, total, chosen, labelOf, choos
   if (choices.every(({ count }) => count === total) && chosen.length === 0) return null;
   const offered = [
     ...choices,
-    ...chosen
-      .filter((value) => !choices.some((each) => each.value === value))
-      .map((value) => ({ value, count: 0 })),
+    ...chosen.filter((value) => !choices.some((each) => each.value === value)).map((value) => ({ value, count: 0 })),
   ];
   return (
     <fieldset className={styles.chips} aria-label={label}>
@@ -152,9 +142,7 @@ function Chips<T extends string>({ label, choices, total, chosen, labelOf, choos
           type="button"
           className="toggle"
           aria-pressed={chosen.includes(value)}
-          onClick={() =>
-            choose(chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value])
-          }
+          onClick={() => choose(chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value])}
         >
           {labelOf(value)} <span className={`${styles.count} faint`}>{count}</span>
         </button>
@@ -170,9 +158,7 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
   const starred = runs.every(({ marks }) => marks.starred);
   const archived = runs.every(({ marks }) => marks.archived);
   const star = () =>
-    void Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, starred: !starred }))).catch(
-      report,
-    );
+    void Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, starred: !starred }))).catch(report);
   return (
     <fieldset className={`${styles.selection} row wrap`} aria-label="Selected runs">
       <strong>{runs.length} selected</strong>

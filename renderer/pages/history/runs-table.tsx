@@ -1,13 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import {
-  type Dispatch,
-  memo,
-  type SetStateAction,
-  useCallback,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { type Dispatch, memo, type SetStateAction, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
 import { RunMenu } from '../../commands/run-menu.tsx';
@@ -132,9 +124,7 @@ export function RunsTable({ runs, sizes, chosen, choose }: TableProps) {
 function offsetIn(element: HTMLElement | null): number {
   const scrolled = document.getElementById('main');
   if (!element || !scrolled) return 0;
-  return Math.round(
-    element.getBoundingClientRect().top - scrolled.getBoundingClientRect().top + scrolled.scrollTop,
-  );
+  return Math.round(element.getBoundingClientRect().top - scrolled.getBoundingClientRect().top + scrolled.scrollTop);
 }
 
 function Heading({ column: { key, title, numeric, descending = false } }: { column: Column }) {
@@ -148,12 +138,7 @@ function Heading({ column: { key, title, numeric, descending = false } }: { colu
   const sorted = sort.key === key;
   const next = sorted ? !sort.descending : descending;
   return (
-    <Cell
-      heading
-      name={key}
-      numeric={numeric}
-      sort={sorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}
-    >
+    <Cell heading name={key} numeric={numeric} sort={sorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
       <button type="button" onClick={() => change({ sort: { key, descending: next } })}>
         {title}
         {sorted && <Icon name={sort.descending ? 'down' : 'up'} size={11} />}
@@ -218,12 +203,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
       style={{ transform: `translateY(${top}px)` }}
     >
       <Cell name="choose">
-        <input
-          type="checkbox"
-          aria-label={`Select ${run.name}`}
-          checked={chosen}
-          onChange={() => toggle(run.id)}
-        />
+        <input type="checkbox" aria-label={`Select ${run.name}`} checked={chosen} onChange={() => toggle(run.id)} />
       </Cell>
       <Cell name="name">
         <RunName run={run} />

@@ -34,11 +34,7 @@ export function TrashTab() {
         <span className="spacer">
           {runs.length === 1 ? '1 deleted run' : `${runs.length} deleted runs`}, {bytes(total)}
         </span>
-        <Button
-          icon="trash"
-          kind="danger"
-          onClick={() => useDialogs.getState().openDialog({ kind: 'empty-trash' })}
-        >
+        <Button icon="trash" kind="danger" onClick={() => useDialogs.getState().openDialog({ kind: 'empty-trash' })}>
           Empty the trash…
         </Button>
       </div>

@@ -21,9 +21,7 @@ export function FindModel({ repository }: { repository: string | null }) {
   const [problem, setProblem] = useState<ApiError | null>(null);
   const [finding, setFinding] = useState(false);
   const [busy, perform] = useAction();
-  const published = new Map(
-    (presets ?? []).flatMap(({ model }) => (model ? [[model.repository, model.title]] : [])),
-  );
+  const published = new Map((presets ?? []).flatMap(({ model }) => (model ? [[model.repository, model.title]] : [])));
 
   async function find(repository: string): Promise<void> {
     setFinding(true);

@@ -78,8 +78,8 @@ export function HubForm() {
           )}
         </div>
         <p className="faint">
-          The token is sent only to this address. It is stored in the system's key store, or in a file that
-          only you can read.
+          The token is sent only to this address. It is stored in the system's key store, or in a file that only you can
+          read.
         </p>
       </form>
     </details>

@@ -19,15 +19,7 @@ export function ModelTable({ models }: { models: readonly ModelEntry[] }) {
       <h2 id="models-here">On this machine</h2>
       <ScrollingTable labelledBy="models-here">
         <TableHead
-          columns={[
-            'Model',
-            numeric('Parameters'),
-            'Precision',
-            numeric('Size'),
-            'License',
-            'Training',
-            actions,
-          ]}
+          columns={['Model', numeric('Parameters'), 'Precision', numeric('Size'), 'License', 'Training', actions]}
         />
         <tbody>
           {models.map((model) => (
@@ -141,11 +133,7 @@ function Actions({ model: { name, folder, source } }: { model: ModelEntry }) {
     );
   return (
     <fieldset className={styles.foundActions} aria-label={`Delete ${name}`}>
-      <Button
-        kind="danger"
-        disabled={busy}
-        onClick={() => perform(() => api.call('models.delete', { name }))}
-      >
+      <Button kind="danger" disabled={busy} onClick={() => perform(() => api.call('models.delete', { name }))}>
         Delete files
       </Button>
       <Button onClick={() => setConfirming(false)}>Keep</Button>

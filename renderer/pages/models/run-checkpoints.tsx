@@ -38,6 +38,4 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
 
 /** Lists iterations: `0, 20, 40`, or for more than six the first two and the last. */
 const iterationsText = (iterations: readonly number[]) =>
-  iterations.length <= 6
-    ? iterations.join(', ')
-    : `${iterations.slice(0, 2).join(', ')} … ${iterations.at(-1)}`;
+  iterations.length <= 6 ? iterations.join(', ') : `${iterations.slice(0, 2).join(', ')} … ${iterations.at(-1)}`;

@@ -47,14 +47,7 @@ export function Editor(props: EditorProps) {
   const preview = useQuery('configs.preview', valid ? { ...source, set } : null, 150);
   const models = useModelChoices(String(config.values.get('start.model')), from);
   const row = (field: PlacedField) => (
-    <SettingRow
-      key={field.at}
-      field={field}
-      config={config}
-      check={check.value}
-      from={from}
-      models={models}
-    />
+    <SettingRow key={field.at} field={field} config={config} check={check.value} from={from} models={models} />
   );
 
   const request = requestOf(config);

@@ -38,10 +38,7 @@ export function EnvironmentChoice({ form, list, change }: EnvironmentChoiceProps
       </ul>
       <label className={styles.add}>
         <span className="visually-hidden">Add an environment</span>
-        <select
-          value=""
-          onChange={({ target }) => change(withEnvironment(list, form.addable[Number(target.value)]!))}
-        >
+        <select value="" onChange={({ target }) => change(withEnvironment(list, form.addable[Number(target.value)]!))}>
           <option value="" disabled>
             Add an environment…
           </option>

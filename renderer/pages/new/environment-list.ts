@@ -19,9 +19,7 @@ const rounded = (share: number) => Math.round(share * 1000) / 1000;
 export function withEnvironment(list: readonly EnvironmentConfig[], added: Addable): EnvironmentConfig[] {
   const environment = added.environment as unknown as EnvironmentConfig;
   const count = list.length;
-  const prompt = (
-    list[0]?.prompt.system ? added.chatPrompt : environment.prompt
-  ) as EnvironmentConfig['prompt'];
+  const prompt = (list[0]?.prompt.system ? added.chatPrompt : environment.prompt) as EnvironmentConfig['prompt'];
   return [
     ...list.map((each) => ({ ...each, share: rounded((each.share * count) / (count + 1)) })),
     { ...environment, label: freeLabel(environment.label, list), share: rounded(1 / (count + 1)), prompt },

@@ -30,11 +30,7 @@ export function FieldRow(props: FieldRowProps) {
   const { field, base, changed, problem, idle, onReset, varied, onVary, children } = props;
   const id = useId();
   return (
-    <div
-      className={styles.row}
-      data-changed={changed || undefined}
-      data-long={field.type === 'text' || undefined}
-    >
+    <div className={styles.row} data-changed={changed || undefined} data-long={field.type === 'text' || undefined}>
       <div className={styles.description}>
         <label htmlFor={id} title={field.at}>
           {field.title}
@@ -58,33 +54,17 @@ export function FieldRow(props: FieldRowProps) {
       </div>
       <div className={styles.actions}>
         {changed && (
-          <IconButton
-            icon="reset"
-            label={`Reset ${field.title} to ${valueText(base, field)}`}
-            onClick={onReset}
-          />
+          <IconButton icon="reset" label={`Reset ${field.title} to ${valueText(base, field)}`} onClick={onReset} />
         )}
         {varied !== null && (
-          <IconButton
-            icon="vary"
-            label={`Vary ${field.title} in a sweep`}
-            pressed={varied}
-            onClick={onVary}
-          />
+          <IconButton icon="vary" label={`Vary ${field.title} in a sweep`} pressed={varied} onClick={onVary} />
         )}
       </div>
     </div>
   );
 }
 
-function Control({
-  field,
-  value,
-  problem,
-  onChange,
-  choices = field.choices,
-  id,
-}: FieldRowProps & { id: string }) {
+function Control({ field, value, problem, onChange, choices = field.choices, id }: FieldRowProps & { id: string }) {
   const shared = {
     id,
     'aria-invalid': problem !== null,

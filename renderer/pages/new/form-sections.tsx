@@ -37,8 +37,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
     .map((section) => ({ ...section, fields: section.fields.filter(({ at }) => !first.includes(at)) }))
     .filter(({ fields }) => fields.length > 0);
   const shownSections = query.trim() === '' ? otherSections : findFields(sections, query);
-  const hasProblem = ({ fields }: PlacedSection) =>
-    fields.some(({ at }) => problems.some(({ path }) => path === at));
+  const hasProblem = ({ fields }: PlacedSection) => fields.some(({ at }) => problems.some(({ path }) => path === at));
   const toggle = (id: string, isOpen: boolean) =>
     setOpen((previous) => new Set(isOpen ? [...previous, id] : [...previous].filter((each) => each !== id)));
 

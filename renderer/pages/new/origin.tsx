@@ -74,8 +74,7 @@ function RunChoice({
   const name = useApp(({ runs }) => runs?.find((each) => each.id === run)?.name) ?? title;
   const choices = useQuery('evaluations.choices', { runId: run }, 0);
   const checkpoints = choices.value?.checkpoints ?? [];
-  const listed =
-    checkpoint === null || checkpoints.includes(checkpoint) ? checkpoints : [...checkpoints, checkpoint];
+  const listed = checkpoint === null || checkpoints.includes(checkpoint) ? checkpoints : [...checkpoints, checkpoint];
   const choose = (value: string) =>
     navigate({
       page: 'new',

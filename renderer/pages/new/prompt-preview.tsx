@@ -67,11 +67,7 @@ interface SampleProps {
   level: number;
 }
 
-function Sample({
-  preview: { replyTokens, context },
-  environment: { samples, problem },
-  level,
-}: SampleProps) {
+function Sample({ preview: { replyTokens, context }, environment: { samples, problem }, level }: SampleProps) {
   const sample = samples[level] ?? samples[0];
   if (!sample)
     return problem ? null : <p className="muted">Its share is too small: no group plays this environment.</p>;
@@ -86,8 +82,8 @@ function Sample({
         ))}
       </ol>
       <p className="muted small">
-        {sample.tokens} tokens. With a full response of {replyTokens} tokens: {sample.tokens + replyTokens} of{' '}
-        {context} context tokens.
+        {sample.tokens} tokens. With a full response of {replyTokens} tokens: {sample.tokens + replyTokens} of {context}{' '}
+        context tokens.
       </p>
     </>
   );

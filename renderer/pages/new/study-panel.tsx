@@ -46,8 +46,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
   const validation = useValidation(source, set, points, ready);
   const defaultName = varied.length === 0 ? title : varied.map((field) => field.title).join(' and ');
   const trimmedName = (name ?? defaultName).trim().slice(0, 80);
-  const canCreate =
-    ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
+  const canCreate = ready && runs > 0 && runs <= 2000 && trimmedName !== '' && !busy && validation.problem === null;
 
   async function create(start: boolean): Promise<void> {
     setBusy(true);
@@ -72,11 +71,7 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
       <div className={`${styles.fields} wrap`}>
         <label>
           <span>Name</span>
-          <input
-            value={name ?? defaultName}
-            maxLength={80}
-            onChange={({ target }) => setName(target.value)}
-          />
+          <input value={name ?? defaultName} maxLength={80} onChange={({ target }) => setName(target.value)} />
         </label>
         <label>
           <span>Seeds</span>
@@ -159,9 +154,7 @@ function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
   const choices = field.type === 'boolean' ? onOff : field.choices;
   const tick = (value: string, on: boolean) =>
     onChange(
-      choices
-        .map((choice) => choice.value)
-        .filter((each) => (each === value ? on : values.map(String).includes(each))),
+      choices.map((choice) => choice.value).filter((each) => (each === value ? on : values.map(String).includes(each))),
     );
   return (
     <div className={styles.varied}>
@@ -203,13 +196,7 @@ const onOff = [
   { value: 'false', title: 'Off' },
 ];
 
-function AddField({
-  fields,
-  onAdd,
-}: {
-  fields: readonly PlacedField[];
-  onAdd: (field: PlacedField) => void;
-}) {
+function AddField({ fields, onAdd }: { fields: readonly PlacedField[]; onAdd: (field: PlacedField) => void }) {
   return (
     <label className={`${styles.add} row`}>
       <span>Vary</span>
@@ -240,12 +227,7 @@ interface Validation {
 }
 
 /** Validates the combinations: the first error and the total time. */
-function useValidation(
-  source: RunSource,
-  set: Settings,
-  points: readonly StudyPoint[],
-  ready: boolean,
-): Validation {
+function useValidation(source: RunSource, set: Settings, points: readonly StudyPoint[], ready: boolean): Validation {
   const api = useApi();
   const open = useApp((state) => state.connection === 'open');
   const key = JSON.stringify({ source, set, points });

@@ -40,9 +40,7 @@ export function Transfer({ base, edits, importing, onImport }: TransferProps) {
         Export…
       </Button>
       {open === 'in' && <Import onClose={close} onImport={onImport} />}
-      {open === 'out' && (
-        <Export text={`${JSON.stringify(applyEdits({ base, edits }), null, 2)}\n`} onClose={close} />
-      )}
+      {open === 'out' && <Export text={`${JSON.stringify(applyEdits({ base, edits }), null, 2)}\n`} onClose={close} />}
     </div>
   );
 }
@@ -170,10 +168,7 @@ const maxSize = 4_000_000;
 const tooLarge = { message: 'The file is too large for a configuration.', hint: 'Choose a run.json file.' };
 
 /** Parses and validates a configuration. Returns it, or its problems. */
-async function readConfig(
-  api: Api,
-  text: string,
-): Promise<Imported | Pick<ConfigProblem, 'message' | 'hint'>[]> {
+async function readConfig(api: Api, text: string): Promise<Imported | Pick<ConfigProblem, 'message' | 'hint'>[]> {
   let config: unknown;
   try {
     config = JSON.parse(text);
@@ -182,9 +177,7 @@ async function readConfig(
     return [{ message: `Not valid JSON: ${reason}.`, hint: '' }];
   }
   if (typeof config !== 'object' || config === null || Array.isArray(config) || isNestedTooDeeply(config))
-    return [
-      { message: 'Not a valid configuration.', hint: 'A run.json file contains a JSON object: { … }.' },
-    ];
+    return [{ message: 'Not a valid configuration.', hint: 'A run.json file contains a JSON object: { … }.' }];
   const parsed = config as Config;
   const { problems } = await api.call('configs.check', { config: parsed, titles: true });
   if (problems.length > 0) return problems;
@@ -202,9 +195,7 @@ async function asPreset(api: Api, loaded: Omit<Imported, 'source' | 'edits'>): P
   const base = await api.call('configs.load', { preset }).catch(() => null);
   const changed = base && differences(base.config, loaded.config);
   if (!changed) return null;
-  const edits = Object.fromEntries(
-    Object.entries(changed).filter(([path]) => !serverSettings.includes(path)),
-  );
+  const edits = Object.fromEntries(Object.entries(changed).filter(([path]) => !serverSettings.includes(path)));
   return {
     source: { preset },
     config: base.config,

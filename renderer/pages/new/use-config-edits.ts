@@ -1,12 +1,7 @@
 import { useMemo, useState } from 'react';
 import type { RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
 import { type Config, flatten, withEdit } from '../../stores/draft.ts';
-import {
-  type EnvironmentConfig,
-  joinEdits,
-  splitEdits,
-  withoutEnvironmentEdits,
-} from './environment-list.ts';
+import { type EnvironmentConfig, joinEdits, splitEdits, withoutEnvironmentEdits } from './environment-list.ts';
 import type { Imported } from './transfer.tsx';
 import type { Variation } from './variation.ts';
 
@@ -36,11 +31,7 @@ export interface ConfigEdits {
 }
 
 /** Edits a configuration and the values that a sweep varies. Starts a sweep if `startsAsStudy`. */
-export function useConfigEdits(
-  begin: Imported,
-  optimizerKept: boolean | null,
-  startsAsStudy: boolean,
-): ConfigEdits {
+export function useConfigEdits(begin: Imported, optimizerKept: boolean | null, startsAsStudy: boolean): ConfigEdits {
   const [initial] = useState(() => splitEdits(begin.edits));
   const [environments, setEnvironments] = useState<readonly EnvironmentConfig[] | null>(initial.list);
   const [edits, setEdits] = useState<Settings>(initial.edits);

@@ -27,9 +27,7 @@ export function readSeeds(text: string): number[] | null {
     if (from === undefined || Number(to) < Number(from) || Number(to) - Number(from) > 99) return null;
     for (let seed = Number(from); seed <= Number(to); seed++) seeds.add(seed);
   }
-  return seeds.size > 0 && seeds.size <= 100 && [...seeds].every((seed) => seed <= 0xffffffff)
-    ? [...seeds]
-    : null;
+  return seeds.size > 0 && seeds.size <= 100 && [...seeds].every((seed) => seed <= 0xffffffff) ? [...seeds] : null;
 }
 
 /** Returns every combination of the values, named after them. */

@@ -95,9 +95,7 @@ function Turn({ turn, index, open = false }: { turn: PlayTurn; index: number; op
         <>
           <p className={styles.thought}>{response}</p>
           <p className={styles.invalid}>
-            {cut
-              ? `Response cut off after ${tokens} tokens: no action found.`
-              : 'No valid action in this response.'}
+            {cut ? `Response cut off after ${tokens} tokens: no action found.` : 'No valid action in this response.'}
           </p>
         </>
       )}

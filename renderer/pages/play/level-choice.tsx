@@ -7,18 +7,12 @@ export function LevelChoice({ level, onLevel }: { level: number; onLevel: (level
   const [text, setText] = useState<string | null>(null);
   const commit = () => {
     const value = Number(text);
-    if (text !== null && Number.isInteger(value) && value >= 1 && value <= 1_000_000 && value !== level)
-      onLevel(value);
+    if (text !== null && Number.isInteger(value) && value >= 1 && value <= 1_000_000 && value !== level) onLevel(value);
     setText(null);
   };
   return (
     <fieldset className={`${styles.levels} row`} aria-label="Level">
-      <IconButton
-        icon="previous"
-        label="Previous level"
-        disabled={level === 1}
-        onClick={() => onLevel(level - 1)}
-      />
+      <IconButton icon="previous" label="Previous level" disabled={level === 1} onClick={() => onLevel(level - 1)} />
       <label>
         Level{' '}
         <input

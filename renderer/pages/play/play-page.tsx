@@ -32,8 +32,8 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
         <div>
           <h1>Play</h1>
           <p className="muted">
-            Can you beat <a href={formatRoute({ page: 'run', runId })}>{run?.name ?? 'this run'}</a>? You play
-            its evaluation levels. The agent was not trained on them.
+            Can you beat <a href={formatRoute({ page: 'run', runId })}>{run?.name ?? 'this run'}</a>? You play its
+            evaluation levels. The agent was not trained on them.
           </p>
         </div>
         {choices && (

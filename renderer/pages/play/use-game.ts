@@ -81,11 +81,7 @@ export function useGame(runId: string, checkpoint: number | null, environment: s
       );
     const stops = [
       api.on('play', ({ game: update }) => update.id === open.current?.id && show(update), runId),
-      api.on(
-        'humanSuccess',
-        ({ humanSuccess }) => setChoices((old) => old && { ...old, humanSuccess }),
-        runId,
-      ),
+      api.on('humanSuccess', ({ humanSuccess }) => setChoices((old) => old && { ...old, humanSuccess }), runId),
       api.onState((state) => {
         const game = before === 'open' ? open.current : null;
         before = state;

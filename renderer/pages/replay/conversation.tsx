@@ -52,9 +52,7 @@ export function Conversation({ replay, measure, onMeasure, children }: Conversat
             index={index}
             current={index === current}
             replay={replay}
-            tokens={
-              measure && scale && tokens?.turns[index] ? { turn: tokens.turns[index], measure, scale } : null
-            }
+            tokens={measure && scale && tokens?.turns[index] ? { turn: tokens.turns[index], measure, scale } : null}
           />
         ))}
       </ol>
@@ -156,9 +154,7 @@ function Actions({ turn, index, replay }: { turn: ReplayTurn; index: number; rep
   return (
     <ul className="actions" aria-label="Actions">
       {inOrder(turn.actions, (action, step) => {
-        const at = frames.findIndex(
-          (frame) => frame.turn === index && frame.step === step && frame.action !== null,
-        );
+        const at = frames.findIndex((frame) => frame.turn === index && frame.step === step && frame.action !== null);
         return (
           <li>
             {at < 0 ? (

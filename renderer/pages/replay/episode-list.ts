@@ -90,8 +90,7 @@ export function listed(episodes: readonly EpisodeSummary[], listing: Listing): E
     .sort((a, b) => sign * (a[key] - b[key]) || a.group - b.group || a.member - b.member);
 }
 
-const within = ({ least, most }: Bounds, value: number) =>
-  value >= (least ?? value) && value <= (most ?? value);
+const within = ({ least, most }: Bounds, value: number) => value >= (least ?? value) && value <= (most ?? value);
 
 /** An active filter with its text, and the listing without it. */
 interface ActiveFilter {
@@ -125,8 +124,5 @@ export function counterpart(
   episodes: readonly EpisodeSummary[],
   position: { group: number; member: number } | null,
 ): EpisodeSummary | undefined {
-  return (
-    episodes.find(({ group, member }) => group === position?.group && member === position.member) ??
-    episodes[0]
-  );
+  return episodes.find(({ group, member }) => group === position?.group && member === position.member) ?? episodes[0];
 }

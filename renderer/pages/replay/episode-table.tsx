@@ -174,18 +174,11 @@ const Row = memo(
         data-dropped={!kept || undefined}
       >
         <th scope="row">
-          <a
-            href={address}
-            className="episode"
-            tabIndex={reachable ? 0 : -1}
-            aria-current={current || undefined}
-          >
+          <a href={address} className="episode" tabIndex={reachable ? 0 : -1} aria-current={current || undefined}>
             <span className="result" data-success={success} aria-hidden="true">
               {success ? '✓' : '✕'}
             </span>
-            <span aria-hidden="true">
-              {split === 'train' ? `${group + 1}.${member + 1}` : `Level ${group + 1}`}
-            </span>
+            <span aria-hidden="true">{split === 'train' ? `${group + 1}.${member + 1}` : `Level ${group + 1}`}</span>
             <span className="visually-hidden">{describe(episode)}</span>
             {!format_valid && (
               <span className="flag" title="A response had an invalid format" aria-hidden="true">

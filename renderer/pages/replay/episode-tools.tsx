@@ -63,13 +63,7 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
         More filters
       </button>
       {open && (
-        <MoreFilters
-          id={id}
-          episodes={episodes ?? []}
-          groupWord={groupWord}
-          listing={listing}
-          onList={onList}
-        />
+        <MoreFilters id={id} episodes={episodes ?? []} groupWord={groupWord} listing={listing} onList={onList} />
       )}
       {active.length > 0 && (
         <ul className={`${styles.active} wrap`} aria-label="Active filters">
@@ -84,9 +78,7 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
         </ul>
       )}
       <p className="faint" role="status">
-        {episodes === null
-          ? 'Loading…'
-          : `${rows.length} of ${episodes.length} episodes, ${solved} successful`}
+        {episodes === null ? 'Loading…' : `${rows.length} of ${episodes.length} episodes, ${solved} successful`}
       </p>
     </div>
   );

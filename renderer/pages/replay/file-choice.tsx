@@ -47,9 +47,7 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
         <span>{file?.split === 'train' ? 'Iteration' : 'Checkpoint'}</span>
         <select
           value={file?.iteration ?? ''}
-          onChange={({ target }) =>
-            choose(filesOfSet.find(({ iteration }) => iteration === Number(target.value)))
-          }
+          onChange={({ target }) => choose(filesOfSet.find(({ iteration }) => iteration === Number(target.value)))}
         >
           {filesOfSet.map(({ iteration }) => (
             <option key={iteration} value={iteration}>
@@ -64,19 +62,9 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
         disabled={at < 0 || at === filesOfSet.length - 1}
         onClick={() => choose(filesOfSet[at + 1])}
       />
-      <IconButton
-        icon="chevron"
-        label="Next iteration"
-        disabled={at <= 0}
-        onClick={() => choose(filesOfSet[at - 1])}
-      />
+      <IconButton icon="chevron" label="Next iteration" disabled={at <= 0} onClick={() => choose(filesOfSet[at - 1])} />
       {onFollow && (
-        <button
-          type="button"
-          className="toggle"
-          aria-pressed={following}
-          onClick={() => onFollow(!following)}
-        >
+        <button type="button" className="toggle" aria-pressed={following} onClick={() => onFollow(!following)}>
           Follow newest
         </button>
       )}
@@ -84,5 +72,4 @@ export function FileChoice({ files, file, following, onFollow, onChoose }: FileC
   );
 }
 
-const distance = ({ iteration }: EpisodeFile, to: EpisodeFile | null) =>
-  Math.abs(iteration - (to?.iteration ?? 0));
+const distance = ({ iteration }: EpisodeFile, to: EpisodeFile | null) => Math.abs(iteration - (to?.iteration ?? 0));

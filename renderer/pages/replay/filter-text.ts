@@ -9,8 +9,7 @@ export interface FilterSettings {
 
 /** Returns the filter of a configuration; no filter if the setting is missing. */
 export function filterOf(config: unknown): FilterSettings {
-  const { strategy = 'none', keep = 1 } =
-    (config as { filter?: Partial<FilterSettings> } | null)?.filter ?? {};
+  const { strategy = 'none', keep = 1 } = (config as { filter?: Partial<FilterSettings> } | null)?.filter ?? {};
   return { strategy, keep };
 }
 
@@ -51,8 +50,7 @@ function reasonOf(
   strategy: string,
   quota: number,
 ): string {
-  if (strategy === 'none' || rewardStd === null)
-    return zeroVariance ? 'zero variance: no learning signal' : '';
+  if (strategy === 'none' || rewardStd === null) return zeroVariance ? 'zero variance: no learning signal' : '';
   if (zeroVariance && kept) return 'zero variance; kept because too few groups have any';
   if (zeroVariance) return 'zero variance: no learning signal';
   if (strategy === 'fraction') return `rank ${rank} of ${groups}, top ${quota} kept`;

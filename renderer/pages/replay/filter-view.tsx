@@ -56,8 +56,7 @@ export function FilterView({ groups, filter, current, addressOf, onChoose }: Fil
                   <span style={{ width: percent((rewardStd ?? 0) / most, 0).replace(' ', '') }} />
                 </span>
                 <span className={styles.facts}>
-                  reward std {rewardStd === null ? '–' : number(rewardStd)} · {solved} of {members.length}{' '}
-                  solved
+                  reward std {rewardStd === null ? '–' : number(rewardStd)} · {solved} of {members.length} solved
                 </span>
                 <span className={styles.reason}>{reason}</span>
               </a>

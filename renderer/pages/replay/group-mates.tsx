@@ -49,8 +49,8 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
               }}
             >
               <span className="visually-hidden">
-                Member {summary.member + 1}: {summary.success ? 'success' : 'failed'}, reward{' '}
-                {signed(summary.reward)}. {thought}
+                Member {summary.member + 1}: {summary.success ? 'success' : 'failed'}, reward {signed(summary.reward)}.{' '}
+                {thought}
               </span>
               <MiniBoard painting={painting} size={76} />
               <span className={styles.line} aria-hidden="true">
@@ -69,11 +69,7 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
 }
 
 /** Returns the boards of a group; null while loading or on failure. */
-function useGroup(
-  runId: string,
-  { iteration, split, evaluation }: FileName,
-  group: number,
-): RolloutBoards | null {
+function useGroup(runId: string, { iteration, split, evaluation }: FileName, group: number): RolloutBoards | null {
   const api = useApi();
   const connection = useApp((state) => state.connection);
   const key = `${runId} ${iteration} ${split} ${evaluation} ${group}`;

@@ -16,8 +16,7 @@ interface MoreFiltersProps {
 export function MoreFilters({ id, episodes, groupWord, listing, onList }: MoreFiltersProps) {
   const offered = useMemo(() => flagsOf(episodes, listing), [episodes, listing]);
   const { group, reward, tokens, flags } = listing;
-  const toggle = (flag: Flag) =>
-    flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag];
+  const toggle = (flag: Flag) => (flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag]);
   return (
     <fieldset id={id} className={`${styles.fields} muted small`} aria-label="More filters">
       <span>{groupWord}</span>

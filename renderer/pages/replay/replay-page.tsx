@@ -64,18 +64,10 @@ export function ReplayPage({ turn, ...address }: ReplayPageProps) {
         </p>
       )}
       {replay && file && file.split !== 'train' && (
-        <LevelStrip
-          runId={runId}
-          files={files}
-          file={file}
-          level={replay.summary}
-          onChoose={selection.select}
-        />
+        <LevelStrip runId={runId} files={files} file={file} level={replay.summary} onChoose={selection.select} />
       )}
       {loaded && files.length === 0 ? (
-        <Empty title="No episodes yet">
-          Episodes appear here when the first evaluation or rollout is complete.
-        </Empty>
+        <Empty title="No episodes yet">Episodes appear here when the first evaluation or rollout is complete.</Empty>
       ) : (
         <Body selection={selection} loading={loading} />
       )}
@@ -138,13 +130,7 @@ function Body({ selection, loading }: { selection: EpisodeSelection; loading: bo
           <Stage replay={replay} loading={loading} />
           <Conversation key={replay.summary.id} replay={replay} measure={measure} onMeasure={setMeasure}>
             {grouped && (
-              <GroupMates
-                runId={runId}
-                file={file}
-                shown={replay.summary}
-                addressOf={addressOf}
-                onChoose={select}
-              />
+              <GroupMates runId={runId} file={file} shown={replay.summary} addressOf={addressOf} onChoose={select} />
             )}
           </Conversation>
         </>

@@ -47,9 +47,7 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
   const shownEvaluation = useReplay((state) => state.evaluation);
   const exists = episodes?.some(({ id }) => id === episodeId) ?? false;
   const selected =
-    exists || (!episodes && !following)
-      ? episodeId
-      : ((episodes ? nearest(rows, episodes, shown) : shown)?.id ?? null);
+    exists || (!episodes && !following) ? episodeId : ((episodes ? nearest(rows, episodes, shown) : shown)?.id ?? null);
 
   const go = (id: string | null, of: string | null) =>
     navigate({ page: 'replay', runId, evaluation: of, episodeId: id, thought }, true);
@@ -103,16 +101,12 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
     },
     addressOf: (id: string) =>
       formatRoute({ page: 'replay', runId, evaluation: selectedEvaluation, episodeId: id, thought }),
-    clearThought: () =>
-      navigate({ page: 'replay', runId, evaluation: selectedEvaluation, episodeId: selected }, true),
+    clearThought: () => navigate({ page: 'replay', runId, evaluation: selectedEvaluation, episodeId: selected }, true),
   };
 }
 
-const nearest = (
-  rows: readonly EpisodeSummary[],
-  episodes: readonly EpisodeSummary[],
-  shown: EpisodeSummary | null,
-) => counterpart(rows.length > 0 ? rows : episodes, shown);
+const nearest = (rows: readonly EpisodeSummary[], episodes: readonly EpisodeSummary[], shown: EpisodeSummary | null) =>
+  counterpart(rows.length > 0 ? rows : episodes, shown);
 
 /** Ignores the environment filter if no episode of the file has that environment. */
 function rowsOf(episodes: readonly EpisodeSummary[] | null, listing: Listing): EpisodeSummary[] {
@@ -122,10 +116,7 @@ function rowsOf(episodes: readonly EpisodeSummary[] | null, listing: Listing): E
 }
 
 /** Loads a file's episodes and then calls `onLoad`, unless that was canceled or the page was left. */
-function useOpenFile(
-  runId: string,
-  onLoad: (file: EpisodeFile, episodes: readonly EpisodeSummary[]) => void,
-) {
+function useOpenFile(runId: string, onLoad: (file: EpisodeFile, episodes: readonly EpisodeSummary[]) => void) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [opening, setOpening] = useState<EpisodeFile | null>(null);

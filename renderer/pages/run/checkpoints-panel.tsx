@@ -18,31 +18,16 @@ export function CheckpointsPanel({ run }: { run: RunSummary }) {
   if (checkpoints.length === 0)
     return (
       <Panel id={sectionId(run.id, 'checkpoints')} title="Checkpoints" note="none">
-        <p className="muted">
-          No checkpoints. The first has not been written yet, or the files were deleted.
-        </p>
+        <p className="muted">No checkpoints. The first has not been written yet, or the files were deleted.</p>
       </Panel>
     );
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
-  const best = checkpoints.reduce<number | null>(
-    (highest, { success }) => maxOf(highest, meanOf(success)),
-    null,
-  );
+  const best = checkpoints.reduce<number | null>((highest, { success }) => maxOf(highest, meanOf(success)), null);
   return (
-    <Panel
-      id={sectionId(run.id, 'checkpoints')}
-      title="Checkpoints"
-      note={`${checkpoints.length}, ${bytes(total)}`}
-    >
+    <Panel id={sectionId(run.id, 'checkpoints')} title="Checkpoints" note={`${checkpoints.length}, ${bytes(total)}`}>
       <table className={`table ${styles.table}`}>
         <TableHead
-          columns={[
-            numeric('Iteration'),
-            'Success (evaluation)',
-            numeric('Size'),
-            'Optimizer state',
-            actions,
-          ]}
+          columns={[numeric('Iteration'), 'Success (evaluation)', numeric('Size'), 'Optimizer state', actions]}
         />
         <tbody>
           {checkpoints.map((checkpoint) => (
@@ -75,8 +60,7 @@ interface RowProps {
 function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, success }, best }: RowProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const pin = () =>
-    void api.call('checkpoints.pin', { runId: run.id, iteration, pinned: !pinned }).catch(report);
+  const pin = () => void api.call('checkpoints.pin', { runId: run.id, iteration, pinned: !pinned }).catch(report);
   const evaluate = () => {
     showSection(run.id, 'evaluations');
     void api.call('evaluations.start', { runId: run.id, checkpoint: iteration }).catch(report);

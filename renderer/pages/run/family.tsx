@@ -46,6 +46,4 @@ export function Family({ run }: { run: RunSummary }) {
   );
 }
 
-const RunLink = ({ run }: { run: RunSummary }) => (
-  <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
-);
+const RunLink = ({ run }: { run: RunSummary }) => <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>;

@@ -13,14 +13,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 import styles from './finish.module.css';
-import {
-  clipEnd,
-  describeResult,
-  type Learned,
-  learnedIn,
-  resultSentence,
-  successChange,
-} from './outcome.ts';
+import { clipEnd, describeResult, type Learned, learnedIn, resultSentence, successChange } from './outcome.ts';
 import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
 
 /** Shows the result of a completed run, to share, and suggests next steps. */
@@ -52,10 +45,7 @@ export function Finish({ run }: { run: RunSummary }) {
         <div className={`${styles.share} wrap`}>
           <CopyResult text={resultSentence(run, learned, facts)} />
           {compared && (
-            <a
-              className="button"
-              href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}
-            >
+            <a className="button" href={formatRoute({ page: 'then-and-now', runId: run.id, set: null, level: null })}>
               <Icon name="compare" size={14} />
               Then and now
             </a>

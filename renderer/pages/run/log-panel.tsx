@@ -14,13 +14,9 @@ export function withoutRepeats(log: readonly LogLine[]): LogLine[] {
   for (const line of log) {
     const [, iteration, text = ''] = line.message.match(iterationMessage) ?? [];
     const repeats = text !== '' && text === repeated.text && merged.at(-1)?.level === line.level;
-    repeated = repeats
-      ? { ...repeated, times: repeated.times + 1 }
-      : { text, since: Number(iteration), times: 1 };
+    repeated = repeats ? { ...repeated, times: repeated.times + 1 } : { text, since: Number(iteration), times: 1 };
     if (repeats) merged.pop();
-    merged.push(
-      repeats ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${text}` } : line,
-    );
+    merged.push(repeats ? { ...line, message: `${repeated.times} iterations since ${repeated.since}: ${text}` } : line);
   }
   return merged;
 }

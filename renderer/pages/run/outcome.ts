@@ -44,8 +44,7 @@ export function describeResult(run: RunSummary, levels: number | null): string {
   const elapsed = elapsedSeconds(run);
   const machine = machineText(run);
   const before = run.parent?.iteration ?? 0;
-  const iterations =
-    before > 0 ? `${run.iterations - before} more iterations` : `${run.iterations} iterations`;
+  const iterations = before > 0 ? `${run.iterations - before} more iterations` : `${run.iterations} iterations`;
   return [
     levels === null ? 'success' : `success on ${levels} fixed levels`,
     `, after ${iterations}`,

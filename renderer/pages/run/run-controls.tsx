@@ -63,12 +63,7 @@ export function RunControls({ run }: { run: RunSummary }) {
         </>
       )}
       {isStartable(status) && (
-        <Button
-          icon="play"
-          kind={status === 'created' ? 'primary' : 'plain'}
-          onClick={start}
-          disabled={busy !== null}
-        >
+        <Button icon="play" kind={status === 'created' ? 'primary' : 'plain'} onClick={start} disabled={busy !== null}>
           {busy === 'start' ? 'Starting…' : startLabel}
         </Button>
       )}

@@ -59,11 +59,7 @@ export function RunMarksBar({ run }: { run: RunSummary }) {
         {tags.map((tag) => (
           <span key={tag} className="tag run-tag">
             {tag}
-            <button
-              type="button"
-              aria-label={`Remove tag ${tag}`}
-              onClick={() => mark({ removeTags: [tag] })}
-            >
+            <button type="button" aria-label={`Remove tag ${tag}`} onClick={() => mark({ removeTags: [tag] })}>
               <Icon name="close" size={9} />
             </button>
           </span>
@@ -221,9 +217,7 @@ function Conflict({ draft: { text }, note, change, discard }: ConflictProps) {
         {note === '' ? <p>The saved note is now empty.</p> : <blockquote>{note}</blockquote>}
         <div className="note-actions">
           <Button onClick={discard}>Use theirs</Button>
-          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), saved: note })}>
-            Append mine
-          </Button>
+          <Button onClick={() => change({ text: `${note}\n${text}`.trim(), saved: note })}>Append mine</Button>
           <Button onClick={() => change({ text, saved: note })}>Keep mine</Button>
         </div>
       </div>

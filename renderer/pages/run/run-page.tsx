@@ -75,8 +75,8 @@ export function RunPage() {
       <MemoryPanel />
       <ConfigPanel />
       <p className="muted">
-        <a href={formatRoute({ page: 'export', runId })}>Export this run</a> as CSV, Parquet, TensorBoard
-        events, a Hugging Face folder or a paragraph for a paper.
+        <a href={formatRoute({ page: 'export', runId })}>Export this run</a> as CSV, Parquet, TensorBoard events, a
+        Hugging Face folder or a paragraph for a paper.
       </p>
     </div>
   );

@@ -26,11 +26,7 @@ export function SampleHeader({ run }: { run: RunSummary }) {
             <Icon name="replay" size={14} />
             Replay episodes
           </a>
-          <a
-            className="button"
-            data-kind="primary"
-            href={formatRoute({ page: 'new', from: { preset: run.preset } })}
-          >
+          <a className="button" data-kind="primary" href={formatRoute({ page: 'new', from: { preset: run.preset } })}>
             <Icon name="play" size={14} />
             Train your own
           </a>

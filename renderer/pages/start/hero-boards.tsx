@@ -39,8 +39,7 @@ export function HeroBoards({ children }: { children: ReactNode }) {
   const shown = useMemo(() => boards && excerpt(boards), [boards]);
   const still = useMemo(() => matchMedia('(prefers-reduced-motion: reduce)').matches, []);
   const run = [first, next].find((each) => each?.id === of);
-  if (!run || !boards || !shown || shown.episodes.length === 0)
-    return <div className={styles.still}>{children}</div>;
+  if (!run || !boards || !shown || shown.episodes.length === 0) return <div className={styles.still}>{children}</div>;
   return (
     <div className={styles.boards}>
       <WallField

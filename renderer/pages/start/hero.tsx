@@ -49,8 +49,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, card.device));
   const busy = run.busy?.title === card.title ? run.busy.how : null;
   const form = { from: { preset: card.id }, set: settingsToText(request.set) };
-  const checked =
-    Object.keys(request.set).length > 0 ? { ...request.source, set: request.set, titles: true } : null;
+  const checked = Object.keys(request.set).length > 0 ? { ...request.source, set: request.set, titles: true } : null;
   const check = useQuery('configs.check', checked, 250);
   const presets = useApp((state) => state.presets) ?? [];
   const models = useQuery('models.list', { checkpoints: false }, 0).value?.models ?? [];

@@ -12,13 +12,7 @@ interface PageChoicesProps {
 }
 
 /** Shows settings for all presets: the algorithm and the automatic action. */
-export function PageChoices({
-  algorithms,
-  chosen,
-  choose,
-  automaticAction,
-  chooseAutomaticAction,
-}: PageChoicesProps) {
+export function PageChoices({ algorithms, chosen, choose, automaticAction, chooseAutomaticAction }: PageChoicesProps) {
   return (
     <section className={`panel ${styles.choices}`} aria-label="Settings for all presets">
       <fieldset className={`${styles.algorithms} row`}>

@@ -42,13 +42,7 @@ export function PublishedModels({ cards, ...rest }: PublishedModelsProps) {
         </button>
       </h2>
       {open && (
-        <Presets
-          {...rest}
-          cards={cards}
-          models={models}
-          gpuMemory={gpu?.memory_bytes ?? null}
-          hasGpu={gpu !== null}
-        />
+        <Presets {...rest} cards={cards} models={models} gpuMemory={gpu?.memory_bytes ?? null} hasGpu={gpu !== null} />
       )}
     </section>
   );

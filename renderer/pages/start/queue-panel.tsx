@@ -97,11 +97,7 @@ function QueuedRun({ run, last, startsIn, blocked, move, dragged, onDrag, onDrop
       <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
       <span className={styles.facts}>{run.iterations - run.iteration} iterations</span>
       <span className={styles.facts}>
-        {startsIn === null
-          ? blocked
-            ? 'waiting for a paused run'
-            : 'start time unknown'
-          : startText(startsIn)}
+        {startsIn === null ? (blocked ? 'waiting for a paused run' : 'start time unknown') : startText(startsIn)}
       </span>
       <span className={styles.buttons}>
         <IconButton

@@ -90,11 +90,7 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
         <StatusBadge status={run.status} stalled={run.stalled !== null} />
       </td>
       <td className="table-progress">
-        <Progress
-          value={run.iteration / run.iterations}
-          label={`Progress of ${run.name}`}
-          status={run.status}
-        />
+        <Progress value={run.iteration / run.iterations} label={`Progress of ${run.name}`} status={run.status} />
         <span className="faint">
           {run.iteration} / {run.iterations}
         </span>

@@ -4,13 +4,7 @@ import { formatRoute } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
-import {
-  defaultOf,
-  groupByTask,
-  isTrap,
-  presetOf,
-  type TaskPresets,
-} from '../../components/preset-groups.ts';
+import { defaultOf, groupByTask, isTrap, presetOf, type TaskPresets } from '../../components/preset-groups.ts';
 import { useStartRun } from '../../components/start-run.tsx';
 import { buildingText, TrainerNotice } from '../../components/trainer-notice.tsx';
 import { useApp } from '../../stores/app-store.ts';
@@ -46,9 +40,7 @@ export function StartPage() {
       {first && <FirstSteps hero={heroOf(presets)} />}
       {!(first && system?.trainer.building) && <TrainerNotice trainer={system?.trainer} />}
       {presets === null && <Empty title="Loading presets…" />}
-      {presets?.length === 0 && (
-        <Empty title="No presets">No presets are installed. Run npm run setup again.</Empty>
-      )}
+      {presets?.length === 0 && <Empty title="No presets">No presets are installed. Run npm run setup again.</Empty>}
       {presets && presets.length > 0 && <Presets presets={presets} />}
       <SystemLine />
     </div>
@@ -56,8 +48,7 @@ export function StartPage() {
 }
 
 /** Returns the main preset of the page. */
-const heroOf = (presets: readonly Card[] | null) =>
-  presets?.find((card) => card.model === null && card.alias !== null);
+const heroOf = (presets: readonly Card[] | null) => presets?.find((card) => card.model === null && card.alias !== null);
 
 function Presets({ presets }: { presets: readonly Card[] }) {
   const run = useStartRun();
@@ -122,8 +113,7 @@ function SystemLine() {
     <footer className="system-line wrap faint small">
       {system.devices.map(({ id, name, available, reason }) => (
         <span key={id}>
-          <span className="status-dot" data-status={available ? 'running' : 'stopped'} aria-hidden="true" />{' '}
-          {name}
+          <span className="status-dot" data-status={available ? 'running' : 'stopped'} aria-hidden="true" /> {name}
           {!available && `: ${reason ?? 'not available'}`}
         </span>
       ))}

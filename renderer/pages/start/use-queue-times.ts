@@ -27,8 +27,7 @@ export function useQueueTimes(queued: readonly RunSummary[]): (number | null)[] 
   }, [api, unknown]);
 
   let at: number | null = live.reduce<number | null>(
-    (latest, { etaSeconds }) =>
-      latest === null || etaSeconds === null ? null : Math.max(latest, etaSeconds),
+    (latest, { etaSeconds }) => (latest === null || etaSeconds === null ? null : Math.max(latest, etaSeconds)),
     0,
   );
   return queued.map(({ id, iteration, iterations }) => {

@@ -39,8 +39,8 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
       <figcaption>
         Success in {environmentTitle(environment)}:{' '}
         <span className={`${styles.key} ${styles.before}`} aria-hidden="true" /> before and{' '}
-        <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean and 95 %
-        interval over seeds; one dot per run
+        <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean and 95 % interval
+        over seeds; one dot per run
       </figcaption>
       <div ref={ref}>
         {width > 0 && (
@@ -55,13 +55,7 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
             ))}
             {references.map(({ value, label }) => (
               <g key={label}>
-                <line
-                  className={styles.reference}
-                  x1={xOf(value)}
-                  x2={xOf(value)}
-                  y1={top}
-                  y2={height - 22}
-                />
+                <line className={styles.reference} x1={xOf(value)} x2={xOf(value)} y1={top} y2={height - 22} />
                 <text className={styles.tick} x={xOf(value)} y={top - 4} textAnchor="middle">
                   {label}
                 </text>
@@ -114,7 +108,6 @@ function chartText(rows: readonly StudyRow[], references: readonly Reference[]):
   const results = rows.map(
     ({ name, before, after }) => `${name}: ${rateText(before)} before, ${rateText(after)} after training`,
   );
-  const compared =
-    references.length > 0 ? [`references: ${references.map(({ label }) => label).join(', ')}`] : [];
+  const compared = references.length > 0 ? [`references: ${references.map(({ label }) => label).join(', ')}`] : [];
   return [...results, ...compared].join('; ');
 }

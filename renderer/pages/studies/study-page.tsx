@@ -65,9 +65,7 @@ const referenceSettings = /^(environments\.|start\.model$)/;
 /** Returns random success, the optimum and the paper's result, if all runs share the environment and model. */
 function useReferences(table: Study['table']): Reference[] {
   const differ = table.some(({ set }) => Object.keys(set).some((path) => referenceSettings.test(path)));
-  const cell = differ
-    ? undefined
-    : table.flatMap(({ cells }) => cells).find(({ status }) => status !== 'missing');
+  const cell = differ ? undefined : table.flatMap(({ cells }) => cells).find(({ status }) => status !== 'missing');
   const run = useQuery('runs.get', cell ? { runId: cell.runId } : null, 0);
   return useMemo(() => (run.value ? sharedReferences([run.value.config]) : []), [run.value]);
 }
@@ -101,11 +99,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
   return (
     <div className="wrap">
       {state === 'active' ? (
-        <Button
-          icon="stop"
-          disabled={busy}
-          onClick={() => perform(() => api.call('studies.cancel', { studyId: id }))}
-        >
+        <Button icon="stop" disabled={busy} onClick={() => perform(() => api.call('studies.cancel', { studyId: id }))}>
           Cancel
         </Button>
       ) : (
@@ -127,9 +121,7 @@ function Actions({ summary: { id, name, state, runs } }: { summary: StudySummary
         open={confirming}
         onClose={() => setConfirming(false)}
         title="Delete sweep?"
-        description={
-          <p>Moves {name} to the trash for seven days. Delete its runs too, or keep them in History.</p>
-        }
+        description={<p>Moves {name} to the trash for seven days. Delete its runs too, or keep them in History.</p>}
         actions={
           <>
             <Button onClick={() => setConfirming(false)}>Cancel</Button>

@@ -47,8 +47,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
                 <Forks cells={cells} />
               </td>
               <td className="numeric">
-                {sum(cells.map(({ iteration }) => iteration))} /{' '}
-                {sum(cells.map(({ iterations }) => iterations))}
+                {sum(cells.map(({ iteration }) => iteration))} / {sum(cells.map(({ iterations }) => iterations))}
               </td>
               <Mean estimate={before} />
               <Mean estimate={after} />
@@ -60,10 +59,10 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
       </table>
       {collapses && (
         <p className={`${styles.meaning} muted small`}>
-          A run has collapsed once it has lost half of its best success, even if it recovers later. Template:
-          responses keep their format. Chaos: they lose it. Locked: nearly the same reasoning on every level,
-          and success stalls. Declining: between a fifth and a half is lost. Only completed runs that are long
-          enough count. Intervals are 95 % Wilson intervals.
+          A run has collapsed once it has lost half of its best success, even if it recovers later. Template: responses
+          keep their format. Chaos: they lose it. Locked: nearly the same reasoning on every level, and success stalls.
+          Declining: between a fifth and a half is lost. Only completed runs that are long enough count. Intervals are
+          95 % Wilson intervals.
         </p>
       )}
     </div>
@@ -74,9 +73,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
 function changesText(set: Settings, fields: readonly FormField[]): string {
   return Object.entries(set)
     .map(([path, value]) => {
-      const field = fields.find(
-        (each) => each.path === path.replace(/^environments\.[^.]+/, 'environments[]'),
-      );
+      const field = fields.find((each) => each.path === path.replace(/^environments\.[^.]+/, 'environments[]'));
       return field ? `${field.title}: ${valueText(value, field)}` : `${path}: ${value}`;
     })
     .join('; ');

@@ -46,9 +46,9 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
   return (
     <>
       <p className="muted">
-        You can use a folder on another disk. If it contains other files, the app creates a subfolder
-        starpo-studio. Nothing is moved or copied: runs, models and the Hugging Face token stay in the current
-        folder and reappear when you switch back. Pass the folder to commands with <code>--home</code>.
+        You can use a folder on another disk. If it contains other files, the app creates a subfolder starpo-studio.
+        Nothing is moved or copied: runs, models and the Hugging Face token stay in the current folder and reappear when
+        you switch back. Pass the folder to commands with <code>--home</code>.
       </p>
       <div className={styles.preference}>
         <Button icon="disk" onClick={() => request('choose')} disabled={busy}>
@@ -64,8 +64,8 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         {choice.next !== null && (
           <div className={styles.preference}>
             <p>
-              The data folder changes to <code>{choice.next}</code> after a restart. Active runs stay in the
-              current folder.
+              The data folder changes to <code>{choice.next}</code> after a restart. Active runs stay in the current
+              folder.
             </p>
             <Button kind="primary" onClick={() => chooser.restart()}>
               Restart now

@@ -56,15 +56,7 @@ export function SystemPage() {
   );
 }
 
-function Gauges({
-  machine,
-  samples,
-  interval,
-}: {
-  machine: Machine;
-  samples: MachineSample[];
-  interval: number;
-}) {
+function Gauges({ machine, samples, interval }: { machine: Machine; samples: MachineSample[]; interval: number }) {
   const shown = samples.slice(-maxSamples);
   const capacity = Math.max(minSamples, shown.length);
   const span = `${Math.round((capacity * interval) / 60_000)} min`;
@@ -95,9 +87,7 @@ function Gauges({
         title="Data folder disk"
         value={`${bytes(now.diskFreeBytes)} free`}
         note={`${bytes(diskUsed)} of ${bytes(machine.diskBytes)} used`}
-        shares={shown.map(({ diskFreeBytes }) =>
-          shareOf(machine.diskBytes - diskFreeBytes, machine.diskBytes),
-        )}
+        shares={shown.map(({ diskFreeBytes }) => shareOf(machine.diskBytes - diskFreeBytes, machine.diskBytes))}
         capacity={capacity}
         span={span}
       />
@@ -163,10 +153,7 @@ function About({ machine }: { machine: Machine | null }) {
   const system = useApp((state) => state.system);
   const rows: [string, string | null | undefined][] = [
     ['Version', system?.version],
-    [
-      'Trainer',
-      system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`,
-    ],
+    ['Trainer', system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`],
     ['CPU', machine && `${machine.processor}, ${machine.cores} cores`],
     ['Operating system', machine?.system],
     ['CUDA', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
@@ -237,8 +224,8 @@ function Diagnostics() {
     <section className={`panel ${styles.section}`} aria-label="Report a problem">
       <h2>Report a problem</h2>
       <p className="muted">
-        A diagnostics file contains versions, these checks, the state of your runs and the last lines of their
-        logs. Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
+        A diagnostics file contains versions, these checks, the state of your runs and the last lines of their logs.
+        Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
       </p>
       <div className={styles.preference}>
         <Button icon="download" onClick={() => void create()} disabled={busy}>

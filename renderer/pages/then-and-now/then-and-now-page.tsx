@@ -58,9 +58,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
             <span>Evaluation</span>
             <select
               value={span.set}
-              onChange={({ target }) =>
-                navigate({ page: 'then-and-now', runId, set: target.value, level: null }, true)
-              }
+              onChange={({ target }) => navigate({ page: 'then-and-now', runId, set: target.value, level: null }, true)}
             >
               {spans.map((each) => (
                 <option key={each.set} value={each.set}>
@@ -73,8 +71,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
       </header>
       {loaded && !span && (
         <Empty title="Nothing to compare yet">
-          Two evaluations on the same levels are needed. The first runs before training, the next after some
-          iterations.
+          Two evaluations on the same levels are needed. The first runs before training, the next after some iterations.
         </Empty>
       )}
       {span && early && late && thoughts && (
@@ -118,8 +115,8 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
     <>
       {level !== null && pair.group + 1 !== level && (
         <p className={styles.missing} role="status">
-          Level {level} was not learned between checkpoints {span.early.iteration} and {span.late.iteration}.
-          Showing level {pair.group + 1}.
+          Level {level} was not learned between checkpoints {span.early.iteration} and {span.late.iteration}. Showing
+          level {pair.group + 1}.
         </p>
       )}
       <div className={styles.choice}>
@@ -134,12 +131,7 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
             ))}
           </select>
         </label>
-        <IconButton
-          icon="chevron"
-          label="Next level"
-          disabled={at === learned.length - 1}
-          onClick={() => go(at + 1)}
-        />
+        <IconButton icon="chevron" label="Next level" disabled={at === learned.length - 1} onClick={() => go(at + 1)} />
         <span className="muted">
           Learned: {learned.length} of {late.length} levels
         </span>

@@ -19,12 +19,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
   const label = playing ? 'Pause (space)' : 'Play (space)';
   return (
     <fieldset className={`transport ${styles.controls}`} aria-label="Playback of both boards">
-      <IconButton
-        icon="first"
-        label="Go to start (Home)"
-        disabled={!started}
-        onClick={() => act({ type: 'home' })}
-      />
+      <IconButton icon="first" label="Go to start (Home)" disabled={!started} onClick={() => act({ type: 'home' })} />
       <IconButton
         icon="previous"
         label="Back one action (left arrow)"
@@ -40,11 +35,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
       >
         <Icon name={playing ? 'pause' : 'play'} size={18} />
       </button>
-      <IconButton
-        icon="next"
-        label="Forward one action (right arrow)"
-        onClick={() => act({ type: 'step', by: 1 })}
-      />
+      <IconButton icon="next" label="Forward one action (right arrow)" onClick={() => act({ type: 'step', by: 1 })} />
       <IconButton icon="last" label="Go to end (End)" onClick={() => act({ type: 'end' })} />
       <span className="spacer" />
       <fieldset className="segments" aria-label="Speed">

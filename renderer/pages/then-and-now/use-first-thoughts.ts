@@ -19,8 +19,7 @@ export function useFirstThoughts(runId: string, files: readonly EpisodeFile[]): 
   useEffect(() => {
     if (!open) return;
     let active = true;
-    const requests: { runId: string; iteration: number; split: string; evaluation: string | null }[] =
-      JSON.parse(key);
+    const requests: { runId: string; iteration: number; split: string; evaluation: string | null }[] = JSON.parse(key);
     const responses = requests.map((request) =>
       api.call('rollouts.boards', request).then(
         ({ episodes }) => episodes.map(({ summary, thought }) => [summary.id, thought] as const),

@@ -18,11 +18,7 @@ export function Branches({ branches, label, ...tree }: BranchesProps) {
   return (
     <ul className={`${styles.branches} column`} aria-label={label}>
       {branches.map((branch) => (
-        <li
-          key={`${branch.opening} ${branch.text}`}
-          className={styles.branch}
-          style={{ flexGrow: branch.count }}
-        >
+        <li key={`${branch.opening} ${branch.text}`} className={styles.branch} style={{ flexGrow: branch.count }}>
           <Box branch={branch} {...tree} />
           {branch.branches.length > 0 && <Branches branches={branch.branches} {...tree} />}
         </li>
@@ -31,12 +27,7 @@ export function Branches({ branches, label, ...tree }: BranchesProps) {
   );
 }
 
-function Box({
-  branch,
-  total,
-  runId,
-  episodeOf,
-}: Omit<BranchesProps, 'branches' | 'label'> & { branch: Branch }) {
+function Box({ branch, total, runId, episodeOf }: Omit<BranchesProps, 'branches' | 'label'> & { branch: Branch }) {
   const { text, more, count, successes, opening, whole, branches } = branch;
   const share = count > 0 ? successes / count : 0;
   const content = (

@@ -64,9 +64,7 @@ export function ThoughtsPage({ iteration }: { iteration: number | null }) {
       </header>
       {failure && <ErrorNote error={failure} />}
       {loaded && shown === null && (
-        <Empty title="No reasoning yet">
-          Reasoning appears here when the first training rollout is complete.
-        </Empty>
+        <Empty title="No reasoning yet">Reasoning appears here when the first training rollout is complete.</Empty>
       )}
       {thoughts?.missing && (
         <Empty title={`No reasoning for iteration ${thoughts.iteration}`}>{thoughts.missing}</Empty>
@@ -91,8 +89,7 @@ function Iterations({ iterations, shown, ready }: IterationsProps) {
     iterations.findLastIndex((iteration) => iteration <= shown),
   );
   const last = iterations.length - 1;
-  const go = (index: number) =>
-    navigate({ page: 'thoughts', runId, iteration: iterations[index] ?? null }, true);
+  const go = (index: number) => navigate({ page: 'thoughts', runId, iteration: iterations[index] ?? null }, true);
   const latestGo = useRef(go);
   latestGo.current = go;
 
@@ -150,8 +147,7 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
     [thoughts, depth],
   );
   const episodeOf = ({ opening, whole }: Branch) =>
-    thoughts.thoughts.find(({ text }) => opening !== null && matches(text, opening, whole))?.episodes[0] ??
-    null;
+    thoughts.thoughts.find(({ text }) => opening !== null && matches(text, opening, whole))?.episodes[0] ?? null;
   return (
     <>
       <Summary thoughts={thoughts} />

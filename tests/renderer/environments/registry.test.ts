@@ -8,13 +8,10 @@ const sources = import.meta.glob<string>('../../../renderer/**/*.{ts,tsx}', {
   eager: true,
 });
 
-test.each(environments.map(({ type }) => type))(
-  '%s, an environment of core, has a board of its own',
-  (type) => {
-    expect(environmentOf(type).Board).not.toBe(environmentOf('unknown').Board);
-    expect(environmentOf(type)).toMatchObject({ type, title: expect.stringMatching(/./) });
-  },
-);
+test.each(environments.map(({ type }) => type))('%s, an environment of core, has a board of its own', (type) => {
+  expect(environmentOf(type).Board).not.toBe(environmentOf('unknown').Board);
+  expect(environmentOf(type)).toMatchObject({ type, title: expect.stringMatching(/./) });
+});
 
 test('only environment folders name an environment', () => {
   const names = new RegExp(environments.map(({ type }) => type.replaceAll('-', '-?')).join('|'), 'i');

@@ -5,13 +5,7 @@ import type { Frame } from '../../../core/contract/contract.ts';
 import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
 import { parseLake } from '../../../renderer/environments/frozen-lake/lake.ts';
 import { trail } from '../../../renderer/environments/grid.ts';
-import {
-  isStored,
-  lostBox,
-  parseRoom,
-  roomAgent,
-  roomMoveAt,
-} from '../../../renderer/environments/sokoban/room.ts';
+import { isStored, lostBox, parseRoom, roomAgent, roomMoveAt } from '../../../renderer/environments/sokoban/room.ts';
 import styles from '../../../renderer/environments/sokoban/room-board.module.css';
 import { RoomBoard } from '../../../renderer/environments/sokoban/room-board.tsx';
 import { acted as actedFrom, motionAt, replayOf, still as stillFrom } from './replays.ts';
@@ -37,16 +31,7 @@ describe('a room', () => {
   test('is parsed with boxes, targets and agent', () => {
     const room = parseRoom('####\n#S√#\n#XO#\n####\n')!;
     expect(room).toMatchObject({ rows: 4, columns: 4, agent: { row: 1, column: 1 } });
-    expect(room.ground.slice(4, 12)).toEqual([
-      'wall',
-      'target',
-      'target',
-      'wall',
-      'wall',
-      'floor',
-      'target',
-      'wall',
-    ]);
+    expect(room.ground.slice(4, 12)).toEqual(['wall', 'target', 'target', 'wall', 'wall', 'floor', 'target', 'wall']);
     expect(room.boxes).toEqual([
       { row: 1, column: 2 },
       { row: 2, column: 1 },
@@ -114,9 +99,7 @@ test('describes outcomes', () => {
     acted({ board: '#######\n#PXO_O#\n#__X__#\n#######' }),
     acted({ action: 'Right', board: '#######\n#_P√_O#\n#__X__#\n#######' }),
   ];
-  expect(describeFrame(replayOf('sokoban', two), 1)).toBe(
-    'Turn 1, action 1: Right, pushed a box onto a target',
-  );
+  expect(describeFrame(replayOf('sokoban', two), 1)).toBe('Turn 1, action 1: Right, pushed a box onto a target');
 });
 
 test('a lost box is marked from the push that made it unsolvable', async () => {

@@ -84,8 +84,7 @@ export class Served {
   putModel(name: string): void {
     const folder = join(this.world.home, 'models', name);
     mkdirSync(folder, { recursive: true });
-    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
-      writeFileSync(join(folder, file), '{}');
+    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) writeFileSync(join(folder, file), '{}');
   }
 
   /** A sweep with one complete and one half complete setting, with invented results. */

@@ -380,8 +380,7 @@ async function chooseBaselines(page: Page): Promise<void> {
 }
 
 async function openSections(page: Page): Promise<void> {
-  for (const name of [/^Environment/, /^Policy loss/])
-    await page.getByRole('button', { name }).first().click();
+  for (const name of [/^Environment/, /^Policy loss/]) await page.getByRole('button', { name }).first().click();
   await page.getByLabel('Mini-batch', { exact: true }).fill('-1');
   await page.getByText('Fix before starting').waitFor();
 }

@@ -18,10 +18,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
     <div className={styles.choice}>
       <label>
         <span className="faint">Color tokens by</span>{' '}
-        <select
-          value={measure ?? ''}
-          onChange={({ target }) => onChoose((target.value || null) as Measure | null)}
-        >
+        <select value={measure ?? ''} onChange={({ target }) => onChoose((target.value || null) as Measure | null)}>
           <option value="">none</option>
           {(tokens === null ? (Object.keys(measures) as Measure[]) : available).map((each) => (
             <option key={each} value={each}>
@@ -30,9 +27,7 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
           ))}
         </select>
       </label>
-      {measure && tokens && !available.includes(measure) && (
-        <p className="faint">{missingText(measure, available)}</p>
-      )}
+      {measure && tokens && !available.includes(measure) && <p className="faint">{missingText(measure, available)}</p>}
       {measure && scale && available.includes(measure) && (
         <div className={`${styles.legend} row wrap`}>
           <span>{number(scale.from)}</span>
@@ -54,7 +49,6 @@ export function TokenChoice({ tokens, measure, onChoose }: TokenChoiceProps) {
 /** Explains a missing measure. Only the update computes advantages, and values if there is a critic. */
 function missingText(measure: Measure, available: readonly Measure[]): string {
   if (measure === 'values' && available.includes('advantages')) return 'No values: the run has no critic.';
-  if (measure === 'values' || measure === 'advantages')
-    return `No ${measure}: this episode wasn't trained on.`;
+  if (measure === 'values' || measure === 'advantages') return `No ${measure}: this episode wasn't trained on.`;
   return `This file has no ${measures[measure].label.toLowerCase()}.`;
 }

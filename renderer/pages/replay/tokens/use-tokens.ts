@@ -5,11 +5,7 @@ import { useApp } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 
 /** Loads an episode's sampled tokens if `enabled`. Returns null while loading. */
-export function useTokens(
-  evaluation: string | null,
-  episodeId: string,
-  enabled: boolean,
-): EpisodeTokens | null {
+export function useTokens(evaluation: string | null, episodeId: string, enabled: boolean): EpisodeTokens | null {
   const api = useApi();
   const runId = useRun((state) => state.runId);
   const report = useApp((state) => state.report);

@@ -18,11 +18,8 @@ export function ActionLine({ action }: { action: AlertAction }) {
     <p className={styles.action} data-state={state}>
       <Icon name={knownWord(icons, state) ?? 'ok'} size={14} />
       <span>
-        <strong>{(knownWord(stateLabels, state) ?? state) || (knownWord(actorLabels, by) ?? by)}:</strong>{' '}
-        {message}{' '}
-        {fork !== null && name !== undefined && (
-          <a href={formatRoute({ page: 'run', runId: fork })}>Go to {name}</a>
-        )}{' '}
+        <strong>{(knownWord(stateLabels, state) ?? state) || (knownWord(actorLabels, by) ?? by)}:</strong> {message}{' '}
+        {fork !== null && name !== undefined && <a href={formatRoute({ page: 'run', runId: fork })}>Go to {name}</a>}{' '}
         <span className="faint">{ago(changedAt, Date.now())}</span>
       </span>
     </p>

@@ -80,8 +80,7 @@ function Item({ run, advice, alertId }: ActionProps) {
 /** Returns the actions that are possible in the run's status. For example, a run that has ended can't be paused. */
 export function possibleActions({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
   const possible = ({ acts, action }: Advice) =>
-    acts &&
-    (action.kind === 'rollback' || (isLive(status) && !(action.command === 'pause' && status === 'paused')));
+    acts && (action.kind === 'rollback' || (isLive(status) && !(action.command === 'pause' && status === 'paused')));
   return advice.filter(possible).toSorted((a, b) => Number(b.preferred) - Number(a.preferred));
 }
 

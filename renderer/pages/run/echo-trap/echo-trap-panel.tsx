@@ -26,12 +26,7 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const { word, tone } = stateLabels[trap.state];
   const openAlerts = alerts.filter((alert) => isOpen(alert, Date.now())).length;
   return (
-    <section
-      className={`panel ${styles.panel}`}
-      data-tone={tone}
-      aria-labelledby={`${body}-title`}
-      data-echo-trap
-    >
+    <section className={`panel ${styles.panel}`} data-tone={tone} aria-labelledby={`${body}-title`} data-echo-trap>
       <h2 className={styles.head} id={`${body}-title`}>
         <button
           type="button"

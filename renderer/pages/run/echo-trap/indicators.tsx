@@ -74,9 +74,7 @@ function Dot({ state }: Pick<TrapIndicator, 'state'>) {
         strokeWidth={state === 'on' ? 0 : 1.6}
         strokeDasharray={state === 'unknown' ? '2.6 2.2' : undefined}
       />
-      {state === 'on' && (
-        <path d="M8 3.8v5M8 11.2v1" stroke="var(--panel)" strokeWidth="2" strokeLinecap="round" />
-      )}
+      {state === 'on' && <path d="M8 3.8v5M8 11.2v1" stroke="var(--panel)" strokeWidth="2" strokeLinecap="round" />}
     </svg>
   );
 }

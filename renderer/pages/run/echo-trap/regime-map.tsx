@@ -63,8 +63,8 @@ export function RegimeMap({ map }: { map: Regimes }) {
         {!series.dependence.startsWith(measuredPrefix) && (
           <span className="faint">
             {' '}
-            Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}”
-            to 5 to measure it.
+            Dependence is estimated from the {metricInSentence(series.dependence)}. Set “{diagnosticsEvery}” to 5 to
+            measure it.
           </span>
         )}
       </figcaption>
@@ -107,9 +107,7 @@ function Trail({ points }: { points: Point[] }) {
     <svg className={styles.trail} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
       {inOrder(points.slice(1), ({ x, y }, index) => {
         const from = points[index]!;
-        return (
-          <line x1={from.x} y1={from.y} x2={x} y2={y} opacity={0.15 + (0.75 * (index + 1)) / points.length} />
-        );
+        return <line x1={from.x} y1={from.y} x2={x} y2={y} opacity={0.15 + (0.75 * (index + 1)) / points.length} />;
       })}
     </svg>
   );

@@ -127,21 +127,12 @@ function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   return (
     <svg className={styles.line} viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">
       {signal.on && signal.since !== null && (
-        <rect
-          x={x(at(signal.since))}
-          y="0"
-          width={x(1 - at(signal.since))}
-          height="30"
-          className={styles.active}
-        />
+        <rect x={x(at(signal.since))} y="0" width={x(1 - at(signal.since))} height="30" className={styles.active} />
       )}
       {threshold !== null && threshold !== undefined && (
         <line x1="0" x2="100" y1={y(threshold)} y2={y(threshold)} className={styles.threshold} />
       )}
-      <polyline
-        points={points.map((point) => `${x(point.x)},${y(point.y)}`).join(' ')}
-        className={styles.curve}
-      />
+      <polyline points={points.map((point) => `${x(point.x)},${y(point.y)}`).join(' ')} className={styles.curve} />
     </svg>
   );
 }

@@ -30,10 +30,8 @@ export function ExportPage() {
         <h1>Export</h1>
         {run ? (
           <Empty title="The sample run can't be exported.">
-            <a href={formatRoute({ page: 'new', from: { preset: run.preset } })}>
-              Train your own run from its preset
-            </a>
-            , then export your run.
+            <a href={formatRoute({ page: 'new', from: { preset: run.preset } })}>Train your own run from its preset</a>,
+            then export your run.
           </Empty>
         ) : (
           <Empty title="Loading the run…" />
