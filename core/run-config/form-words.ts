@@ -233,6 +233,9 @@ export const firstPaths: readonly string[] = [
 
 const meanings: Readonly<Record<string, string>> = options.meanings;
 
-/** Returns the help text of a setting without Markdown links and code marks; empty for an unknown path. */
+/** Returns the help text of a setting without Markdown links, references to documents and code marks; empty for an unknown path. */
 export const settingHelp = (path: string): string =>
-  (meanings[path] ?? '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+  (meanings[path] ?? '')
+    .replace(/ See \[[^\]]*\]\([^)]*\)\./g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '');
