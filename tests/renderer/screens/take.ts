@@ -120,7 +120,7 @@ await takeAll(libraryStudio, (runs) => [
   ['history-clean', '/history', (page) => page.getByRole('button', { name: 'Free disk space…' }).click()],
   ['history-import', '/history', (page) => page.getByRole('button', { name: 'Import a run…' }).click()],
   ['history-trash', '/history/trash'],
-  ['history-episodes', '/history/episodes', (page) => page.getByLabel('Search episode text').fill('go')],
+  ['history-episodes', '/history/episodes', searchEpisodes],
   ['palette', `/run/${runs.lake}`, (page) => page.keyboard.press('Control+k')],
   ['palette-typed', '/start', typeInPalette],
   ['keys', '/start', (page) => page.keyboard.press('Shift+?')],
@@ -428,6 +428,12 @@ async function choose(page: Page): Promise<void> {
 async function askToDelete(page: Page): Promise<void> {
   await choose(page);
   await page.getByRole('button', { name: 'Delete…' }).click();
+}
+
+async function searchEpisodes(page: Page): Promise<void> {
+  await page.getByLabel('Search episode text').fill('go');
+  // Matches are marked once the results are new.
+  await page.locator('mark').first().waitFor();
 }
 
 async function typeInPalette(page: Page): Promise<void> {
