@@ -311,7 +311,7 @@ test('a history of a newer version is shown read-only', async () => {
   database.close();
   page = await Page.startIn(world);
   page.open(`#/run/${trained}`);
-  await page.shown(page.withText('.banner', /Read-only data folder.*newer StarPO Studio.*Update/));
+  await page.shown(page.withText('.banner', /Read-only data folder.*newer version of StarPO Studio.*Update/));
   await page.shown(page.withText('.status-badge', 'Completed'));
 });
 
