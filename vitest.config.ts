@@ -9,8 +9,8 @@ const patient = { poll: { timeout: 30_000, interval: 20 } };
 
 export default defineConfig({
   test: {
-    // vitest's default leaves a core free. Most tests wait for other processes, so even two cores are faster with three workers.
-    maxWorkers: Math.max(availableParallelism() - 1, 3),
+    // vitest's default leaves a core free, which halves the speed on two cores. More than two workers slow the native tests.
+    maxWorkers: Math.max(availableParallelism() - 1, 2),
     projects: [
       {
         test: {

@@ -41,7 +41,7 @@ describe('vitest', () => {
   });
 });
 
-test('the runners are summed', () => {
+test('test counts are summed over all runners', () => {
   expect(
     sum([
       { passed: 2, failed: 0 },

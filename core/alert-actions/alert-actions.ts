@@ -131,7 +131,7 @@ export class AlertActions {
       throw new Failure(
         'rollbacks_used_up',
         `The run was already rolled back automatically ${count} times.`,
-        'Check which settings its parents have in common.',
+        'Check the settings that the run shares with its ancestors.',
       );
     const rollbacks = ((await supervisor.trap(runId))?.advice ?? []).filter(({ action }) => action.kind === 'rollback');
     const action = rollbacks.find(({ preferred }) => preferred)?.action;

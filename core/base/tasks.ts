@@ -8,7 +8,7 @@ const interval = 250;
 
 type NewTask = Pick<Task, 'kind' | 'runId' | 'title' | 'cancelable'>;
 
-/** Lets the work of a task react to a cancel and report progress. */
+/** Lets a task respond to cancellation and report progress. */
 export interface TaskControl {
   /** Aborted with `task_canceled`. */
   signal: AbortSignal;

@@ -110,7 +110,7 @@ const adviceAction = z.discriminatedUnion('kind', [
 export type AdviceAction = z.infer<typeof adviceAction>;
 
 export const advice = z.object({
-  /** Stable: `pause`, `gentler_rate`, ... */
+  /** Stable identifier, such as `pause` or `gentler_rate`. */
   id: z.string(),
   title: z.string(),
   why: z.string(),

@@ -24,7 +24,7 @@ export type RunStatus = OpenWord<KnownRunStatus>;
 const count = z.number().catch(0);
 /** Current phase of the trainer, from its last `phase` event. */
 export const phase = z.object({
-  /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or a value of a newer trainer. */
+  /** `load`, `evaluate`, `rollout`, `filter`, `update`, `checkpoint`, or a value from a newer trainer. */
   name: z.string(),
   iteration: count,
   done: count,
@@ -196,7 +196,7 @@ export type IterationTimes = z.infer<typeof iterationTimes>;
 export const logLine = z.object({
   seq: z.number().int(),
   time: z.number(),
-  /** `info`, `warning`, `error`, or a value of a newer trainer. */
+  /** `info`, `warning`, `error`, or a value from a newer trainer. */
   level: z.string(),
   message: z.string(),
 });
@@ -214,7 +214,7 @@ export type JournalEvent = z.infer<typeof journalEvent>;
 /** Memory plan (docs/formats/journal.md): parts with lifetimes `rollout` and `update` share memory. */
 export const memoryPart = z.object({
   name: z.string(),
-  /** `run`, `rollout`, `update`, or a value of a newer trainer. */
+  /** `run`, `rollout`, `update`, or a value from a newer trainer. */
   lifetime: z.string(),
   bytes: z.number(),
 });

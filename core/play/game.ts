@@ -107,7 +107,7 @@ export class Game {
     });
   }
 
-  /** Executes the user's move. With a temperature, also starts an idle agent. Throws `move_invalid`. */
+  /** Executes the user's move. If `temperature` is given, also starts the agent if it has not started yet. Throws `move_invalid`. */
   move(name: string, temperature?: number): Promise<GameState> {
     return this.serialize(async () => {
       const { user, agent } = this;

@@ -157,7 +157,7 @@ export class Trash {
     return rm(this.path(id), { recursive: true, force: true });
   }
 
-  /** Permanently deletes sweep files that were deleted until a time. */
+  /** Permanently deletes sweep files that were moved to the trash at or before `until`. */
   private async removeStudies(until: number): Promise<void> {
     for (const name of await this.names()) {
       const time = /^[a-z0-9-]{1,40}\.(\d{1,15})\.json$/.exec(name)?.[1];

@@ -8,7 +8,7 @@ import { partialFolder } from './partial-folders.ts';
 
 interface AdoptOptions {
   signal?: AbortSignal;
-  /** Called with the bytes copied. */
+  /** Called with the number of bytes copied so far and the total. */
   progress?: (done: number, total: number) => void;
 }
 

@@ -261,7 +261,7 @@ TEST_CASE("score needs no tokenizer, continues after invalid lines, and exits wi
   CHECK(rejected.err.find("\n  code: model_file_truncated\n  hint: ") != std::string::npos);
 }
 
-TEST_CASE("env answers as the example of the environment protocol") {
+TEST_CASE("env reproduces the example session of the environment protocol") {
   std::istringstream lines(read_text(test::repository() / "docs/formats/examples/env-protocol.jsonl"));
   std::string requests, answers;
   for (std::string request, answer;

@@ -34,7 +34,7 @@ TEST_CASE("NumpyRandom redraws where Lemire's method rejects") {
     CHECK(random.integers(3u << 30) == expected);
 }
 
-TEST_CASE("a noise stream is uniform, continues in copies and differs by key and place") {
+TEST_CASE("a noise stream is uniform, keeps its position when copied, and depends on seed, stream and counter") {
   const Philox random{1, RandomStream::environment_noise};
   NoiseStream stream(random, {2, 3, 0});
   double sum = 0;

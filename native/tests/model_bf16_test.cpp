@@ -125,7 +125,9 @@ TEST_CASE("bf16 stays close to fp32: log-probabilities within 0.03 nats, gradien
   }
 }
 
-TEST_CASE("bf16: threads and micro-batches change no bit, and sampler and update have equal log-probabilities") {
+TEST_CASE(
+    "bf16: results are bit-identical for any number of threads and micro-batches, and sampler and update "
+    "log-probabilities are equal") {
   if (!cpu_has_bf16()) return;
   for (const Shape& shape : {Shape{2, 1, 64, true}, Shape{4, 2, 6, false}}) {
     const ModelConfig config = small_config(shape);

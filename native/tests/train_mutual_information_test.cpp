@@ -130,7 +130,7 @@ TEST_CASE("mutual information is undefined for one prompt or no reasoning") {
   CHECK(information({4, {}, {}, {}, {}}).empty());
 }
 
-TEST_CASE("mutual information is correct for likelihoods that underflow an exponential") {
+TEST_CASE("mutual information is correct for log-likelihoods whose exponential underflows") {
   const auto metrics = information({2, {0, 1}, {0, 1}, {900, 900}, {-2000, -2500, -2600, -2000}});
   CHECK(value_of(metrics, metric::kDiagnosticsMutualInformation) == doctest::Approx(std::log(2)));
 }

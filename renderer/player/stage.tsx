@@ -16,7 +16,7 @@ export function Stage({ replay, loading }: { replay: Replay; loading: boolean })
       <header className="stage-head row wrap">
         <h2>
           {summary.split === 'train'
-            ? `Group ${summary.group + 1}, member ${summary.member + 1}`
+            ? `Group ${summary.group + 1}, episode ${summary.member + 1}`
             : `Level ${summary.group + 1}`}
         </h2>
         <span className="tag" data-kind={summary.success ? 'good' : 'bad'}>

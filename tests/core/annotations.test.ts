@@ -99,7 +99,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     });
   });
 
-  test('an alert is published in each state until it is cleared', async () => {
+  test('an alert can be raised, snoozed and cleared, and each change is published', async () => {
     const published = collectNotices(core, 'alerts');
     const alert = { kind: 'entropy', severity: 'warning', iteration: 3, message: 'falls' } as const;
     const alertId = await core.annotations.raise('one', alert);

@@ -231,7 +231,7 @@ describe('properties of the detectors', () => {
       }
   });
 
-  test('verdicts are independent of the unit of rewards if the range is not available', () => {
+  test('verdicts are independent of the reward scale if the reward range is not available', () => {
     for (const outcome of outcomes) {
       const plain = monitorOf(seriesOf(outcome), null);
       expect(monitorOf(seriesOf(outcome, { rewards: 40 }), null).states, outcome).toEqual(plain.states);

@@ -13,7 +13,7 @@ export async function violations(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   return page.evaluate(async (tags) => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
-    // Colors during a transition are meaningless. Skip infinite animations.
+    // Wait for finite animations to finish; axe would measure contrast in mid-transition colors.
     const fades = document
       .getAnimations()
       .filter((each) => each.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);

@@ -70,7 +70,7 @@ test('the desktop app shows active runs, keeps the machine awake, opens links, s
   expect(readFileSync(join(folder!, 'events.jsonl'), 'utf8')).toMatch(/"type":"stopped"/);
 });
 
-test('the desktop app notifies about the end of training without a window, and a click opens the run', async () => {
+test('with no window open, the desktop app notifies when training ends, and clicking the notification opens the run', async () => {
   shell = await desktop.open(home, waiting);
   const { page, output, act } = shell;
   page.setDefaultTimeout(120_000);

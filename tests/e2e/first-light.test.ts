@@ -39,7 +39,7 @@ async function moves(figure: Locator): Promise<void> {
 
 /** Opens the first episode in the table and waits for the player. */
 async function chooseFirstEpisode(page: Page): Promise<void> {
-  const rows = page.getByRole('table').getByRole('link', { name: /^Group \d+, member \d+: / });
+  const rows = page.getByRole('table').getByRole('link', { name: /^Group \d+, episode \d+: / });
   await rows.first().click();
   await page.locator('section[aria-label="Player"]:not([data-loading])').waitFor();
 }

@@ -101,7 +101,7 @@ test('at 200 % zoom the board and its controls fit the window, with the conversa
 
 test('Play is reachable with a few presses of Tab', async () => {
   await on('/replay/000020-train-0003', {}, async (page) => {
-    await page.getByRole('link', { name: /^Group 1, member 4: / }).focus();
+    await page.getByRole('link', { name: /^Group 1, episode 4: / }).focus();
     const play = page.getByRole('button', { name: 'Play (space)' });
     let tabs = 0;
     while (!(await play.evaluate((button) => button === document.activeElement)) && tabs < 10) {

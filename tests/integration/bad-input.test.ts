@@ -269,7 +269,7 @@ test('an evaluation of a missing run or checkpoint is rejected, and a full disk 
   expect(await train(folder)).toBe(0);
   expectRejection(await evaluate(folder, '--checkpoint', '1', '--on', 'lake'), 2, 'environment_unknown');
 
-  // A file size limit of 4 KiB acts as a full disk. Systems report it differently.
+  // A 4 KiB file size limit simulates a full disk. The error code depends on the system.
   const limited = `trap '' XFSZ; ulimit -f 4; exec "$0" evaluate "$1" --checkpoint 1`;
   const full = await rejection('bash', '-c', limited, trainer, folder);
   expectRejection(full, 1, full.code === 'file_unwritable' ? 'file_unwritable' : 'disk_full');

@@ -75,7 +75,7 @@ test.each([
   expect(hint).not.toBe('');
 });
 
-test('a run that breaks a rule between keys is not created', async () => {
+test('a configuration that violates a constraint between keys is rejected, and no run is created', async () => {
   const home = temporaryHome(onTestFinished);
   const args = ['new', 'starter-bandit', '--home', home, '--set', 'policy_loss.mini_batch=24'];
   const { status, stderr } = spawnSync(process.execPath, [commandLine, ...args], {

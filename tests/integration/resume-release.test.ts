@@ -32,25 +32,28 @@ describe('an interrupted run of 1.0.0-beta.1', () => {
     expect(sha256(join(fork, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed('frozen-lake').weights);
   });
 
-  test.each(releaseEnvironments)('resumes on %s bit-identically to an undisturbed run and is indexed', async (name) => {
-    const folder = folderOf(name);
-    const config = readFileSync(join(folder, 'run.json'), 'utf8');
-    expect(await train(folder)).toBe(0);
-    expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(config);
-    const journal = readJournal(folder);
-    expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed', iteration: 3 });
-    expect(journal.filter(({ type }) => type === 'log')).toEqual([]);
-    expect(sha256(join(folder, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed(name).weights);
-    expect(finalMetrics(journal)['iteration 3']).toMatchObject(undisturbed(name).metrics);
+  test.each(releaseEnvironments)(
+    'resumes on %s bit-identically to an uninterrupted run and is indexed',
+    async (name) => {
+      const folder = folderOf(name);
+      const config = readFileSync(join(folder, 'run.json'), 'utf8');
+      expect(await train(folder)).toBe(0);
+      expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(config);
+      const journal = readJournal(folder);
+      expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed', iteration: 3 });
+      expect(journal.filter(({ type }) => type === 'log')).toEqual([]);
+      expect(sha256(join(folder, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed(name).weights);
+      expect(finalMetrics(journal)['iteration 3']).toMatchObject(undisturbed(name).metrics);
 
-    const core = await createCore({ home });
-    try {
-      await core.supervisor.refresh(name);
-      expect(core.runs.get(name)).toMatchObject({ status: 'completed', iteration: 3, iterations: 3 });
-    } finally {
-      await core.dispose();
-    }
-  });
+      const core = await createCore({ home });
+      try {
+        await core.supervisor.refresh(name);
+        expect(core.runs.get(name)).toMatchObject({ status: 'completed', iteration: 3, iterations: 3 });
+      } finally {
+        await core.dispose();
+      }
+    },
+  );
 
   test('is evaluated at its checkpoint', () => {
     const args = ['evaluate', folderOf('bandit'), '--checkpoint', '2', '--levels', '4', '--json'];

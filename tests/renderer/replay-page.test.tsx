@@ -112,7 +112,7 @@ test('the list is one Tab stop, and the space bar plays the selected episode', a
   links()[1]!.focus();
   press('ArrowDown');
   await page.shown(() => location.hash.endsWith('/000004-train-0002'));
-  await page.shown(page.withText('.stage-head h2', 'Group 1, member 3'));
+  await page.shown(page.withText('.stage-head h2', 'Group 1, episode 3'));
   expect(document.activeElement).toBe(links()[2]);
   press(' ');
   await page.shown(() => page.find('button[aria-label="Pause (space)"]'));
@@ -146,12 +146,12 @@ test('a rollout can be shown by group, and the episodes of a group side by side'
   page.open(`#/run/${lake}/replay/000004-train-0001`);
   const mates = () => page.all<HTMLAnchorElement>('section[aria-label="Group"] a');
   await page.shown(() => mates().length === 4);
-  expect(mates()[2]!.firstElementChild!.textContent).toBe('Member 3: failed, reward 0. player 0 goal 3 3');
+  expect(mates()[2]!.firstElementChild!.textContent).toBe('Episode 3: failed, reward 0. player 0 goal 3 3');
   await page.click(page.withText('button', /^Groups$/));
   const group = await page.shown(page.withText('section[aria-label="Groups"] a', /^Group 2/));
   expect(group.textContent).toContain('Not trained on');
   group.click();
-  await page.shown(page.withText('.stage-head h2', 'Group 2, member 1'));
+  await page.shown(page.withText('.stage-head h2', 'Group 2, episode 1'));
   await page.shown(page.withText('.stage-head .tag', 'not trained on'));
   await page.shown(() => mates()[0]?.href.endsWith('/000004-train-0004'));
 });
@@ -180,7 +180,7 @@ test.each(['000004-train-9999', '000999-train-0000', 'nonsense'])(
     page = await Page.start(template);
     page.open(`#/run/${lake}/replay/${episodeId}`);
     await page.shown(page.withText('[role="status"]', `Episode ${episodeId} was not found`));
-    await page.shown(() => page.find('a.episode[aria-current="true"]')?.textContent?.includes('Group 1, member 1'));
+    await page.shown(() => page.find('a.episode[aria-current="true"]')?.textContent?.includes('Group 1, episode 1'));
     await page.shown(board);
     expect(page.find('.errors')?.textContent).toBe('');
     await page.click('.episode-table tbody tr:nth-child(2) a');
@@ -199,13 +199,13 @@ test('following the newest file shows each new rollout at the same group and mem
   const iteration = page.withText('.file-choice label:nth-child(2) option:checked', /./);
   const shows = (text: string) => () => iteration()?.textContent === text;
   page.open(`#/run/${runId}/replay/000001-train-0002`);
-  await page.shown(page.withText('.stage-head h2', 'Group 1, member 3'));
+  await page.shown(page.withText('.stage-head h2', 'Group 1, episode 3'));
   await page.shown(shows('1'));
   await page.click(page.withText('button[aria-pressed="false"]', 'Follow newest'));
   await page.shown(() => location.hash === `#/run/${runId}/replay`);
   await core.runs.command(runId, 'checkpoint');
   await page.shown(shows('4'));
-  await page.shown(page.withText('.stage-head h2', 'Group 1, member 3'));
+  await page.shown(page.withText('.stage-head h2', 'Group 1, episode 3'));
   vi.unstubAllEnvs();
 });
 

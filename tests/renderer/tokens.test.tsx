@@ -57,7 +57,7 @@ test('a saved page contains everything as text and loads nothing', () => {
   expect([...page.querySelectorAll('pre')].every(({ textContent }) => textContent === evil)).toBe(true);
   expect(page.querySelector('meta[http-equiv]')!.getAttribute('content')).toMatch(/^default-src 'none'/);
   expect(page.title).toContain(evil);
-  expect(page.body.textContent).toMatch(/Iteration \d+, group \d+, member \d+/);
+  expect(page.body.textContent).toMatch(/Iteration \d+, group \d+, episode \d+/);
   expect(html).not.toContain(replay.summary.id);
 });
 

@@ -93,8 +93,8 @@ test('two replays side by side have their own players', async () => {
   const places = () => sides().map((side) => side.querySelector('.transport-place')?.textContent);
   await page.shown(() => places().join() === '0 / 6,0 / 2');
   expect(sides().map((side) => side.querySelector('.stage-head h2')?.textContent)).toEqual([
-    'Group 1, member 1',
-    'Group 1, member 3',
+    'Group 1, episode 1',
+    'Group 1, episode 3',
   ]);
   sides()[1]!.querySelector<HTMLElement>('button[aria-label^="Forward one action"]')!.click();
   await page.shown(() => places().join() === '0 / 6,1 / 2');

@@ -105,7 +105,7 @@ export const successFalls = detector({
 export const successLost = detector({
   name: 'success_lost',
   title: 'Success lost',
-  meaning: 'Most of the success is lost and does not return.',
+  meaning: 'Success is far below its peak, by more than sampling noise.',
   stage: 'confirming',
   family: 'success',
   thresholds: { success_lost: threshold(0.5, 0.1, 0.99), ...minimumErrors },

@@ -22,9 +22,9 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{opacity:.7
 /** Forbids scripts and external resources. */
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-/** Names an episode: `iteration 6, group 1, member 3`, or for an evaluation `iteration 6, level 12`. */
+/** Returns the label of an episode: `iteration 6, group 1, episode 3`, or for an evaluation `iteration 6, level 12`. */
 export const describeEpisode = ({ iteration, split, group, member }: EpisodeSummary) =>
-  `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, member ${member + 1}` : `level ${group + 1}`}`;
+  `iteration ${iteration}, ${split === 'train' ? `group ${group + 1}, episode ${member + 1}` : `level ${group + 1}`}`;
 
 interface PageContent {
   replay: Replay;

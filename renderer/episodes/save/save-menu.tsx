@@ -106,6 +106,6 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
   );
 }
 
-/** Returns a file name without invalid characters: `Wide clip 4d31 iteration 10, group 1, member 4.gif`. */
+/** Returns a file name without invalid characters: `Wide clip 4d31 iteration 10, group 1, episode 4.gif`. */
 export const fileName = (run: string, episode: string, ending: string) =>
   `${`${run} ${episode}`.replace(/[^\p{L}\p{N} ,._-]+/gu, '-').slice(0, 120)}.${ending}`;

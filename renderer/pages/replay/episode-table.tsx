@@ -203,7 +203,7 @@ const Row = memo(
 
 function describe({ group, member, success, kept, format_valid }: EpisodeSummary): string {
   return [
-    `Group ${group + 1}, member ${member + 1}: ${success ? 'success' : 'failed'}`,
+    `Group ${group + 1}, episode ${member + 1}: ${success ? 'success' : 'failed'}`,
     kept ? '' : ', not trained on',
     format_valid ? '' : ', with an invalid response',
   ].join('');

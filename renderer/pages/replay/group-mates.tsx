@@ -49,7 +49,7 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
               }}
             >
               <span className="visually-hidden">
-                Member {summary.member + 1}: {summary.success ? 'success' : 'failed'}, reward {signed(summary.reward)}.{' '}
+                Episode {summary.member + 1}: {summary.success ? 'success' : 'failed'}, reward {signed(summary.reward)}.{' '}
                 {thought}
               </span>
               <MiniBoard painting={painting} size={76} />

@@ -126,7 +126,15 @@ await takeAll(libraryStudio, (runs) => [
   ['keys', '/start', (page) => page.keyboard.press('Shift+?')],
   ['run-head', `/run/${runs.lake}`],
   ['run-head-paused', `/run/${runs.paused}`, askForCheckpoint],
-  ['run-head-completed', `/run/${runs.sokoban}`, (page) => page.getByLabel(/^More for/).click()],
+  [
+    'run-head-completed',
+    `/run/${runs.sokoban}`,
+    (page) =>
+      page
+        .getByLabel(/^More for/)
+        .first()
+        .click(),
+  ],
   [
     'run-head-checkpoints',
     `/run/${runs.bandit}`,
@@ -446,6 +454,9 @@ async function askForCheckpoint(page: Page): Promise<void> {
 }
 
 async function rename(page: Page): Promise<void> {
-  await page.getByLabel(/^More for/).click();
+  await page
+    .getByLabel(/^More for/)
+    .first()
+    .click();
   await page.getByRole('menuitem', { name: 'Rename…' }).click();
 }

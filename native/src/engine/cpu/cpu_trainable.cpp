@@ -70,8 +70,7 @@ CpuTrainable::CpuTrainable(std::vector<TensorSlot> tensors, std::span<float> wei
 }
 
 void CpuTrainable::check_range(std::size_t first, std::size_t count) const {
-  if (first > size() || count > size() - first)
-    throw std::out_of_range("a state vector must have the size of the weights");
+  if (first > size() || count > size() - first) throw std::out_of_range("the range exceeds the state vector");
 }
 
 void CpuTrainable::read(StateVector which, std::size_t first, std::span<float> to) const {

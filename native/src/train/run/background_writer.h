@@ -26,7 +26,7 @@ class BackgroundWriter {
   // Waits for the set and logs it, unless it was logged already. Returns the seconds spent writing, or 0 without a set.
   double wait_and_log();
 
-  // Waits and logs during the handling of another error, which matters more than errors of writing.
+  // Like wait_and_log(), but ignores write errors so that they don't mask the error being handled.
   void log_best_effort() noexcept;
 
  private:

@@ -26,7 +26,8 @@ static inline float from_bf16(Bf16 x) {
 
 // The inner dimension is padded to a multiple of kBf16Depth: rows of a and columns of packed b are zero there.
 inline constexpr int kBf16Depth = 32;
-// A buffer for a has a multiple of kBf16Rows rows. Rows past the last are read, but their values don't matter.
+// The row count of buffer `a` is padded to a multiple of kBf16Rows. Padding rows are read, but their values don't
+// affect the result.
 inline constexpr int kBf16Rows = 32;
 static constexpr int padded_depth(int depth) { return (depth + kBf16Depth - 1) / kBf16Depth * kBf16Depth; }
 static constexpr std::size_t bf16_rows_size(int rows, int depth) {

@@ -81,7 +81,7 @@ template <class T>
 void DeviceWeights<T>::read(StateVector which, std::size_t first, std::span<float> to) const {
   const auto& from = buffer(*this, which);
   if (first > from.size() || to.size() > from.size() - first)
-    throw std::out_of_range("a state vector must have the size of the weights");
+    throw std::out_of_range("the range exceeds the state vector");
   download(stream_, from.data() + first, to);
 }
 
@@ -90,7 +90,7 @@ void DeviceWeights<T>::write(StateVector which, std::size_t first, std::span<con
   if (which == StateVector::weights) return write_weights(first, from);
   auto& to = buffer(*this, which);
   if (first > to.size() || from.size() > to.size() - first)
-    throw std::out_of_range("a state vector must have the size of the weights");
+    throw std::out_of_range("the range exceeds the state vector");
   upload(stream_, to.data() + first, from);
 }
 
