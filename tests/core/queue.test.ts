@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -176,7 +177,9 @@ describe('the queue', { timeout: 300_000 }, () => {
     const release = join(world.folder, 'release');
     const loading = join(world.folder, 'loading');
     const slow = join(world.folder, 'slow-trainer');
-    const waits = `if [ "$1" = train ]; then : > '${loading}'; until [ -e '${release}' ]; do sleep 0.02; done; fi`;
+    execFileSync('mkfifo', [release]);
+    // The first training waits until the test writes to the pipe.
+    const waits = `if [ "$1" = train ] && [ ! -e '${loading}' ]; then : > '${loading}'; read -r _ < '${release}'; fi`;
     writeFileSync(slow, `#!/bin/sh\n${waits}\nexec '${fakeTrainer}' "$@"\n`);
     chmodSync(slow, 0o755);
     const core = await world.core(slow, { worksQueue: true });
@@ -188,7 +191,7 @@ describe('the queue', { timeout: 300_000 }, () => {
     expect(status(core, manual)).toBe('created');
     expect(status(core, waiting)).toBe('queued');
     await expect(makeIdle(core, manual)).rejects.toMatchObject({ code: 'run_active' });
-    writeFileSync(release, '');
+    writeFileSync(release, '\n');
     await started;
     await untilStatus(core, waiting, 'completed');
   });
