@@ -127,6 +127,15 @@ export const runStorage = z.object({
 });
 export type RunStorage = z.infer<typeof runStorage>;
 
+const successAt = z.object({ iteration: z.number().int(), success: z.number() });
+
+/**
+ * A run that has lost its success (docs/collapse-rule.md, Shown as collapsed): its peak, its last measurement, and the first iteration
+ * at which the Echo Trap monitor warned, or null. Success is in [0, 1], the mean over environments.
+ */
+export const runCollapse = z.object({ peak: successAt, last: successAt, warnedAt: z.number().int().nullable() });
+export type RunCollapse = z.infer<typeof runCollapse>;
+
 export const runSummary = z.object({
   id: runId,
   name: z.string(),
@@ -166,6 +175,8 @@ export const runSummary = z.object({
   parent: z.object({ run: runId, iteration: z.number().int().nullable() }).nullable(),
   /** State of the Echo Trap monitor; null without data. */
   trap: trapBrief.nullable(),
+  /** Null unless the run reads as collapsed: its success is now less than half of its peak. Independent of `trap`. */
+  collapse: runCollapse.nullable(),
   /** The last action on an alarm; null if none. */
   lastAction: alertAction.nullable(),
 });

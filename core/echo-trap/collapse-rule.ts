@@ -22,9 +22,9 @@ export const ruleSeries = [
 ] as const;
 
 /** Success in the window: lost below half of the peak, losing below four fifths. `least`: minimum peak. */
-const lost = 0.5;
+export const lost = 0.5;
 const losing = 0.8;
-const least = 0.15;
+export const least = 0.15;
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 

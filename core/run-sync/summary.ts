@@ -3,6 +3,7 @@ import { isLive } from '../contract/run-facts.ts';
 import { lastAction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
+import { readRunCollapse } from '../history/run-collapse.ts';
 import { readTrapBrief } from '../history/run-monitors.ts';
 import type { RunRow } from '../history/runs-table.ts';
 import { nameInStudy } from './study-files.ts';
@@ -57,6 +58,7 @@ export function toSummary(
     marks: readMarks(database, row),
     parent,
     trap: readTrapBrief(database, row.id),
+    collapse: readRunCollapse(database, row.id),
     lastAction: lastAction(database, row.id),
   };
 }

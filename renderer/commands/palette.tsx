@@ -6,7 +6,7 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
 import type { Route } from '../base/routes.ts';
-import { StatusDot, statusLabel } from '../components/basics.tsx';
+import { runLabel, StatusDot } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
 import { successOf } from '../components/run-facts.ts';
@@ -104,11 +104,11 @@ function ItemContent({ item: { label, command, run } }: { item: Item }) {
   const success = run && successOf(run).evaluation;
   return (
     <>
-      {run && <StatusDot status={run.status} stalled={run.stalled !== null} />}
+      {run && <StatusDot run={run} />}
       <span className={styles.text}>{run ? run.name : label}</span>
       {run && (
         <span className={`${styles.detail} muted small`}>
-          {statusLabel(run.status)}
+          {runLabel(run)}
           {success !== undefined && `, ${percent(success, 0)}`}
         </span>
       )}

@@ -18,18 +18,36 @@ const statusLabels: Record<KnownRunStatus, string> = {
 /** Returns the words for a status. An unknown status, from a newer version, is shown by its name. */
 export const statusLabel = (status: RunStatus): string => knownWord(statusLabels, status) ?? status;
 
-/** Returns the status that determines the color. A stalled run looks interrupted, because the user has to act. */
-const displayedStatus = (status: RunStatus, stalled: boolean): RunStatus => (stalled ? 'interrupted' : status);
+type Displayed = Pick<RunSummary, 'status' | 'stalled' | 'collapse'>;
 
-export function StatusDot({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
-  return <span className="status-dot" data-status={displayedStatus(status, stalled)} aria-hidden="true" />;
+/** Returns whether a run that has ended reads as collapsed. A live run keeps its status, because it may recover. */
+export const endedCollapsed = ({ status, collapse }: Pick<RunSummary, 'status' | 'collapse'>): boolean =>
+  collapse !== null && (status === 'completed' || status === 'stopped');
+
+/** Returns the color key and the words for a run. A stalled run looks interrupted, because the user has to act. */
+function displayOf(run: Displayed): { color: string; label: string } {
+  if (run.stalled) return { color: 'interrupted', label: 'Not responding' };
+  if (endedCollapsed(run)) return { color: 'collapsed', label: 'Collapsed' };
+  return { color: run.status, label: statusLabel(run.status) };
 }
 
-export function StatusBadge({ status, stalled = false }: { status: RunStatus; stalled?: boolean }) {
+/** Returns the words for a run's state: its status, `Not responding` or `Collapsed`. */
+export const runLabel = (run: Displayed): string => displayOf(run).label;
+
+export function StatusDot({ run }: { run: Displayed }) {
+  return <span className="status-dot" data-status={displayOf(run).color} aria-hidden="true" />;
+}
+
+export function StatusBadge({ run }: { run: Displayed }) {
+  const { color, label } = displayOf(run);
   return (
-    <span className="status-badge" data-status={displayedStatus(status, stalled)}>
-      <StatusDot status={status} stalled={stalled} />
-      {stalled ? 'Not responding' : statusLabel(status)}
+    <span
+      className="status-badge"
+      data-status={color}
+      title={label === 'Collapsed' ? statusLabel(run.status) : undefined}
+    >
+      <StatusDot run={run} />
+      {label}
     </span>
   );
 }

@@ -63,7 +63,7 @@ export function RunChoice({ label, without, onChoose }: ChoiceProps) {
             <Combobox.List className={styles.list}>
               {(run: RunSummary) => (
                 <Combobox.Item key={run.id} value={run} className={`${styles.item} stack`}>
-                  <StatusDot status={run.status} />
+                  <StatusDot run={run} />
                   <span className="ellipsis">{run.name}</span>
                   <span className={styles.made}>{ago(run.createdAt, now)}</span>
                 </Combobox.Item>

@@ -6,7 +6,7 @@ import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { keyLabels } from '../commands/commands.ts';
 import { Keys } from '../commands/keys-dialog.tsx';
-import { IconButton, Progress, StatusDot, statusLabel } from '../components/basics.tsx';
+import { IconButton, Progress, runLabel, StatusDot } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { shortened, shortParts, successOf } from '../components/run-facts.ts';
@@ -166,9 +166,9 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
       data-archived={run.marks.archived || undefined}
       href={formatRoute({ page: 'run', runId: run.id })}
       aria-current={current ? 'page' : undefined}
-      title={`${run.name}: ${statusLabel(run.status)}, iteration ${run.iteration} of ${run.iterations}`}
+      title={`${run.name}: ${runLabel(run)}, iteration ${run.iteration} of ${run.iterations}`}
     >
-      <StatusDot status={run.status} stalled={run.stalled !== null} />
+      <StatusDot run={run} />
       <span className="run-link-name wide">
         {run.marks.starred && (
           <>
@@ -186,7 +186,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
         )}
         {shortened(stem, maxNameLength)} <span className="run-link-hash">{hash}</span>
       </span>
-      <span className="visually-hidden">{statusLabel(run.status)}</span>
+      <span className="visually-hidden">{runLabel(run)}</span>
       <TrapMark run={run} />
       <span className="run-link-detail wide faint small">
         {run.queuePosition !== null
@@ -194,7 +194,7 @@ function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
           : active
             ? `${run.iteration} / ${run.iterations}`
             : success === undefined
-              ? statusLabel(run.status)
+              ? runLabel(run)
               : percent(success, 0)}
         {success !== undefined && !active && run.queuePosition === null && (
           <span className="visually-hidden"> success in the latest evaluation</span>

@@ -6,6 +6,7 @@ import { fittedFile, readCalibration, writeCalibration } from '../../core/echo-t
 import { labelRun } from '../../core/echo-trap/collapse-rule.ts';
 import { evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../core/echo-trap/fit.ts';
 import { readLabeledRuns, readPoints } from '../../core/echo-trap/labeled-runs.ts';
+import { lostSuccess } from '../../core/echo-trap/lost-success.ts';
 import { ragen2Alarms, rlwatchAlarms } from '../../core/echo-trap/rivals.ts';
 import { type EvaluatedRun, scoreOf, wilson } from '../../core/echo-trap/score.ts';
 import { shippedThresholds } from '../../core/echo-trap/thresholds.ts';
@@ -541,6 +542,30 @@ describe('starpo calibrate', { timeout: 180_000 }, () => {
       { iteration: 1, metrics: { 'rollout/success_rate': 0.1 } },
       { iteration: 2, metrics: { 'rollout/success_rate': 0.5 } },
     ]);
+  });
+});
+
+describe('lost success', () => {
+  const at = (iteration: number, success: number, half: number | null = null) => ({
+    iteration,
+    success,
+    low: half === null ? null : success - half,
+    high: half === null ? null : success + half,
+  });
+
+  test('is reported if the intervals of peak and last success do not overlap', () => {
+    expect(lostSuccess([at(0, 0.2, 0.1), at(10, 0.48, 0.06), at(20, 0, 0.02)])).toEqual({
+      peak: { iteration: 10, success: 0.48 },
+      last: { iteration: 20, success: 0 },
+    });
+    expect(lostSuccess([at(0, 0.2, 0.1), at(10, 0.05, 0.06)])).toBeNull();
+  });
+
+  test('needs a peak of 15 % and a loss of more than half', () => {
+    expect(lostSuccess([])).toBeNull();
+    expect(lostSuccess([at(0, 0.14), at(10, 0)])).toBeNull();
+    expect(lostSuccess([at(0, 0.4), at(10, 0.2)])).toBeNull();
+    expect(lostSuccess([at(0, 0.4), at(10, 0.19)])).not.toBeNull();
   });
 });
 

@@ -192,6 +192,38 @@ describe('the run history', { timeout: 60_000 }, () => {
     await untilRun(core, id, (run) => run.iteration === 51);
   });
 
+  test('a run whose evaluations fell below half of their peak reads as collapsed, until it recovers', async () => {
+    const folder = world.run(id, [
+      journal.started(0),
+      journal.evaluation(1, 0, 0.2),
+      journal.evaluation(2, 10, 0.5),
+      journal.evaluation(3, 20, 0.26),
+    ]);
+    const core = await world.core();
+    expect(core.runs.get(id).collapse).toBeNull();
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.iteration(4, 25)}\n${journal.evaluation(5, 30, 0.1)}\n`);
+    await untilRun(core, id, (run) => run.collapse !== null);
+    expect(core.runs.get(id).collapse).toEqual({
+      peak: { iteration: 10, success: 0.5 },
+      last: { iteration: 30, success: 0.1 },
+      warnedAt: null,
+    });
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.evaluation(6, 40, 0.3)}\n`);
+    await untilRun(core, id, (run) => run.collapse === null);
+  });
+
+  test('without evaluations, means over ten rollouts decide', async () => {
+    const levels = [...Array.from({ length: 10 }, () => 0.4), ...Array.from({ length: 10 }, () => 0.1)];
+    world.run(id, [
+      journal.started(0),
+      ...levels.map((value, index) => journal.iteration(index + 1, index + 1, value)),
+    ]);
+    const { collapse } = (await world.core()).runs.get(id);
+    expect(collapse?.peak.iteration).toBe(10);
+    expect(collapse?.last.iteration).toBe(20);
+    expect(collapse?.last.success).toBeCloseTo(0.1);
+  });
+
   test('is equal after a rebuild and in a copy of the data folder', async () => {
     world.run(id, [
       journal.started(0),

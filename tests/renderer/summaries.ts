@@ -27,6 +27,7 @@ export const runOf = (change: Partial<RunSummary> = {}): RunSummary => ({
   marks: { tags: [], note: '', starred: false, archived: false, name: '' },
   parent: null,
   trap: null,
+  collapse: null,
   lastAction: null,
   ...change,
 });

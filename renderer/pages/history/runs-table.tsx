@@ -213,7 +213,7 @@ const Row = memo(function Row({ run, index, top, disk, chosen, toggle }: RowProp
       </Cell>
       <Cell name="algorithm">{run.algorithm}</Cell>
       <Cell name="status">
-        <StatusBadge status={run.status} stalled={run.stalled !== null} />
+        <StatusBadge run={run} />
       </Cell>
       <Cell name="iterations">
         <Progress value={shareDone(run)} label={`Progress of ${run.name}`} status={run.status} />

@@ -88,7 +88,7 @@ function Header({ name, selection }: { name: string; selection: EpisodeSelection
         {name}
       </a>
       <h1>Replay</h1>
-      {run && <StatusBadge status={run.status} />}
+      {run && <StatusBadge run={run} />}
       <span className="spacer" />
       {comparable && (
         <a className="button" href={formatRoute({ page: 'then-and-now', runId, set: null, level: null })}>

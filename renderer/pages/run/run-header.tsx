@@ -22,7 +22,7 @@ export function RunHeader({ run }: { run: RunSummary }) {
       <div className="run-title row wrap">
         <div className={`${styles.name} row wrap`}>
           <h1 title={run.id}>{run.name}</h1>
-          <StatusBadge status={run.status} stalled={run.stalled !== null} />
+          <StatusBadge run={run} />
         </div>
         <div className={`${styles.actions} row wrap`}>
           <RunControls run={run} />

@@ -84,8 +84,7 @@ function Caption({ run, sample, boards }: CaptionProps) {
   return (
     <div className={styles.caption}>
       <p>
-        {!sample && <StatusDot status={run.status} stalled={run.stalled !== null} />}{' '}
-        <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
+        {!sample && <StatusDot run={run} />} <a href={formatRoute({ page: 'run', runId: run.id })}>{run.name}</a>
         <span className="muted">
           , iteration {boards.iteration}: {solved} of {boards.episodes.length} solved
         </span>

@@ -87,7 +87,7 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
         )}
       </th>
       <td>
-        <StatusBadge status={run.status} stalled={run.stalled !== null} />
+        <StatusBadge run={run} />
       </td>
       <td className="table-progress">
         <Progress value={run.iteration / run.iterations} label={`Progress of ${run.name}`} status={run.status} />
