@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RunSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { fakeTrainer, root } from '../core/fixtures/world.ts';
@@ -61,9 +62,19 @@ async function go(place: string): Promise<void> {
   await drawn();
 }
 
-/** Returns the element that makes the page wider than its window, or null. */
+/**
+ * Returns the element that makes the page wider or the window's document taller than the window, or that escapes its
+ * scrolling container, or null.
+ */
 const overflow = () =>
   page.evaluate(() => {
+    const { scrollHeight } = document.documentElement;
+    if (scrollHeight !== innerHeight) return `document ${scrollHeight} px tall in a window of ${innerHeight} px`;
+    for (const element of document.querySelectorAll<HTMLElement>('#root .visually-hidden')) {
+      for (let at = element.parentElement; element.offsetParent && at !== element.offsetParent; at = at!.parentElement)
+        if (/auto|scroll/.test(getComputedStyle(at!).overflow))
+          return `escapes ${at!.className}: ${element.outerHTML.slice(0, 160)}`;
+    }
     const main = document.querySelector('#main') ?? document.documentElement;
     const beyond = Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth);
     if (beyond <= 0) return null;
@@ -162,6 +173,21 @@ describe('with runs', () => {
     const other = { created: '/run/created', failed: '/run/failed', queued: '/run/queued' };
     for (const name of Object.keys(other)) other[name as keyof typeof other] = `/run/${served.runs[name]}`;
     expect(await walk({ ...common, ...runPages, ...other }, all)).toEqual([]);
+  });
+
+  test('the window never scrolls as a whole, with 40 or 400 runs', async () => {
+    for (const count of [40, 400]) {
+      wire.rewrite('runs.list', (runs: RunSummary[]) =>
+        Array.from({ length: count }, (_, index) => ({ ...runs[index % runs.length]!, id: `run-${index}` })),
+      );
+      await open('/history');
+      await page.locator('.run-list li').nth(39).waitFor();
+      await page.locator('.run-list a').last().focus();
+      await page.evaluate(() => document.querySelector('#main')!.lastElementChild!.scrollIntoView({ block: 'end' }));
+      expect(await page.evaluate(() => [document.documentElement.scrollHeight, scrollY])).toEqual([narrow.height, 0]);
+      expect(await overflow()).toBeNull();
+      await page.goto('about:blank');
+    }
   });
 
   test('every page has a loading state', async () => {

@@ -13,7 +13,7 @@ interface Message {
   t?: 'q' | 's';
   i?: string;
   a?: [name: string, ...unknown[]];
-  r?: unknown;
+  r?: { ok: boolean; value?: unknown };
 }
 
 const failure = {
@@ -24,6 +24,7 @@ const failure = {
 /** The socket between a page and the server, controlled by a test. */
 export class Wire {
   mode: WireMode = 'through';
+  private readonly changes = new Map<string, (value: unknown) => unknown>();
   private readonly pending = new Map<string, string>();
   private waiting: (() => void)[] = [];
   private sockets: WebSocketRoute[] = [];
@@ -33,6 +34,11 @@ export class Wire {
     const wire = new Wire();
     await page.routeWebSocket(/\/api$/, (socket) => wire.join(socket));
     return wire;
+  }
+
+  /** Changes the values of a method's successful answers. */
+  rewrite<T>(name: string, change: (value: T) => unknown): void {
+    this.changes.set(name, change as (value: unknown) => unknown);
   }
 
   /** Resolves when all requests are answered. */
@@ -63,7 +69,10 @@ export class Wire {
       if (name === undefined) return socket.send(text);
       this.pending.delete(message.i!);
       const own = name.startsWith('notices.');
-      if (own || this.mode === 'through') socket.send(text);
+      const change = this.changes.get(name);
+      if (change && message.r?.ok)
+        socket.send(JSON.stringify({ ...message, r: { ok: true, value: change(message.r.value) } }));
+      else if (own || this.mode === 'through') socket.send(text);
       else if (this.mode === 'refused') socket.send(JSON.stringify({ ...message, r: failure }));
       if (this.pending.size === 0) for (const wake of this.waiting.splice(0)) wake();
     });

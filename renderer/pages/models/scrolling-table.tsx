@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
-import styles from './models-page.module.css';
 
 /** Shows a table in a panel that scrolls sideways, also by keyboard. */
 export function ScrollingTable({ labelledBy, children }: { labelledBy: string; children: ReactNode }) {
   return (
-    <ScrollingRegion className={`panel table-panel ${styles.scroller}`} aria-labelledby={labelledBy}>
+    <ScrollingRegion className="panel table-panel" aria-labelledby={labelledBy}>
       <table className="table" aria-labelledby={labelledBy}>
         {children}
       </table>
