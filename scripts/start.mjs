@@ -1,9 +1,12 @@
 import { chooseFront, electronExecutable } from './lib/front.mjs';
+import { pastedCommand } from './lib/link.mjs';
 import { become, fail, pinnedNode, root } from './lib/process.mjs';
 import { setupApp, setupTrainer } from './lib/setup-steps.mjs';
 import { forgetBuild } from './lib/trainer-build.mjs';
 
 const args = process.argv.slice(2);
+// For hints that the app and the server print.
+process.env.STARPO_COMMAND ??= pastedCommand(process.env.INIT_CWD);
 try {
   await setupApp();
   const front = chooseFront();

@@ -1,11 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import product from '../package.json' with { type: 'json' };
 import { buildPackages, missingPackages, planInstall } from '../scripts/lib/debian-packages.mjs';
 import { inRoot, mirrorOf } from '../scripts/lib/debian-releases.mjs';
 import { fingerprint, Stamps } from '../scripts/lib/fingerprint.mjs';
 import { chooseFront } from '../scripts/lib/front.mjs';
+import { launcher, offerLink, pastedCommand } from '../scripts/lib/link.mjs';
 import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/process.mjs';
 import { systemPackages } from '../scripts/lib/setup-steps.mjs';
 import {
@@ -117,6 +128,76 @@ describe('programs', () => {
     const result = await run('no-such-program', []);
     expect(result.status).toBe(127);
     expect(result.output).toContain('ENOENT');
+  });
+});
+
+describe('starpo on the PATH', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'starpo link '));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const offer = async (file: string, ask?: () => Promise<string>, path = '/usr/bin') => {
+    const lines: string[] = [];
+    await offerLink({ file, path, log: (line) => void lines.push(line), ask });
+    return lines;
+  };
+
+  test('setup prints the command for the link, and creates it only if the user agrees', async () => {
+    const file = join(folder, 'bin/starpo');
+    const line = `To run \`starpo\` from any folder: mkdir -p '${join(folder, 'bin')}' && ln -s ${launcher} '${file}'`;
+    expect(await offer(file)).toEqual([line]);
+    expect(await offer(file, async () => '')).toEqual([line]);
+    expect(existsSync(join(folder, 'bin'))).toBe(false);
+    const path = `export PATH='${join(folder, 'bin')}':"$PATH"`;
+    expect(await offer(file, async () => 'y')).toEqual([
+      line,
+      `Created ${file}.`,
+      `Add its folder to your PATH: ${path}`,
+    ]);
+    expect(realpathSync(file)).toBe(launcher);
+    expect(await offer(file, undefined, `/usr/bin:${join(folder, 'bin')}`)).toEqual([]);
+  });
+
+  test('the printed command creates the link when pasted into a shell', async () => {
+    const file = join(folder, 'other/starpo');
+    const [line = ''] = await offer(file);
+    expect(await run('sh', ['-c', line.replace(/^.*?: /, '')])).toMatchObject({ status: 0 });
+    expect(realpathSync(file)).toBe(launcher);
+  });
+
+  test('setup keeps an existing file', async () => {
+    const file = join(folder, 'starpo');
+    symlinkSync('/nowhere', file);
+    expect(await offer(file, async () => 'y')).toEqual([
+      `${file} exists already. To replace it: ln -sf ${launcher} '${file}'`,
+    ]);
+    expect(readlinkSync(file)).toBe('/nowhere');
+  });
+
+  test('hints name a command that works in the current folder', () => {
+    symlinkSync(launcher, join(folder, 'starpo'));
+    expect(pastedCommand('/', folder)).toBe('starpo');
+    expect(pastedCommand('/', '/usr/bin')).toBe(`npm --prefix ${root} run --silent starpo --`);
+    expect(pastedCommand(root, '/usr/bin')).toBe('npm run --silent starpo --');
+  });
+
+  test('the linked command runs in any folder, and its hints can be pasted', async () => {
+    const file = join(folder, 'starpo');
+    symlinkSync(launcher, file);
+    const env = { ...process.env, STARPO_HOME: join(folder, 'home') };
+    const linked = await run(file, ['show', 'x'], {
+      cwd: folder,
+      env: { ...env, PATH: `${folder}:${process.env.PATH}` },
+    });
+    expect(linked).toMatchObject({ status: 2, output: expect.stringContaining('List runs with `starpo runs`') });
+    const unlinked = await run(file, ['runs', '--home', 'here'], { cwd: folder, env });
+    expect(unlinked.output).toContain(`No runs in ${join(folder, 'here')}.`);
+    const [, pasted = ''] = /`(npm .*) train starter-frozen-lake`/.exec(unlinked.output) ?? [];
+    expect(await run('sh', ['-c', `${pasted} --version`], { cwd: folder, env })).toMatchObject({
+      status: 0,
+      output: `${product.version}\n`,
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { pasteable } from '../base/pasteable.ts';
 import type { AlertAction, RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
@@ -49,12 +50,15 @@ const inputCodes = new Set([
 /** Prints an error, its hint and its code to stderr, and sets the exit status: 2 for invalid input, else 1. */
 export function reportFailure(error: unknown): void {
   const { code, message, hint } = asFailure(error);
-  process.stderr.write(`error: ${message}\n  hint: ${hint}\n  details: ${code}\n`);
+  process.stderr.write(`error: ${pasteable(message)}\n  hint: ${pasteable(hint)}\n  details: ${code}\n`);
   if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exitCode = inputCodes.has(code) ? 2 : 1;
 }
 
 export const print = (text: string) => void process.stdout.write(`${text}\n`);
+
+/** Prints a text with commands to run, in backticks, as they work when pasted. */
+export const advise = (text: string) => print(pasteable(text));
 
 export const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(1)} %`);
 

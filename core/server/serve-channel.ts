@@ -1,5 +1,6 @@
 import { createBirpc } from 'birpc';
 import { z } from 'zod';
+import { pasteable } from '../base/pasteable.ts';
 import { type ClosableChannel, messageLimit } from '../contract/channel.ts';
 import type { ClientFunctions, ServerFunctions } from '../contract/client.ts';
 import {
@@ -103,7 +104,8 @@ async function answer(
     // Requests during shutdown fail; don't log them as errors.
     if (failure.code === 'internal' && core.database.open)
       core.log(`${String(name)}: ${error instanceof Error ? error.stack : String(error)}`);
-    return { ok: false, error: failure.toApiError() };
+    const { code, message, hint } = failure;
+    return { ok: false, error: { code, message: pasteable(message), hint: pasteable(hint) } };
   }
 }
 

@@ -58,6 +58,7 @@ export async function makeDeb(unpacked, output, compression = 'xz') {
   };
   cpSync(unpacked, place(`opt/${name}`), { recursive: true });
   symlinkSync(`/opt/${name}/${name}`, join(place('usr/bin'), name));
+  symlinkSync(`/opt/${name}/resources/bin/starpo`, join(place('usr/bin'), 'starpo'));
   writeFileSync(join(place('usr/share/applications'), `${name}.desktop`), desktopEntry);
   cpSync(join(root, 'LICENSE'), join(place(`usr/share/doc/${name}`), 'copyright'));
   const icons = join(root, 'resources/icons');

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Coalescer } from '../../core/base/coalescer.ts';
 import { Emitter } from '../../core/base/emitter.ts';
 import { KeyedMutex } from '../../core/base/keyed-mutex.ts';
+import { pasteable } from '../../core/base/pasteable.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -66,4 +67,12 @@ test('a keyed mutex runs the work of a key in order, also after a failure', asyn
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   expect(log.filter((line) => !line.startsWith('c'))).toEqual(['a starts', 'a ends', 'b starts', 'b ends']);
   expect(log.indexOf('c starts')).toBeLessThan(log.indexOf('a ends'));
+});
+
+test('commands in a hint become commands that can be pasted', () => {
+  const hint = 'Run `starpo` or `starpo show x`. `starpo-trainer selftest` and starpo runs stay.';
+  expect(pasteable(hint, 'npm run --silent starpo --')).toBe(
+    'Run `npm run --silent starpo --` or `npm run --silent starpo -- show x`. `starpo-trainer selftest` and starpo runs stay.',
+  );
+  expect(pasteable(hint, 'starpo')).toBe(hint);
 });

@@ -1,8 +1,20 @@
-import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extractAll, listPackage } from '@electron/asar';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import product from '../../package.json' with { type: 'json' };
 import { makeDeb } from '../../scripts/lib/deb.mjs';
 import { root, run } from '../../scripts/lib/process.mjs';
 import { configuredFuses, fusesOf, makeStubElectron, packageApp } from './package-app.ts';
@@ -47,6 +59,23 @@ test('the packaged app contains the required files and no others', () => {
   expect(existsSync(join(unpacked, 'locales/de.pak'))).toBe(false);
 });
 
+test('the packaged command line runs from any folder with its own Node, trainer and web app', async () => {
+  const deb = join(folder, 'bin');
+  mkdirSync(deb);
+  symlinkSync(join(unpacked, 'resources/bin/starpo'), join(deb, 'starpo'));
+  const home = join(folder, 'cli-home');
+  // Neither Node nor another `starpo` is on this PATH.
+  const env = { HOME: folder, STARPO_HOME: home, PATH: `${deb}:/usr/bin:/bin` };
+  const starpo = (...args: string[]) => run(join(deb, 'starpo'), args, { cwd: folder, env });
+  expect(await starpo('--version')).toEqual({ status: 0, output: `${product.version}\n` });
+  const trained = await starpo('train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1');
+  expect(trained).toMatchObject({ status: 0, output: expect.stringMatching(/watch it at http[\s\S]*completed/) });
+  const unlinked = await run(join(unpacked, 'resources/bin/starpo'), ['runs', '--home', join(folder, 'none')], {
+    env: { ...env, PATH: '/usr/bin:/bin' },
+  });
+  expect(unlinked.output).toContain(`\`${join(unpacked, 'resources/bin/starpo')} train starter-frozen-lake\``);
+});
+
 test('the fuses match their configuration', () => {
   const fuses = fusesOf(join(unpacked, 'starpo-studio'));
   expect(fuses).toEqual(configuredFuses());
@@ -58,6 +87,7 @@ test('the Debian package, installed into a folder, opens and trains with its own
   const installed = join(folder, 'installed');
   expect((await run('dpkg-deb', ['-x', deb, installed])).status).toBe(0);
   const { output } = await run('dpkg-deb', ['-f', deb, 'Package', 'Architecture', 'Depends']);
+  expect(readlinkSync(join(installed, 'usr/bin/starpo'))).toBe('/opt/starpo-studio/resources/bin/starpo');
   expect(output).toMatch(/Package: starpo-studio\nArchitecture: amd64\nDepends: .*libgtk-3-0/);
   const entry = readFileSync(join(installed, 'usr/share/applications/starpo-studio.desktop'), 'utf8');
   expect(entry).toContain('MimeType=x-scheme-handler/starpo;');

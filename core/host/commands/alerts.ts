@@ -1,6 +1,6 @@
 import type { Advice, Alert } from '../../contract/contract.ts';
 import { metricTitle } from '../../contract/metric-titles.ts';
-import { actionText, print } from '../output.ts';
+import { actionText, advise, print } from '../output.ts';
 import { type CommandOptions, withRun } from './with-client.ts';
 
 /** Lists a run's alerts and suggested fixes, or applies one. */
@@ -9,10 +9,11 @@ export async function listAlerts(
   { home, json, take }: CommandOptions & { take?: string },
 ): Promise<void> {
   if (take !== undefined) return applyAdvice(home, named, take);
-  const { alerts, trap } = await withRun(
+  const { runId, alerts, trap } = await withRun(
     home,
     named,
     async (client, runId) => ({
+      runId,
       alerts: await client.call('alerts.list', { runId }),
       trap: await client.call('echoTrap.state', { runId }),
     }),
@@ -24,7 +25,7 @@ export async function listAlerts(
   if (alerts.length === 0) print('No alerts.');
   const acting = trap?.advice.filter(({ acts }) => acts) ?? [];
   if (acting.length === 0) return;
-  print(`\nSuggested fixes (apply one with \`starpo alerts ${named} --take ADVICE\`):`);
+  advise(`\nSuggested fixes (apply one with \`starpo alerts ${runId} --take ADVICE\`):`);
   for (const advice of acting) print(describeAdvice(advice));
 }
 

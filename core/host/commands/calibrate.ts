@@ -18,7 +18,7 @@ import { type Score, scoreOf } from '../../echo-trap/score.ts';
 import { shippedThresholds } from '../../echo-trap/thresholds.ts';
 import { defaultResources } from '../../index.ts';
 import { runsFolder } from '../../run-directory/names.ts';
-import { print, table } from '../output.ts';
+import { advise, print, table } from '../output.ts';
 
 interface CalibrateOptions {
   home?: string;
@@ -75,9 +75,9 @@ export function calibrate(folder: string = bundledRuns, options: CalibrateOption
     print(
       `Cross-validation on ${parts.all ? 'the' : 'the tuning'} runs: each setting scored with thresholds fitted to the others\n${table([head, row('all', 'ours', leftOut)])}\n`,
     );
-  print(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
+  advise(`Thresholds: ${calibration.about.source}. ${calibration.about.note}`);
   if (fit)
-    print(
+    advise(
       `Saved the thresholds to ${fittedFile(dataFolder(home))}. Restart open apps and \`starpo serve\` to use them.\nRun \`starpo history rebuild\` after the restart to apply them to existing runs. Existing alerts stay.`,
     );
 }

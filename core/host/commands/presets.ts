@@ -1,5 +1,5 @@
 import type { PresetCard } from '../../contract/contract.ts';
-import { durationText, print } from '../output.ts';
+import { advise, durationText, print } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Lists presets with their expected result and training time on this machine. */
@@ -9,8 +9,8 @@ export async function listPresets({ home, json, all }: CommandOptions & { all?: 
   if (json) return print(JSON.stringify(shown, null, 2));
   for (const preset of shown) print(describe(preset));
   const hidden = cards.length - shown.length;
-  if (hidden > 0) print(`${hidden} more with other algorithms: run \`starpo presets --all\``);
-  print('Train one with `starpo train PRESET`. Times come from your runs on this machine, or are typical values.');
+  if (hidden > 0) advise(`${hidden} more with other algorithms: run \`starpo presets --all\``);
+  advise('Train one with `starpo train PRESET`. Times come from your runs on this machine, or are typical values.');
 }
 
 /** Returns whether a preset is the default of its task; the others differ only in their algorithm. */

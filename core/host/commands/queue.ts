@@ -1,6 +1,6 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
-import { print, runRow, table } from '../output.ts';
+import { advise, print, runRow, table } from '../output.ts';
 import { nextSignal } from '../signals.ts';
 import { acrossHosts, type CommandOptions, withClient, withRun, withStudio } from './with-client.ts';
 
@@ -14,10 +14,10 @@ export async function listQueue({ home, json }: CommandOptions): Promise<void> {
   const waiting = queue.runs.flatMap((id) => runs.find((run) => run.id === id) ?? []);
   const { problem, working } = queue;
   if (json) return print(JSON.stringify({ runs: waiting, problem, working }, null, 2));
-  if (waiting.length === 0) return print('The queue is empty. Add a run with `starpo train PRESET --queue`.');
+  if (waiting.length === 0) return advise('The queue is empty. Add a run with `starpo train PRESET --queue`.');
   print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
   if (problem) print(`The queue is blocked: ${problem.message} ${problem.hint}`);
-  else if (!working) print(idle);
+  else if (!working) advise(idle);
 }
 
 export async function addToQueue(named: string, { home }: CommandOptions): Promise<void> {
@@ -85,5 +85,5 @@ const idle =
 
 /** Prints a reminder if no process works through the queue. */
 export async function remindOfQueue(client: Client): Promise<void> {
-  if (!(await client.call('queue.list', {})).working) print(idle);
+  if (!(await client.call('queue.list', {})).working) advise(idle);
 }

@@ -1,18 +1,18 @@
 import { dataFolder } from '../../base/home.ts';
 import type { Output, RunCollapse, RunStorage, RunSummary } from '../../contract/contract.ts';
 import { bytes } from '../../contract/numbers.ts';
-import { actionText, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
+import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
 
 export async function listRuns({ home, json, all }: CommandOptions & { all?: boolean }): Promise<void> {
   const runs = await withClient(home, (client) => client.call('runs.list', {}), { repeatable: true });
   if (json) return print(JSON.stringify(runs, null, 2));
   if (runs.length === 0)
-    return print(`No runs in ${dataFolder(home)}. Start one with: starpo train starter-frozen-lake`);
+    return advise(`No runs in ${dataFolder(home)}. Start one with \`starpo train starter-frozen-lake\`.`);
   const shown = all ? runs : runs.filter((run) => !run.marks.archived);
   print(table([runHeadings, ...shown.map(runRow)]));
   const hidden = runs.length - shown.length;
-  if (hidden > 0) print(`${hidden} archived runs hidden; list them with \`starpo runs --all\``);
+  if (hidden > 0) advise(`${hidden} archived runs hidden; list them with \`starpo runs --all\``);
 }
 
 export async function showRun(named: string, { home, json }: CommandOptions): Promise<void> {

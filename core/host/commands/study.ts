@@ -4,7 +4,7 @@ import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
 import { asFailure, Failure } from '../../contract/failure.ts';
-import { percent, print, table } from '../output.ts';
+import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
 import { resolveFolders, withAbsoluteFolders } from './new.ts';
@@ -21,7 +21,7 @@ const withStudy = <T>(
 export async function listStudies({ home, json }: CommandOptions): Promise<void> {
   const studies = await withClient(home, (client) => client.call('studies.list', {}), { repeatable: true });
   if (json) return print(JSON.stringify(studies, null, 2));
-  if (studies.length === 0) return print('No sweeps. Create one with `starpo sweep new FILE`.');
+  if (studies.length === 0) return advise('No sweeps. Create one with `starpo sweep new FILE`.');
   const row = (study: StudySummary) => [
     study.id,
     study.name,
@@ -86,7 +86,7 @@ export async function startStudy(named: string, { home }: CommandOptions): Promi
 export async function cancelStudy(named: string, { home }: CommandOptions): Promise<void> {
   await withStudy(home, named, async (client, studyId) => {
     const { runs } = await client.call('studies.cancel', { studyId });
-    print(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``);
+    advise(`${runs.completed} of ${runs.total} runs have completed; resume the others with \`starpo sweep start\``);
   });
 }
 
