@@ -42,7 +42,7 @@ import {
 } from './runs.ts';
 import { sampleProcedures } from './sample.ts';
 import { study, studyPoints, studySeeds, studySummary, trashedStudy } from './studies.ts';
-import { rebuildReport, systemInfo } from './system.ts';
+import { rebuildReport, systemInfo, unreadableFolder } from './system.ts';
 import { task } from './tasks.ts';
 
 export * from './configuration.ts';
@@ -104,6 +104,8 @@ export const procedures = {
     output: modelState,
   },
   'runs.list': { input: empty, output: z.array(runSummary) },
+  /** Lists the folders under runs/ that can't be indexed, with the reason. */
+  'runs.unreadable': { input: empty, output: z.array(unreadableFolder) },
   'runs.get': {
     input: z.object({ runId }),
     output: z.object({
@@ -349,6 +351,8 @@ export const notices = {
   task,
   /** A run's summary changed; sent after the notices of the events behind it. Phase changes are sent a few times per second. */
   run: runSummary,
+  /** The result of `runs.unreadable` may have changed. */
+  unreadable: empty,
   /** A run's folder was deleted. */
   removed: z.object({ runId }),
   /** New or replaced points. If `truncateAfter` is set (a trainer has started), first drop points and rollouts of later iterations. */

@@ -39,14 +39,21 @@ export const systemInfo = z.object({
 });
 export type SystemInfo = z.infer<typeof systemInfo>;
 
+/** A folder under runs/ that is not in the run history. */
+export const unreadableFolder = z.object({
+  name: z.string(),
+  reason: z.string().describe('completes "NAME can\'t be read: ..."'),
+});
+export type UnreadableFolder = z.infer<typeof unreadableFolder>;
+
 /** Result of rebuilding the run history. */
 export const rebuildReport = z.object({
   runs: z.number().int(),
   events: z.number().int(),
   rollouts: z.number().int().describe('number of rollout files'),
-  skipped: z.array(z.string()).describe('folders under runs/ that are not run folders'),
+  skipped: z.array(unreadableFolder),
   forgotten: z.array(z.string()).describe('indexed runs whose folder was deleted'),
-  damaged: z.array(z.string()).describe('runs with invalid lines in journal.jsonl'),
+  damaged: z.array(z.string()).describe('runs with invalid lines in events.jsonl'),
   unreadable: z.array(z.string()).describe('runs with unreadable files, which were not changed'),
   damagedAnnotations: z.array(z.string()).describe('runs with invalid lines in annotations.jsonl'),
 });

@@ -9,6 +9,7 @@ import { ingestAll } from './ingest.ts';
 import type { RunMonitors } from './run-monitors.ts';
 import { addRun, listRunIds, listRuns, type RunRow, removeRun } from './runs-table.ts';
 import { preparedValue } from './statements.ts';
+import { unreadableFolders } from './unreadable.ts';
 
 /** Returns the names of the existing run directories. */
 export function runsOnDisk(home: string): string[] {
@@ -69,7 +70,7 @@ export async function rebuildHistory(
     progress(index + 1, present.length);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { ...countHistory(database), skipped: foldersWithoutRun(database, home), forgotten, unreadable };
+  return { ...countHistory(database), skipped: unreadableFolders(database, home), forgotten, unreadable };
 }
 
 /** A run in the history has no readable run.json. */
@@ -91,10 +92,4 @@ function countHistory(
     damaged: ids((row) => row.journal_problem !== null),
     damagedAnnotations: ids((row) => row.annotations_problem !== null),
   };
-}
-
-/** Excludes names with a leading dot, which are runs that are being created. */
-function foldersWithoutRun(database: HistoryDatabase, home: string): string[] {
-  const stored = new Set(listRunIds(database));
-  return readdirSync(runsFolder(home)).filter((name) => !name.startsWith('.') && !stored.has(name));
 }

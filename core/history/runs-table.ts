@@ -2,7 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
-import { runUnknown } from '../contract/failure.ts';
+import { messageOf, runUnknown } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 import { presets } from '../presets/presets.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
@@ -70,15 +71,36 @@ const configSchema = z.looseObject({
   imported: z.looseObject({ name: z.string() }).optional(),
 });
 
+/** Reads the keys of run.json that the history uses. Throws an error whose message completes "FOLDER can't be read: ...". */
+export function readRunConfig(folder: string): z.infer<typeof configSchema> {
+  const { config: name } = runFiles;
+  let text: string;
+  try {
+    text = readFileSync(join(folder, name), 'utf8');
+  } catch (error) {
+    throw new Error(`${name}: ${fileReason(error)}`);
+  }
+  if (text.trim() === '') throw new Error(`${name} is empty`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${name} is not valid JSON (${messageOf(error)})`);
+  }
+  const { data, error } = configSchema.safeParse(upgradeConfig(value).config);
+  if (data) return data;
+  const { path, message } = error.issues[0]!;
+  throw new Error(`${name} is not a run configuration (${[...path, message].join(': ')})`);
+}
+
 /** Adds a run to the history, unless it has no readable run.json. Returns whether the history contains the run. */
 export function addRun(database: HistoryDatabase, runId: string, folder: string): boolean {
   if (getRun(database, runId)) return true;
-  const path = join(folder, runFiles.config);
   let config: z.infer<typeof configSchema>;
   let created: number;
   try {
-    config = configSchema.parse(upgradeConfig(JSON.parse(readFileSync(path, 'utf8'))).config);
-    created = Math.round(statSync(path).mtimeMs);
+    config = readRunConfig(folder);
+    created = Math.round(statSync(join(folder, runFiles.config)).mtimeMs);
   } catch {
     return false;
   }

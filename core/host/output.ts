@@ -12,6 +12,7 @@ const inputCodes = new Set([
   'config_version_unsupported',
   'preset_unknown',
   'run_unknown',
+  'run_unreadable',
   'run_ambiguous',
   'environment_unknown',
   'checkpoint_missing',

@@ -1,5 +1,5 @@
 import type { Client } from '../contract/client.ts';
-import { type RunSource, type RunSummary, studyId } from '../contract/contract.ts';
+import { type RunSource, type RunSummary, runId, studyId } from '../contract/contract.ts';
 import { asFailure, Failure, runUnknown } from '../contract/failure.ts';
 import { nearest } from '../run-config/nearest.ts';
 import { studyUnknown } from '../run-sync/study-files.ts';
@@ -56,9 +56,20 @@ function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
 /** Returns the last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
 const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 
-/** Returns the id of a run; see {@link findRun}. */
-export const resolveRun = async (client: Client, text: string): Promise<string> =>
-  findRun(await client.call('runs.list', {}), text).id;
+/** Returns the id of a run; see {@link findRun}. Throws `run_unreadable` if its folder can't be indexed. */
+export async function resolveRun(client: Client, text: string): Promise<string> {
+  const runs = await client.call('runs.list', {});
+  try {
+    return findRun(runs, text).id;
+  } catch (error) {
+    // The list omits unreadable runs.
+    if (asFailure(error).code === 'run_unknown' && runId.safeParse(text).success)
+      await client.call('runs.get', { runId: text }).catch((why) => {
+        if (asFailure(why).code !== 'run_unknown') throw why;
+      });
+    throw error;
+  }
+}
 
 /** Returns the id of a sweep; see {@link findStudy}. Throws `study_unreadable` if its file is invalid. */
 export async function resolveStudy(client: Client, text: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
-import { Failure, fileReason } from '../contract/failure.ts';
+import { Failure } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 
 /** A table as exported by a tracker. Cells are text; missing cells are empty. */
 export interface Table {

@@ -26,6 +26,8 @@ export class Supervisor {
   private readonly scans = new Coalescer(() => this.scan());
   /** Last logged message per subject. */
   private readonly problems = new Map<string, string>();
+  /** Ids of the folders that the last scan could not index. */
+  private unreadable = '';
   private poll: NodeJS.Timeout | null = null;
   private closed = false;
 
@@ -191,9 +193,17 @@ export class Supervisor {
         await this.add(runId);
         if (this.closed) return;
       }
+      this.publishUnreadable(added);
       for (const run of this.followed.values()) await this.attempt(`Following ${run.id}`, () => run.checkTrainer());
       this.publishQueue();
     });
+  }
+
+  /** Publishes a change of the folders that are not indexed. `added`: folders that were not in the history before the scan. */
+  private publishUnreadable(added: readonly string[]): void {
+    const unreadable = added.filter((runId) => !this.followed.has(runId)).join();
+    if (unreadable !== this.unreadable) this.parts.notices.emit('unreadable', {});
+    this.unreadable = unreadable;
   }
 
   /** Call when a run's folder was deleted or replaced. */

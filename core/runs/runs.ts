@@ -2,11 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
-import { Failure, messageOf } from '../contract/failure.ts';
+import { Failure, messageOf, runUnknown } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
-import { type RunRow, requireRun } from '../history/runs-table.ts';
+import { getRun, type RunRow } from '../history/runs-table.ts';
+import { whyUnreadable } from '../history/unreadable.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { refuseNewer, validateConfig } from '../run-config/validate.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
@@ -51,12 +52,12 @@ export class Runs {
     return this.parts.supervisor.list().sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   }
 
-  /** Throws `run_unknown`. */
+  /** Throws `run_unknown`, or `run_unreadable` if the run's folder can't be indexed. */
   get(runId: string): RunSummary {
     return this.parts.supervisor.summary(this.row(runId));
   }
 
-  /** Returns the id of an existing run. Throws `run_unknown`. */
+  /** Returns the id of an existing run. Throws as {@link get} does. */
   require(runId: string): string {
     return this.row(runId).id;
   }
@@ -217,7 +218,16 @@ export class Runs {
   }
 
   private row(runId: string): RunRow {
-    return requireRun(this.parts.database, runId);
+    const { database, home } = this.parts;
+    const row = getRun(database, runId);
+    if (row) return row;
+    const reason = whyUnreadable(home, runId);
+    if (reason === null) throw runUnknown(runId);
+    throw new Failure(
+      'run_unreadable',
+      `The run folder ${this.folder(runId)} can't be read: ${reason}.`,
+      'Restore its run.json, for example from a backup or a copy of the run.',
+    );
   }
 }
 

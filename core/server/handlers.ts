@@ -3,6 +3,7 @@ import type { Handlers, PresetCard, SystemInfo } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
 import { eventsAfter, findRollout, listRollouts, readLog, readMemoryPlan } from '../history/queries.ts';
+import { unreadableFolders } from '../history/unreadable.ts';
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
 import { readHumanSuccess } from '../play/human-success.ts';
@@ -66,6 +67,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return { runId: forkId, optimizerKept: extension.keepOptimizer };
     },
     'runs.list': () => runs.list(),
+    'runs.unreadable': () => unreadableFolders(database, core.home),
     'runs.get': async ({ runId }) => {
       const config = await runs.config(runId);
       return {

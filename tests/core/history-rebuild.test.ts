@@ -54,15 +54,29 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     await listed();
     rmSync(gone, { recursive: true });
     mkdirSync(join(world.home, 'runs/Not a run'));
+    writeFileSync(join(world.home, 'runs/notes.txt'), 'a file is not a run');
     writeFileSync(join(world.run('broken-run'), 'run.json'), '{');
     appendFileSync(join(world.home, 'runs/first-run/events.jsonl'), 'garbage\n');
     const { status, output } = await run('history', 'rebuild');
     expect(status).toBe(0);
     expect(output).toContain('2 runs, 6 events, 1 episode files.');
-    expect(output).toContain('skipped Not a run: ');
-    expect(output).toContain('skipped broken-run: ');
+    expect(output).toContain('skipped Not a run: its name is not a run id; use `starpo adopt`\n');
+    expect(output).toContain('skipped broken-run: run.json is not valid JSON (');
+    expect(output).not.toContain('notes.txt');
     expect(output).toContain('first-run: skipped invalid lines in its journal');
     expect(output).toContain('removed gone-run: ');
+
+    const { output: runs, errors } = await run('runs');
+    expect(runs).toContain('other-run');
+    expect(errors).toMatch(
+      /^2 folders can't be read:\n {2}Not a run: .+\n {2}broken-run: run.json is not valid JSON \(.+\)\n$/,
+    );
+    expect(await run('show', 'broken-run')).toMatchObject({
+      status: 2,
+      errors: expect.stringMatching(
+        /broken-run can't be read: run.json is not valid JSON.+\n.+\n {2}details: run_unreadable/,
+      ),
+    });
   });
 
   test('leaves a run with an unreadable journal unchanged and rebuilds the others', async () => {

@@ -1,9 +1,11 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseFile, openDatabase } from '../../core/history/database.ts';
 import { eventsAfter, listRollouts, readLog, readMemoryPlan, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
+import { baseConfig } from '../../core/presets/base.ts';
+import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';
 import { collectNotices, dump, nextNotice, untilRun, World } from './fixtures/world.ts';
 
@@ -75,6 +77,38 @@ describe('the run history', { timeout: 60_000 }, () => {
     await core.supervisor.refresh(id);
     expect(planned()).toBe(20e9);
     expect(published).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
+  });
+
+  test('lists folders that are not indexed, with the reason, and publishes changes', async () => {
+    world.run(id);
+    const runFile = (name: string, text: string) => writeFileSync(join(world.run(name), 'run.json'), text);
+    const reasons = {
+      '0-bytes': (name: string) => runFile(name, ''),
+      'no-config': (name: string) => rmSync(join(world.run(name), 'run.json')),
+      'no-preset': (name: string) => runFile(name, '{"version": 1, "task": "reinforce"}'),
+      'a link': (name: string) => symlinkSync(world.folder, join(world.home, 'runs', name)),
+      'no object': (name: string) => runFile(name, '[]'),
+    };
+    for (const [name, make] of Object.entries(reasons)) make(name);
+    const core = await world.core();
+    const { 'runs.unreadable': list } = createHandlers(core);
+    const before = await list({});
+    expect(Object.fromEntries(before.map(({ name, reason }) => [name, reason]))).toEqual({
+      '0-bytes': 'run.json is empty',
+      'no-config': 'run.json: file not found',
+      'no-preset': expect.stringMatching(/^run.json is not a run configuration \(preset: /),
+      'no object': 'its name is not a run id; use `starpo adopt`',
+      'a link': 'it is a symbolic link; move the folder here, or use `starpo adopt`',
+    });
+    expect(() => core.runs.get('0-bytes')).toThrow(
+      expect.objectContaining({ code: 'run_unreadable', message: expect.stringContaining(': run.json is empty.') }),
+    );
+    await core.supervisor.scanNow();
+    const changed = nextNotice(core, 'unreadable');
+    writeFileSync(join(world.home, 'runs/0-bytes/run.json'), JSON.stringify(baseConfig));
+    await changed;
+    expect(core.runs.get('0-bytes')).toMatchObject({ status: 'created' });
+    expect((await list({})).map(({ name }) => name)).not.toContain('0-bytes');
   });
 
   test('publishes a checkpoint when it is written', async () => {

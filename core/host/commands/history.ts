@@ -50,10 +50,7 @@ function describe(folder: string, replaced: boolean, report: RebuildReport): str
   return [
     ...(replaced ? ['The run history was damaged or from before version 1.0, and was deleted.'] : []),
     `Rebuilt the run history of ${folder}: ${runs} runs, ${events} events, ${rollouts} episode files.`,
-    ...skipped.map(
-      (name) =>
-        `  skipped ${name}: not a run folder, or its run.json can't be read; use \`starpo adopt\` for a folder with another name`,
-    ),
+    ...skipped.map(({ name, reason }) => `  skipped ${name}: ${reason}`),
     ...damaged.map((name) => `  ${name}: skipped invalid lines in its journal`),
     ...damagedAnnotations.map((name) => `  ${name}: skipped invalid lines in annotations.jsonl`),
     ...unreadable.map((name) => `  ${name}: its files can't be read; its history is unchanged`),

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunSource } from '../../contract/contract.ts';
-import { Failure, fileReason } from '../../contract/failure.ts';
+import { Failure } from '../../contract/failure.ts';
+import { fileReason } from '../../contract/file-errors.ts';
 import type { Setting } from '../../run-config/settings.ts';
 import { print } from '../output.ts';
 import { resolveSource } from '../run-reference.ts';

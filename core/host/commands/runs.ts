@@ -1,11 +1,20 @@
 import { dataFolder } from '../../base/home.ts';
-import type { Output, RunCollapse, RunStorage, RunSummary } from '../../contract/contract.ts';
+import type { Output, RunCollapse, RunStorage, RunSummary, UnreadableFolder } from '../../contract/contract.ts';
 import { bytes } from '../../contract/numbers.ts';
 import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
 
 export async function listRuns({ home, json, all }: CommandOptions & { all?: boolean }): Promise<void> {
-  const runs = await withClient(home, (client) => client.call('runs.list', {}), { repeatable: true });
+  const { runs, unreadable } = await withClient(
+    home,
+    async (client) => ({
+      runs: await client.call('runs.list', {}),
+      unreadable: await client.call('runs.unreadable', {}),
+    }),
+    { repeatable: true },
+  );
+  // On stderr, so that the output is a list of runs alone.
+  if (unreadable.length > 0) process.stderr.write(`${unreadableText(unreadable)}\n`);
   if (json) return print(JSON.stringify(runs, null, 2));
   if (runs.length === 0)
     return advise(`No runs in ${dataFolder(home)}. Start one with \`starpo train starter-frozen-lake\`.`);
@@ -13,6 +22,12 @@ export async function listRuns({ home, json, all }: CommandOptions & { all?: boo
   print(table([runHeadings, ...shown.map(runRow)]));
   const hidden = runs.length - shown.length;
   if (hidden > 0) advise(`${hidden} archived runs hidden; list them with \`starpo runs --all\``);
+}
+
+/** Returns `1 folder can't be read:` and one line per folder. */
+function unreadableText(unreadable: readonly UnreadableFolder[]): string {
+  const count = unreadable.length === 1 ? "1 folder can't be read:" : `${unreadable.length} folders can't be read:`;
+  return [count, ...unreadable.map(({ name, reason }) => `  ${name}: ${reason}`)].join('\n');
 }
 
 export async function showRun(named: string, { home, json }: CommandOptions): Promise<void> {
