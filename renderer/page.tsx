@@ -7,10 +7,12 @@ import { ModelsPage } from './pages/models/models-page.tsx';
 import { NewPage } from './pages/new/new-page.tsx';
 import { ChooseRunToPlay } from './pages/play/choose-run.tsx';
 import { PlayPage } from './pages/play/play-page.tsx';
+import { QueuePage } from './pages/queue/queue-page.tsx';
 import { ReplayPage } from './pages/replay/replay-page.tsx';
 import { TrapBanner } from './pages/run/echo-trap/trap-banner.tsx';
 import { ExportPage } from './pages/run/export/export-page.tsx';
 import { RunPage } from './pages/run/run-page.tsx';
+import { SettingsPage } from './pages/settings/settings-page.tsx';
 import { StartPage } from './pages/start/start-page.tsx';
 import { StudiesPage } from './pages/studies/studies-page.tsx';
 import { StudyPage } from './pages/studies/study-page.tsx';
@@ -44,7 +46,9 @@ const pages: { [Page in Route['page']]: (route: RouteOf<Page>) => ReactNode } = 
     ) : (
       <PlayPage key={route.runId} runId={route.runId} checkpoint={route.checkpoint} />
     ),
+  queue: () => <QueuePage />,
   system: () => <SystemPage />,
+  settings: () => <SettingsPage />,
   run: (route) => inRun(route, <RunPage />),
   export: (route) => inRun(route, <ExportPage />),
   thoughts: (route) => inRun(route, <ThoughtsPage iteration={route.iteration} />),

@@ -1,6 +1,6 @@
 /**
  * The app's commands, for the palette, shortcuts and menu bar. The page decides which are available and runs them.
- * In `keys`, `Mod` is Ctrl, or Cmd on a Mac.
+ * In `keys`, `Mod` is Ctrl, or Cmd on a Mac. Keys of `Run` without Mod work on the run's page.
  */
 export interface CommandFacts {
   title: string;
@@ -10,16 +10,19 @@ export interface CommandFacts {
 
 export const commands = {
   'go.start': { title: 'Start a run', menu: 'Go', keys: 'Mod+1' },
-  'go.history': { title: 'History', menu: 'Go', keys: 'Mod+2' },
-  'go.studies': { title: 'Sweeps', menu: 'Go', keys: 'Mod+3' },
-  'go.compare': { title: 'Compare runs', menu: 'Go', keys: 'Mod+4' },
-  'go.play': { title: 'Play against an agent', menu: 'Go', keys: 'Mod+5' },
-  'go.models': { title: 'Models', menu: 'Go', keys: 'Mod+6' },
-  'go.system': { title: 'System and checks', menu: 'Go', keys: 'Mod+7' },
+  'go.queue': { title: 'Queue', menu: 'Go', keys: 'Mod+2' },
+  'go.history': { title: 'History', menu: 'Go', keys: 'Mod+3' },
+  'go.studies': { title: 'Sweeps', menu: 'Go', keys: 'Mod+4' },
+  'go.compare': { title: 'Compare runs', menu: 'Go', keys: 'Mod+5' },
+  'go.play': { title: 'Play against an agent', menu: 'Go', keys: 'Mod+6' },
+  'go.models': { title: 'Models', menu: 'Go', keys: 'Mod+7' },
+  'go.system': { title: 'System and checks', menu: 'Go', keys: 'Mod+8' },
+  'go.settings': { title: 'Settings', menu: 'Go', keys: 'Mod+,' },
+  'go.new': { title: 'Configure a new run', menu: 'Go', keys: 'N' },
   'go.episodes': { title: 'Search episode text', menu: 'Go', keys: 'Mod+Shift+F' },
   'go.trash': { title: 'Deleted runs', menu: 'Go' },
   'run.start': { title: 'Start or resume', menu: 'Run', keys: 'Mod+Enter' },
-  'run.pause': { title: 'Pause', menu: 'Run' },
+  'run.pause': { title: 'Pause', menu: 'Run', keys: 'P' },
   'run.checkpoint': { title: 'Save a checkpoint', menu: 'Run' },
   'run.stop': { title: 'Stop…', menu: 'Run', keys: 'Mod+.' },
   'run.page': { title: 'Charts and log', menu: 'Run' },
@@ -27,12 +30,12 @@ export const commands = {
   'run.thoughts': { title: 'Thought tree', menu: 'Run' },
   'run.play': { title: 'Play against this agent', menu: 'Run' },
   'run.exports': { title: 'Export for other programs', menu: 'Run' },
-  'run.star': { title: 'Star / unstar', menu: 'Run' },
-  'run.rename': { title: 'Rename…', menu: 'Run' },
-  'run.tag': { title: 'Tag…', menu: 'Run' },
-  'run.more': { title: 'Train more…', menu: 'Run' },
-  'run.fork': { title: 'Fork from a checkpoint', menu: 'Run' },
-  'run.evaluate': { title: 'Evaluate a checkpoint', menu: 'Run' },
+  'run.star': { title: 'Star / unstar', menu: 'Run', keys: 'S' },
+  'run.rename': { title: 'Rename…', menu: 'Run', keys: 'R' },
+  'run.tag': { title: 'Tag…', menu: 'Run', keys: 'T' },
+  'run.more': { title: 'Train more…', menu: 'Run', keys: 'M' },
+  'run.fork': { title: 'Fork from a checkpoint', menu: 'Run', keys: 'F' },
+  'run.evaluate': { title: 'Evaluate a checkpoint', menu: 'Run', keys: 'E' },
   'run.duplicate': { title: 'Duplicate', menu: 'Run' },
   'run.change': { title: 'Duplicate with changes…', menu: 'Run' },
   'run.export': { title: 'Export as one file…', menu: 'Run' },
@@ -41,7 +44,7 @@ export const commands = {
   'run.delete': { title: 'Delete…', menu: 'Run' },
   'app.import': { title: 'Import a run…', menu: 'App' },
   'app.theme': { title: 'Switch light and dark theme', menu: 'App' },
-  'app.palette': { title: 'Find a command or a run', menu: 'App', keys: 'Mod+K' },
+  'app.palette': { title: 'Find anything', menu: 'App', keys: 'Mod+K' },
   'app.keys': { title: 'Keyboard shortcuts', menu: 'App', keys: '?' },
 } as const satisfies Record<string, CommandFacts>;
 

@@ -22,7 +22,9 @@ export type Route =
   /** `checkpoint`: null for the newest. Without a run, the user chooses one. */
   | { page: 'play'; runId?: undefined }
   | { page: 'play'; runId: string; checkpoint: number | null }
+  | { page: 'queue' }
   | { page: 'system' }
+  | { page: 'settings' }
   | { page: 'run'; runId: string }
   | { page: 'export'; runId: string }
   /** Thought tree of an iteration; null for the newest. */
@@ -53,7 +55,9 @@ interface Address<R extends Route> {
 }
 
 /** Parses and formats the address of a page without parameters. */
-const fixed = <R extends RouteOf<'start' | 'studies' | 'system'>>(page: R['page']): Address<R> => ({
+const fixed = <R extends RouteOf<'start' | 'queue' | 'studies' | 'system' | 'settings'>>(
+  page: R['page'],
+): Address<R> => ({
   parse: (parts) => (parts.length === 1 && parts[0] === page ? ({ page } as R) : null),
   format: () => page,
 });
@@ -72,7 +76,9 @@ const path = (...parts: readonly (string | number)[]): string => parts.map(encod
 const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
   start: fixed('start'),
   studies: fixed('studies'),
+  queue: fixed('queue'),
   system: fixed('system'),
+  settings: fixed('settings'),
   // new[/PRESET], new/import, new/run/ID[/ITERATION], each with ?rollout.groups=8&...; for a sweep studies/new/...
   new: {
     parse: ([first, ...rest], query) =>

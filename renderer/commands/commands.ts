@@ -7,6 +7,7 @@ import { useTheme } from '../base/theme.ts';
 import { type RunSection, sectionId, showSection } from '../components/run-sections.ts';
 import { findRun, useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
+import { useKeyPreference } from '../stores/key-preference.ts';
 import { type Actions, runActions } from './run-commands.ts';
 
 /** Returns all actions available on the current page. */
@@ -16,12 +17,15 @@ export function actionsAt(api: Api, route: Route): Actions {
   const run = findRun(useApp.getState(), runId);
   return {
     'go.start': () => navigate({ page: 'start' }),
+    'go.queue': () => navigate({ page: 'queue' }),
     'go.history': () => navigate({ page: 'history', tab: 'runs' }),
     'go.studies': () => navigate({ page: 'studies' }),
     'go.compare': () => navigate({ page: 'compare', runIds: [] }),
     'go.play': () => navigate({ page: 'play' }),
     'go.models': () => navigate({ page: 'models' }),
     'go.system': () => navigate({ page: 'system' }),
+    'go.settings': () => navigate({ page: 'settings' }),
+    'go.new': () => navigate({ page: 'new', from: { preset: null } }),
     'go.episodes': () => navigate({ page: 'history', tab: 'episodes' }),
     'go.trash': () => navigate({ page: 'history', tab: 'trash' }),
     ...(run && runActions(api, run)),
@@ -91,7 +95,7 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
       event.preventDefault();
       return closeDialog();
     }
-    if (!factsOf(id).keys!.includes('Mod') && isTextField(event.target)) return;
+    if (!factsOf(id).keys!.includes('Mod') && !singleKeyApplies(id, event, route())) return;
     // In a form, Mod+Enter submits the form.
     if (id === 'run.start' && isTextField(event.target)) return;
     if (perform(id)) event.preventDefault();
@@ -104,6 +108,15 @@ export function listenForCommands(api: Api, route: () => Route): () => void {
     removeEventListener('keydown', onKey);
     stopMenu?.();
   };
+}
+
+/** Returns whether a shortcut without Mod applies: not while typing, and letters of a run only on its page. */
+function singleKeyApplies(id: CommandId, event: KeyboardEvent, { page }: Route): boolean {
+  if (!useKeyPreference.getState().singleKeys || isTextField(event.target)) return false;
+  if (event.target instanceof Element && event.target.closest('[role="menu"], [role="listbox"]')) return false;
+  const { menu } = factsOf(id);
+  // On the Play page, letters control the game.
+  return menu === 'Run' ? page === 'run' : menu === 'App' || page !== 'play';
 }
 
 const isTextField = (target: EventTarget | null) =>

@@ -78,6 +78,14 @@ export function shortened(name: string, letters: number): string {
   return `${cut.slice(0, end > letters / 2 ? end : letters).replace(/[ ,.:;]+$/, '')}…`;
 }
 
+/** Returns the initials of a name's first two words or, for a single word, of its capitals: `WC`, `FL`. */
+export function initials(name: string): string {
+  const words = name.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const capitals = words[0]?.match(/\p{Lu}/gu) ?? [];
+  if (words.length > 1) return `${[...words[0]!][0]}${[...words[1]!][0]}`.toUpperCase();
+  return capitals.length > 1 ? capitals.slice(0, 2).join('') : [...(words[0] ?? '')].slice(0, 2).join('');
+}
+
 /** Returns the training time in seconds, or null before the first start. */
 export const elapsedSeconds = ({ startedAt, trainingSeconds }: RunSummary): number | null =>
   startedAt === null ? null : trainingSeconds;

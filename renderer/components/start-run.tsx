@@ -7,6 +7,7 @@ import { useApp } from '../stores/app-store.ts';
 import { Button } from './basics.tsx';
 import { Dialog } from './dialog.tsx';
 import { duration } from './format.ts';
+import { notifyQueued } from './notify-queued.ts';
 import { isDeviceInUse, runsOnDevice } from './run-facts.ts';
 
 export interface RunRequest {
@@ -24,8 +25,6 @@ export interface StartRun {
   /** Creates a run and queues it. Stays on the page. */
   queue: (request: RunRequest) => void;
   busy: { how: 'start' | 'queue'; title: string } | null;
-  /** Confirms that a run was queued; may be empty. */
-  message: string;
   /** The dialog; render it once per page. */
   dialog: ReactNode;
 }
@@ -36,7 +35,6 @@ export function useStartRun(): StartRun {
   const [busy, setBusy] = useState<StartRun['busy']>(null);
   /** A run for which the dialog is open. */
   const [unconfirmed, setUnconfirmed] = useState<RunRequest | null>(null);
-  const [message, setMessage] = useState('');
   /** Like `busy` but without waiting for a render, so a double key press creates one run. */
   const creating = useRef(false);
 
@@ -46,11 +44,10 @@ export function useStartRun(): StartRun {
     const { source, set, title } = request;
     setUnconfirmed(null);
     setBusy({ how, title });
-    setMessage('');
     try {
       const queue = how === 'queue';
       const { runId } = await api.call('runs.create', { ...source, set, start: !queue, queue });
-      if (queue) setMessage(`${title} was added to the queue.`);
+      if (queue) notifyQueued(title);
       else navigate({ page: 'run', runId });
     } catch (cause) {
       report(cause);
@@ -67,7 +64,6 @@ export function useStartRun(): StartRun {
     start,
     queue: (request) => void create(request, 'queue'),
     busy,
-    message,
     dialog: (
       <QueueOrStart
         device={unconfirmed?.device ?? null}

@@ -4,6 +4,7 @@ import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
 import { formatRoute } from '../base/routes.ts';
 import { Button } from '../components/basics.tsx';
+import { notifyQueued } from '../components/notify-queued.ts';
 import { useApp } from '../stores/app-store.ts';
 import styles from './recovery.module.css';
 
@@ -54,7 +55,11 @@ export function Recovery({ here }: { here: string | null }) {
     const busy = (runs ?? []).some(({ status }) => isLive(status));
     try {
       if (!several && !busy) await api.call('runs.start', { runId: first!.id });
-      else for (const { id } of interrupted) await api.call('queue.add', { runId: id });
+      else {
+        for (const { id } of interrupted) await api.call('queue.add', { runId: id });
+        if (several) notifyQueued(`${interrupted.length} runs`, 'were');
+        else notifyQueued(first!.name);
+      }
     } catch (cause) {
       report(cause);
     }

@@ -1,18 +1,14 @@
-import { useMemo } from 'react';
+import type { ReactNode } from 'react';
 import { factsOf } from '../../core/contract/commands.ts';
-import type { RunSummary } from '../../core/contract/contract.ts';
-import { isLive } from '../../core/contract/run-facts.ts';
 import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { keyLabels } from '../commands/commands.ts';
 import { Keys } from '../commands/keys-dialog.tsx';
-import { IconButton, Progress, runLabel, StatusDot } from '../components/basics.tsx';
-import { percent } from '../components/format.ts';
+import { IconButton } from '../components/basics.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
-import { shortened, shortParts, successOf } from '../components/run-facts.ts';
-import { isAlarm, levelLabel, sinceText, toneIcons } from '../components/trap-labels.ts';
 import { useApp, useListedRuns } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
+import { RunList } from './run-list.tsx';
 
 const connectionLabels = {
   connecting: 'Connecting',
@@ -23,8 +19,16 @@ const connectionLabels = {
   untrusted: 'Not connected',
 } as const;
 
-const entries: { page: Route['page']; title: string; icon: IconName; route: Route }[] = [
+interface Entry {
+  page: Route['page'];
+  title: string;
+  icon: IconName;
+  route: Route;
+}
+
+const entries: Entry[] = [
   { page: 'start', title: 'Start', icon: 'start', route: { page: 'start' } },
+  { page: 'queue', title: 'Queue', icon: 'queue', route: { page: 'queue' } },
   { page: 'history', title: 'History', icon: 'history', route: { page: 'history', tab: 'runs' } },
   { page: 'studies', title: 'Sweeps', icon: 'study', route: { page: 'studies' } },
   { page: 'compare', title: 'Compare', icon: 'compare', route: { page: 'compare', runIds: [] } },
@@ -32,19 +36,14 @@ const entries: { page: Route['page']; title: string; icon: IconName; route: Rout
   { page: 'models', title: 'Models', icon: 'model', route: { page: 'models' } },
 ];
 
+const lastEntries: Entry[] = [
+  { page: 'system', title: 'System', icon: 'system', route: { page: 'system' } },
+  { page: 'settings', title: 'Settings', icon: 'options', route: { page: 'settings' } },
+];
+
 function belongsTo(route: Route, page: Route['page']): boolean {
   if (route.page === 'new') return page === (route.study ? 'studies' : 'start');
   return route.page === page || (page === 'studies' && route.page === 'study');
-}
-
-/** Maximum number of runs in the sidebar; History lists all. */
-const maxListed = 60;
-
-/** Returns the newest runs, and those that are active, starred or open. */
-function shortList(runs: readonly RunSummary[], open: string | null): readonly RunSummary[] {
-  const isRelevant = ({ id, status, marks }: RunSummary) =>
-    id === open || marks.starred || isLive(status) || status === 'queued';
-  return runs.filter((run, index) => index < maxListed || isRelevant(run));
 }
 
 export function Sidebar({ route }: { route: Route }) {
@@ -53,29 +52,27 @@ export function Sidebar({ route }: { route: Route }) {
   const connection = useApp((state) => state.connection);
   const { theme, toggle } = useTheme();
   const openRun = ('runId' in route && route.runId) || null;
-  const listed = useMemo(() => shortList(runs ?? [], openRun), [runs, openRun]);
+  const queued = runs?.filter(({ queuePosition }) => queuePosition !== null).length ?? 0;
   return (
     <nav className="sidebar column" aria-label="Main">
       <a className="brand row" href="#/start">
         <img src="./favicon.svg" alt="" width="22" height="22" />
         <span className="wide">StarPO Studio</span>
       </a>
-      {entries.map(({ page, title, icon, route: to }) => (
-        <a
-          key={page}
-          className="nav-link"
-          href={formatRoute(to)}
-          aria-current={belongsTo(route, page) ? 'page' : undefined}
-          title={title}
-        >
-          <Icon name={icon} />
-          <span className="wide">{title}</span>
-        </a>
+      {entries.map((entry) => (
+        <NavLink key={entry.page} entry={entry} current={belongsTo(route, entry.page)}>
+          {entry.page === 'queue' && queued > 0 && (
+            <span className="nav-count">
+              {queued}
+              <span className="visually-hidden"> queued</span>
+            </span>
+          )}
+        </NavLink>
       ))}
       <button
         type="button"
         className="nav-link nav-search"
-        title="Find a command or a run"
+        title="Find anything"
         onClick={() => useDialogs.getState().openDialog({ kind: 'palette' })}
       >
         <Icon name="search" />
@@ -92,20 +89,7 @@ export function Sidebar({ route }: { route: Route }) {
       {runs?.length === 0 && archived === 0 && (
         <p className="nav-empty wide faint small">None yet. Pick a preset and press Start.</p>
       )}
-      <ul className="run-list">
-        {listed.map((run) => (
-          <li key={run.id}>
-            <RunLink run={run} current={run.id === openRun} />
-          </li>
-        ))}
-        {runs && runs.length > listed.length && (
-          <li>
-            <a className="nav-link" href={formatRoute({ page: 'history', tab: 'runs' })}>
-              <span className="wide">All {runs.length.toLocaleString('en')} runs</span>
-            </a>
-          </li>
-        )}
-      </ul>
+      <RunList runs={runs ?? []} openRun={openRun} />
       {archived > 0 && (
         <button
           type="button"
@@ -116,15 +100,9 @@ export function Sidebar({ route }: { route: Route }) {
           {showArchived ? 'Hide' : 'Show'} {archived} archived
         </button>
       )}
-      <a
-        className="nav-link"
-        href="#/system"
-        aria-current={route.page === 'system' ? 'page' : undefined}
-        title="System"
-      >
-        <Icon name="system" />
-        <span className="wide">System</span>
-      </a>
+      {lastEntries.map((entry) => (
+        <NavLink key={entry.page} entry={entry} current={route.page === entry.page} />
+      ))}
       <footer className="sidebar-foot row">
         <span className="connection row faint small" data-state={connection} role="status">
           <span className="status-dot" aria-hidden="true" />
@@ -140,71 +118,18 @@ export function Sidebar({ route }: { route: Route }) {
   );
 }
 
-/** Marks a run with an active Echo Trap warning. */
-function TrapMark({ run: { trap } }: { run: RunSummary }) {
-  if (!trap || !isAlarm(trap.state)) return null;
-  const { word, tone } = levelLabel(trap.state);
-  const label = `Echo Trap: ${word.toLowerCase()} ${sinceText(trap)}`;
-  return (
-    <span className="run-link-trap" data-tone={tone} title={label}>
-      <Icon name={toneIcons[tone]} size={13} />
-      <span className="visually-hidden">{label}</span>
-    </span>
-  );
+interface NavLinkProps {
+  entry: Entry;
+  current: boolean;
+  children?: ReactNode;
 }
 
-/** Maximum length of a name, which fits on two lines. */
-const maxNameLength = 34;
-
-function RunLink({ run, current }: { run: RunSummary; current: boolean }) {
-  const active = isLive(run.status);
-  const success = successOf(run).evaluation;
-  const { stem, hash, study } = shortParts(run);
+function NavLink({ entry: { title, icon, route }, current, children }: NavLinkProps) {
   return (
-    <a
-      className="run-link"
-      data-archived={run.marks.archived || undefined}
-      href={formatRoute({ page: 'run', runId: run.id })}
-      aria-current={current ? 'page' : undefined}
-      title={`${run.name}: ${runLabel(run)}, iteration ${run.iteration} of ${run.iterations}`}
-    >
-      <StatusDot run={run} />
-      <span className="run-link-name wide">
-        {run.marks.starred && (
-          <>
-            <Icon name="star" size={11} />
-            <span className="visually-hidden">Starred: </span>
-          </>
-        )}
-        {study !== null && (
-          <>
-            <span className="run-link-study">
-              <Icon name="study" size={11} />
-            </span>
-            <span className="visually-hidden">{study}: </span>
-          </>
-        )}
-        {shortened(stem, maxNameLength)} <span className="run-link-hash">{hash}</span>
-      </span>
-      <span className="visually-hidden">{runLabel(run)}</span>
-      <TrapMark run={run} />
-      <span className="run-link-detail wide faint small">
-        {run.queuePosition !== null
-          ? `Queue ${run.queuePosition}`
-          : active
-            ? `${run.iteration} / ${run.iterations}`
-            : success === undefined
-              ? runLabel(run)
-              : percent(success, 0)}
-        {success !== undefined && !active && run.queuePosition === null && (
-          <span className="visually-hidden"> success in the latest evaluation</span>
-        )}
-      </span>
-      {active && (
-        <span className="run-link-progress wide">
-          <Progress value={run.iteration / run.iterations} label={`Progress of ${run.name}`} status={run.status} />
-        </span>
-      )}
+    <a className="nav-link" href={formatRoute(route)} aria-current={current ? 'page' : undefined} title={title}>
+      <Icon name={icon} />
+      <span className="wide">{title}</span>
+      {children}
     </a>
   );
 }

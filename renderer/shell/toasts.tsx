@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../../core/contract/contract.ts';
+import { formatRoute } from '../base/routes.ts';
 import { Button, ErrorNote, IconButton } from '../components/basics.tsx';
 import { Icon } from '../components/icon.tsx';
 import { type Message, useApp } from '../stores/app-store.ts';
@@ -7,7 +8,7 @@ import styles from './toasts.module.css';
 
 /** Display times in ms. */
 const messageTime = 6000;
-const undoTime = 12_000;
+const actionTime = 12_000;
 const errorTime = 20_000;
 /** Codes of errors that stay until dismissed, because the user has to act. */
 const needsAction = /^(internal|disk_|history_|data_folder_|trainer_|storage_)/;
@@ -31,24 +32,29 @@ export function Toasts() {
   );
 }
 
-function MessageToast({ message: { key, text, undo } }: { message: Message }) {
+function MessageToast({ message: { key, text, action } }: { message: Message }) {
   const dismiss = useApp((state) => state.dismiss);
-  const handlers = useDismissTimer(key, undo ? undoTime : messageTime);
+  const handlers = useDismissTimer(key, action ? actionTime : messageTime);
   return (
     <div className={`note ${styles.done}`} {...handlers}>
       <Icon name="ok" />
       <p className={styles.text}>{text}</p>
-      {undo && (
+      {typeof action === 'function' && (
         <Button
           kind="quiet"
           icon="undo"
           onClick={() => {
             dismiss(key);
-            undo();
+            action();
           }}
         >
           Undo
         </Button>
+      )}
+      {typeof action === 'object' && action && (
+        <a className="button" data-kind="quiet" href={formatRoute(action.route)} onClick={() => dismiss(key)}>
+          {action.label}
+        </a>
       )}
       <IconButton icon="close" label="Dismiss" onClick={() => dismiss(key)} />
     </div>

@@ -10,6 +10,7 @@ import {
 } from '../../core/contract/contract.ts';
 import { asFailure, Failure } from '../../core/contract/failure.ts';
 import { type Api, type ConnectionState, isConnectionLost } from '../api/api.ts';
+import type { Route } from '../base/routes.ts';
 import { createCatchUp } from './catch-up.ts';
 import { createChangeBatcher } from './change-batcher.ts';
 
@@ -31,8 +32,8 @@ interface AppState {
   showArchived: boolean;
   toggleArchived: () => void;
   report: (cause: unknown) => void;
-  /** Shows a confirmation; `undo` adds an Undo button. */
-  notify: (text: string, undo?: () => void) => void;
+  /** Shows a confirmation. `action`: a function adds an Undo button, a link adds the link. */
+  notify: (text: string, action?: MessageAction) => void;
   dismiss: (key: number) => void;
   dismissAll: () => void;
 }
@@ -40,8 +41,11 @@ interface AppState {
 export interface Message {
   key: number;
   text: string;
-  undo: (() => void) | null;
+  action: MessageAction | null;
 }
+
+/** Undoes the confirmed change, or leads to its result. */
+export type MessageAction = (() => void) | { label: string; route: Route };
 
 /** Maximum number of messages per kind. */
 const maxMessages = 3;
@@ -74,9 +78,9 @@ export const useApp = create<AppState>()((set) => ({
       ].slice(-maxMessages),
     }));
   },
-  notify: (text, undo) =>
+  notify: (text, action) =>
     set(({ messages }) => ({
-      messages: [...messages, { key: nextKey++, text, undo: undo ?? null }].slice(-maxMessages),
+      messages: [...messages, { key: nextKey++, text, action: action ?? null }].slice(-maxMessages),
     })),
   dismiss: (key) =>
     set(({ errors, messages }) => ({

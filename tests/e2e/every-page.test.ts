@@ -121,7 +121,9 @@ const common = {
   compare: '/compare',
   models: '/models',
   play: '/play',
+  queue: '/queue',
   system: '/system',
+  settings: '/settings',
 };
 
 test('every page has an empty state', async () => {
@@ -175,14 +177,22 @@ describe('with runs', () => {
     expect(await walk({ ...common, ...runPages, ...other }, all)).toEqual([]);
   });
 
-  test('the window never scrolls as a whole, with 40 or 400 runs', async () => {
+  test('with 40 or 400 runs, the window never scrolls as a whole, and the run list is one tab stop', async () => {
     for (const count of [40, 400]) {
       wire.rewrite('runs.list', (runs: RunSummary[]) =>
         Array.from({ length: count }, (_, index) => ({ ...runs[index % runs.length]!, id: `run-${index}` })),
       );
       await open('/history');
       await page.locator('.run-list li').nth(39).waitFor();
-      await page.locator('.run-list a').last().focus();
+      const runs = page.locator('.run-list a');
+      expect(await page.locator('.run-list a[tabindex="0"]').count()).toBe(1);
+      await runs.first().focus();
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => runs.nth(1).evaluate((link) => link === document.activeElement)).toBe(true);
+      expect(await runs.nth(1).getAttribute('tabindex')).toBe('0');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => document.activeElement!.closest('.run-list'))).toBeNull();
+      await runs.last().focus();
       await page.evaluate(() => document.querySelector('#main')!.lastElementChild!.scrollIntoView({ block: 'end' }));
       expect(await page.evaluate(() => [document.documentElement.scrollHeight, scrollY])).toEqual([narrow.height, 0]);
       expect(await overflow()).toBeNull();
@@ -303,6 +313,8 @@ describe('with runs', () => {
       [`/study/${study}`, within('a[href^="#/compare/"]')],
       [`/study/${study}`, button(/^(Download|Save) /)],
       ['/history/trash', button(/^Restore /)],
+      ['/queue', page.locator('#main').getByRole('button', { name: /^Remove .* from the queue$/ })],
+      ['/settings', page.getByLabel('Shortcuts of a single key')],
       ['/system', button('Check again')],
       ['/system', button('Create diagnostics file')],
     ];

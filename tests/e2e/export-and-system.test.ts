@@ -108,12 +108,17 @@ test('exporting missing data shows an error beside the format', async () => {
   await page.close();
 });
 
-test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('the System and Settings pages, %s', async (colorScheme) => {
   const page = await visit('/system', colorScheme);
   const complaints = collectComplaints(page);
   await page.getByRole('figure', { name: /^CPU: \d+ % now/ }).waitFor();
   await page.getByRole('region', { name: 'Checks' }).getByText(home).waitFor();
   expect(await violations(page)).toEqual([]);
+  const zip = await saved(page, 'Create diagnostics file');
+  expect(await namesIn(zip.bytes)).toEqual(
+    expect.arrayContaining(['versions.json', 'findings.json', 'runs.json', 'core.log']),
+  );
+  await page.getByRole('link', { name: 'Settings' }).click();
   const other = colorScheme === 'light' ? 'Dark' : 'Light';
   await page.getByRole('button', { name: other, exact: true }).click();
   expect(await page.locator('html').getAttribute('data-theme')).toBe(other.toLowerCase());
@@ -126,10 +131,6 @@ test.each(['light', 'dark'] as const)('the System page, %s', async (colorScheme)
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Space');
   await command.waitFor({ state: 'detached' });
-  const zip = await saved(page, 'Create diagnostics file');
-  expect(await namesIn(zip.bytes)).toEqual(
-    expect.arrayContaining(['versions.json', 'findings.json', 'runs.json', 'core.log']),
-  );
   expect(complaints).toEqual([]);
   await page.close();
 });

@@ -65,7 +65,7 @@ test('a table of 300 runs renders only visible rows, to its end', async () => {
 test('the keyboard alone finds a run, opens and cancels the stop dialog, and returns', async () => {
   await open('/start');
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.keyboard.press('Control+2');
+  await page.keyboard.press('Control+3');
   await page.getByRole('heading', { name: 'History' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('frozenlake');

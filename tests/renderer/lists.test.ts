@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
+import { initials } from '../../renderer/components/run-facts.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/episodes/episode-files.ts';
 import {
   activeFilters,
@@ -272,4 +273,10 @@ test('settings of an evaluation are parsed from one line', () => {
     odd: '',
   });
   expect(readSettings('')).toEqual({});
+});
+
+test('a narrow sidebar shows the initials of a run', () => {
+  expect(['FrozenLake', 'FrozenLake, watch it collapse', 'bandit', 'clip 0.2', '…'].map(initials)).toEqual([
+    ...['FL', 'FW', 'ba', 'C0', ''],
+  ]);
 });

@@ -211,8 +211,7 @@ test('while another run trains, it asks whether to queue or start, and the queue
   for (const id of waiting) core.queue.add(id);
   const nameOf = (id: string) => core.runs.get(id).name;
   page.open('#/start');
-  const order = () => page.all('section[aria-labelledby="queue"] a').map((link) => link.textContent);
-  await page.shown(() => order().join() === waiting.map(nameOf).join());
+  await page.shown(() => page.find('a[href="#/queue"] .nav-count')?.textContent === '2 queued');
 
   await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
   const dialog = () => document.querySelector('[role="dialog"]');
@@ -226,9 +225,16 @@ test('while another run trains, it asks whether to queue or start, and the queue
   await page.click('button[aria-label="Start Bandit, StarPO-S (PPO)"]');
   await page.shown(dialog);
   answer('Add to queue').click();
-  await page.shown(() => order().length === 3);
   await page.shown(page.withText('[role="status"]', 'Bandit was added to the queue.'));
   expect(location.hash).toBe('#/start');
+
+  await page.click(page.withText('[role="status"] a', 'Open queue'));
+  const order = () => page.all('section[aria-labelledby="queue"] a').map((link) => link.textContent);
+  await page.shown(() => order().length === 3);
+  expect(order().slice(0, 2)).toEqual(waiting.map(nameOf));
+  // The sidebar lists the active run, then the queue in its order.
+  const listed = page.all('.run-list a').map((link) => link.getAttribute('href')!.split('/').at(-1));
+  expect(listed).toEqual([trained, ...core.queue.list()]);
 
   const made = core.queue.list()[2]!;
   await page.click(`button[aria-label="Move ${nameOf(made)} up"]`);
@@ -259,7 +265,7 @@ test('a blocked queue shows the reason', async () => {
   const { core } = page;
   core.queue.add(await core.runs.create({ preset: 'starter-bandit', set: small }));
   core.queue.work();
-  page.open('#/start');
+  page.open('#/queue');
   await page.shown(page.withText('.note', /trainer_missing/));
 });
 

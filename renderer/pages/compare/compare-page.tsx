@@ -47,7 +47,7 @@ export function ComparePage({ runIds: requested }: { runIds: readonly string[] }
       return after;
     });
   return (
-    <div className={`page ${styles.page}`}>
+    <div className="page">
       <header className={`${styles.head} row wrap`}>
         <h1>{compared.length > 0 ? title : 'Compare runs'}</h1>
         <span className="spacer" />

@@ -21,7 +21,7 @@ export function HistoryPage({ tab }: { tab: HistoryTab }) {
   const sizes = useSizes();
   useTitle('History');
   return (
-    <div className={`page ${styles.page}`}>
+    <div className="page">
       <header className="page-head">
         <div>
           <h1>History</h1>

@@ -12,10 +12,12 @@ export function ModelsPage({ repository }: { repository: string | null }) {
   const { list, tasks } = useModels();
   useTitle('Models');
   return (
-    <div className="page">
+    <div className="page" data-narrow>
       <header className="page-head">
-        <h1>Models</h1>
-        <p className="muted">Base models for runs, in Hugging Face format.</p>
+        <div>
+          <h1>Models</h1>
+          <p className="muted">Base models for runs, in Hugging Face format.</p>
+        </div>
       </header>
       <section className={styles.section} aria-labelledby="models-get">
         <h2 id="models-get">Get a model</h2>

@@ -64,7 +64,7 @@ export function Editor(props: EditorProps) {
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the Start button
-    <div className={`page ${styles.page}`} onKeyDown={onKeyDown}>
+    <div className="page" data-narrow onKeyDown={onKeyDown}>
       <Header {...props} config={config} />
       <div className={styles.columns}>
         <div className={styles.main}>

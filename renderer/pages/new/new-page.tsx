@@ -29,14 +29,14 @@ export function NewPage({ from, set, study, importing }: NewPageProps) {
   const error = form.error ?? loaded.error;
   if (error)
     return (
-      <div className="page">
+      <div className="page" data-narrow>
         <h1>{title}</h1>
         <ErrorNote error={error} />
       </div>
     );
   if (!form.value || !loaded.value)
     return (
-      <div className="page">
+      <div className="page" data-narrow>
         <h1>{title}</h1>
         <Empty title="Loading the configuration…" />
       </div>

@@ -54,9 +54,6 @@ export function Summary(props: SummaryProps) {
             </Button>
           </div>
         )}
-        <p className={styles.message} role="status">
-          {run.message}
-        </p>
         <dl className={`${styles.facts} stack`}>
           <Fact title={study ? 'Each run' : 'Time'}>
             {check.value && problems.length === 0 ? (

@@ -15,10 +15,12 @@ export function ChooseRunToPlay() {
   const { shown, more } = useFirstRows(playable);
   useTitle('Play');
   return (
-    <div className="page">
+    <div className="page" data-narrow>
       <header className="page-head">
-        <h1>Play</h1>
-        <p className="muted">Play a level alongside an agent you trained. Choose a run.</p>
+        <div>
+          <h1>Play</h1>
+          <p className="muted">Play a level alongside an agent you trained. Choose a run.</p>
+        </div>
       </header>
       {runs && playable.length === 0 && (
         <Empty title="No run has a checkpoint yet">

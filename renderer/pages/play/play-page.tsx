@@ -27,7 +27,7 @@ export function PlayPage({ runId, checkpoint }: { runId: string; checkpoint: num
   const newest = choices?.checkpoints[0];
   const choose = (iteration: number) => navigate({ page: 'play', runId, checkpoint: iteration }, true);
   return (
-    <div className="page">
+    <div className="page" data-narrow>
       <header className="page-head">
         <div>
           <h1>Play</h1>

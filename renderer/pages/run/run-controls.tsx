@@ -4,6 +4,7 @@ import { isLive } from '../../../core/contract/run-facts.ts';
 import { useApi } from '../../api/context.ts';
 import { runActions } from '../../commands/run-commands.ts';
 import { Button } from '../../components/basics.tsx';
+import { notifyQueued } from '../../components/notify-queued.ts';
 import { isDeviceInUse, isStartable } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
 
@@ -29,7 +30,10 @@ export function RunControls({ run }: { run: RunSummary }) {
   }
   const start = () => perform('start', () => api.call('runs.start', { runId: run.id }));
   const queue = (procedure: 'queue.add' | 'queue.remove') =>
-    perform(procedure, () => api.call(procedure, { runId: run.id }));
+    perform(procedure, async () => {
+      await api.call(procedure, { runId: run.id });
+      if (procedure === 'queue.add') notifyQueued(run.name);
+    });
   const startLabel = status === 'queued' ? 'Start now' : status === 'created' ? 'Start' : 'Resume';
 
   return (

@@ -14,7 +14,6 @@ import { Hero } from './hero.tsx';
 import { PageChoices } from './page-choices.tsx';
 import { PresetCard } from './preset-card.tsx';
 import { PublishedModels } from './published-models.tsx';
-import { QueuePanel } from './queue-panel.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import styles from './start-page.module.css';
 import { usePresets } from './use-presets.ts';
@@ -25,7 +24,7 @@ export function StartPage() {
   const first = useFirstSteps();
   useTitle('Start');
   return (
-    <div className={`page ${styles.page}`}>
+    <div className="page" data-narrow>
       <header className={`${styles.head} wrap`}>
         <div>
           <h1>Start a run</h1>
@@ -95,10 +94,6 @@ function Presets({ presets }: { presets: readonly Card[] }) {
           <PresetCard key={presetsOfTask[0].task} {...shared} card={chosenOf(presetsOfTask)} />
         ))}
       </div>
-      <p className={`${styles.message} muted`} role="status">
-        {run.message}
-      </p>
-      <QueuePanel />
       <RecentRuns />
       {published.length > 0 && <PublishedModels {...shared} cards={published} algorithm={algorithm} />}
       {run.dialog}

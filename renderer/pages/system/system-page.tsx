@@ -3,34 +3,33 @@ import type { Finding, Machine, MachineSample } from '../../../core/contract/con
 import { bytes } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
 import { saveExport } from '../../api/files.ts';
-import { type ThemeChoice, useTheme } from '../../base/theme.ts';
 import { useTitle } from '../../base/title.ts';
 import { Button, Empty, ErrorNote } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { inOrder } from '../../components/in-order.ts';
-import { NotifyChoice } from '../../notifications/notify-choice.tsx';
+import { Facts, Section } from '../../components/section.tsx';
 import { useApp } from '../../stores/app-store.ts';
-import { DataFolder } from './data-folder.tsx';
 import { Gauge } from './gauge.tsx';
 import styles from './system-page.module.css';
-import { TensorBoard } from './tensor-board.tsx';
 import { useMachine } from './use-machine.ts';
 
 /** Minimum and maximum number of samples in a gauge: 5 and 30 minutes. */
 const minSamples = 60;
 const maxSamples = 360;
 
-/** Shows hardware use, checks, data folder and preferences. */
+/** Shows hardware use, checks, versions and a way to report a problem. */
 export function SystemPage() {
   const [check, setCheck] = useState(0);
   const { machine, samples, interval, findings, problem } = useMachine(check);
   useTitle('System');
   return (
-    <div className={`page ${styles.page}`}>
-      <header className="section-head">
-        <h1>System</h1>
-        <p className="muted">Hardware, checks and preferences.</p>
+    <div className="page" data-narrow>
+      <header className="page-head">
+        <div>
+          <h1>System</h1>
+          <p className="muted">Hardware use, checks and versions.</p>
+        </div>
       </header>
       {problem && <ErrorNote error={problem} />}
       {machine ? (
@@ -38,19 +37,17 @@ export function SystemPage() {
       ) : (
         <Empty title="Reading hardware information…" />
       )}
-      <section className={`panel ${styles.section}`} aria-label="Checks">
-        <div className={styles.head}>
-          <h2>Checks</h2>
+      <Section
+        title="Checks"
+        action={
           <Button kind="quiet" icon="reset" onClick={() => setCheck(check + 1)}>
             Check again
           </Button>
-        </div>
+        }
+      >
         <Findings findings={findings} />
-      </section>
-      <DataFolder />
+      </Section>
       <About machine={machine} />
-      <Preferences />
-      <TensorBoard />
       <Diagnostics />
     </div>
   );
@@ -151,55 +148,18 @@ const capitalized = (text: string) => text.replace(/^[a-z](?=[a-z]*:? )/, (lette
 
 function About({ machine }: { machine: Machine | null }) {
   const system = useApp((state) => state.system);
-  const rows: [string, string | null | undefined][] = [
+  const rows = [
     ['Version', system?.version],
     ['Trainer', system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`],
     ['CPU', machine && `${machine.processor}, ${machine.cores} cores`],
     ['Operating system', machine?.system],
     ['CUDA', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
     ['Node', machine?.node],
-  ];
+  ] as const;
   return (
-    <section className={`panel ${styles.section}`} aria-label="About">
-      <h2>About</h2>
-      <dl className={styles.facts}>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value ?? '…'}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
-const themes: [ThemeChoice, string][] = [
-  ['system', 'System'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-];
-
-function Preferences() {
-  const { choice, choose } = useTheme();
-  return (
-    <section className={`panel ${styles.section}`} aria-label="Preferences">
-      <h2>Preferences</h2>
-      <div className={styles.preference}>
-        <span id="theme-label">Theme</span>
-        <fieldset className="segments" aria-labelledby="theme-label">
-          {themes.map(([theme, word]) => (
-            <button key={theme} type="button" aria-pressed={choice === theme} onClick={() => choose(theme)}>
-              {word}
-            </button>
-          ))}
-        </fieldset>
-      </div>
-      <div className={styles.preference}>
-        <span>Desktop notifications</span>
-        <NotifyChoice />
-      </div>
-    </section>
+    <Section title="About">
+      <Facts rows={rows} />
+    </Section>
   );
 }
 
@@ -221,13 +181,12 @@ function Diagnostics() {
     }
   }
   return (
-    <section className={`panel ${styles.section}`} aria-label="Report a problem">
-      <h2>Report a problem</h2>
+    <Section title="Report a problem">
       <p className="muted">
         A diagnostics file contains versions, these checks, the state of your runs and the last lines of their logs.
         Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
       </p>
-      <div className={styles.preference}>
+      <div className={`${styles.actions} row wrap`}>
         <Button icon="download" onClick={() => void create()} disabled={busy}>
           {busy ? 'Creating…' : 'Create diagnostics file'}
         </Button>
@@ -235,6 +194,6 @@ function Diagnostics() {
           {message}
         </span>
       </div>
-    </section>
+    </Section>
   );
 }

@@ -45,7 +45,7 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   useTitle(`Then and now · ${name}`);
 
   return (
-    <div className={`page ${styles.page}`}>
+    <div className={`page ${styles.page}`} data-narrow>
       <header className={styles.head}>
         <a className="back-link" href={formatRoute({ page: 'run', runId })}>
           <Icon name="back" size={14} />

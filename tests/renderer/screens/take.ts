@@ -65,7 +65,7 @@ await takeAll(busyStudio, (runs) => [
   ['start', '/start'],
   ['start-baseline', '/start', chooseBaselines],
   ['start-published-no-gpu', '/start', scrollToPublished],
-  ['start-queue', '/start', scrollToQueue],
+  ['queue', '/queue'],
   ['start-asked', '/start', askToQueue],
   ['new', '/new/starter-frozen-lake?rollout.groups=8'],
   ['new-sections', '/new/starter-mixed-starpo-s', openSections],
@@ -173,6 +173,7 @@ await takeAll(playStudio, (runs) => [
   ['play-models-found', '/models', lookUp(false)],
   ['play-models-stopped', '/models', lookUp(true)],
   ['system', '/system', measuredFor(8)],
+  ['settings', '/settings'],
 ]);
 
 await takeAll(warnedStudio, (runs) => [['run-warned', `/run/${runs.lake}`]]);
@@ -422,10 +423,6 @@ async function writeNote(page: Page): Promise<void> {
   await page.locator('.mark-note').click();
   const archived = page.locator('.nav-archived');
   if (await archived.isVisible()) await archived.click();
-}
-
-async function scrollToQueue(page: Page): Promise<void> {
-  await page.locator('#queue').evaluate((heading) => heading.scrollIntoView());
 }
 
 async function choose(page: Page): Promise<void> {

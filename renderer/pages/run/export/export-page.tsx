@@ -39,17 +39,21 @@ export function ExportPage() {
       </div>
     );
   return (
-    <div className={`page ${styles.page}`}>
-      <header className="section-head">
-        <a className={styles.back} href={formatRoute({ page: 'run', runId })}>
-          <Icon name="back" size={14} />
-          {run.name}
-        </a>
-        <h1>Export</h1>
-        <p className="muted">
-          Export this run for use in other programs. Exporting doesn't change the run.
-          {run.status === 'running' && ' The export contains the iterations completed so far.'}
-        </p>
+    <div className="page" data-narrow>
+      <header className="page-head">
+        <div>
+          <div className="row wrap">
+            <a className="back-link" href={formatRoute({ page: 'run', runId })}>
+              <Icon name="back" size={14} />
+              {run.name}
+            </a>
+            <h1>Export</h1>
+          </div>
+          <p className="muted">
+            Export this run for use in other programs. Exporting doesn't change the run.
+            {run.status === 'running' && ' The export contains the iterations completed so far.'}
+          </p>
+        </div>
       </header>
       {formatGroups.map(({ title, formats }) => (
         <section key={title} className={`panel ${styles.group}`} aria-label={title}>
@@ -95,11 +99,11 @@ function TensorBoardHint({ runId }: { runId: string }) {
   const tensorBoard = useApp((state) => state.tensorBoard);
   if (!tensorBoard) return null;
   const { on, folder } = tensorBoard;
-  const system = <a href={formatRoute({ page: 'system' })}>System</a>;
-  if (!on) return <p className="muted">For live logging, turn it on in {system}.</p>;
+  const settings = <a href={formatRoute({ page: 'settings' })}>Settings</a>;
+  if (!on) return <p className="muted">For live logging, turn it on in {settings}.</p>;
   return (
     <p className="muted">
-      Live log folder during training: <code>{`${folder}/${runId}`}</code> (see {system})
+      Live log folder during training: <code>{`${folder}/${runId}`}</code> (see {settings})
     </p>
   );
 }

@@ -5,28 +5,22 @@ import { formatRoute } from '../../base/routes.ts';
 import { ErrorNote, IconButton } from '../../components/basics.tsx';
 import { approximateDuration } from '../../components/estimated-time.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { queueOf } from '../../components/run-facts.ts';
 import { useApp } from '../../stores/app-store.ts';
-import styles from './queue-panel.module.css';
+import styles from './queue.module.css';
 import { useQueueTimes } from './use-queue-times.ts';
 
 /** Shows queued runs, next first. Reorder them by dragging or with Alt and the arrow keys. */
-export function QueuePanel() {
-  const queued = queueOf(useApp((state) => state.runs));
+export function QueueList({ queued }: { queued: readonly RunSummary[] }) {
   const problem = useQueueProblem(queued.map(({ id }) => id).join());
   const move = useMove();
   const times = useQueueTimes(queued);
   const blocked = useApp(({ runs }) => runs?.some(({ status }) => status === 'paused') ?? false);
   const [dragged, setDragged] = useState<string | null>(null);
-  if (queued.length === 0) return null;
   return (
-    <section aria-labelledby="queue">
-      <div className="section-head">
-        <h2 id="queue">Queue</h2>
-        <p className="muted">One run at a time per device. Drag to reorder, or press Alt+↑ or Alt+↓.</p>
-      </div>
+    <section className="stack" aria-labelledby="queue">
+      <h2 id="queue">Next</h2>
       {problem && <ErrorNote error={problem} kind="warning" />}
-      <ol className={`panel ${styles.queue}`}>
+      <ol className={`panel ${styles.list}`}>
         {queued.map((run, index) => (
           <QueuedRun
             key={run.id}
@@ -41,6 +35,7 @@ export function QueuePanel() {
           />
         ))}
       </ol>
+      <p className="faint small">Drag to reorder, or press Alt+↑ or Alt+↓ on a run.</p>
     </section>
   );
 }

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { FolderChoice, FolderChooser, FolderRequest } from '../../../core/contract/bridge.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
+import { Section } from '../../components/section.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
-import styles from './system-page.module.css';
+import styles from './settings.module.css';
 
 const desktop = () => (window as { starpo?: FolderChooser }).starpo;
 
@@ -12,8 +13,7 @@ export function DataFolder() {
   const folder = useApp((state) => state.system?.dataFolder);
   const chooser = desktop();
   return (
-    <section className={`panel ${styles.section}`} aria-label="Data folder">
-      <h2>Data folder</h2>
+    <Section title="Data folder">
       <p>
         Runs, their checkpoints and downloaded models are in <code>{folder ?? '…'}</code>.
       </p>
@@ -24,7 +24,7 @@ export function DataFolder() {
           To change it, start with <code>--home</code> or set STARPO_HOME.
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -44,7 +44,7 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
       </p>
     );
   return (
-    <>
+    <div className={styles.rows}>
       <p className="muted">
         You can use a folder on another disk. If it contains other files, the app creates a subfolder starpo-studio.
         Nothing is moved or copied: runs, models and the Hugging Face token stay in the current folder and reappear when
@@ -74,6 +74,6 @@ function Choice({ chooser }: { chooser: FolderChooser }) {
         )}
       </div>
       {choice.problem && <ErrorNote error={choice.problem} />}
-    </>
+    </div>
   );
 }

@@ -26,7 +26,7 @@ async function openInDesktop(first: FolderChoice) {
     restart,
   });
   page = await Page.start();
-  page.open('#/system');
+  page.open('#/settings');
   await page.shown(page.withText(`${section} code`, page.world.home));
   return { dataFolder, restart };
 }
@@ -64,7 +64,7 @@ test('a data folder set at startup can’t be changed on the page', async () => 
 
 test('in a browser the page explains how to set the folder', async () => {
   page = await Page.start();
-  page.open('#/system');
+  page.open('#/settings');
   await page.shown(page.withText(`${section} code`, page.world.home));
   await page.shown(page.withText(`${section} code`, '--home'));
   expect(page.all(`${section} button`)).toEqual([]);
@@ -81,7 +81,7 @@ test('TensorBoard logging is turned on by keyboard, with a folder and command to
   });
   page = await Page.start(undefined, undefined, { backgroundWork: true });
   const folder = join(page.world.home, 'tensorboard');
-  page.open('#/system');
+  page.open('#/settings');
   const box = await page.shown(choice);
   expect([box.labels![0]!.textContent, box.checked, box.tabIndex]).toEqual([
     'Write TensorBoard files during training',
@@ -113,13 +113,13 @@ test('a write failure is reported on every page, and the Export page shows the f
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   const folder = join(world.home, 'tensorboard', runId);
   page.open(`#/run/${runId}/export`);
-  await page.shown(page.withText('p', 'For live logging, turn it on in System.'));
+  await page.shown(page.withText('p', 'For live logging, turn it on in Settings.'));
   core.tensorBoard.set(true);
   await page.shown(page.withText('code', folder));
   writeFileSync(folder, 'in the way');
   await core.runs.start(runId);
   await page.shown(page.withText('.note-title', /^TensorBoard files can't be written/));
-  page.open('#/system');
+  page.open('#/settings');
   await page.shown(() => page.find(`${tensorBoard} .note`));
   rmSync(folder);
   core.tensorBoard.set(true);

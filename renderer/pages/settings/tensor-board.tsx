@@ -1,8 +1,9 @@
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
+import { Facts, Section } from '../../components/section.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
-import styles from './system-page.module.css';
+import styles from './settings.module.css';
 
 /** Turns TensorBoard logging on or off for the whole data folder. */
 export function TensorBoard() {
@@ -14,8 +15,7 @@ export function TensorBoard() {
   const toggle = () =>
     perform(async () => useApp.setState({ tensorBoard: await api.call('tensorBoard.set', { on: !on }) }));
   return (
-    <section className={`panel ${styles.section}`} aria-label="TensorBoard">
-      <h2>TensorBoard</h2>
+    <Section title="TensorBoard">
       <label className={`${styles.switch} row`}>
         <input type="checkbox" checked={on} aria-busy={busy} onChange={toggle} />
         Write TensorBoard files during training
@@ -27,12 +27,19 @@ export function TensorBoard() {
       </p>
       {problem && <ErrorNote error={problem} kind="warning" />}
       {on && (
-        <dl className={`${styles.facts} ${styles.copied}`}>
-          <CopyableText name="Folder" text={folder} />
-          <CopyableText name="Command" text={`tensorboard --logdir ${forShell(folder)}`} />
-        </dl>
+        <div className={styles.rows}>
+          <Facts
+            rows={[
+              ['Folder', <CopyableText key="folder" name="Folder" text={folder} />],
+              [
+                'Command',
+                <CopyableText key="command" name="Command" text={`tensorboard --logdir ${forShell(folder)}`} />,
+              ],
+            ]}
+          />
+        </div>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -41,15 +48,12 @@ function CopyableText({ name, text }: { name: string; text: string }) {
   const report = useApp((state) => state.report);
   const copy = () => void navigator.clipboard.writeText(text).then(() => notify(`${name} copied.`), report);
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <code>{text}</code>
-        <Button kind="quiet" icon="copy" label={`Copy ${name.toLowerCase()}`} onClick={copy}>
-          Copy
-        </Button>
-      </dd>
-    </div>
+    <span className={styles.copied}>
+      <code>{text}</code>
+      <Button kind="quiet" icon="copy" label={`Copy ${name.toLowerCase()}`} onClick={copy}>
+        Copy
+      </Button>
+    </span>
   );
 }
 

@@ -1,0 +1,85 @@
+import { type ThemeChoice, useTheme } from '../../base/theme.ts';
+import { useTitle } from '../../base/title.ts';
+import { Button } from '../../components/basics.tsx';
+import { Section } from '../../components/section.tsx';
+import { NotifyChoice } from '../../notifications/notify-choice.tsx';
+import { useDialogs } from '../../stores/dialogs-store.ts';
+import { useKeyPreference } from '../../stores/key-preference.ts';
+import { DataFolder } from './data-folder.tsx';
+import styles from './settings.module.css';
+import { TensorBoard } from './tensor-board.tsx';
+
+/** Shows the user's preferences and the settings of the data folder. */
+export function SettingsPage() {
+  useTitle('Settings');
+  return (
+    <div className="page" data-narrow>
+      <header className="page-head">
+        <div>
+          <h1>Settings</h1>
+          <p className="muted">Preferences of this window, and of the data folder.</p>
+        </div>
+      </header>
+      <Appearance />
+      <Notifications />
+      <Keyboard />
+      <DataFolder />
+      <TensorBoard />
+    </div>
+  );
+}
+
+const themes: [ThemeChoice, string][] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+function Appearance() {
+  const { choice, choose } = useTheme();
+  return (
+    <Section title="Appearance">
+      <div className={styles.preference}>
+        <span id="theme-label">Theme</span>
+        <fieldset className="segments" aria-labelledby="theme-label">
+          {themes.map(([theme, word]) => (
+            <button key={theme} type="button" aria-pressed={choice === theme} onClick={() => choose(theme)}>
+              {word}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+    </Section>
+  );
+}
+
+function Notifications() {
+  return (
+    <Section title="Notifications">
+      <div className={styles.preference}>
+        <span>Desktop notifications</span>
+        <NotifyChoice />
+      </div>
+    </Section>
+  );
+}
+
+function Keyboard() {
+  const { singleKeys, setSingleKeys } = useKeyPreference();
+  return (
+    <Section
+      title="Keyboard"
+      action={
+        <Button kind="quiet" onClick={() => useDialogs.getState().openDialog({ kind: 'keys' })}>
+          Show all shortcuts
+        </Button>
+      }
+    >
+      <label className={`${styles.switch} row`}>
+        <input type="checkbox" checked={singleKeys} onChange={({ target }) => setSingleKeys(target.checked)} />
+        Shortcuts of a single key
+      </label>
+      <p className="muted">Such as N for a new run. Turn them off if you use speech input.</p>
+    </Section>
+  );
+}
