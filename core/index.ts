@@ -4,7 +4,7 @@ import { AlertActions } from './alert-actions/alert-actions.ts';
 import { Notices } from './base/notices.ts';
 import { Tasks } from './base/tasks.ts';
 import { Bundles } from './bundles/bundles.ts';
-import { messageOf } from './contract/failure.ts';
+import { asDiskFull, messageOf } from './contract/failure.ts';
 import { forgetHost } from './data-folder/host-file.ts';
 import { EpisodeReader } from './episodes/reader.ts';
 import { TimeEstimates } from './estimates/time.ts';
@@ -138,11 +138,19 @@ const closeOrder = [
 ] as const satisfies readonly (keyof Services)[];
 
 /**
- * Creates the services of a data folder and locks the folder until `dispose`. Other processes connect through Studio (host/studio.ts).
- * Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
+ * Creates the services of a data folder and locks the folder until `dispose`. Other processes connect through Studio (host/studio.ts). A folder that
+ * this process can't write to is read-only. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
  */
 export async function createCore(options: CoreOptions): Promise<Core> {
-  const services = createServices(await openFolder(options), options);
+  return openCore(options).catch((error) => {
+    // Listing and deleting runs must work on a full disk.
+    if (asDiskFull(error)) return openCore(options, { scratch: true });
+    throw error;
+  });
+}
+
+async function openCore(options: CoreOptions, { scratch = false } = {}): Promise<Core> {
+  const services = createServices(await openFolder(options, scratch), options);
   let disposed = false;
   const dispose = async () => {
     disposed = true;
@@ -180,12 +188,12 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 type Folder = Awaited<ReturnType<typeof openFolder>>;
 
 /** Locks the folder and creates the services that follow its runs. */
-async function openFolder(options: CoreOptions) {
+async function openFolder(options: CoreOptions, scratch: boolean) {
   const { home, trainerPath, resources = defaultResources } = options;
   const recentLog = new RecentLog(options.log ?? console.error);
   const { log } = recentLog;
-  const history = await openHistory(home, { thread: options.thread ?? true, log });
-  forgetHost(home);
+  const history = await openHistory(home, { thread: options.thread ?? true, log, scratch });
+  if (history.locked) forgetHost(home);
   const notices = new Notices((error) => log(`A notice handler failed: ${messageOf(error)}`));
   const trainer = new Trainer(trainerPath ? [trainerPath] : trainerCandidates(resources));
   const watchdog = new Watchdog(options.clock);

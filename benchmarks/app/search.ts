@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { zstdCompressSync } from 'node:zlib';
 import type { Input } from '../../core/contract/contract.ts';
-import { databaseFile } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { createCore } from '../../core/index.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { randomNumbers } from '../bootstrap.ts';

@@ -102,8 +102,11 @@ const verbs: Readonly<Record<string, string>> = {
 
 const sqliteReasons: readonly [RegExp, Reason][] = [
   [/^SQLITE_FULL/, reasons.ENOSPC!],
-  // A write error is most often a full disk or the file size limit.
-  [/^SQLITE_IOERR_WRITE/, { ...reasons.ENOSPC!, reason: 'no space is left on the disk, or a limit is reached' }],
+  // Failed growth of a file is a full disk or the file size limit.
+  [
+    /^SQLITE_IOERR_(WRITE|SHMSIZE|SHMMAP)/,
+    { ...reasons.ENOSPC!, reason: 'no space is left on the disk, or a limit is reached' },
+  ],
   [/^SQLITE_IOERR/, diskFailed],
   [/^SQLITE_(READONLY|PERM|AUTH)/, { ...forbidden, reason: 'it is read-only' }],
   [/^SQLITE_CANTOPEN/, { ...forbidden, reason: 'it or its -wal and -shm files are not accessible' }],
@@ -138,4 +141,10 @@ export function fileError(error: unknown): ApiError | null {
   const target = typeof dest === 'string' ? ` to ${dest}` : '';
   const verb = isHistory ? 'written' : (verbs[String(syscall)] ?? 'used');
   return { code: found.code, message: `${file} can't be ${verb}${target}: ${found.reason}.`, hint: found.hint };
+}
+
+/** Adds a path to an error of the operating system that has none, such as a failed write to an open file. */
+export function named(error: unknown, path: string): unknown {
+  const isUnnamed = error instanceof Error && reasonOf((error as SystemError).code) && !('path' in error);
+  return isUnnamed ? Object.assign(error, { path }) : error;
 }

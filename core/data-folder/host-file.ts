@@ -1,7 +1,8 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure, messageOf } from '../contract/failure.ts';
+import { asDiskFull, Failure } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 import { newToken } from './access.ts';
 
 /** Address and token of a data folder's host; readable only by the owner. */
@@ -30,14 +31,14 @@ export function readHost(home: string): HostRecord | null {
 /** Removes the record. Call only with the folder's lock, when a recorded host must have ended. */
 export const forgetHost = (home: string) => rmSync(hostFile(home), { force: true, recursive: true });
 
-/** Records this process as the host. Throws `data_folder_unusable`. */
+/** Records this process as the host. Throws `data_folder_unusable` or `disk_full`. */
 export function announceHost(home: string, record: HostRecord): void {
   writeSecret(home, hostFile(home), `${JSON.stringify(record)}\n`);
 }
 
 /**
  * Returns the data folder's token, created on first use and kept, so that open pages reconnect after a restart. A token that
- * others could read is replaced. Throws `data_folder_unusable`.
+ * others could read is replaced. Throws `data_folder_unusable` or `disk_full`.
  */
 export function folderToken(home: string): string {
   const path = tokenFile(home);
@@ -63,10 +64,13 @@ function writeSecret(home: string, path: string, text: string): void {
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
-    throw new Failure(
-      'data_folder_unusable',
-      `${path} can't be written: ${messageOf(error)}`,
-      `Check the permissions and the free space of ${home}, or choose another folder with --home or STARPO_HOME.`,
+    throw (
+      asDiskFull(error) ??
+      new Failure(
+        'data_folder_unusable',
+        `${path} can't be written: ${fileReason(error)}.`,
+        `Check the permissions of ${home}, or choose another folder with --home or STARPO_HOME.`,
+      )
     );
   }
 }

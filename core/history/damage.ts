@@ -3,20 +3,23 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Failure } from '../contract/failure.ts';
 import { namesIn } from '../run-directory/names.ts';
-import { databaseFile, lockFolder, meansDamage } from './database.ts';
+import { folderInUse, lockFolder, meansDamage, meansInUse } from './database.ts';
+import { databaseFile, databaseFiles, lockFile } from './files.ts';
 import { isFromBeforeRelease } from './migrations.ts';
+import { isWritable } from './write-access.ts';
 
 /**
- * Deletes the history if it is damaged or from before version 1.0, so that it can be rebuilt. Returns whether it did.
+ * Deletes the history if it is damaged, from before version 1.0 or not writable, so that it can be rebuilt. Returns whether it did.
  * Throws `history_in_use` if another process has the file open: it would keep writing to a deleted file.
  */
 export function dropDamagedHistory(home: string): boolean {
   const file = databaseFile(home);
+  if (dropForeign(home)) return true;
   const lock = existsSync(file) ? lockUnlessHosted(home) : null;
   if (!lock) return false;
   try {
     if (!isDamaged(file)) return false;
-    drop(file);
+    drop(home);
     return true;
   } finally {
     lock.release();
@@ -33,9 +36,37 @@ function lockUnlessHosted(home: string): { release(): void } | null {
   }
 }
 
+/**
+ * Deletes a history with files that another user wrote and that this process can't write, if the data folder allows it. A process that is refused
+ * used to leave such files. Returns whether it did. Throws `history_in_use` or `data_folder_in_use`.
+ */
+function dropForeign(home: string): boolean {
+  const files = [lockFile(home), ...databaseFiles(home)].filter((file) => existsSync(file));
+  if (files.every(isWritable) || !isWritable(home)) return false;
+  if (isLocked(lockFile(home))) throw folderInUse(home);
+  drop(home);
+  if (!isWritable(lockFile(home))) rmSync(lockFile(home), { force: true });
+  return true;
+}
+
+/** Returns whether a process holds a lock file, without write access to it. */
+function isLocked(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const lock = new Database(file, { readonly: true, timeout: 0 });
+  try {
+    lock.pragma('schema_version');
+    return false;
+  } catch (error) {
+    return meansInUse(error);
+  } finally {
+    lock.close();
+  }
+}
+
 /** Throws `history_in_use`. */
-function drop(file: string): void {
-  const users = usersOf(file);
+function drop(home: string): void {
+  const file = databaseFile(home);
+  const users = existsSync(file) ? usersOf(file) : [];
   if (users.length > 0) {
     throw new Failure(
       'history_in_use',
@@ -43,7 +74,7 @@ function drop(file: string): void {
       'Close the app and other commands on this data folder, then try again. Training continues.',
     );
   }
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  for (const each of databaseFiles(home)) rmSync(each, { force: true });
 }
 
 function isDamaged(file: string): boolean {

@@ -1,33 +1,43 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
-import { migrate, versionOf } from './migrations.ts';
+import { makeFolder, makeFolderIn } from '../base/folders.ts';
+import { asDiskFull, asFileFailure, Failure, messageOf } from '../contract/failure.ts';
+import { databaseFile, lockFile } from './files.ts';
+import { migrate, refuseUnsupported, versionOf } from './migrations.ts';
+import { refuseUnreadable, whyReadOnly } from './write-access.ts';
 
 export type HistoryDatabase = Database.Database;
-
-export const databaseFile = (home: string) => join(home, 'studio.db');
-const lockFile = (home: string) => join(home, 'studio.lock');
 
 /** Returns whether a folder is a data folder. A process that locks one leaves its lock file there. */
 export const isDataFolder = (folder: string) => existsSync(lockFile(folder)) || existsSync(databaseFile(folder));
 
 /**
  * Locks a data folder for this process until it is released; the process is then the folder's host. The operating system releases the lock when the
- * process exits. Throws `data_folder_in_use`, `data_folder_unusable` or `disk_full`.
+ * process exits. Throws `data_folder_in_use`, `data_folder_read_only`, `data_folder_unusable` or `disk_full`.
  */
 export function lockFolder(home: string): { release(): void } {
   return opening(home, () => {
-    mkdirSync(join(home, 'runs'), { recursive: true });
+    prepareFolder(home);
     const lock = takeLock(lockFile(home));
     return { release: () => void lock.close() };
   });
+}
+
+/** Creates what is missing of a data folder. Creates the trash now, because deleting must work on a full disk. */
+function prepareFolder(home: string): void {
+  refuseUnreadable(home);
+  const readOnly = whyReadOnly(home);
+  if (readOnly) throw readOnly;
+  makeFolder(home);
+  for (const name of ['runs', 'trash']) makeFolderIn(home, name);
 }
 
 /** Opens a transaction on an empty database and never ends it, because Node can't lock files and SQLite can. */
 function takeLock(file: string): HistoryDatabase {
   const lock = new Database(file, { timeout: 0 });
   try {
+    // A journal file would need disk space.
+    lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
@@ -45,8 +55,9 @@ function takeLock(file: string): HistoryDatabase {
  */
 export function openDatabase(home: string): HistoryDatabase {
   return opening(home, () => {
-    mkdirSync(join(home, 'runs'), { recursive: true });
+    prepareFolder(home);
     return openWith(home, { timeout: 0 }, (database) => {
+      refuseUnsupported(database);
       database.pragma('locking_mode = EXCLUSIVE');
       database.pragma('journal_mode = WAL');
       database.exec('BEGIN EXCLUSIVE; COMMIT');
@@ -59,6 +70,7 @@ export function openDatabase(home: string): HistoryDatabase {
 export function openWriter(home: string): HistoryDatabase {
   return opening(home, () =>
     openWith(home, { timeout: 0 }, (database) => {
+      refuseUnsupported(database);
       database.pragma('journal_mode = WAL');
       prepareWriter(database);
     }),
@@ -106,23 +118,26 @@ function openFailure(home: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
   const full = asDiskFull(error);
   if (full) return full;
-  if (meansInUse(error)) {
-    return new Failure(
-      'data_folder_in_use',
-      `The data folder ${home} is in use by another StarPO Studio.`,
-      'Quit it, or choose another data folder with --home or STARPO_HOME.',
-    );
-  }
+  if (meansInUse(error)) return folderInUse(home);
+  const rejected = asFileFailure(error);
   return new Failure(
     'data_folder_unusable',
-    `The data folder ${home} can't be used: ${messageOf(error)}`,
+    `The data folder ${home} can't be used: ${rejected?.message ?? messageOf(error)}`,
     meansDamage(error)
       ? `Its run history is damaged but can be rebuilt from the run folders. Run \`starpo history rebuild\`, or delete ${databaseFile(home)} and its -wal and -shm files and start again.`
-      : 'Check its permissions and free space, or choose another data folder with --home or STARPO_HOME.',
+      : `${rejected?.hint ?? 'Check its permissions and free space.'} You can choose another data folder with --home or STARPO_HOME.`,
   );
 }
 
-function meansInUse(error: unknown): boolean {
+export const folderInUse = (home: string) =>
+  new Failure(
+    'data_folder_in_use',
+    `The data folder ${home} is in use by another StarPO Studio.`,
+    'Quit it, or choose another data folder with --home or STARPO_HOME.',
+  );
+
+/** Returns whether SQLite reports that another process holds a lock. */
+export function meansInUse(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^SQLITE_(BUSY|LOCKED)/.test(code);
 }

@@ -14,14 +14,18 @@ export const versionOf = (database: Database) => database.pragma('user_version',
 export const isFromBeforeRelease = (database: Database) =>
   versionOf(database) > 0 && database.pragma('application_id', { simple: true }) !== applicationId;
 
+/** Throws `history_version_unsupported` or `history_outdated` before anything is changed. */
+export function refuseUnsupported(database: Database, steps: readonly string[] = migrations): void {
+  if (isFromBeforeRelease(database)) throw outdatedHistory();
+  if (versionOf(database) > steps.length) throw newerHistory();
+}
+
 /** Migrates a database to the newest version. Throws `history_version_unsupported` for a newer database and `history_outdated` for a database from before 1.0. */
 export function migrate(database: Database, steps: readonly string[] = migrations): void {
   database
     .transaction(() => {
-      const version = versionOf(database);
-      if (isFromBeforeRelease(database)) throw outdatedHistory();
-      if (version > steps.length) throw newerHistory();
-      for (const step of steps.slice(version)) database.exec(step);
+      refuseUnsupported(database, steps);
+      for (const step of steps.slice(versionOf(database))) database.exec(step);
       database.pragma(`application_id = ${applicationId}`);
       database.pragma(`user_version = ${steps.length}`);
     })

@@ -40,13 +40,20 @@ export class RunMonitors {
   private readonly database: HistoryDatabase;
   private readonly home: string;
   private readonly calibration: Calibration | undefined;
+  private readonly readOnly: boolean;
   /** Least recently used first. */
   private readonly monitored = new Map<string, MonitoredRun>();
 
-  constructor(database: HistoryDatabase, home: string, calibration?: Calibration) {
+  /** `readOnly`: writes no alerts into the run folders. */
+  constructor(
+    database: HistoryDatabase,
+    home: string,
+    { calibration, readOnly = false }: { calibration?: Calibration | undefined; readOnly?: boolean } = {},
+  ) {
     this.database = database;
     this.home = home;
     this.calibration = calibration;
+    this.readOnly = readOnly;
   }
 
   /** Processes new events of a run. */
@@ -72,7 +79,7 @@ export class RunMonitors {
 
   /** Throws `disk_full`; the next call raises the alerts again. */
   private raise(runId: string, alerts: readonly TrapAlert[]): Pick<MonitorUpdate, 'raised' | 'problem'> {
-    if (alerts.length === 0) return { raised: false, problem: null };
+    if (alerts.length === 0 || this.readOnly) return { raised: false, problem: null };
     const stored = readAlerts(this.database, runId).map(({ id }) => id);
     const fresh = alerts.filter(({ id }) => !stored.includes(id));
     const folder = runFolder(this.home, runId);

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { asDiskFull } from '../contract/failure.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import { folderIdentity, isSameJournal } from './identity.ts';
@@ -40,7 +41,7 @@ export class Surveyor {
     ).all();
     const removed = stored.filter(({ id }) => !this.exists(id)).map(({ id }) => id);
     for (const id of removed) {
-      removeRun(this.database, id);
+      this.remove(id);
       this.identities.delete(id);
     }
     const present = stored.filter(({ id }) => !removed.includes(id));
@@ -50,6 +51,15 @@ export class Surveyor {
       added: runsOnDisk(this.home).filter((id) => !ids.has(id)),
       changed: present.filter((run) => this.hasChanged(run)).map(({ id }) => id),
     };
+  }
+
+  /** On a full disk, the run is removed by a later survey. */
+  private remove(runId: string): void {
+    try {
+      removeRun(this.database, runId);
+    } catch (error) {
+      if (!asDiskFull(error)) throw error;
+    }
   }
 
   /** Returns whether the directory with a run's name contains that run. Reads its journal only if the directory was replaced, and at first. */

@@ -1,5 +1,4 @@
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
-import type { Calibration } from '../echo-trap/calibration.ts';
 import type { HistoryWriter, WriterData } from './writer.ts';
 import type { HistoryWriterFunctions } from './writer-worker.ts';
 
@@ -7,8 +6,7 @@ import type { HistoryWriterFunctions } from './writer-worker.ts';
  * Starts a thread that writes the history, so that long journals do not block this process. If the thread crashes, the next survey finds the
  * missing events. Throws as `openDatabase` does.
  */
-export async function startWriterThread(home: string, calibration?: Calibration): Promise<HistoryWriter> {
-  const data: WriterData = { home, calibration };
+export async function startWriterThread(data: WriterData): Promise<HistoryWriter> {
   const script = workerScript(import.meta.filename, 'writer-worker');
   const thread = new WorkerThread<HistoryWriterFunctions>({
     ...{ script, code: 'history_interrupted', purpose: 'writes the history', data },

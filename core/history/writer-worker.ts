@@ -6,8 +6,7 @@ import { createWriter, type WriterData } from './writer.ts';
 /** The thread that writes the history. */
 
 function createFunctions() {
-  const { home, calibration } = workerData as WriterData;
-  const writer = createWriter(home, calibration);
+  const writer = createWriter(workerData as WriterData);
   return {
     ...writer,
     forkBaseline: ({ runId, iteration }: { runId: string; iteration: number }) => writer.forkBaseline(runId, iteration),

@@ -25,10 +25,14 @@ interface Ingested {
 
 export const nothingIngested: Ingested = { annotated: false, more: false, trapChanged: false, problem: null };
 
-/** Data folder of a writer, and its thresholds (default: the built-in ones). */
 export interface WriterData {
   home: string;
+  /** Folder of the history: the data folder or a temporary one. */
+  index: string;
+  /** The monitor's thresholds. Default: the built-in ones. */
   calibration?: Calibration | undefined;
+  /** Whether nothing may be written to the run folders. */
+  readOnly: boolean;
 }
 
 /** Does all writes of the history, one after another. */
@@ -54,10 +58,10 @@ export interface HistoryWriter {
 const batchesPerCall = 4;
 
 /** Creates a writer that blocks its thread while it works. Throws as `openDatabase` does. */
-export function createWriter(home: string, calibration?: Calibration): HistoryWriter {
-  const database = openWriter(home);
+export function createWriter({ home, index, calibration, readOnly }: WriterData): HistoryWriter {
+  const database = openWriter(index);
   const surveyor = new Surveyor(database, home);
-  const monitors = new RunMonitors(database, home, calibration);
+  const monitors = new RunMonitors(database, home, { calibration, readOnly });
   return {
     survey: async () => surveyor.survey(),
     ingest: async (runId) => {

@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { processExists } from '../base/process.ts';
 import { type ClosableChannel, channelPair, joinChannels } from '../contract/channel.ts';
 import { createClient } from '../contract/client.ts';
-import { asFailure, Failure } from '../contract/failure.ts';
+import { asDiskFull, asFailure, Failure } from '../contract/failure.ts';
+import { newToken } from '../data-folder/access.ts';
 import { announceHost, folderToken, forgetHost, type HostRecord, readHost } from '../data-folder/host-file.ts';
 import { type Core, type CoreOptions, createCore } from '../index.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../server/http.ts';
@@ -33,6 +34,8 @@ export class Studio {
   private readonly channels = new Set<ClosableChannel>();
   private hosting: Promise<Core | null> | null = null;
   private listening: Promise<Endpoint> | null = null;
+  /** Whether this process can't write to the data folder. */
+  private readsOnly = false;
   private closed = false;
 
   constructor(options: StudioOptions) {
@@ -77,7 +80,9 @@ export class Studio {
   /** Opens this process's HTTP endpoint on first use. */
   endpoint(): Promise<Endpoint> {
     const { home, endpoint = { port: 0 } } = this.options;
-    const opening = () => openEndpoint(endpoint, { home, token: folderToken(home) }, (channel) => this.serve(channel));
+    // Only this process serves a read-only folder, so its token is not shared.
+    const token = () => (this.readsOnly ? newToken() : unlessFull(() => folderToken(home), newToken));
+    const opening = () => openEndpoint(endpoint, { home, token: token() }, (channel) => this.serve(channel));
     this.listening ??= Promise.resolve()
       .then(opening)
       .catch((error) => {
@@ -103,7 +108,7 @@ export class Studio {
   async close(): Promise<void> {
     this.closed = true;
     const core = await this.hosting?.catch(() => null);
-    if (core) forgetHost(this.home);
+    if (core?.history.locked) forgetHost(this.home);
     const answered = Promise.all([...this.served].map((each) => each.idle()));
     const drained = within(drainTime, answered);
     const endpoint = await this.listening?.catch(() => null);
@@ -136,10 +141,15 @@ export class Studio {
       if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
       throw error;
     });
-    if (!core || !this.options.endpoint) return core;
+    this.readsOnly = core?.history.locked === false;
+    if (!core || this.readsOnly || !this.options.endpoint) return core;
     try {
       const { origin, token } = await this.endpoint();
-      announceHost(this.home, { address: origin, token, pid: process.pid, host: hostname() });
+      const record = { address: origin, token, pid: process.pid, host: hostname() };
+      unlessFull(
+        () => announceHost(this.home, record),
+        () => this.logError(unannounced(this.home)),
+      );
       return core;
     } catch (error) {
       await core.dispose();
@@ -201,6 +211,23 @@ export class Studio {
     (this.options.log ?? console.error)(`${message} ${hint}`);
   }
 }
+
+/** Returns the result of `work`, or of `otherwise` if the disk is full: the app must open, because it can delete runs. */
+function unlessFull<T>(work: () => T, otherwise: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (asDiskFull(error)) return otherwise();
+    throw error;
+  }
+}
+
+const unannounced = (home: string) =>
+  new Failure(
+    'disk_full',
+    `The disk of ${home} is full, so other commands can't connect to this app.`,
+    'Free some disk space, then restart the app.',
+  );
 
 function elsewhere(home: string, { host, pid }: HostRecord): Failure {
   return new Failure(

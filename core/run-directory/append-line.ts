@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { Failure } from '../contract/failure.ts';
+import { named } from '../contract/file-errors.ts';
 
 /** Appends a JSON object as one line in a single write, after terminating a truncated last line. Throws if the disk is full. */
 export function appendLine(path: string, value: object): void {
@@ -7,6 +8,8 @@ export function appendLine(path: string, value: object): void {
   const file = openForAppending(path);
   try {
     writeFileSync(file, endsInLine(file) ? line : `\n${line}`);
+  } catch (error) {
+    throw named(error, path);
   } finally {
     closeSync(file);
   }

@@ -2,6 +2,7 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, rm, stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { named } from '../contract/file-errors.ts';
 
 /** Maximum size of files that are copied in one step. */
 const singleStepSize = 8 << 20;
@@ -44,6 +45,6 @@ export async function copyOneFile(
     await pipeline(source, counted, target, { signal });
   } catch (error) {
     await rm(to, { force: true });
-    throw signal?.aborted ? signal.reason : error;
+    throw signal?.aborted ? signal.reason : named(error, to);
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { named } from '../contract/file-errors.ts';
 
 /** Writes a value as JSON atomically: flushes a temporary file to disk, then renames it. */
 export function writeWhole(path: string, value: unknown): void {
@@ -15,6 +16,6 @@ export function writeWhole(path: string, value: unknown): void {
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
-    throw error;
+    throw named(error, path);
   }
 }

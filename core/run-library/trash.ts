@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolderIn, moveFolder } from '../base/folders.ts';
 import type { Notices } from '../base/notices.ts';
 import type { Tasks } from '../base/tasks.ts';
 import type { Refusal, TrashedRun } from '../contract/contract.ts';
@@ -31,7 +32,7 @@ interface TrashParts extends BusyParts {
 type Entry = Pick<TrashedRun, 'id' | 'runId' | 'deletedAt'>;
 
 /**
- * Deleted runs. One rename moves a run's folder to `trash/RUN.TIME`, and one restores it, so it is never incomplete. The names record what was deleted
+ * Deleted runs. One rename moves a run's folder to `trash/RUN.TIME`, and one restores it, so it is never incomplete; runs on another disk are copied. The names record what was deleted
  * and when. A sweep's file becomes `STUDY.TIME.json` and is restored with the first of its runs.
  */
 export class Trash {
@@ -60,12 +61,12 @@ export class Trash {
   /** Moves runs to the trash. Refuses runs that are in use or needed by others. */
   async delete(runIds: readonly string[]): Promise<{ deleted: TrashedRun[]; refused: Refusal[] }> {
     const { home, supervisor } = this.parts;
-    mkdirSync(trashFolder(home), { recursive: true });
+    makeFolderIn(home, 'trash');
     const moved: string[] = [];
     const refused = await eachRun(runIds, async (runId) => {
       await makeIdle(this.parts, runId, () => this.refuseNeeded(runId));
       const id = `${runId}.${Date.now()}`;
-      await rename(runFolder(home, runId), this.path(id));
+      await moveFolder(runFolder(home, runId), this.path(id));
       moved.push(id);
     });
     if (moved.length > 0) {
@@ -98,7 +99,7 @@ export class Trash {
     });
     for (const { id, runId } of restored) {
       studyFiles.restoreForRun(runId);
-      await rename(this.path(id), runFolder(home, runId));
+      await moveFolder(this.path(id), runFolder(home, runId));
       await supervisor.add(runId);
     }
     this.publish();
@@ -120,6 +121,7 @@ export class Trash {
           freed += bytes;
         }
         if (!signal.aborted) await this.removeStudies(until);
+        if (!signal.aborted) await this.removePartial();
         this.publish();
         return freed;
       },
@@ -163,6 +165,11 @@ export class Trash {
       const time = /^[a-z0-9-]{1,40}\.(\d{1,15})\.json$/.exec(name)?.[1];
       if (time !== undefined && Number(time) <= until) await this.remove(name);
     }
+  }
+
+  /** Deletes incomplete copies from another disk, left by a killed process. */
+  private async removePartial(): Promise<void> {
+    for (const name of await this.names()) if (/^\..+\.moving$/.test(name)) await this.remove(name);
   }
 
   private publish(): void {

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure, messageOf, runUnknown } from '../contract/failure.ts';
+import { named } from '../contract/file-errors.ts';
 import { findPublishedModel } from '../presets/find.ts';
 import { findPreset, type Preset, presets } from '../presets/presets.ts';
 import { publishedModel } from '../presets/published.ts';
@@ -165,7 +166,7 @@ async function writeRun(
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
     if (existsSync(runFolder(home, runId))) throw runExists(runFolder(home, runId));
-    throw error;
+    throw named(error, runFolder(home, runId));
   }
   return runId;
 }

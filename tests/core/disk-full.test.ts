@@ -24,7 +24,7 @@ test.each([
     const command = [process.execPath, commandLine, 'runs'];
     const { status, errors } = runWithin(limit, command, world.environment());
     expect(status).toBe(1);
-    expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: disk_full\n/);
+    expect(errors).toMatch(/^error: .+\n {2}hint: .+\n {2}details: disk_full\n/m);
 
     const fresh = new World();
     try {

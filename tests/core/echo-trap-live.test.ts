@@ -8,7 +8,7 @@ import { echoTrap } from '../../core/contract/echo-trap.ts';
 import { fittedFile, shippedCalibration } from '../../core/echo-trap/calibration.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
 import type { Point } from '../../core/echo-trap/track.ts';
-import { databaseFile } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
 import * as journal from './fixtures/journal.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
 import { type Evaluation, procedures, type Task } from '../../core/contract/contract.ts';
-import { databaseFile } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { readSeries } from '../../core/history/queries.ts';
 import { type Core, createCore } from '../../core/index.ts';
 import { createHandlers } from '../../core/server/handlers.ts';

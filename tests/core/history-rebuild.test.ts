@@ -11,7 +11,8 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
-import { databaseFile, openDatabase } from '../../core/history/database.ts';
+import { openDatabase } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../core/contract/client.ts';
-import { databaseFile } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { migrate, versionOf } from '../../core/history/migrations.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
 import { starpo } from './fixtures/child.ts';

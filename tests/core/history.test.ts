@@ -1,7 +1,8 @@
 import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { databaseFile, openDatabase } from '../../core/history/database.ts';
+import { openDatabase } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { eventsAfter, listRollouts, readLog, readMemoryPlan, readSeries } from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import { baseConfig } from '../../core/presets/base.ts';

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { databaseFile } from '../../core/history/database.ts';
+import { databaseFile } from '../../core/history/files.ts';
 import { number } from '../../renderer/components/format.ts';
 import { EvaluationList } from '../../renderer/pages/run/evaluations/evaluation-list.tsx';
 import { useDialogs } from '../../renderer/stores/dialogs-store.ts';

@@ -29,7 +29,7 @@ async function rebuildHere(folder: string, context: TaskContext): Promise<Rebuil
     const database = openDatabase(folder);
     open.push(() => void database.close());
     const calibration = usableCalibration(folder, console.error);
-    return await rebuildHistory(database, folder, new RunMonitors(database, folder, calibration), context);
+    return await rebuildHistory(database, folder, new RunMonitors(database, folder, { calibration }), context);
   } catch (error) {
     if (error instanceof Failure && error.code === 'data_folder_in_use') return null;
     throw error;
@@ -48,7 +48,7 @@ const rebuildOnHost = (home: string | undefined, context: TaskContext): Promise<
 function describe(folder: string, replaced: boolean, report: RebuildReport): string {
   const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;
   return [
-    ...(replaced ? ['The run history was damaged or from before version 1.0, and was deleted.'] : []),
+    ...(replaced ? ['The run history was damaged, not writable or from before version 1.0, and was deleted.'] : []),
     `Rebuilt the run history of ${folder}: ${runs} runs, ${events} events, ${rollouts} episode files.`,
     ...skipped.map(({ name, reason }) => `  skipped ${name}: ${reason}`),
     ...damaged.map((name) => `  ${name}: skipped invalid lines in its journal`),
