@@ -1,7 +1,6 @@
-/**
- * Replaces `starpo` in quoted commands of a message with a command that works when pasted into a shell. The launcher sets STARPO_COMMAND if `starpo`
- * is not on the PATH.
- */
-export function pasteable(message: string, command = process.env.STARPO_COMMAND || 'starpo'): string {
-  return message.replaceAll(/`starpo(?=[ `])/g, () => `\`${command}`);
-}
+/** Returns the command line's name for a shell. The launcher sets STARPO_COMMAND to another command if `starpo` is not on the PATH. */
+export const commandName = () => process.env.STARPO_COMMAND || 'starpo';
+
+/** Replaces `starpo` in the quoted commands of a message with a command that works when pasted into a shell. */
+export const pasteable = (message: string, command = commandName()): string =>
+  message.replaceAll(/`starpo(?=[ `])/g, () => `\`${command}`);

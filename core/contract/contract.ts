@@ -166,8 +166,8 @@ export const procedures = {
     changes,
     input: z.object({
       runId,
-      addTags: z.array(tagText).max(32).optional(),
-      removeTags: z.array(keptText).max(32).optional(),
+      addTags: z.array(tagText).max(256).optional(),
+      removeTags: z.array(keptText).max(256).optional(),
       note: noteText.optional(),
       noteWas: keptText.optional(),
       starred: z.boolean().optional(),

@@ -55,6 +55,19 @@ export async function linkTo(code: string, path: string, until = Date.now() + li
 /** Returns the proof that a link was made with the code. */
 export const linkProof = (code: string, path: string, until: number) => hmac(code, `link ${path} until ${until}`);
 
+/** Creates a sign-in code that is valid once, for a minute. Other users can read the arguments of the program that opens a browser. */
+export async function oneTimeCode(code: string, until = Date.now() + linkLifetime): Promise<string> {
+  return until.toString(16).padStart(untilDigits, '0') + (await hmac(code, `sign in until ${until}`));
+}
+
+/** Returns the end of a one-time code's validity in ms since the epoch, or null if it was not made with the code. */
+export async function endOfOneTimeCode(given: string, code: string): Promise<number | null> {
+  const until = Number.parseInt(given.slice(0, untilDigits), 16);
+  return isSame(given, await oneTimeCode(code, until)) ? until : null;
+}
+
+const untilDigits = 12;
+
 /** Compares in constant time. */
 export function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length;

@@ -1,7 +1,9 @@
+import { constants } from 'node:os';
 import { pasteable } from '../base/pasteable.ts';
 import type { AlertAction, RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
+import { lastSignal } from './signals.ts';
 
 /** Error codes that mean invalid input: exit status 2. */
 const inputCodes = new Set([
@@ -48,13 +50,27 @@ const inputCodes = new Set([
   'import_several_runs',
 ]);
 
-/** Prints an error, its hint and its code to stderr, and sets the exit status: 2 for invalid input, else 1. */
+/** Prints an error, its hint and its code to stderr, and sets the exit code; see {@link exitCodes}. */
 export function reportFailure(error: unknown): void {
   const { code, message, hint } = asFailure(error);
   process.stderr.write(`error: ${pasteable(message)}\n  hint: ${pasteable(hint)}\n  details: ${code}\n`);
   if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  process.exitCode = inputCodes.has(code) ? 2 : 1;
+  process.exitCode = code === 'task_canceled' ? stoppedExitCode() : inputCodes.has(code) ? 2 : 1;
 }
+
+/** Returns the exit code of a command whose work was stopped: that of its signal, as in a shell, or 1 if another client stopped it. */
+export function stoppedExitCode(): number {
+  const signal = lastSignal();
+  return signal === null ? 1 : 128 + constants.signals[signal];
+}
+
+export const exitCodes: readonly { code: number; meaning: string }[] = [
+  { code: 0, meaning: 'success' },
+  { code: 1, meaning: 'the command or its run failed, or another client stopped the run; `doctor` found a problem' },
+  { code: 2, meaning: 'invalid input: an unknown command, option, run or preset, an invalid setting or file' },
+  { code: 130, meaning: 'canceled by Ctrl-C (SIGINT); `train` and `resume` stop the run with a checkpoint first' },
+  { code: 143, meaning: 'the same, by SIGTERM' },
+];
 
 export const print = (text: string) => void process.stdout.write(`${text}\n`);
 

@@ -54,7 +54,7 @@ function find<R extends Named>(all: readonly R[], text: string, kind: Kind): R {
 }
 
 /** Returns the last part of an id: `a16c`, or the seed `s3` of a sweep's run. */
-const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
+export const shortId = (id: string) => id.slice(id.lastIndexOf('-') + 1);
 
 /** Returns the id of a run; see {@link findRun}. Throws `run_unreadable` if its folder can't be indexed. */
 export async function resolveRun(client: Client, text: string): Promise<string> {

@@ -1,3 +1,8 @@
+let last: NodeJS.Signals | null = null;
+
+/** Returns the signal that this command received last, or null. */
+export const lastSignal = () => last;
+
 /** Waits for SIGINT or SIGTERM; `close` restores their default behavior. */
 export function nextSignal(): { signal: Promise<NodeJS.Signals>; close(): void } {
   const names = ['SIGINT', 'SIGTERM'] as const;
@@ -7,6 +12,7 @@ export function nextSignal(): { signal: Promise<NodeJS.Signals>; close(): void }
   });
   const listener = (name: NodeJS.Signals) => {
     close();
+    last = name;
     received(name);
   };
   const close = () => {

@@ -161,7 +161,7 @@ export class Runs {
       throw new Failure(
         'run_completed',
         `Run ${runId} has completed.`,
-        'Extend it, or start a new run from its preset.',
+        `Extend it with Train more on its page, or with \`starpo extend ${runId} ITERATIONS\`.`,
       );
   }
 

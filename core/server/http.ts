@@ -41,6 +41,8 @@ export interface Endpoint {
   origin: string;
   /** The origin with this process's sign-in code in its fragment, which browsers don't send. Users open this address. */
   address: string;
+  /** This process's sign-in code. */
+  code: string;
   /** Token of the data folder. */
   token: string;
   /** Rejects new clients, and closes current connections once `drained` has settled. */
@@ -58,6 +60,7 @@ export async function openEndpoint(
 ): Promise<Endpoint> {
   const listener = webFolder === undefined ? onlyApi : getRequestListener(createWebApp(webFolder).fetch);
   const code = randomHex();
+  const used = new Set<string>();
   // Stored, because a closing server has no address but may have pending requests.
   let ownPort = '';
   const server = createServer((request, response) => {
@@ -66,7 +69,7 @@ export async function openEndpoint(
         .writeHead(403, { 'Content-Type': 'text/plain' })
         .end('This server only accepts requests to localhost.\n');
     else if (request.url === signInPath && webFolder !== undefined)
-      signIn(request, response, { token, code, port: ownPort }).catch(() => response.destroy());
+      signIn(request, response, { token, code, port: ownPort, used }).catch(() => response.destroy());
     else if (filePaths.some((path) => request.url?.startsWith(path)))
       passFile(request, response, { home, code }).catch(() => response.destroy());
     else listener(request, response);
@@ -99,6 +102,7 @@ export async function openEndpoint(
   return {
     origin,
     address: pageOf(origin, code),
+    code,
     token,
     close: async (drained) => {
       closing = true;
@@ -146,7 +150,8 @@ function refuse(socket: Duplex, { status, reason }: { status: number; reason: st
 }
 
 const originOf = (port: number) => `http://${loopback}:${port}`;
-const pageOf = (origin: string, code: string) => `${origin}/#sign-in=${code}`;
+/** Returns an address that signs a browser in and shows a page, such as `/run/ID`. */
+export const pageOf = (origin: string, code: string, page = '') => `${origin}/#sign-in=${code}${page}`;
 
 function listen(server: Server, port: number, token: string): Promise<void> {
   return new Promise((listening, failed) => {

@@ -499,7 +499,7 @@ describe('annotations', { timeout: 300_000 }, () => {
       const adopting = starpo(['adopt', elsewhere], world.environment());
       await started;
       expect(await adopting.kill('SIGINT')).toMatchObject({
-        status: 1,
+        status: 130,
         output: '',
         errors: expect.stringContaining('task_canceled'),
       });

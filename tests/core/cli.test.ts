@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
@@ -104,14 +106,17 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect((await run('pin', id!, '7')).errors).toContain('details: checkpoint_missing');
   });
 
-  test('Ctrl-C stops the trainer with a failure status, and resume finishes the run', async () => {
+  test('Ctrl-C stops the trainer with a checkpoint, resume finishes the run, and extend continues it', async () => {
     const environment = world.environment({ FAKE_TRAINER_HOLD: '2' });
     const child = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], environment);
     const [, id] = await child.line(/^run (\S+)$/);
     await child.line(/^iteration 2\//);
-    const { status, errors } = await child.kill('SIGINT');
-    expect(status).toBe(1);
-    expect(errors).toContain('details: run_stopped');
+    const { status, output, errors } = await child.kill('SIGINT');
+    expect(status).toBe(130);
+    expect(output).toContain(
+      `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`,
+    );
+    expect(errors).toBe('stopping the trainer; press Ctrl-C again to detach and leave it running\n');
     expect(JSON.parse((await run('show', id!, '--json')).output).summary).toMatchObject({
       status: 'stopped',
       iteration: 2,
@@ -125,7 +130,85 @@ describe('starpo', { timeout: 300_000 }, () => {
       ),
     );
     expect(resumed.output).not.toContain('iteration 2/4');
-    expect((await run('resume', id!)).errors).toContain('details: run_completed');
+    expect((await run('resume', id!)).errors).toMatch(/`starpo extend \S+ ITERATIONS`[\s\S]*details: run_completed/);
+    const extended = await run('extend', id!, '3');
+    expect(extended).toMatchObject({ status: 0, errors: '' });
+    expect(extended.output).toMatch(/iteration 5\/7[\s\S]*completed after iteration 7 of 7$/);
+    expect((await run('extend', id!, '0')).errors).toContain("argument 'iterations'. It must be 1 or more.");
+  });
+
+  test('pause, resume, logs and stop control the run of another command', async () => {
+    const host = starpo(['serve', '--port', '0'], world.environment({ FAKE_TRAINER_HOLD: '1,2' }));
+    await host.line(/^StarPO Studio is at/);
+    const training = starpo(['train', 'starter-bandit', '--set', 'iterations=4'], world.environment());
+    const [, id] = await training.line(/^run (\S+)$/);
+    await training.line(/^iteration 1\//);
+    const following = starpo(['logs', id!, '--follow'], world.environment());
+    await following.line(/info {5}Started on/);
+    expect(await run('pause', id!)).toMatchObject({ status: 0, output: expect.stringContaining('`starpo resume') });
+    expect((await run('pause', id!)).output).toBe(`${id} is paused already`);
+    const resumed = starpo(['resume', id!], world.environment());
+    await resumed.line(/^iteration 2\//);
+    expect(await run('stop', id!)).toMatchObject({
+      status: 0,
+      output: `Stopped after iteration 2 of 4; checkpoint saved. Resume it with \`starpo resume ${id}\`.`,
+    });
+    expect(await resumed.finished).toMatchObject({ status: 1, errors: '' });
+    expect(await training.finished).toMatchObject({ status: 1, output: expect.stringMatching(/^Stopped after/m) });
+    const { status, output } = await following.finished;
+    expect(status).toBe(0);
+    expect(output).toMatch(/Ended after iteration 2: /);
+    expect((await run('logs', id!)).output).toBe(output);
+    expect((await run('stop', id!)).errors).toMatch(/is not running \(stopped\)[\s\S]*details: run_not_active/);
+    expect((await run('stop', 'nothing')).errors).toContain('details: run_unknown');
+    await host.kill();
+  });
+
+  test('compare shows results and differing settings side by side', async () => {
+    const train = (...set: string[]) =>
+      run(
+        'train',
+        'starter-bandit',
+        ...['iterations=2', 'rollout.groups=1', ...set].flatMap((each) => ['--set', each]),
+      );
+    const [first, second] = [await train(), await train('rollout.group_size=4', 'seed=7')];
+    const idOf = ({ output }: { output: string }) => /^run (\S+)$/m.exec(output)![1]!;
+    const ids = [idOf(first!), idOf(second!)];
+    const { output } = await run('compare', ...ids);
+    expect(output).toMatch(/^ +Bandit \w{4} +Bandit \w{4}\nstatus +completed +completed\niteration +2 of 2 +2 of 2\n/);
+    expect(output).toMatch(/^best success bandit +[\d.]+ % at \d +[\d.]+ % at \d$/m);
+    expect(output).toMatch(/Settings that differ:\nseed +1 +7\nrollout.group_size +16 +4$/);
+    const { runs, settings } = JSON.parse((await run('compare', ...ids, '--json')).output);
+    expect(runs).toMatchObject(ids.map((id) => ({ id, status: 'completed', success: [{ environment: 'bandit' }] })));
+    expect(settings).toEqual([
+      { path: 'seed', values: [1, 7] },
+      { path: 'rollout.group_size', values: [16, 4] },
+    ]);
+    expect(await run('compare', ids[0]!, ids[0]!)).toMatchObject({ status: 2 });
+  });
+
+  test('open shows the page of a run of the running server, with a code that works once', async () => {
+    const bin = join(world.folder, 'bin');
+    mkdirSync(bin);
+    const opened = join(world.folder, 'opened');
+    spawnSync('mkfifo', [opened]);
+    writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 });
+    const environment = world.environment({ PATH: `${bin}:${process.env.PATH}`, DISPLAY: ':9' });
+    const made = await run('new', 'starter-bandit');
+    const id = made.output.split('/').at(-1)!;
+    const host = starpo(['serve', '--port', '0'], environment);
+    const [, , origin] = await host.line(printed);
+    const [shown, address] = await Promise.all([starpo(['open', id], environment).finished, readFile(opened, 'utf8')]);
+    const [, code] = new RegExp(`^${origin}/#sign-in=([0-9a-f]+)/run/${id}\n$`).exec(address) ?? [];
+    expect(shown.output).toMatch(new RegExp(`^StarPO Studio is at ${origin}/#sign-in=[0-9a-f]{32}/run/${id}$`));
+    expect(shown.output).not.toContain(code);
+    expect(await signIn(`${origin}/#sign-in=${code}`)).toMatchObject({ key: expect.any(String) });
+    expect(await signIn(`${origin}/#sign-in=${code}`)).toBe(401);
+    await host.kill('SIGTERM');
+
+    const alone = starpo(['open', '--port', '0'], world.environment({ DISPLAY: '', WAYLAND_DISPLAY: '' }));
+    await alone.line(/#sign-in=[0-9a-f]{32}\/start$/);
+    expect(await alone.kill('SIGTERM')).toMatchObject({ status: 0, errors: '' });
   });
 
   const printed = /((http:\/\/127\.0\.0\.1:\d+)\/#sign-in=[0-9a-f]{32})$/;
@@ -196,7 +279,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const channel = await openApiOf(world.home, origin!);
     const { accepted } = await createClient(channel).call('runs.command', { runId: id!, command: 'stop' });
     expect(accepted).toBe(true);
-    expect((await training.finished).errors).toContain('details: run_stopped');
+    expect(await training.finished).toMatchObject({ status: 1, output: expect.stringMatching(/^Stopped after/m) });
     expect(JSON.parse((await run('runs', '--json')).output)).toMatchObject([{ id, status: 'stopped' }]);
     await app.kill();
   });
@@ -262,6 +345,13 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['show', '../../etc'], 'run_unknown', 'starpo runs'],
     [['serve', '--port', '99999'], 'usage_invalid', '--help'],
     [['fly'], 'usage_invalid', '--help'],
+    [['stpo'], 'usage_invalid', 'Did you mean stop?'],
+    [['queue', 'lst'], 'usage_invalid', 'Unknown command "lst"'],
+    [['help', 'evaluat'], 'usage_invalid', 'Did you mean evaluate?'],
+    [['tag', 'x', '!!'], 'usage_invalid', "'tags'. It must be 1 to 40 letters, digits, spaces or . _ : / + -."],
+    [['rename', 'x', 'a'.repeat(81)], 'usage_invalid', "'name'. It must be at most 80 characters, on one line."],
+    [['pin', 'x', '1.5'], 'usage_invalid', "'iteration'. It must be a whole number."],
+    [['queue', 'move', 'x', '0'], 'usage_invalid', "'position'. It must be 1 or more."],
     [['train'], 'usage_invalid', '--help'],
     [[], 'usage_invalid', '--help'],
   ])('%j is rejected with a code, a hint and status 2, without changing files', async (args, code, mention) => {

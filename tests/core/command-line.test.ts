@@ -1,11 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { taskText } from '../../core/host/cancelable.ts';
+import { completionsOf } from '../../core/host/program/completion.ts';
+import { createProgram } from '../../core/host/program/program.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
 import { findRun } from '../../core/host/run-reference.ts';
 import { baseConfig } from '../../core/presets/base.ts';
+import { commandLine } from '../command-line.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
 import { World } from './fixtures/world.ts';
@@ -102,6 +107,71 @@ describe('progress', () => {
   });
 });
 
+describe('completion', () => {
+  let world: World;
+  beforeAll(() => {
+    world = new World();
+    for (const { id } of runs.slice(0, 2)) world.run(id);
+    mkdirSync(join(world.home, 'studies'));
+    writeFileSync(join(world.home, 'studies/width.json'), '{}');
+  });
+  afterAll(() => world.close());
+  const complete = (line: string) =>
+    completionsOf(createProgram(), [...line.split(' ')].slice(1)).map(({ value }) => value);
+
+  test.each([
+    ['starpo tr', ['train', 'trash']],
+    ['starpo queue m', ['move']],
+    ['starpo help ev', ['evaluate']],
+    ['starpo train --se', ['--set', '--seed']],
+    ['starpo train --set optimizer.learn', ['optimizer.learning_rate=']],
+    ['starpo train starter-mixed --set seed=1 --dev', ['--device']],
+    ['starpo train --device c', ['cpu', 'cuda']],
+    ['starpo train starter-frozen-lake-t', ['starter-frozen-lake-trap']],
+    ['starpo export x --as h', ['hugging-face']],
+    ['starpo completion z', ['zsh']],
+    ['starpo bundle import ./a', []],
+    ['starpo train --config r', []],
+  ])('%s', (line, expected) => expect(complete(line)).toEqual(expected));
+
+  test('completes runs and sweeps of the data folder', () => {
+    const [first, second] = runs.map(({ id }) => id);
+    const inHome = (line: string) => complete(line.replace(/ (\S*)$/, ` --home ${world.home} $1`));
+    expect(inHome('starpo show ')).toEqual([first, second]);
+    expect(inHome('starpo compare a16c starter-bandit-starpo-s-20260101-1201')).toEqual([second]);
+    expect(inHome('starpo stop a2')).toEqual(['a2ff']);
+    expect(complete(`starpo train --home ${world.home} --from starter-bandit-starpo-s-20260101-1200`)).toEqual([first]);
+    expect(inHome('starpo sweep show ')).toEqual(['width']);
+  });
+
+  test('bash completes a command line with the printed script', async () => {
+    const bin = join(world.folder, 'bin');
+    mkdirSync(bin);
+    const script = `#!/bin/sh\nexec ${process.execPath} ${commandLine} "$@"\n`;
+    writeFileSync(join(bin, 'starpo'), script, { mode: 0o755 });
+    const typed = `source <(starpo completion bash); COMP_WORDS=(starpo show a16); COMP_CWORD=2; _starpo; echo "\${COMPREPLY[@]}"`;
+    const env = { ...world.environment(), PATH: `${bin}:${process.env.PATH}` };
+    const { stdout, stderr } = spawnSync('bash', ['-c', typed], { env, encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: 'a16c\n', stderr: '' });
+  });
+});
+
+describe('help', () => {
+  test('lists every command in a group', () => {
+    const help = createProgram().helpInformation();
+    expect(help).not.toMatch(/^Commands:$/m);
+    const groups = [...help.matchAll(/^([A-Z].*):$/gm)].map(([, title]) => title);
+    expect(groups).toEqual([
+      ...['Options', 'Train', 'Configure', 'Inspect', 'Organize', 'Import and export', 'App and machine'],
+    ]);
+  });
+
+  test('no help shows an empty list as a default', () => {
+    const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+    for (const command of all(createProgram())) expect(command.helpInformation()).not.toContain('default: []');
+  });
+});
+
 describe('starpo', { timeout: 300_000 }, () => {
   let world: World;
   beforeAll(() => {
@@ -115,6 +185,8 @@ describe('starpo', { timeout: 300_000 }, () => {
   test('accepts the short ids shown in the app wherever a run is expected', async () => {
     expect((await run('show', 'a16c')).output).toContain(runs[0]!.id);
     expect(await run('tag', 'a2ff', 'wide')).toMatchObject({ status: 0, output: 'wide' });
+    const tags = Array.from({ length: 50 }, (_, index) => `t${index}`);
+    expect((await run('tag', 'a16c', ...tags)).output.split(', ')).toEqual(tags.toSorted());
     expect(await run('note', 'a1', 'seen')).toMatchObject({ status: 0 });
     expect(await run('alerts', 'a16c')).toMatchObject({
       status: 0,

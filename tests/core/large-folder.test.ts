@@ -74,7 +74,7 @@ describe('a large data folder', { timeout: 300_000 }, () => {
     const runs = 300;
     for (let index = 0; index < runs; index++) writeRun(world.home, `run-${index}`, brief);
     const startRebuild = () => starpo(['history', 'rebuild'], world.environment());
-    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_canceled') };
+    const canceled = { status: 130, output: '', errors: expect.stringContaining('task_canceled') };
     const studio = await world.studio();
     const client = createClient(await studio.open());
     await client.call('history.ready', {});

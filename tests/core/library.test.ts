@@ -396,7 +396,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       new Promise<void>((resolve) => {
         client.on('task', (task) => task.kind === 'export_bundle' && task.state === state && resolve());
       });
-    const canceled = { status: 1, output: '', errors: expect.stringContaining('task_canceled') };
+    const canceled = { status: 130, output: '', errors: expect.stringContaining('task_canceled') };
 
     test('cancels an export before core has started, and leaves no file', async () => {
       await core.dispose();
@@ -418,7 +418,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       const ended = untilTask(client, 'canceled');
       const packing = starpo(['bundle', 'export', 'one', join(world.folder, 'one.zip')], world.environment());
       await started;
-      expect(await packing.kill('SIGTERM')).toMatchObject(canceled);
+      expect(await packing.kill('SIGTERM')).toMatchObject({ ...canceled, status: 143 });
       await ended;
       expect(readdirSync(world.folder).sort()).toEqual(['home', 'resources']);
       expect(readdirSync(join(world.home, 'exports'))).toEqual([]);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Client, connectionLost } from '../../contract/client.ts';
+import type { Client } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
@@ -10,6 +10,7 @@ import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { findStudy, resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
+import { untilEnded } from '../until-ended.ts';
 import { acrossHosts, withClient, withStudio } from './with-client.ts';
 
 interface Options {
@@ -103,19 +104,6 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
     log.close();
     signals.close();
   }
-}
-
-/** Throws `connection_lost` if the host exits first. */
-function untilEnded(client: Client, runId: string): Promise<void> {
-  const ends = ['completed', 'stopped', 'failed', 'interrupted'];
-  return new Promise((resolve, reject) => {
-    const check = (run: { status: string }) => {
-      if (ends.includes(run.status)) resolve();
-    };
-    client.on('run', check, runId);
-    client.onClose(() => reject(connectionLost()));
-    client.call('runs.get', { runId }).then(({ summary }) => check(summary), reject);
-  });
 }
 
 const usage = (message: string, hint: string) => new Failure('usage_invalid', message, hint);

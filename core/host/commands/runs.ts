@@ -2,6 +2,7 @@ import { dataFolder } from '../../base/home.ts';
 import type { Output, RunCollapse, RunStorage, RunSummary, UnreadableFolder } from '../../contract/contract.ts';
 import { bytes } from '../../contract/numbers.ts';
 import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
+import { logText } from './logs.ts';
 import { type CommandOptions, withClient, withRun } from './with-client.ts';
 
 export async function listRuns({ home, json, all }: CommandOptions & { all?: boolean }): Promise<void> {
@@ -44,9 +45,7 @@ export async function showRun(named: string, { home, json }: CommandOptions): Pr
   );
   if (json) return print(JSON.stringify({ ...run, storage, checkpoints }, null, 2));
   print(describe(run.summary, run.folder, storage, checkpoints));
-  for (const { time, level, message } of log) {
-    print(`  ${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`);
-  }
+  for (const line of log) print(`  ${logText(line)}`);
 }
 
 function describe(

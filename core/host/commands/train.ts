@@ -1,20 +1,20 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
-import type { JournalEvent, KnownRunStatus, RunSummary } from '../../contract/contract.ts';
+import type { JournalEvent, RunSummary } from '../../contract/contract.ts';
 import { Failure, ignoring } from '../../contract/failure.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
-import { durationText, iterationLine, print, successLine } from '../output.ts';
+import { advise, durationText, iterationLine, print, stoppedExitCode, successLine } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resolveRun, resolveSource } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import type { Studio } from '../studio.ts';
+import { hasEnded } from '../until-ended.ts';
+import { command, stoppedText } from './control.ts';
 import type { NewRunOptions } from './new.ts';
 import { remindOfQueue } from './queue.ts';
 import { acrossHosts, type CommandOptions, onHost, withClient, withStudio } from './with-client.ts';
 
 type TrainOptions = NewRunOptions & { json: boolean; queue: boolean };
-
-const ends: readonly string[] = ['completed', 'stopped', 'failed', 'interrupted'] satisfies KnownRunStatus[];
 
 /**
  * Creates a run, starts its trainer and prints its events until it ends, through the host if another process is the host; after a roll-back, follows the fork.
@@ -31,30 +31,40 @@ export async function resume(named: string, { home, json = false }: CommandOptio
   await following(home, json, (studio) => startExisting(studio, named, json));
 }
 
+/** Creates the extension of a completed run, and follows it like {@link train}. */
+export async function extend(named: string, iterations: number, { home, json = false }: CommandOptions): Promise<void> {
+  await following(home, json, (studio) =>
+    onHost(studio, async (client) => {
+      await client.call('trainer.require', {});
+      const extended = await resolveRun(client, named);
+      const { runId } = await client.call('runs.trainMore', { runId: extended, iterations, start: false });
+      return followNew(studio, client, runId, json);
+    }),
+  );
+}
+
 async function following(
   home: string | undefined,
   json: boolean,
   begin: (studio: Studio) => Promise<Follower>,
 ): Promise<void> {
   await withStudio({ home, endpoint: { port: 0, webFolder } }, async (studio) => {
-    const follower = await begin(studio);
+    let follower = await begin(studio);
     const before = follower.fork;
     let summary = await follower.untilEnd();
     for (let fork = forkOf(summary); fork !== null && fork !== before; fork = forkOf(summary)) {
-      const next = await followFork(studio, fork, json);
-      summary = await next.untilEnd();
+      follower = await followFork(studio, fork, json);
+      summary = await follower.untilEnd();
     }
-    if (json)
-      print(
-        JSON.stringify({
-          type: 'ended',
-          run: summary.id,
-          status: summary.status,
-          iteration: summary.iteration,
-        }),
-      );
-    else print(`${summary.status} after iteration ${summary.iteration} of ${summary.iterations}`);
-    if (summary.status !== 'completed') throw notCompleted(summary);
+    const { id, status, iteration, iterations } = summary;
+    if (json) print(JSON.stringify({ type: 'ended', run: id, status, iteration }));
+    if (status === 'stopped') {
+      if (!json) advise(await onHost(studio, (client) => stoppedText(client, summary)));
+      process.exitCode = stoppedExitCode();
+      return;
+    }
+    if (!json) print(`${status} after iteration ${iteration} of ${iterations}`);
+    if (status !== 'completed') throw await onHost(studio, (client) => notCompleted(client, summary));
   });
 }
 
@@ -94,14 +104,19 @@ async function begin(studio: Studio, { source, set }: Omit<NewRunOptions, 'home'
     await client.call('trainer.require', {});
     const made = await resolveSource(client, source);
     const { runId } = await client.call('runs.create', { ...made, set, start: false });
-    const { folder, summary } = await client.call('runs.get', { runId });
-    print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
-    await printAddressAndWarnings(studio, client, runId, json);
-    return new Follower(studio, summary, json);
+    return followNew(studio, client, runId, json);
   });
 }
 
-/** Starts an existing run. Throws as `runs.start` does. */
+/** Prints the id and folder of a new run. */
+async function followNew(studio: Studio, client: Client, runId: string, json: boolean): Promise<Follower> {
+  const { folder, summary } = await client.call('runs.get', { runId });
+  print(json ? JSON.stringify({ type: 'created', run: runId, folder }) : `run ${runId}\n  in ${folder}`);
+  await printAddressAndWarnings(studio, client, runId, json);
+  return new Follower(studio, summary, json);
+}
+
+/** Starts an existing run, or continues a paused one. Throws as `runs.start` and `runs.command` do. */
 async function startExisting(studio: Studio, named: string, json: boolean): Promise<Follower> {
   return onHost(studio, async (client) => {
     await client.call('trainer.require', {});
@@ -109,7 +124,8 @@ async function startExisting(studio: Studio, named: string, json: boolean): Prom
     const { folder, summary } = await client.call('runs.get', { runId });
     const follower = new Follower(studio, summary, json);
     await follower.skipPast(client);
-    await client.call('runs.start', { runId });
+    if (summary.status === 'paused') await command(client, runId, 'resume');
+    else await client.call('runs.start', { runId });
     const { iteration } = summary;
     print(
       json
@@ -179,7 +195,7 @@ class Follower {
           .then(() => {
             if (!this.json) this.progress.show(run);
             // During a roll-back, wait for the fork.
-            if (ends.includes(run.status) && run.lastAction?.state !== 'begun') resolve(run);
+            if (hasEnded(run) && run.lastAction?.state !== 'begun') resolve(run);
           })
           .catch(reject);
       };
@@ -255,8 +271,17 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);
 }
 
-function notCompleted({ id, status, failure }: RunSummary): Failure {
-  const again = `Its checkpoints are kept. Resume it with \`starpo resume ${id}\`, or see details with \`starpo show ${id}\`.`;
-  if (failure) return new Failure(failure.code, failure.message, `${failure.hint} ${again}`);
-  return new Failure(`run_${status}`, `The run ${id} did not complete (${status}).`, again);
+/** Returns the error for a run that failed or was interrupted. It suggests only what the run's checkpoints allow. */
+async function notCompleted(client: Client, { id, status, failure }: RunSummary): Promise<Failure> {
+  const [newest] = await client.call('checkpoints.list', { runId: id });
+  const again = !newest
+    ? `See its log with \`starpo logs ${id}\`.`
+    : newest.optimizer
+      ? `Resume it from checkpoint ${newest.iteration} with \`starpo resume ${id}\`.`
+      : `Fork its newest checkpoint with \`starpo train --from ${id}@${newest.iteration}\`.`;
+  if (failure) return new Failure(failure.code, failure.message, `${sentence(failure.hint)} ${again}`.trim());
+  return new Failure(`run_${status}`, `The run ${id} ended without completing (${status}).`, again);
 }
+
+/** Ends a text with a period. */
+const sentence = (text: string) => text.replace(/([^.!?])$/, '$1.');

@@ -1,0 +1,101 @@
+import type { Client } from '../../contract/client.ts';
+import type { Output, RunSummary } from '../../contract/contract.ts';
+import { Failure } from '../../contract/failure.ts';
+import { evaluatedLabel } from '../../contract/run-facts.ts';
+import { type Difference, settingDifferences } from '../../facts/differences.ts';
+import { durationText, percent, print, table } from '../output.ts';
+import { findRun, shortId } from '../run-reference.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
+
+/** Success on the levels of an environment, in [0, 1]. */
+interface Success {
+  environment: string;
+  last: number;
+  best: number;
+  bestIteration: number;
+}
+
+interface Compared {
+  summary: RunSummary;
+  config: unknown;
+  success: Success[];
+}
+
+/** Prints the results of runs side by side, then the settings in which they differ. */
+export async function compareRuns(named: string[], { home, json }: CommandOptions): Promise<void> {
+  const runs = await withClient(home, (client) => fetchRuns(client, named), { repeatable: true });
+  const settings = settingDifferences(runs.map(({ config }) => config));
+  if (json) return print(JSON.stringify({ runs: runs.map(asJson), settings }, null, 2));
+  const titles = ['', ...runs.map(({ summary }) => titleOf(summary))];
+  print(table([titles, ...resultRows(runs)]));
+  if (settings.length === 0) return print('\nNo settings differ.');
+  print(`\nSettings that differ:\n${table(settings.map(settingRow))}`);
+}
+
+/** Throws `usage_invalid` unless there are two runs. */
+async function fetchRuns(client: Client, named: readonly string[]): Promise<Compared[]> {
+  const all = await client.call('runs.list', {});
+  const ids = [...new Set(named.map((each) => findRun(all, each).id))];
+  if (ids.length < 2)
+    throw new Failure('usage_invalid', 'A comparison needs two different runs.', 'List runs with `starpo runs`.');
+  return Promise.all(
+    ids.map(async (runId) => {
+      const { summary, config } = await client.call('runs.get', { runId });
+      return {
+        summary,
+        config,
+        success: successOf(await client.call('runs.series', { runId, names: evaluations(summary) })),
+      };
+    }),
+  );
+}
+
+const evaluations = ({ latest }: RunSummary) =>
+  Object.keys(latest).filter((name) => evaluatedLabel(name) !== undefined);
+
+function successOf(series: Output<'runs.series'>): Success[] {
+  return series.flatMap(({ name, iterations, values }) => {
+    const environment = evaluatedLabel(name);
+    if (environment === undefined || values.length === 0) return [];
+    const best = Math.max(...values);
+    return { environment, last: values.at(-1)!, best, bestIteration: iterations[values.indexOf(best)]! };
+  });
+}
+
+const asJson = ({ summary, success }: Compared) => {
+  const { id, name, status, iteration, iterations, trainingSeconds, trap, collapse, latest } = summary;
+  const reward = latest['rollout/reward_mean'] ?? null;
+  const echoTrap = trap?.state ?? null;
+  return { id, name, status, iteration, iterations, success, reward, trainingSeconds, echoTrap, collapse };
+};
+
+/** Returns the name, with the short id if the name does not end in it. */
+const titleOf = ({ id, name }: RunSummary) => (name.endsWith(shortId(id)) ? name : `${name} ${shortId(id)}`);
+
+function resultRows(runs: readonly Compared[]): string[][] {
+  const row = (title: string, of: (run: Compared) => string) => [title, ...runs.map((run) => of(run) || '-')];
+  const environments = new Set(runs.flatMap(({ success }) => success.map(({ environment }) => environment)));
+  const ofEnvironment = (environment: string) => {
+    const find = (run: Compared) => run.success.find((each) => each.environment === environment);
+    return [
+      row(`success ${environment}`, (run) => percent(find(run)?.last)),
+      row(`best success ${environment}`, (run) => {
+        const found = find(run);
+        return found ? `${percent(found.best)} at ${found.bestIteration}` : '';
+      }),
+    ];
+  };
+  return [
+    row('status', ({ summary }) => (summary.collapse ? `${summary.status}, collapsed` : summary.status)),
+    row('iteration', ({ summary }) => `${summary.iteration} of ${summary.iterations}`),
+    ...[...environments].flatMap(ofEnvironment),
+    row('reward', ({ summary }) => summary.latest['rollout/reward_mean']?.toFixed(3) ?? ''),
+    row('training time', ({ summary }) => durationText(summary.trainingSeconds)),
+    row('echo trap', ({ summary }) => summary.trap?.state ?? ''),
+  ];
+}
+
+const settingRow = ({ path, values }: Difference) => [
+  path,
+  ...values.map((value) => (value === '' ? '""' : String(value ?? '-'))),
+];

@@ -1,0 +1,62 @@
+import type { Client } from '../../contract/client.ts';
+import type { LogLine } from '../../contract/contract.ts';
+import { print } from '../output.ts';
+import { resolveRun } from '../run-reference.ts';
+import { nextSignal } from '../signals.ts';
+import { untilEnded } from '../until-ended.ts';
+import { acrossHosts, type CommandOptions, withRun, withStudio } from './with-client.ts';
+
+/** Prints a run's log, as on its page; with `follow`, also new lines until the run ends or a signal. */
+export async function printLog(
+  named: string,
+  { home, json = false, follow = false }: CommandOptions & { follow?: boolean },
+): Promise<void> {
+  const printer = new LogPrinter(json);
+  if (!follow) {
+    const request = (client: Client, runId: string) => client.call('runs.log', { runId });
+    return printer.print(await withRun(home, named, request, { repeatable: true }));
+  }
+  const signals = nextSignal();
+  try {
+    await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
+      const ended = acrossHosts(studio, async (client) => {
+        await client.call('history.ready', {});
+        const runId = await resolveRun(client, named);
+        const update = async () => printer.print(await client.call('runs.log', { runId }));
+        client.on('log', ({ line }) => printer.print([line]), runId);
+        const missed = client.on('missed', () => void update().catch(() => {}));
+        await update();
+        await untilEnded(client, runId);
+        missed();
+        await update();
+      });
+      await Promise.race([ended, signals.signal]);
+    });
+  } finally {
+    signals.close();
+  }
+}
+
+/** Prints each line once. */
+class LogPrinter {
+  private readonly json: boolean;
+  private readonly printed = new Set<string>();
+
+  constructor(json: boolean) {
+    this.json = json;
+  }
+
+  print(lines: readonly LogLine[]): void {
+    for (const line of lines) {
+      // Lines about damaged files share a sequence number.
+      const key = `${line.seq} ${line.message}`;
+      if (this.printed.has(key)) continue;
+      this.printed.add(key);
+      print(this.json ? JSON.stringify(line) : logText(line));
+    }
+  }
+}
+
+/** Returns `2026-01-31 12:00:00  warning  message`, in UTC. */
+export const logText = ({ time, level, message }: LogLine) =>
+  `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}  ${level.padEnd(7)}  ${message}`;

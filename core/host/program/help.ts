@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { Failure } from '../../contract/failure.ts';
+import { nearest } from '../../run-config/nearest.ts';
+import { exitCodes, print, table } from '../output.ts';
+import { examples } from './options.ts';
+
+const exitCodesTopic = 'exit-codes';
+
+/** Adds the `help` command and the texts around the help of all commands. */
+export function addHelp(root: Command): void {
+  root.helpCommand(false);
+  root
+    .command('help [command...]')
+    .description(`show help for a command, or the ${exitCodesTopic}`)
+    .action((path: string[]) => showHelp(root, path));
+  examples(root, 'train starter-frozen-lake', 'runs', 'logs a16c --follow', 'compare a16c 2c73');
+  root.addHelpText('after', `\nRun \`starpo help COMMAND\` for details, and \`starpo help ${exitCodesTopic}\`.`);
+}
+
+/** Throws `usage_invalid` for an unknown command. */
+function showHelp(root: Command, path: readonly string[]): void {
+  if (path[0] === exitCodesTopic) {
+    print(table(exitCodes.map(({ code, meaning }) => [String(code), meaning])));
+    return;
+  }
+  let shown = root;
+  for (const name of path) {
+    const found = shown.commands.find((each) => each.name() === name);
+    if (!found) throw unknownCommand(name, [...shown.commands.map((each) => each.name()), exitCodesTopic]);
+    shown = found;
+  }
+  shown.outputHelp();
+}
+
+export function unknownCommand(name: string, commands: readonly string[] = []): Failure {
+  const close = nearest(name, commands);
+  return new Failure(
+    'usage_invalid',
+    `Unknown command "${name}".`,
+    `${close ? `Did you mean ${close}? ` : ''}List commands with \`starpo --help\`.`,
+  );
+}

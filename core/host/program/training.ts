@@ -1,0 +1,196 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { evaluationName, procedures } from '../../contract/contract.ts';
+import { parseSettings, type Setting } from '../../run-config/settings.ts';
+import { check } from '../commands/check.ts';
+import { pauseRun, stopRun } from '../commands/control.ts';
+import { type EvaluateOptions, evaluate } from '../commands/evaluate.ts';
+import { newRun, resolveFolders, type SourceFlags, sourceOf } from '../commands/new.ts';
+import { listPresets } from '../commands/presets.ts';
+import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from '../commands/queue.ts';
+import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy } from '../commands/study.ts';
+import { extend, resume, train } from '../commands/train.ts';
+import {
+  checkedBy,
+  command,
+  examples,
+  json,
+  jsonLines,
+  number,
+  numberBy,
+  option,
+  repeatable,
+  runNames,
+} from './options.ts';
+
+const evaluated = procedures['evaluations.start'].input.shape;
+
+/** Options for the source of a new run and its changes. */
+const source = [
+  option('--from <run>', "copy another run's configuration; run@iteration forks it from that checkpoint"),
+  option('--keep-optimizer', "keep the checkpoint's optimizer and critic instead of new ones"),
+  option('--config <file>', 'read the configuration from a run.json file'),
+  repeatable('--set <key=value>', 'set one key of run.json, for example rollout.groups=8; repeatable'),
+  number('--seed <number>', 'random seed; same as --set seed=<number>', z.number().int().min(0)),
+  option('--device <device>', 'auto, cpu, cuda or cuda:<number>; same as --set device=<device>'),
+];
+
+interface NewRunFlags extends SourceFlags {
+  home?: string;
+  set?: string[];
+  seed?: number;
+  device?: string;
+  json?: boolean;
+  queue?: boolean;
+}
+
+function newRunOf(preset: string | undefined, flags: NewRunFlags) {
+  const { home, json = false, queue = false } = flags;
+  return { source: sourceOf(preset, flags), set: settingsOf(flags), home, json, queue };
+}
+
+function settingsOf({ set = [], seed, device }: NewRunFlags): Record<string, Setting> {
+  const settings: Record<string, Setting> = parseSettings(set);
+  resolveFolders(settings);
+  return { ...settings, ...(seed !== undefined && { seed }), ...(device !== undefined && { device }) };
+}
+
+/** Adds the commands that create, train and control runs. */
+export function addTrainingCommands(root: Command): void {
+  root.commandsGroup('Train:');
+  examples(
+    command(
+      root,
+      'train [preset]',
+      'create a run, train it and stream progress until it finishes',
+      [...source, jsonLines, option('--queue', 'queue the run until its device is free and return immediately')],
+      (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
+    ),
+    'train starter-frozen-lake',
+    'train starter-bandit --set iterations=50 --set optimizer.learning_rate=3e-4 --seed 2',
+    'train --from a16c@40 --keep-optimizer',
+    'train --config run.json --device cuda:1 --queue',
+  );
+  command(
+    root,
+    'resume',
+    'resume a paused or ended run from its last checkpoint and stream progress until it finishes',
+    [jsonLines],
+    resume,
+  ).argument('<run>', runNames);
+  examples(
+    command(root, 'extend', 'train a completed run for more iterations, as a new run', [jsonLines], extend)
+      .argument('<run>', runNames)
+      .argument(
+        '<iterations>',
+        'number of further iterations',
+        numberBy(procedures['runs.trainMore'].input.shape.iterations),
+      ),
+    'extend a16c 100',
+  );
+  command(root, 'pause', 'pause a run after its current step; resume continues it', [], pauseRun).argument(
+    '<run>',
+    runNames,
+  );
+  command(root, 'stop', 'stop a run, save a checkpoint and wait until it has ended', [], stopRun).argument(
+    '<run>',
+    runNames,
+  );
+  examples(
+    command(
+      root,
+      'evaluate',
+      'evaluate a checkpoint on fixed levels, also while the run is training',
+      [
+        number('--checkpoint <iteration>', 'iteration of the checkpoint (default: newest)', evaluated.checkpoint),
+        option('--on <environment>', "environment: one of the run's labels, an environment type or a preset"),
+        repeatable('--set <key=value>', 'set one key of the environment, for example size=6; repeatable'),
+        number('--levels <number>', "number of levels (default: the run's evaluation.levels)", z.number().int().min(1)),
+        number(
+          '--temperature <number>',
+          "sampling temperature (default: the run's evaluation.temperature)",
+          z.number(),
+        ),
+        number(
+          '--seed <number>',
+          "seed of the first level (default: the run's levels.validation_seed)",
+          z.number().int(),
+        ),
+        option('--name <name>', 'name of the evaluation (default: checkpoint and label)').argParser(
+          checkedBy(evaluationName),
+        ),
+        option('--json', 'print progress and result as JSON lines'),
+      ],
+      (run: string, { set = [], json = false, ...options }: EvaluateFlags) =>
+        evaluate(run, { ...options, set: parseSettings(set), json }),
+    ).argument('<run>', runNames),
+    'evaluate a16c --levels 256',
+    'evaluate a16c --on frozen_lake --set size=6 --temperature 0',
+  );
+  addQueueCommands(root);
+  addSweepCommands(root);
+}
+
+type EvaluateFlags = Omit<EvaluateOptions, 'set' | 'json'> & { set?: string[]; json?: boolean };
+
+/** Adds the commands about configurations. */
+export function addConfigurationCommands(root: Command): void {
+  root.commandsGroup('Configure:');
+  const others = option('--all', 'include presets of other algorithms');
+  command(root, 'presets', 'list presets with their expected results and training time', [others, json], listPresets);
+  command(
+    root,
+    'check [preset]',
+    'validate a configuration and list settings that have no effect (dry run)',
+    [...source, json],
+    (preset: string | undefined, flags: NewRunFlags) => check(newRunOf(preset, flags)),
+  );
+  command(
+    root,
+    'new [preset]',
+    'create a run without starting it and print its folder',
+    source,
+    (preset: string | undefined, flags: NewRunFlags) => newRun(newRunOf(preset, flags)),
+  );
+}
+
+function addQueueCommands(root: Command): void {
+  const queue = root.command('queue').description('manage runs that wait for their device');
+  command(queue, 'list', 'list queued runs, next first', [json], listQueue);
+  command(queue, 'run', 'train queued runs one at a time until the queue is empty', [], runQueue);
+  command(queue, 'add <run>', 'add a run to the end of the queue', [], addToQueue);
+  command(queue, 'remove <run>', 'remove a run from the queue without deleting it', [], removeFromQueue);
+  command(queue, 'move <run>', 'move a run to another position', [], moveInQueue).argument(
+    '<position>',
+    'position in the queue; 1 is next',
+    numberBy(procedures['queue.move'].input.shape.position),
+  );
+}
+
+function addSweepCommands(root: Command): void {
+  const sweep = root.command('sweep').description('compare settings, each over several seeds');
+  command(sweep, 'list', 'list sweeps', [json], listStudies);
+  command(
+    sweep,
+    'new <file>',
+    'create a sweep from a JSON file (docs/formats/studies.md) and print its id',
+    [option('--start', 'queue its runs immediately')],
+    newStudy,
+  );
+  command(sweep, 'show <sweep>', 'show the results for each setting', [json], showStudy);
+  command(
+    sweep,
+    'start <sweep>',
+    'queue every run that has not completed, including failed and stopped runs',
+    [],
+    startStudy,
+  );
+  command(sweep, 'cancel <sweep>', 'remove its runs from the queue and stop those that are running', [], cancelStudy);
+  command(
+    sweep,
+    'delete <sweep>',
+    'move a sweep to the trash and keep its runs',
+    [option('--runs', 'also move its runs to the trash')],
+    deleteStudy,
+  );
+}
