@@ -38,7 +38,7 @@ const pages: { [Page in Route['page']]: (route: RouteOf<Page>) => ReactNode } = 
   studies: () => <StudiesPage />,
   study: ({ studyId }) => <StudyPage key={studyId} studyId={studyId} />,
   history: ({ tab }) => <HistoryPage tab={tab} />,
-  compare: ({ runIds }) => <ComparePage runIds={runIds} />,
+  compare: ({ page: _, ...route }) => <ComparePage {...route} />,
   models: ({ repository = null }) => <ModelsPage repository={repository} />,
   play: (route) =>
     route.runId === undefined ? (

@@ -16,6 +16,7 @@ import { deletedRuns, libraryNotices, libraryProcedures, trashedRun } from './li
 import { machineNotices, machineProcedures } from './machine.ts';
 import { modelNotices, modelProcedures } from './models.ts';
 import { humanSuccess, playNotices, playProcedures } from './play.ts';
+import { detailProcedures } from './run-details.ts';
 import {
   type ApiError,
   alert,
@@ -54,6 +55,7 @@ export * from './library.ts';
 export * from './machine.ts';
 export * from './models.ts';
 export * from './play.ts';
+export * from './run-details.ts';
 export * from './runs.ts';
 export * from './sample.ts';
 export * from './studies.ts';
@@ -320,6 +322,7 @@ export const procedures = {
     input: z.object({ runId, name: evaluationName, episodeId: z.string().max(128) }),
     output: replay,
   },
+  ...detailProcedures,
   ...exportProcedures,
   ...machineProcedures,
   ...modelProcedures,

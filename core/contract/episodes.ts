@@ -123,6 +123,8 @@ export const rolloutBoards = z.object({
       boards: z.array(z.number().int()),
       actions: z.array(z.string().nullable()),
       rewards: z.array(z.number()),
+      /** Mean over its tokens; null if the update didn't train on the episode. */
+      advantage: z.number().nullable(),
       /** Frames whose action slipped. */
       slipped: z.array(z.number().int()),
       /** Start of the first reasoning, or of the whole response if it has no reasoning. */

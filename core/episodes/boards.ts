@@ -3,6 +3,7 @@ import { episodeSummary } from '../contract/episodes.ts';
 import { toFrames } from '../environments/replay.ts';
 import { type Episode, episode } from '../run-directory/episode.ts';
 import { parseFrame, type RolloutPaths, readIndex, readRollout } from '../run-directory/rollouts.ts';
+import { float16Array, mean } from '../run-directory/token-arrays.ts';
 
 /** Maximum characters of the first reasoning text. */
 const thoughtLength = 160;
@@ -42,6 +43,13 @@ function boardOf(episode: Episode, indexOf: (board: string) => number): Board {
     actions: frames.map(({ action }) => action),
     rewards: frames.map(({ reward }) => reward),
     slipped: frames.flatMap(({ slipped }: Frame, at) => (slipped ? [at] : [])),
+    advantage: advantageOf(episode),
     thought: [...(first?.think ?? first?.response ?? '').trim()].slice(0, thoughtLength).join(''),
   };
+}
+
+/** Returns the mean advantage of the sampled tokens; null if the update didn't train on the episode. */
+function advantageOf({ steps }: Episode): number | null {
+  const values = steps.flatMap(({ tokens: { advantages } }) => (advantages ? float16Array(advantages) : []));
+  return values.length > 0 ? mean(values) : null;
 }

@@ -17,6 +17,7 @@ import { checkConfig, keyed, titled } from '../runs/check-config.ts';
 import { extensionOf } from '../runs/extend.ts';
 import { loadConfig } from '../runs/load-config.ts';
 import { previewConfig } from '../runs/preview-config.ts';
+import { settingsOfRuns } from '../runs/settings-of-runs.ts';
 import { diagnosticTexts, writeZip } from '../system/diagnostics.ts';
 import { findingsOf } from '../system/findings.ts';
 import { readFromEpisode, readFromFile, readFromRollout } from './read-episodes.ts';
@@ -85,6 +86,13 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'runs.command': ({ runId, command, ...args }) => runs.command(runId, command, args),
     'runs.series': ({ runId, ...range }) => core.history.reader.call('series', { runId: runs.require(runId), range }),
     'runs.times': ({ runId }) => core.history.reader.call('times', runs.require(runId)),
+    'runs.timeline': ({ runId, iteration }) =>
+      core.history.reader.call('timeline', { runId: runs.require(runId), iteration }),
+    'runs.settings': () =>
+      settingsOfRuns(
+        core.home,
+        runs.list().map(({ id }) => id),
+      ),
     'runs.log': ({ runId }) => readLog(database, runs.require(runId)),
     'runs.events': ({ runId, after }) =>
       eventsAfter(database, runs.require(runId), after).map(({ body, ...event }) => ({
@@ -130,6 +138,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
       return studies.summary(studyId);
     },
     'rollouts.list': ({ runId }) => listRollouts(database, runs.require(runId)),
+    'rollouts.rewards': ({ runId }) => core.history.reader.call('rewards', runs.require(runId)),
     'rollouts.episodes': ({ runId, iteration, split }) => readFromRollout(core, runId, iteration, split, readEpisodes),
     'rollouts.thoughts': async ({ runId, iteration, split = trainSplit }) => ({
       iteration,

@@ -15,8 +15,8 @@ export type Route =
   | { page: 'studies' }
   | { page: 'study'; studyId: string }
   | { page: 'history'; tab: HistoryTab }
-  /** Overlaid runs; an empty list lets the user choose. */
-  | { page: 'compare'; runIds: readonly string[] }
+  /** Overlaid runs, grouped or colored by a setting. */
+  | { page: 'compare'; runIds: readonly string[]; group?: string; color?: string }
   /** `repository`: a hub model to find, as OWNER/NAME. */
   | { page: 'models'; repository?: string }
   /** `checkpoint`: null for the newest. Without a run, the user chooses one. */
@@ -100,11 +100,19 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
       page === 'history' && rest.length === 0 && historyTabs.includes(tab) ? { page, tab: tab as HistoryTab } : null,
     format: ({ tab }) => (tab === 'runs' ? 'history' : path('history', tab)),
   },
-  // compare[/ID,ID,...]
+  // compare[/ID,ID,...][?group=SETTING&color=SETTING]
   compare: {
-    parse: ([page, ids = '', ...rest]) =>
-      page === 'compare' && rest.length === 0 ? { page, runIds: [...new Set(ids.split(',').filter(Boolean))] } : null,
-    format: ({ runIds }) => ['compare', runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/'),
+    parse: ([page, ids = '', ...rest], query) => {
+      if (page !== 'compare' || rest.length > 0) return null;
+      const { group, color } = Object.fromEntries(new URLSearchParams(query));
+      const runIds = [...new Set(ids.split(',').filter(Boolean))];
+      return { page, runIds, ...(group && { group }), ...(color && { color }) };
+    },
+    format: ({ runIds, group, color }) => {
+      const address = ['compare', runIds.map(encodeURIComponent).join(',')].filter(Boolean).join('/');
+      const query = new URLSearchParams({ ...(group && { group }), ...(color && { color }) }).toString();
+      return [address, query].filter(Boolean).join('?');
+    },
   },
   // models[/OWNER/NAME]
   models: {

@@ -1,5 +1,6 @@
 import {
   Check,
+  Columns3,
   Command,
   Copy,
   Download,
@@ -72,6 +73,7 @@ const paths = {
 /** Icons from Lucide; use these for new icons. */
 const lucideIcons = {
   check: Check,
+  columns: Columns3,
   download: Download,
   more: Ellipsis,
   show: Eye,

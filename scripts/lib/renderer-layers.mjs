@@ -5,7 +5,7 @@ export const rendererLayers = [
   ['components'],
   ['commands', 'environments', 'exports', 'notifications'],
   ['charts', 'dialogs', 'player', 'shell'],
-  ['episodes', 'views'],
+  ['episodes', 'run-table', 'views'],
   ['wall'],
   ['pages'],
   ['index'],

@@ -116,11 +116,11 @@ test('compares two runs in both themes with the keyboard only', async () => {
     await page.evaluate((hash) => {
       location.hash = hash;
     }, `#/run/${runs[0]}`);
-    await page.getByRole('combobox', { name: 'Compare with…' }).focus();
+    await page.getByRole('link', { name: 'Compare with…' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('listbox').getByRole('option').first().waitFor();
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
+    const tick = page.getByRole('checkbox', { name: /^Compare /, checked: false });
+    await tick.and(page.locator('[role="cell"] input')).first().focus();
+    await page.keyboard.press('Space');
     await page.getByRole('heading', { name: 'Compare 2 runs' }).waitFor();
     await plotOf(page, 'Success (rollout)');
     await page.getByRole('rowheader', { name: /advantage\.estimator/ }).waitFor();

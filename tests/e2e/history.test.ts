@@ -62,6 +62,30 @@ test('a table of 300 runs renders only visible rows, to its end', async () => {
   expect(complaints).toEqual([]);
 });
 
+test('selecting a run moves no row, and a wide table scrolls sideways under its head', async () => {
+  await open('/history');
+  const box = page.getByRole('checkbox', { name: 'Select walk-298' });
+  await box.waitFor();
+  const before = await box.boundingBox();
+  await page.getByRole('checkbox', { name: 'Select walk-299' }).check();
+  await page.getByText('1 selected').waitFor();
+  expect(await box.boundingBox()).toEqual(before);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  for (const name of ['Algorithm', 'Device', 'Note', 'Preset']) await page.getByLabel(name, { exact: true }).check();
+  await page.keyboard.press('Escape');
+  const column = async (role: 'columnheader' | 'cell') =>
+    (await page.locator(`[role="${role}"][data-column="preset"]`).first().boundingBox())!.x;
+  expect(await column('cell')).toBe(await column('columnheader'));
+  const far = await column('cell');
+  const name = page.getByRole('rowheader').first();
+  const { x } = (await name.boundingBox())!;
+  await page.locator('[data-column="preset"][role="cell"]').first().scrollIntoViewIfNeeded();
+  await expect.poll(() => column('columnheader')).toBeLessThan(far);
+  expect(await column('cell')).toBe(await column('columnheader'));
+  expect((await name.boundingBox())!.x).toBe(x);
+  expect(complaints).toEqual([]);
+});
+
 test('the keyboard alone finds a run, opens and cancels the stop dialog, and returns', async () => {
   await open('/start');
   await page.getByRole('heading', { level: 1 }).waitFor();

@@ -17,7 +17,8 @@ import { type Picture, toSvg } from '../../renderer/charts/svg.ts';
 import { tipAt } from '../../renderer/charts/tooltip.ts';
 import type { Trace } from '../../renderer/charts/traces.ts';
 import { searchFor } from '../../renderer/charts/use-search.ts';
-import { differences, groupings } from '../../renderer/pages/compare/config-diff.ts';
+import { differences, groupBy, groupingChoices } from '../../renderer/run-table/differences.ts';
+import { leavesOf } from '../../renderer/run-table/settings.ts';
 
 function source(metrics: Record<string, [iteration: number, value: number][]>): RunSeries {
   const series = new RunSeries();
@@ -362,12 +363,12 @@ describe('configurations', () => {
     ...more,
   });
   const runs = [config(1, 0.2), config(2, 0.2), config(1, 0.28), config(2, 0.28)].map((each) => ({
-    config: each,
+    settings: leavesOf(each),
     point: null,
   }));
 
   test('are compared by the settings that differ', () => {
-    expect(differences([config(1, 0.2, { a: true }), config(1, 0.28, { b: '' })])).toMatchObject([
+    expect(differences([config(1, 0.2, { a: true }), config(1, 0.28, { b: '' })].map(leavesOf))).toMatchObject([
       { path: 'policy_loss.clip_high', values: ['0.2', '0.28'], meaning: expect.stringMatching(/clip/) },
       { path: 'a', values: ['on', null] },
       { path: 'b', values: [null, '(empty)'] },
@@ -379,7 +380,7 @@ describe('configurations', () => {
       rollout: { groups: size },
       environments: [{ type: 'frozen-lake', noise: luck, config: { size } }],
     });
-    expect(differences([lake(4, 'shared'), lake(8, 'independent')])).toMatchObject([
+    expect(differences([lake(4, 'shared'), lake(8, 'independent')].map(leavesOf))).toMatchObject([
       { title: 'Prompts per iteration', unit: '', values: ['4', '8'] },
       { title: 'Randomness', values: ['Shared within group', 'Per episode'] },
       { path: 'environments.0.config.size', title: 'Size', unit: 'cells', values: ['4', '8'] },
@@ -387,10 +388,15 @@ describe('configurations', () => {
   });
 
   test('can group runs by a setting, or by all but the seed', () => {
-    const [bySettings, byClip] = groupings(runs);
-    expect(bySettings).toMatchObject({ id: 'settings', groups: [{ members: [0, 1] }, { members: [2, 3] }] });
-    expect(byClip!.groups.map(({ label }) => label)).toEqual(['clip high 0.2', 'clip high 0.28']);
-    expect(groupings(runs.slice(0, 2))).toMatchObject([{ id: 'all', groups: [{ members: [0, 1] }] }]);
+    expect(groupingChoices(runs)).toEqual([
+      { id: 'settings', title: 'all settings but the seed' },
+      { id: 'policy_loss.clip_high', title: 'Upper clip range' },
+    ]);
+    expect(groupBy('settings', runs)).toMatchObject({ groups: [{ members: [0, 1] }, { members: [2, 3] }] });
+    const byClip = groupBy('policy_loss.clip_high', runs);
+    expect(byClip.groups.map(({ label }) => label)).toEqual(['clip high 0.2', 'clip high 0.28']);
+    expect(groupingChoices(runs.slice(0, 2))).toEqual([{ id: 'all', title: 'all runs' }]);
+    expect(groupBy('all', runs.slice(0, 2))).toMatchObject({ groups: [{ members: [0, 1] }] });
   });
 });
 

@@ -46,20 +46,52 @@ test('overlays runs and lists the settings that differ', async () => {
     ['policy_loss.clip_high', expect.any(String), expect.any(String), '0.4'],
   ]);
 
-  const hide = `button[aria-label="Hide ${nameOf(0)}"]`;
-  await page.click(hide);
+  // A run that is unticked keeps its row.
+  const tick = (index: number) => `input[aria-label="Compare ${nameOf(index)}"]`;
+  await page.click(tick(0));
   await page.shown(() => !reward().includes(nameOf(0)) && reward().includes(nameOf(1)));
-  await page.click(`button[aria-label="Show ${nameOf(0)}"]`);
+  await page.click(tick(0));
   await page.shown(() => reward().includes(nameOf(0)));
 
-  await page.click(`button[aria-label="Remove ${nameOf(2)}"]`);
-  await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[1]}`);
+  await page.click(tick(2));
+  await page.shown(() => location.hash === `#/compare/${runs[1]},${runs[0]}`);
   await page.shown(() => table().length === 1);
-  const group = await page.shown(() => page.find<HTMLSelectElement>('select:has(option[value="all"])'));
-  expect(group.value).toBe('');
-  page.choose(group, 'all');
-  await page.shown(() => /All runs \(2 runs\): .* at iteration 4/.test(reward()));
-  expect(page.all('ul[aria-label="Groups"] li').map(({ textContent }) => textContent)).toEqual(['All runs (2 runs)']);
+  expect(page.all('[aria-label="Runs to compare"] [role="rowheader"]')).toHaveLength(3);
+});
+
+test('runs are grouped by a setting in the table and on the charts', async () => {
+  page = await Page.start(template);
+  page.open(`#/compare/${runs.join(',')}`);
+  const group = await page.shown(() =>
+    page.find<HTMLSelectElement>('select:has(option[value="policy_loss.clip_high"])'),
+  );
+  page.choose(group, 'policy_loss.clip_high');
+  await page.shown(() => location.hash.endsWith('?group=policy_loss.clip_high'));
+  const reward = chartText('rollout/reward_mean');
+  await page.shown(() => /clip high 0.28 \(2 runs\): .* at iteration 4/.test(reward()));
+  expect(page.all('ul[aria-label="Groups"] li').map(({ textContent }) => textContent)).toEqual([
+    'clip high 0.28 (2 runs)',
+    'clip high 0.4 (1 run)',
+  ]);
+  const heads = page.all('[role="rowheader"]').map(({ textContent }) => textContent);
+  expect(heads.filter((text) => text?.startsWith('clip high'))).toEqual(['clip high 0.41 run', 'clip high 0.282 runs']);
+});
+
+test('Compare without runs lists them to tick, and columns can be chosen', async () => {
+  page = await Page.start(template);
+  page.open('#/compare');
+  await page.shown(page.withText('p', 'No runs ticked'));
+  await page.click(`input[aria-label="Compare ${nameOf(1)}"]`);
+  await page.click(`input[aria-label="Compare ${nameOf(2)}"]`);
+  await page.shown(page.withText('h1', 'Compare 2 runs'));
+  await page.click(page.withText('button', 'Columns'));
+  const choice = () =>
+    [...document.querySelectorAll('label')].find(({ textContent }) => textContent?.includes('policy_loss.clip_high'));
+  await page.click(choice);
+  await page.shown(() => page.find('[data-column="setting:policy_loss.clip_high"][role="cell"]'));
+  expect(JSON.parse(localStorage.getItem('starpo-run-tables')!).compare.columns).toContain(
+    'setting:policy_loss.clip_high',
+  );
 });
 
 test('a live run updates in a comparison, and a missing run is reported', async () => {
@@ -79,15 +111,11 @@ test('a live run updates in a comparison, and a missing run is reported', async 
   vi.unstubAllEnvs();
 });
 
-test('a run can be compared with another that is chosen by name', async () => {
+test('a run can be compared with others, which are ticked', async () => {
   page = await Page.start(template);
   page.open(`#/run/${runs[0]}`);
-  await page.click(() => page.find('button[aria-label="Compare with…"]'));
-  const option = () =>
-    [...document.querySelectorAll<HTMLElement>('[role="option"]')].find(({ textContent }) =>
-      textContent?.includes(nameOf(2)),
-    );
-  await page.click(option);
+  await page.click(page.withText('a.button', 'Compare with…'));
+  await page.click(`input[aria-label="Compare ${nameOf(2)}"]`);
   await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[2]}`);
   await page.shown(page.withText('h1', 'Compare 2 runs'));
 });

@@ -2,6 +2,7 @@ import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, wr
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { useFilter } from '../../renderer/pages/history/filter.ts';
+import { useRunTables } from '../../renderer/run-table/preferences.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
@@ -47,6 +48,7 @@ const names = () => rows().map((row) => row.querySelector('[role="rowheader"] a'
 test('runs are filtered by words and chips, and sorted by column', async () => {
   page = await Page.start(template);
   await page.core.annotations.annotate({ runId: ids.bandit, addTags: ['good'], note: 'the arms, swapped' });
+  useRunTables.getState().change('history', { columns: ['status', 'success', 'disk'] });
   page.open('#/history');
   await page.shown(() => rows().length === 3);
   const success = await page.shown(page.withText('[role="columnheader"] button', 'Success'));
@@ -60,6 +62,8 @@ test('runs are filtered by words and chips, and sorted by column', async () => {
   page.write(search, 'swapped ARMS');
   await page.shown(() => rows().length === 1 && rowOf(ids.bandit)());
   await page.shown(page.withText('[role="status"]', '1 of 3'));
+  page.write(search, 'iterations=2');
+  await page.shown(() => rows().length === 1 && rowOf(ids.stopped)());
   page.write(search, 'nothing like that');
   await page.click(page.withText('button', 'Clear filters'));
   await page.click(page.withText('.toggle', /^FrozenLake/));

@@ -10,6 +10,7 @@ import { App } from '../../renderer/app.tsx';
 import { useChartPreferences } from '../../renderer/charts/preferences.ts';
 import { isLive } from '../../renderer/components/run-facts.ts';
 import { useStartPreferences } from '../../renderer/pages/start/start-preferences.ts';
+import { useRunTables } from '../../renderer/run-table/preferences.ts';
 import { useApp } from '../../renderer/stores/app-store.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 
@@ -158,6 +159,7 @@ export class Page {
     useApp.setState(useApp.getInitialState());
     useChartPreferences.setState(useChartPreferences.getInitialState());
     useStartPreferences.setState(useStartPreferences.getInitialState());
+    useRunTables.setState(useRunTables.getInitialState());
     localStorage.clear();
     for (const { id, status } of core.runs.list()) {
       if (!isLive(status)) continue;

@@ -24,6 +24,10 @@ const routes: [string, Route][] = [
   ['#/study/clip-width-4f2a', { page: 'study', studyId: 'clip-width-4f2a' }],
   ['#/compare', { page: 'compare', runIds: [] }],
   ['#/compare/frozen-lake-1,bandit-2', { page: 'compare', runIds: ['frozen-lake-1', 'bandit-2'] }],
+  [
+    '#/compare/a,b?group=optimizer.learning_rate&color=seed',
+    { page: 'compare', runIds: ['a', 'b'], group: 'optimizer.learning_rate', color: 'seed' },
+  ],
   ['#/models', { page: 'models' }],
   ['#/models/Qwen/Qwen2.5-0.5B', { page: 'models', repository: 'Qwen/Qwen2.5-0.5B' }],
   ['#/play', { page: 'play' }],

@@ -1,4 +1,5 @@
-import { type ReactNode, useMemo, useState, useSyncExternalStore } from 'react';
+import { useMemo, useState, useSyncExternalStore } from 'react';
+import type { RunSummary } from '../../../core/contract/contract.ts';
 import { shapeOf } from '../../charts/axes.ts';
 import type { ChartItem } from '../../charts/chart.tsx';
 import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx';
@@ -13,10 +14,11 @@ import { sharedReferences } from '../../charts/references.ts';
 import { axesOf, extentOf, positionsOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
+import type { LineMark } from '../../run-table/rows.tsx';
 import { alertMark } from '../../views/chart-marks.ts';
+import type { ComparedRun } from '../../views/compared-runs.ts';
 import styles from './compare-page.module.css';
-import type { Compared } from './compared-list.tsx';
-import { type Grouping, groupings } from './config-diff.ts';
+import type { LineGroup } from './lines.ts';
 
 /** With more runs than this, only the first alarm of each is marked. */
 const maxWithAllAlarms = 6;
@@ -29,65 +31,45 @@ function useStable<T>(key: string, value: T): T {
   return value;
 }
 
+/** A compared run with its line on every chart. */
+export interface Compared extends ComparedRun, LineMark {
+  run: RunSummary;
+}
+
 interface ChartsProps {
   compared: readonly Compared[];
-  hidden: ReadonlySet<string>;
+  /** Draws the mean and a band of each group; null draws every run. */
+  groups: readonly LineGroup[] | null;
+  /** Names the colors of the runs; null if each run has its own. */
+  legend: readonly LineGroup[] | null;
+  band: Band;
 }
 
 /** Charts of all metrics: one line per run, or the mean and a band per group. */
-export function CompareCharts({ compared, hidden }: ChartsProps) {
+export function CompareCharts({ compared, groups, legend, band }: ChartsProps) {
   const axis = useChartPreferences((state) => state.axis);
-  const [by, setBy] = useState('');
-  const [band, setBand] = useState<Band>('deviation');
   // Summaries change several times per second; what the charts depend on doesn't.
   const key = compared
-    .map(({ id, run, loaded, color, alerts }) =>
-      [id, run.name, loaded, color, hidden.has(id), ...alerts.map((alert) => alert.id)].join(' '),
+    .map(({ id, run, loaded, color, dash, alerts }) =>
+      [id, run.name, loaded, color, dash, ...alerts.map((alert) => alert.id)].join(' '),
     )
     .join('\n');
   const shown = useStable(
     key,
-    compared.filter(({ id, loaded }) => loaded && !hidden.has(id)),
+    compared.filter(({ loaded }) => loaded),
   );
-  const choices = useMemo(
-    () => groupings(shown.map(({ config, run }) => ({ config, point: run.study?.point ?? null }))),
-    [shown],
-  );
-  const grouping = choices.find(({ id }) => id === by) ?? null;
+  const grouping = useStable(JSON.stringify(groups), groups);
   const subjects = useMemo(
     () => (grouping ? groupSubjects(shown, grouping, band) : shown.map(runSubject)),
     [shown, grouping, band],
   );
   // The first time, draw all runs at once instead of redrawing the charts for each run that loads.
   const [started, setStarted] = useState(false);
-  const ready = compared.filter(({ loaded }) => loaded).length;
-  if (!started && ready === compared.length) setStarted(true);
-  if (!started) return <Empty title={`Loading runs: ${ready} of ${compared.length}…`} />;
-  if (shown.length === 0) return <Empty title="All runs hidden" />;
+  if (!started && shown.length === compared.length) setStarted(true);
+  if (!started) return <Empty title={`Loading runs: ${shown.length} of ${compared.length}…`} />;
   return (
     <ChartsView key={axis}>
-      <Charts compared={shown} subjects={subjects} grouped={grouping !== null}>
-        <label className="choice">
-          <span>Group by</span>
-          <select value={grouping ? by : ''} onChange={({ target }) => setBy(target.value)}>
-            <option value="">none</option>
-            {choices.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-        {grouping && (
-          <label className="choice">
-            <span>Band</span>
-            <select value={band} onChange={({ target }) => setBand(target.value as Band)}>
-              <option value="deviation">standard deviation</option>
-              <option value="range">min to max</option>
-            </select>
-          </label>
-        )}
-      </Charts>
+      <Charts compared={shown} subjects={subjects} grouped={grouping !== null} legend={legend} />
     </ChartsView>
   );
 }
@@ -101,20 +83,21 @@ const runSubject = ({ id, run, series, config, color, dash }: Compared): Subject
   ...(dash && { dash }),
 });
 
-function groupSubjects(shown: readonly Compared[], { id, groups }: Grouping, band: Band): Subject[] {
-  return groups.map(({ label, members }, index) => {
-    const runs = members.map((member) => shown[member]!);
+function groupSubjects(shown: readonly Compared[], groups: readonly LineGroup[], band: Band): Subject[] {
+  return groups.flatMap(({ label, ids, color }) => {
+    const runs = shown.filter(({ id }) => ids.includes(id));
+    if (runs.length === 0) return [];
     const series = new GroupSeries(
       runs.map((run) => run.series),
       band,
     );
     return {
-      id: `${id} ${label}`,
+      id: `group ${label}`,
       label: `${label} (${runs.length} run${runs.length === 1 ? '' : 's'})`,
       source: series.mean,
       bounds: series,
       shape: shapeOf(runs[0]!.config),
-      color: `run-${(index % 10) + 1}`,
+      color,
     };
   });
 }
@@ -123,10 +106,10 @@ interface SubjectChartsProps {
   compared: readonly Compared[];
   subjects: readonly Subject[];
   grouped: boolean;
-  children: ReactNode;
+  legend: readonly LineGroup[] | null;
 }
 
-function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
+function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
   const chosenAxis = useChartPreferences((state) => state.axis);
   const search = useChartSearch();
   const names = useNames(compared);
@@ -183,13 +166,11 @@ function Charts({ compared, subjects, grouped, children }: SubjectChartsProps) {
   );
   return (
     <section aria-label="Charts">
-      <ChartToolbar axis={axis} axes={axes} search={search}>
-        {children}
-      </ChartToolbar>
-      {grouped && (
-        <ul className={`${styles.legend} wrap`} aria-label="Groups">
-          {subjects.map(({ id, label, color }) => (
-            <li key={id}>
+      <ChartToolbar axis={axis} axes={axes} search={search} />
+      {(grouped || legend) && (
+        <ul className={`${styles.legend} wrap`} aria-label={grouped ? 'Groups' : 'Colors'}>
+          {(grouped ? subjects : (legend ?? [])).map(({ label, color }) => (
+            <li key={label}>
               <span className={styles.key} style={{ color: `var(--${color})` }} aria-hidden="true" />
               {label}
             </li>

@@ -1,13 +1,16 @@
 import { useMemo } from 'react';
+import type { RunSummary } from '../../../core/contract/contract.ts';
+import { shortParts } from '../../components/run-facts.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
+import { differences } from '../../run-table/differences.ts';
+import { leavesOf } from '../../run-table/settings.ts';
+import type { Compared } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
-import type { Compared } from './compared-list.tsx';
-import { differences } from './config-diff.ts';
 
 /** Lists the settings in which the runs differ. */
 export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
   const loaded = useMemo(() => compared.filter(({ config }) => config !== null), [compared]);
-  const rows = useMemo(() => differences(loaded.map(({ config }) => config)), [loaded]);
+  const rows = useMemo(() => differences(loaded.map(({ config }) => leavesOf(config))), [loaded]);
   if (loaded.length < 2) return null;
   return (
     <section aria-labelledby="compared-settings">
@@ -31,7 +34,7 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
                       style={{ color: `var(--${color})` }}
                       aria-hidden="true"
                     />
-                    {run.name}
+                    <Name run={run} />
                   </th>
                 ))}
               </tr>
@@ -56,6 +59,16 @@ export function ConfigTable({ compared }: { compared: readonly Compared[] }) {
         )}
       </ScrollingRegion>
     </section>
+  );
+}
+
+/** Shows a run's name; the short id is never cut off. */
+function Name({ run }: { run: RunSummary }) {
+  const { stem, hash } = shortParts(run);
+  return (
+    <span className={styles.runName}>
+      <span className="ellipsis">{stem}</span> {hash && <span className="faint">{hash}</span>}
+    </span>
   );
 }
 

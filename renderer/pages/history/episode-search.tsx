@@ -7,10 +7,10 @@ import { Button, Empty } from '../../components/basics.tsx';
 import { signed } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { inOrder } from '../../components/in-order.ts';
+import { SearchField } from '../../components/search-field.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import styles from './history.module.css';
-import { SearchField } from './search-field.tsx';
 
 /** Episodes per page of results, and the delay in ms after typing before a search starts. */
 const pageSize = 50;

@@ -1,70 +1,117 @@
-import { useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { archiveRuns } from '../../commands/run-commands.ts';
+import { RunMenu } from '../../commands/run-menu.tsx';
 import { Button, Empty, statusLabel } from '../../components/basics.tsx';
+import { useWidth } from '../../components/use-width.ts';
 import { environmentTitle } from '../../environments/registry.ts';
+import { ColumnChoice } from '../../run-table/column-choice.tsx';
+import { FilterField } from '../../run-table/filter-field.tsx';
+import { RunTable } from '../../run-table/run-table.tsx';
+import { SettingSelect } from '../../run-table/setting-select.tsx';
+import { useSettings } from '../../run-table/settings.ts';
+import { useGroupings, useTable } from '../../run-table/use-table.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
-import { type Choice, countBy, filterRuns, isFiltered, sortRuns, useFilter } from './filter.ts';
+import { type Choice, countBy, filterRuns, isFiltered, useFilter } from './filter.ts';
 import styles from './history.module.css';
-import { RunsTable } from './runs-table.tsx';
-import { SearchField } from './search-field.tsx';
 import type { Sizes } from './use-sizes.ts';
 
 /** Shows the table of runs with filters and actions for selected runs. */
 export function RunsTab({ sizes }: { sizes: Sizes }) {
   const runs = useApp((state) => state.runs);
   const filter = useFilter();
+  const settings = useSettings();
+  const { ref, width } = useWidth();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const found = useMemo(() => filterRuns(runs ?? [], filter), [runs, filter]);
-  const shown = useMemo(() => sortRuns(found, filter.sort, sizes.runs), [found, filter.sort, sizes.runs]);
+  const found = useMemo(() => filterRuns(runs ?? [], filter, settings), [runs, filter, settings]);
+  const { group } = filter;
+  const groupings = useGroupings(found.runs, settings, [group]);
+  const disk = useCallback((id: string) => sizes.runs.get(id)?.total, [sizes.runs]);
+  const { all, columns, sorted, groups } = useTable({
+    ...{ table: 'history', runs: found.runs, width, group, settings, disk },
+  });
   // Actions never apply to hidden runs.
-  const selected = shown.filter(({ id }) => chosen.has(id));
+  const selected = sorted.filter(({ id }) => chosen.has(id));
 
-  if (!runs) return <Empty title="Loading the runs…" />;
-  if (runs.length === 0)
-    return (
-      <Empty title="No runs yet">
-        <a href={formatRoute({ page: 'start' })}>Start one</a>, or import an exported run.
-      </Empty>
-    );
   return (
-    <>
-      <Filters runs={runs} found={found.length} />
-      {selected.length > 0 && <SelectionBar runs={selected} clear={() => setChosen(new Set())} />}
-      {shown.length === 0 ? (
-        <div className="panel">
-          <Empty title={isFiltered(filter) ? 'No runs match these filters' : 'All runs are archived'}>
-            <Button kind="quiet" onClick={isFiltered(filter) ? filter.clear : () => filter.change({ archived: true })}>
-              {isFiltered(filter) ? 'Clear filters' : 'Show archived runs'}
-            </Button>
-          </Empty>
-        </div>
-      ) : (
-        <RunsTable runs={shown} sizes={sizes} chosen={chosen} choose={setChosen} />
+    <div ref={ref} className={styles.tab}>
+      {!runs && <Empty title="Loading the runs…" />}
+      {runs?.length === 0 && (
+        <Empty title="No runs yet">
+          <a href={formatRoute({ page: 'start' })}>Start one</a>, or import an exported run.
+        </Empty>
       )}
-    </>
+      {runs && runs.length > 0 && (
+        <>
+          <Filters runs={runs} found={found.runs.length} problem={found.problem}>
+            <SettingSelect
+              label="Group by"
+              choices={groupings}
+              value={group}
+              onChange={(next) => filter.change({ group: next })}
+            />
+            <ColumnChoice table="history" all={all} shown={columns} />
+          </Filters>
+          {sorted.length === 0 ? (
+            <div className="panel">
+              <Empty title={isFiltered(filter) ? 'No runs match these filters' : 'All runs are archived'}>
+                <Button
+                  kind="quiet"
+                  onClick={isFiltered(filter) ? filter.clear : () => filter.change({ archived: true })}
+                >
+                  {isFiltered(filter) ? 'Clear filters' : 'Show archived runs'}
+                </Button>
+              </Empty>
+            </div>
+          ) : (
+            <RunTable
+              {...{ table: 'history', label: 'Runs', verb: 'Select', columns, runs: sorted, groups, chosen }}
+              choose={(ids, on) => setChosen((before) => withAll(before, ids, on))}
+              menuOf={menuOf}
+              selection={
+                selected.length > 0 ? <SelectionBar runs={selected} clear={() => setChosen(new Set())} /> : null
+              }
+            />
+          )}
+        </>
+      )}
+    </div>
   );
+}
+
+const menuOf = (run: RunSummary) => <RunMenu run={run} />;
+
+function withAll(chosen: ReadonlySet<string>, ids: readonly string[], on: boolean): ReadonlySet<string> {
+  const next = new Set(chosen);
+  for (const id of ids) {
+    if (on) next.add(id);
+    else next.delete(id);
+  }
+  return next;
 }
 
 const maxTags = 12;
 
-function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }) {
+interface FiltersProps {
+  runs: readonly RunSummary[];
+  found: number;
+  problem: string | null;
+  /** Controls at the end. */
+  children: ReactNode;
+}
+
+function Filters({ runs, found, problem, children }: FiltersProps) {
   const filter = useFilter();
   const { text, statuses, environments, tags, starred, archived, change, clear } = filter;
   const archivedCount = runs.filter(({ marks }) => marks.archived).length;
   const listed = runs.filter(({ marks }) => marks.archived === archived);
   return (
     <search className={`${styles.filters} row wrap`}>
-      <SearchField
-        value={text}
-        label="Search runs"
-        placeholder="Name, environment, tag, note…"
-        onChange={(next) => change({ text: next })}
-      />
+      <FilterField value={text} problem={problem} onChange={(next) => change({ text: next })} />
       <Chips
         label="Status"
         choices={countBy(listed, ({ status }) => [status])}
@@ -104,15 +151,18 @@ function Filters({ runs, found }: { runs: readonly RunSummary[]; found: number }
           </button>
         )}
       </fieldset>
-      <span className={styles.found} role="status">
+      <span className={styles.found}>
         {isFiltered(filter) && (
           <>
-            {found} of {runs.length}
+            <span role="status">
+              {found} of {runs.length}
+            </span>
             <Button kind="quiet" onClick={clear}>
               Clear
             </Button>
           </>
         )}
+        {children}
       </span>
     </search>
   );
@@ -160,7 +210,7 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
   const star = () =>
     void Promise.all(runs.map(({ id }) => api.call('runs.annotate', { runId: id, starred: !starred }))).catch(report);
   return (
-    <fieldset className={`${styles.selection} row wrap`} aria-label="Selected runs">
+    <fieldset className={`${styles.selection} row`} aria-label="Selected runs">
       <strong>{runs.length} selected</strong>
       <Button
         icon="compare"

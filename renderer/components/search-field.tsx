@@ -1,5 +1,5 @@
-import { Icon } from '../../components/icon.tsx';
-import styles from './history.module.css';
+import { Icon } from './icon.tsx';
+import styles from './search-field.module.css';
 
 interface SearchFieldProps {
   value: string;

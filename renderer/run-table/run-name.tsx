@@ -1,31 +1,33 @@
-import type { RunSummary } from '../../../core/contract/contract.ts';
-import { useApi } from '../../api/context.ts';
-import { formatRoute } from '../../base/routes.ts';
-import { Icon } from '../../components/icon.tsx';
-import { shortParts } from '../../components/run-facts.ts';
-import { useApp } from '../../stores/app-store.ts';
-import styles from './runs-table.module.css';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import { useApi } from '../api/context.ts';
+import { formatRoute } from '../base/routes.ts';
+import { Icon } from '../components/icon.tsx';
+import { shortParts } from '../components/run-facts.ts';
+import { useApp } from '../stores/app-store.ts';
+import styles from './run-table.module.css';
 
 /** Maximum number of tags shown. */
 const maxTags = 2;
 
-/** Shows a run's star, name and tags. */
-export function RunName({ run }: { run: RunSummary }) {
+/** Shows a run's name and tags, and the star if it can be changed. */
+export function RunName({ run, starrable }: { run: RunSummary; starrable: boolean }) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const { stem, hash, study } = shortParts(run);
   const { starred, tags } = run.marks;
   return (
     <>
-      <button
-        type="button"
-        className={`icon-button ${styles.star}`}
-        aria-pressed={starred}
-        aria-label={starred ? `Unstar ${run.name}` : `Star ${run.name}`}
-        onClick={() => void api.call('runs.annotate', { runId: run.id, starred: !starred }).catch(report)}
-      >
-        <Icon name="star" size={14} />
-      </button>
+      {starrable && (
+        <button
+          type="button"
+          className={`icon-button ${styles.star}`}
+          aria-pressed={starred}
+          aria-label={starred ? `Unstar ${run.name}` : `Star ${run.name}`}
+          onClick={() => void api.call('runs.annotate', { runId: run.id, starred: !starred }).catch(report)}
+        >
+          <Icon name="star" size={14} />
+        </button>
+      )}
       <span className={styles.names} data-tagged={tags.length > 0 || undefined}>
         <a className={styles.name} href={formatRoute({ page: 'run', runId: run.id })} title={run.name}>
           {study !== null && <span className={styles.study}>{study}: </span>}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { runId } from './runs.ts';
+
+/** A value of run.json. */
+const settingValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+export type RunSetting = z.infer<typeof settingValue>;
+
+/** The settings of several runs by column, which is shorter than by run. */
+export const runSettings = z.object({
+  runIds: z.array(runId),
+  /** `path`: as in `optimizer.learning_rate`. One value per run of `runIds`; null if the run has none. */
+  settings: z.array(z.object({ path: z.string(), values: z.array(settingValue) })),
+});
+export type RunSettings = z.infer<typeof runSettings>;
+
+/** How many training episodes of each iteration got which reward. */
+export const rewardHistogram = z.object({
+  /** Center of the first bin, and the distance between centers. A bin extends half a step to each side. */
+  first: z.number(),
+  step: z.number(),
+  bins: z.number().int(),
+  /** Iterations whose episodes are indexed, ascending. `counts` has the episodes per bin. */
+  iterations: z.array(z.object({ iteration: z.number().int(), counts: z.array(z.number().int()) })),
+  /** Training rollouts that are not indexed yet. */
+  pending: z.number().int(),
+});
+export type RewardHistogram = z.infer<typeof rewardHistogram>;
+
+/** Part of an iteration, in ms since the epoch. */
+const timeSpan = z.object({
+  /** A phase of the trainer, or `write` for writing episodes, which happens beside the update. */
+  name: z.string(),
+  iteration: z.number().int(),
+  start: z.number(),
+  end: z.number(),
+});
+export type TimeSpan = z.infer<typeof timeSpan>;
+
+/** When the phases of an iteration and its neighbors began and ended. */
+export const iterationTimeline = z.object({
+  iteration: z.number().int(),
+  /** The first and last iteration that can be requested. */
+  first: z.number().int(),
+  last: z.number().int(),
+  /** Ordered by start. */
+  spans: z.array(timeSpan),
+});
+export type IterationTimeline = z.infer<typeof iterationTimeline>;
+
+export const detailProcedures = {
+  /** Returns the settings of all runs. Leaves out runs whose run.json can't be read. */
+  'runs.settings': { input: z.object({}), output: runSettings },
+  /** Returns the timeline of an iteration, by default the newest; null if the journal has no phases, as in imported runs. */
+  'runs.timeline': {
+    input: z.object({ runId, iteration: z.number().int().optional() }),
+    output: iterationTimeline.nullable(),
+  },
+  /** Returns the rewards of the training episodes that are still stored. */
+  'rollouts.rewards': { input: z.object({ runId }), output: rewardHistogram },
+};

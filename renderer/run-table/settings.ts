@@ -1,0 +1,76 @@
+import { useEffect, useMemo, useState } from 'react';
+import { type RunSetting, type RunSettings, sampleRunId } from '../../core/contract/contract.ts';
+import { isConnectionLost } from '../api/api.ts';
+import { useApi } from '../api/context.ts';
+import { useApp } from '../stores/app-store.ts';
+
+/** The values of one configuration by path, such as `optimizer.learning_rate`. */
+export type Settings = ReadonlyMap<string, RunSetting>;
+
+export const noSettings: Settings = new Map();
+
+/** The settings of all runs, by run. */
+export type SettingsByRun = ReadonlyMap<string, Settings>;
+
+/** Returns the settings of all runs; null while loading. Reloads when runs are added or removed. */
+export function useSettings(): SettingsByRun | null {
+  const api = useApi();
+  const open = useApp((state) => state.connection === 'open');
+  const ids = useApp((state) => state.runs?.map(({ id }) => id).join(' ') ?? null);
+  const [settings, setSettings] = useState<SettingsByRun | null>(null);
+  useEffect(() => {
+    if (ids === null || !open) return;
+    let active = true;
+    api.call('runs.settings', {}).then(
+      (answer) => active && setSettings(byRun(answer)),
+      (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
+    );
+    return () => {
+      active = false;
+    };
+  }, [api, open, ids]);
+  return settings;
+}
+
+function byRun({ runIds, settings }: RunSettings): SettingsByRun {
+  return new Map(
+    runIds.map((runId, index) => [
+      runId,
+      new Map(
+        settings.flatMap(({ path, values }): [string, RunSetting][] => {
+          const value = values[index]!;
+          return value === null ? [] : [[path, value]];
+        }),
+      ),
+    ]),
+  );
+}
+
+/** Adds the settings of the sample run, which isn't listed. */
+export function useSettingsWithSample(sampleConfig: unknown): SettingsByRun | null {
+  const settings = useSettings();
+  return useMemo(
+    () => settings && (sampleConfig ? new Map(settings).set(sampleRunId, leavesOf(sampleConfig)) : settings),
+    [settings, sampleConfig],
+  );
+}
+
+/** Returns all values of a configuration by path. */
+export function leavesOf(config: unknown): Settings {
+  const values = new Map<string, RunSetting>();
+  const visit = (value: unknown, path: string) => {
+    if (typeof value === 'object' && value !== null)
+      for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`);
+    else values.set(path, value as RunSetting);
+  };
+  visit(config, '');
+  return values;
+}
+
+/** Returns the paths of all settings, in order of appearance. */
+export const pathsOf = (settings: Iterable<Settings>): string[] => [
+  ...new Set([...settings].flatMap((each) => [...each.keys()])),
+];
+
+export const settingText = (value: RunSetting): string =>
+  value === '' ? '(empty)' : typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
