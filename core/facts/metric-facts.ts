@@ -14,6 +14,9 @@ export interface MetricFacts {
 const metrics = new Map(description.metrics.map((metric) => [metric.name, metric]));
 const evaluationMetrics = new Map(description.evaluationMetrics.map((metric) => [metric.name, metric]));
 
+/** Names of the documented metrics, without those per turn, action or evaluation set. */
+export const metricNames: readonly string[] = [...metrics.keys()].filter((name) => !name.includes('<'));
+
 /** Looks up a metric by name. Metrics of one environment or evaluation set have the facts of the name without the label. */
 export function metricFacts(name: string): MetricFacts {
   const [group, label = '', ...rest] = name.split('/');

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { useSearchRequest } from '../stores/search-request.ts';
 import type { ChartItem } from './chart.tsx';
 
 export interface ChartSearch {
@@ -13,6 +14,7 @@ export interface ChartSearch {
 /** Filters charts by title and metric name, with a regular expression or plain text. */
 export function useChartSearch(): ChartSearch {
   const [text, setText] = useState('');
+  useSearchRequest('charts', setText);
   const search = useMemo(() => searchFor(text.trim()), [text]);
   return { text, setText, ...search };
 }

@@ -4,40 +4,72 @@ import { Dialog } from '../components/dialog.tsx';
 import styles from './commands.module.css';
 import { keyLabels } from './commands.ts';
 
-/** Shortcuts of single pages. */
-const pageShortcuts: [keys: string, title: string][] = [
-  ['Space', 'Replay: play or pause'],
-  ['←', 'Replay: step back'],
-  ['→', 'Replay: step forward'],
-  ['Home', 'Replay: go to start'],
-  ['End', 'Replay: go to end'],
-  ['P', 'Play: start or stop the agent'],
-  ['N', 'Play: next level'],
-  ['R', 'Play: restart the level'],
-  ['/', 'New run: search all settings'],
-  ['Alt ↑', 'Queue: move up'],
-  ['Alt ↓', 'Queue: move down'],
-  ['Esc', 'Close a dialog or a menu'],
+interface Shortcut {
+  keys: readonly string[];
+  title: string;
+}
+
+/** Shortcuts of single pages, which aren't commands. */
+const pageShortcuts: Record<string, [keys: string, title: string][]> = {
+  Replay: [
+    ['Space', 'Play or pause'],
+    ['←', 'Step back'],
+    ['→', 'Step forward'],
+    ['Home', 'Go to start'],
+    ['End', 'Go to end'],
+  ],
+  Play: [
+    ['P', 'Start or stop the agent'],
+    ['N', 'Next level'],
+    ['R', 'Restart the level'],
+  ],
+  'Lists and forms': [
+    ['/', 'Search all settings of a new run'],
+    ['↑', 'Previous run in the sidebar'],
+    ['↓', 'Next run in the sidebar'],
+    ['Alt ↑', 'Move a queued run up'],
+    ['Alt ↓', 'Move a queued run down'],
+    ['Esc', 'Close a dialog or a menu'],
+  ],
+};
+
+const commandShortcuts = (menu: 'Go' | 'Run' | 'App'): Shortcut[] =>
+  commandIds.flatMap((id) => {
+    const { keys, title, menu: own } = factsOf(id);
+    return keys && own === menu ? [{ keys: keyLabels(keys), title }] : [];
+  });
+
+/** Returns all shortcuts, grouped by where they work. */
+const shortcutGroups = (): [title: string, shortcuts: Shortcut[]][] => [
+  ['Everywhere', commandShortcuts('App')],
+  ['Go to', commandShortcuts('Go')],
+  ['A run’s page', commandShortcuts('Run')],
+  ...Object.entries(pageShortcuts).map(([title, shortcuts]): [string, Shortcut[]] => [
+    title,
+    shortcuts.map(([keys, name]) => ({ keys: keys.split(' '), title: name })),
+  ]),
 ];
 
 export function KeysDialog({ close }: { close: () => void }) {
-  const commandShortcuts = commandIds.flatMap((id) => {
-    const { keys, title } = factsOf(id);
-    return keys ? [{ keys: keyLabels(keys), title }] : [];
-  });
-  const all = [...commandShortcuts, ...pageShortcuts.map(([key, title]) => ({ keys: key.split(' '), title }))];
   return (
-    <Dialog onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
-      <dl className={styles.keys}>
-        {all.map(({ keys, title }) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd>
-              <Keys keys={keys} />
-            </dd>
-          </div>
+    <Dialog wide onClose={close} title="Keyboard shortcuts" actions={<Button onClick={close}>Close</Button>}>
+      <div className={styles.keys}>
+        {shortcutGroups().map(([group, shortcuts]) => (
+          <section key={group} aria-label={group}>
+            <h3>{group}</h3>
+            <dl>
+              {shortcuts.map(({ keys, title }) => (
+                <div key={title}>
+                  <dt>{title}</dt>
+                  <dd>
+                    <Keys keys={keys} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
         ))}
-      </dl>
+      </div>
     </Dialog>
   );
 }

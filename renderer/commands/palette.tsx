@@ -1,51 +1,36 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useEffect, useMemo, useState } from 'react';
-import { type CommandId, commandIds, factsOf } from '../../core/contract/commands.ts';
-import type { RunSummary } from '../../core/contract/contract.ts';
-import { useApi } from '../api/context.ts';
-import { navigate } from '../base/router.ts';
+import { factsOf } from '../../core/contract/commands.ts';
 import type { Route } from '../base/routes.ts';
 import { runLabel, StatusDot } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
 import { successOf } from '../components/run-facts.ts';
-import { useApp } from '../stores/app-store.ts';
-import { useSample } from '../stores/use-sample.ts';
 import styles from './commands.module.css';
-import { actionsAt, keyLabels } from './commands.ts';
+import { keyLabels } from './commands.ts';
 import { Keys } from './keys-dialog.tsx';
+import { type Group, search } from './match.ts';
+import { type PaletteItem, usePaletteGroups } from './palette-items.ts';
 
-interface Item {
-  id: string;
-  /** Text to search and display. */
-  label: string;
-  perform: () => void;
-  command?: CommandId;
-  run?: RunSummary;
-}
+const placeholder = 'Find a command, run, preset, setting, metric, tag or model';
+/** Maximum number of runs before a search, and of items per group in the results. */
+const limit = 8;
 
-interface Group {
-  value: string;
-  items: Item[];
-}
-
-/** Searches commands and runs by name. */
+/** Finds commands, runs and everything else that has a name. */
 export function Palette({ route, close }: { route: Route; close: () => void }) {
-  const api = useApi();
-  const runs = useApp((state) => state.runs);
-  // Once there are other runs, the sample is only linked here.
-  const sample = useSample(true);
-  const groups = useMemo(
-    () => groupsOf(actionsAt(api, route), [...(runs ?? []), ...(sample ? [sample.summary] : [])], route),
-    [api, route, runs, sample],
-  );
+  const { first, all } = usePaletteGroups(route);
+  const [query, setQuery] = useState('');
+  const groups = useMemo(() => {
+    if (query.trim() !== '') return search(all, query, limit);
+    return first.map((group) => (group.value === 'Runs' ? { ...group, items: group.items.slice(0, limit) } : group));
+  }, [first, all, query]);
   const [opened] = useState(route);
   // The actions belong to the page where the palette was opened.
   useEffect(() => {
     if (route !== opened) close();
   }, [route, opened, close]);
-  const choose = (item: Item) => {
+  const choose = (item: PaletteItem) => {
     close();
     item.perform();
   };
@@ -53,32 +38,31 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={styles.backdrop} />
-        <Dialog.Popup className={`${styles.palette} column`} aria-label="Commands and runs">
+        <Dialog.Popup className={`${styles.palette} column`} aria-label="Find anything">
           <Autocomplete.Root
             open
             inline
+            mode="none"
             items={groups}
+            value={query}
+            onValueChange={setQuery}
             autoHighlight="always"
             keepHighlight
-            itemToStringValue={(item: Item) => item.label}
+            itemToStringValue={(item: PaletteItem) => item.label}
           >
             <div className={`${styles.search} row`}>
               <Icon name="search" />
-              <Autocomplete.Input
-                className={styles.input}
-                placeholder="Find a command or a run"
-                aria-label="Find a command or a run"
-              />
+              <Autocomplete.Input className={styles.input} placeholder={placeholder} aria-label={placeholder} />
             </div>
-            <Autocomplete.Empty className={styles.empty}>No results.</Autocomplete.Empty>
+            <Autocomplete.Empty className={styles.empty}>No results for “{query.trim()}”</Autocomplete.Empty>
             <Autocomplete.List className={styles.list}>
-              {(group: Group) => (
+              {(group: Group<PaletteItem>) => (
                 <Autocomplete.Group key={group.value} items={group.items}>
                   <Autocomplete.GroupLabel className={`${styles.label} faint small`}>
                     {group.value}
                   </Autocomplete.GroupLabel>
                   <Autocomplete.Collection>
-                    {(item: Item) => (
+                    {(item: PaletteItem) => (
                       <Autocomplete.Item
                         key={item.id}
                         value={item}
@@ -99,46 +83,16 @@ export function Palette({ route, close }: { route: Route; close: () => void }) {
   );
 }
 
-function ItemContent({ item: { label, command, run } }: { item: Item }) {
+function ItemContent({ item: { label, icon, detail, command, run } }: { item: PaletteItem }) {
   const keys = command && factsOf(command).keys;
   const success = run && successOf(run).evaluation;
+  const runDetail = run && `${runLabel(run)}${success === undefined ? '' : `, ${percent(success, 0)}`}`;
   return (
     <>
-      {run && <StatusDot run={run} />}
-      <span className={styles.text}>{run ? run.name : label}</span>
-      {run && (
-        <span className={`${styles.detail} muted small`}>
-          {runLabel(run)}
-          {success !== undefined && `, ${percent(success, 0)}`}
-        </span>
-      )}
+      <span className={styles.icon}>{run ? <StatusDot run={run} /> : <Icon name={icon} size={14} />}</span>
+      <span className={styles.text}>{label}</span>
+      {(runDetail ?? detail) && <span className={`${styles.detail} muted small`}>{runDetail ?? detail}</span>}
       {keys && <Keys keys={keyLabels(keys)} />}
     </>
-  );
-}
-
-const menuLabels = { Go: 'Go to', Run: 'This run', App: 'App' } as const;
-
-function groupsOf(actions: ReturnType<typeof actionsAt>, runs: readonly RunSummary[], route: Route): Group[] {
-  const offered = commandIds.filter((id) => actions[id] && id !== 'app.palette');
-  const menuGroup = (menu: keyof typeof menuLabels) => ({
-    value: menuLabels[menu],
-    items: offered
-      .filter((id) => factsOf(id).menu === menu)
-      .map((id): Item => ({ id, label: factsOf(id).title, command: id, perform: actions[id]! })),
-  });
-  const openRun = 'runId' in route ? route.runId : null;
-  const items = runs
-    .filter(({ id, marks }) => id !== openRun && !marks.archived)
-    .map(
-      (run): Item => ({
-        id: run.id,
-        label: `${run.name} ${run.id} ${run.marks.tags.join(' ')}`,
-        run,
-        perform: () => navigate({ page: 'run', runId: run.id }),
-      }),
-    );
-  return [menuGroup('Run'), menuGroup('Go'), { value: 'Runs', items }, menuGroup('App')].filter(
-    (group) => group.items.length > 0,
   );
 }

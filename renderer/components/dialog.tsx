@@ -1,9 +1,11 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import styles from './dialog.module.css';
 
 interface DialogProps {
   open?: boolean;
+  /** For two columns. */
+  wide?: boolean;
   onClose: () => void;
   title: string;
   /** A sentence under the title. */
@@ -14,12 +16,20 @@ interface DialogProps {
 }
 
 /** Shows a modal dialog. Escape and a click outside close it. */
-export function Dialog({ open = true, onClose, title, description, children, actions }: DialogProps) {
+export function Dialog({ open = true, wide, onClose, title, description, children, actions }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
+  const firstFocus = () => {
+    const { scrollHeight = 0, clientHeight = 0 } = popup.current ?? {};
+    // Focus on the buttons at its end would scroll a tall dialog past its title.
+    return scrollHeight > clientHeight && !popup.current?.querySelector('input, select, textarea')
+      ? popup.current
+      : true;
+  };
   return (
     <Base.Root open={open} onOpenChange={(shown) => !shown && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup className={styles.dialog}>
+        <Base.Popup ref={popup} className={styles.dialog} data-wide={wide || undefined} initialFocus={firstFocus}>
           <Base.Title>{title}</Base.Title>
           {description && (
             <Base.Description className={styles.description} render={<div />}>

@@ -15,7 +15,7 @@ export function PopupMenu({ trigger, sideOffset = 4, children }: PopupMenuProps)
     <Menu.Root>
       {trigger}
       <Menu.Portal>
-        <Menu.Positioner className={styles.positioner} sideOffset={sideOffset} align="end">
+        <Menu.Positioner positionMethod="fixed" className={styles.positioner} sideOffset={sideOffset} align="end">
           <Menu.Popup className={styles.popup}>{children}</Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

@@ -27,7 +27,7 @@ export function ColumnChoice({ table, all, shown }: ColumnChoiceProps) {
         Columns
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Positioner className={styles.positioner} sideOffset={6} align="end">
+        <Popover.Positioner positionMethod="fixed" className={styles.positioner} sideOffset={6} align="end">
           <Popover.Popup className={`${styles.popup} column`} aria-label="Columns">
             <Choices all={all} chosen={new Set(ids)} toggle={toggle} />
             <footer className={styles.foot}>

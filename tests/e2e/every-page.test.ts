@@ -272,6 +272,10 @@ describe('with runs', () => {
       await page.locator(element).first().waitFor();
       await drawn();
       found.push(...(await faults(name)));
+      if (name === 'keys')
+        expect(await page.getByRole('dialog').evaluate((dialog) => [dialog.scrollTop, dialog.scrollWidth])).toEqual([
+          ...[0, await page.getByRole('dialog').evaluate((dialog) => dialog.clientWidth)],
+        ]);
       await page.keyboard.press('Escape');
     }
     expect(found).toEqual([]);

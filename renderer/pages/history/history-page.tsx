@@ -4,7 +4,9 @@ import { useTitle } from '../../base/title.ts';
 import { Button } from '../../components/basics.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
+import { useSearchRequest } from '../../stores/search-request.ts';
 import { EpisodeSearch } from './episode-search.tsx';
+import { useFilter } from './filter.ts';
 import styles from './history.module.css';
 import { RunsTab } from './runs-tab.tsx';
 import { TrashTab } from './trash-tab.tsx';
@@ -16,10 +18,18 @@ const tabs: { tab: HistoryTab; title: string }[] = [
   { tab: 'trash', title: 'Trash' },
 ];
 
+/** Shows the runs with a tag. */
+function showTagged(tag: string): void {
+  const { clear, change } = useFilter.getState();
+  clear();
+  change({ tags: [tag] });
+}
+
 /** Shows all runs in the data folder, episode search, and the trash. */
 export function HistoryPage({ tab }: { tab: HistoryTab }) {
   const sizes = useSizes();
   useTitle('History');
+  useSearchRequest('tag', showTagged);
   return (
     <div className="page">
       <header className="page-head">

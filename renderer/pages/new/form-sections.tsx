@@ -4,6 +4,7 @@ import foldHead from '../../components/fold-head.module.css';
 import { Icon } from '../../components/icon.tsx';
 import { hasOwnKeys } from '../../player/use-player.ts';
 import { findFields, type PlacedField, type PlacedSection } from '../../stores/draft.ts';
+import { useSearchRequest } from '../../stores/search-request.ts';
 import styles from './form-sections.module.css';
 
 interface FormSectionsProps {
@@ -20,6 +21,7 @@ export function FormSections({ sections, first, edits, problems, row }: FormSect
   const [query, setQuery] = useState('');
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const search = useRef<HTMLInputElement>(null);
+  useSearchRequest('settings', setQuery);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const typing = event.target instanceof Element && hasOwnKeys(event.target, event.key);

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { search } from '../../renderer/commands/match.ts';
+import { useKeyPreference } from '../../renderer/stores/key-preference.ts';
+import { untilRun } from '../core/fixtures/world.ts';
+import { Page, small } from './page.tsx';
+
+vi.mock('uplot', () => import('./uplot.ts'));
+
+let page: Page;
+let runId: string;
+
+beforeAll(async () => {
+  page = await Page.start();
+  const { runs } = page.core;
+  runId = await runs.create({ preset: 'starter-bandit', set: small });
+  await runs.start(runId);
+  await untilRun(page.core, runId, ({ status }) => status === 'completed');
+  await page.core.annotations.annotate({ runId, addTags: ['baseline'] });
+});
+afterAll(() => page.close());
+
+const key = (name: string, ctrlKey = false) =>
+  dispatchEvent(new KeyboardEvent('keydown', { key: name, ctrlKey, cancelable: true }));
+const dialog = () => document.querySelector<HTMLElement>('[role="dialog"]');
+const input = () => page.shown(() => dialog()?.querySelector('input'));
+
+/** Returns the results as `Group: label`. */
+const results = () =>
+  [...document.querySelectorAll('[role="dialog"] [role="group"]')].flatMap((group) => {
+    const title = document.getElementById(group.getAttribute('aria-labelledby')!)!.textContent;
+    return [...group.querySelectorAll('[role="option"]')].map((option) => {
+      const [, label] = option.children;
+      return `${title}: ${label!.textContent}`;
+    });
+  });
+
+/** Searches in the palette on the current page, waits for a result and chooses it. */
+async function find(query: string, result: string): Promise<void> {
+  key('k', true);
+  page.write(await input(), query);
+  await page.shown(() => results().includes(result));
+  [...document.querySelectorAll<HTMLElement>('[role="option"]')][results().indexOf(result)]!.click();
+  await page.shown(() => !dialog());
+}
+
+test('the palette finds presets, settings, metrics, checkpoints, tags, models and pages', async () => {
+  page.open(`#/run/${runId}`);
+  await page.shown(page.withText('h1', 'Bandit'));
+
+  await find('gradient norm', 'Metrics: Gradient norm');
+  const charts = await page.shown(() => page.find<HTMLInputElement>('#main input[type="search"]'));
+  await page.shown(() => charts.value === 'actor/grad_norm');
+  await find('checkpoint 4', 'Checkpoints of this run: Fork from checkpoint 4');
+  await page.shown(() => location.hash === `#/new/run/${runId}/4`);
+  await find('lr', 'Settings: Learning rate');
+  const settings = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Search all settings"]'));
+  await page.shown(() => settings.value === 'optimizer.learning_rate');
+  // A search keeps the form's edits.
+  expect(location.hash).toBe(`#/new/run/${runId}/4`);
+  await find('baseline', 'Tags: baseline');
+  await page.shown(page.withText('#main [role="status"]', '1 of 1'));
+  await find('trap', 'Presets: FrozenLake, watch it collapse');
+  await page.shown(() => location.hash === '#/new/starter-frozen-lake-trap');
+  await find('starter policy', 'Models: Starter policy');
+  await page.shown(() => location.hash === '#/models');
+  await find('theme', 'Settings: Theme');
+  await page.shown(() => location.hash === '#/settings');
+  await find('queue', 'Go to: Queue');
+  await page.shown(() => location.hash === '#/queue');
+
+  key('k', true);
+  page.write(await input(), 'qqq');
+  await page.shown(() => dialog()?.textContent?.includes('No results for “qqq”'));
+  key('k', true);
+  await page.shown(() => !dialog());
+});
+
+test('single keys act on the run’s page only, not while typing, and can be turned off', async () => {
+  page.open(`#/run/${runId}`);
+  await page.shown(page.withText('h1', 'Bandit'));
+  key('r');
+  const name = await input();
+  // The dialog has the keys.
+  key('n');
+  expect(location.hash).toBe(`#/run/${runId}`);
+  name.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+  await page.shown(() => !dialog());
+  key('s');
+  await page.shown(() => page.core.runs.get(runId).marks.starred);
+
+  location.hash = '#/history';
+  await page.shown(page.withText('h1', 'History'));
+  key('r');
+  expect(dialog()).toBeNull();
+  useKeyPreference.getState().setSingleKeys(false);
+  key('n');
+  expect(location.hash).toBe('#/history');
+  useKeyPreference.getState().setSingleKeys(true);
+  key('n');
+  await page.shown(page.withText('h1', 'New run'));
+});
+
+test('results start with the best match; the limit applies per group', () => {
+  const group = (value: string, ...labels: string[]) => ({ value, items: labels.map((label) => ({ label })) });
+  const groups = [
+    group('A', 'Entropy coefficient', 'Learning rate', 'Rate limit'),
+    group('B', 'Rate', 'Iterations', 'Narrate'),
+  ];
+  const labels = (query: string, limit = 8) =>
+    search(groups, query, limit).map(({ value, items }) => [value, ...items.map(({ label }) => label)]);
+  expect(labels('rate')).toEqual([
+    ['B', 'Rate', 'Narrate'],
+    ['A', 'Rate limit', 'Learning rate'],
+  ]);
+  expect(labels('rate', 1)).toEqual([
+    ['B', 'Rate'],
+    ['A', 'Rate limit'],
+  ]);
+  expect(labels('lr')).toEqual([['A', 'Learning rate']]);
+  expect(labels('iter')).toEqual([['B', 'Iterations']]);
+  expect(labels('rate learn')).toEqual([['A', 'Learning rate']]);
+  expect(labels('rxte')).toEqual([]);
+});
