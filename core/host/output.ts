@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { styleText } from 'node:util';
 import { pasteable } from '../base/pasteable.ts';
 import type { AlertAction, RunSummary } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
@@ -50,10 +51,19 @@ const inputCodes = new Set([
   'import_several_runs',
 ]);
 
+/** Colors a text on a terminal, unless NO_COLOR is set. */
+export const paint = (color: 'red' | 'yellow', text: string, stream: NodeJS.WritableStream) =>
+  styleText(color, text, { stream });
+
+/** Prints a warning to stderr. */
+export const warn = (text: string) =>
+  void process.stderr.write(`${paint('yellow', 'warning:', process.stderr)} ${pasteable(text)}\n`);
+
 /** Prints an error, its hint and its code to stderr, and sets the exit code; see {@link exitCodes}. */
 export function reportFailure(error: unknown): void {
   const { code, message, hint } = asFailure(error);
-  process.stderr.write(`error: ${pasteable(message)}\n  hint: ${pasteable(hint)}\n  details: ${code}\n`);
+  const title = paint('red', 'error:', process.stderr);
+  process.stderr.write(`${title} ${pasteable(message)}\n  hint: ${pasteable(hint)}\n  details: ${code}\n`);
   if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exitCode = code === 'task_canceled' ? stoppedExitCode() : inputCodes.has(code) ? 2 : 1;
 }

@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { mustRun, root } from './process.mjs';
 
 const name = 'starpo-studio';
@@ -44,6 +44,13 @@ MimeType=x-scheme-handler/starpo;
 StartupWMClass=${title}
 `;
 
+/** Where Debian's shells look for completions. */
+const completions = {
+  bash: 'usr/share/bash-completion/completions/starpo',
+  zsh: 'usr/share/zsh/vendor-completions/_starpo',
+  fish: 'usr/share/fish/vendor_completions.d/starpo.fish',
+};
+
 /**
  * Builds a Debian package with dpkg-deb from the output of `electron-builder --linux dir`. Returns its path.
  * @param {string} unpacked @param {string} output the output folder @param {'xz' | 'none'} [compression] @returns {Promise<string>}
@@ -60,6 +67,10 @@ export async function makeDeb(unpacked, output, compression = 'xz') {
   symlinkSync(`/opt/${name}/${name}`, join(place('usr/bin'), name));
   symlinkSync(`/opt/${name}/resources/bin/starpo`, join(place('usr/bin'), 'starpo'));
   writeFileSync(join(place('usr/share/applications'), `${name}.desktop`), desktopEntry);
+  for (const [shell, file] of Object.entries(completions)) {
+    const script = await mustRun(join(unpacked, 'resources/bin/starpo'), ['completion', shell]);
+    writeFileSync(join(place(dirname(file)), basename(file)), script);
+  }
   cpSync(join(root, 'LICENSE'), join(place(`usr/share/doc/${name}`), 'copyright'));
   const icons = join(root, 'resources/icons');
   for (const file of readdirSync(icons)) {

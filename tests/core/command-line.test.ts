@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { taskText } from '../../core/host/cancelable.ts';
+import { paint } from '../../core/host/output.ts';
 import { completionsOf } from '../../core/host/program/completion.ts';
 import { createProgram } from '../../core/host/program/program.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
@@ -13,6 +15,7 @@ import { baseConfig } from '../../core/presets/base.ts';
 import { commandLine } from '../command-line.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
+import { describeWithTrainer, resources, trainer } from './fixtures/real-trainer.ts';
 import { World } from './fixtures/world.ts';
 
 const runs = [
@@ -156,6 +159,12 @@ describe('completion', () => {
   });
 });
 
+test('colors appear only on a terminal', () => {
+  const stream = (isTTY: boolean) => Object.assign(new PassThrough(), { isTTY, getColorDepth: () => 8 });
+  expect(paint('red', 'error:', stream(true))).toBe('\u001b[31merror:\u001b[39m');
+  expect(paint('red', 'error:', stream(false))).toBe('error:');
+});
+
 describe('help', () => {
   test('lists every command in a group', () => {
     const help = createProgram().helpInformation();
@@ -236,6 +245,16 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(time).toMatchObject({ basis: 'measured', runs: 1, seconds: expect.any(Number) });
   });
 
+  test.each([
+    ['/etc/passwd', 'export_exists', "/etc/passwd can't be written: it already exists."],
+    ['/proc/x.zip', 'export_unwritable', "/proc/x.zip can't be written: its folder was not found."],
+    ['/etc/passwd/x', 'export_unwritable', "/etc/passwd/x can't be written: a part of its path is a file."],
+  ])('diagnostics reports that %s can not be written', async (path, code, message) => {
+    const { status, output, errors } = await run('diagnostics', '--out', path);
+    expect({ status: status! > 0, output }).toEqual({ status: true, output: '' });
+    expect(errors).toBe(`error: ${message}\n  hint: Choose another file with --out.\n  details: ${code}\n`);
+  });
+
   test('--device sets the device, as doctor advises', async () => {
     const { output } = await run('new', 'starter-bandit', '--device', 'cuda:1');
     const shown = JSON.parse((await run('show', output.split('/').at(-1)!, '--json')).output);
@@ -251,5 +270,18 @@ describe('starpo', { timeout: 300_000 }, () => {
     const { errors } = await run('serve', '--port', port!);
     await first.kill('SIGTERM');
     expect(errors).toContain('StarPO Studio is already serving a different data folder');
+  });
+});
+
+describeWithTrainer('check', { timeout: 60_000 }, () => {
+  test('check lists settings without effect that a user can choose', async () => {
+    const world = new World();
+    const environment = world.environment({ STARPO_TRAINER: trainer, STARPO_RESOURCES: resources });
+    const { status, output } = await starpo(['check', 'starter-frozen-lake'], environment).finished;
+    await world.close();
+    expect(status).toBe(0);
+    expect(output).toMatch(/^no effect: kl.estimator, kl.placement, kl.reference \(kl.coefficient is 0/);
+    expect(output).not.toContain('warm_start');
+    expect(output).toMatch(/The configuration is valid\.$/);
   });
 });

@@ -88,6 +88,10 @@ test('the Debian package, installed into a folder, opens and trains with its own
   expect((await run('dpkg-deb', ['-x', deb, installed])).status).toBe(0);
   const { output } = await run('dpkg-deb', ['-f', deb, 'Package', 'Architecture', 'Depends']);
   expect(readlinkSync(join(installed, 'usr/bin/starpo'))).toBe('/opt/starpo-studio/resources/bin/starpo');
+  expect(readFileSync(join(installed, 'usr/share/bash-completion/completions/starpo'), 'utf8')).toContain(
+    'complete -o default -F _starpo starpo',
+  );
+  expect(readFileSync(join(installed, 'usr/share/zsh/vendor-completions/_starpo'), 'utf8')).toMatch(/^#compdef starpo/);
   expect(output).toMatch(/Package: starpo-studio\nArchitecture: amd64\nDepends: .*libgtk-3-0/);
   const entry = readFileSync(join(installed, 'usr/share/applications/starpo-studio.desktop'), 'utf8');
   expect(entry).toContain('MimeType=x-scheme-handler/starpo;');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
-import { fileReason } from '../../contract/file-errors.ts';
+import { fileReason, writeReason } from '../../contract/file-errors.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
@@ -75,5 +75,5 @@ const unreadable = (path: string, error: unknown) =>
 function unwritable(path: string, error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST')
     return new Failure('bundle_exists', `${path} already exists.`, 'Choose another name, or delete the file.');
-  return new Failure('bundle_unwritable', `${path} can't be written: ${fileReason(error)}.`, 'Choose another path.');
+  return new Failure('bundle_unwritable', `${path} can't be written: ${writeReason(error)}.`, 'Choose another path.');
 }

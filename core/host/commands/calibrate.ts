@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { dataFolder } from '../../base/home.ts';
-import { Failure, messageOf } from '../../contract/failure.ts';
+import { Failure } from '../../contract/failure.ts';
+import { writeReason } from '../../contract/file-errors.ts';
 import { alarmChart } from '../../echo-trap/alarm-chart.ts';
 import { type Calibration, fittedFile, readCalibration, writeCalibration } from '../../echo-trap/calibration.ts';
 import { crossValidate, evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../echo-trap/fit.ts';
@@ -18,7 +19,7 @@ import { type Score, scoreOf } from '../../echo-trap/score.ts';
 import { shippedThresholds } from '../../echo-trap/thresholds.ts';
 import { defaultResources } from '../../index.ts';
 import { runsFolder } from '../../run-directory/names.ts';
-import { advise, print, table } from '../output.ts';
+import { advise, print, table, warn } from '../output.ts';
 
 interface CalibrateOptions {
   home?: string;
@@ -108,7 +109,7 @@ function readParts(folder: string): Parts {
 function warnOfSkipped(parts: Parts): void {
   for (const [name, part] of Object.entries(parts)) {
     const words = skippedInWords(part);
-    if (words !== '') process.stderr.write(`warning: ${name === 'all' ? '' : `${folderOf[name]}: `}${words}\n`);
+    if (words !== '') warn(`${name === 'all' ? '' : `${folderOf[name]}: `}${words}`);
   }
 }
 
@@ -174,8 +175,8 @@ function validated(runs: readonly LabeledRun[]): Score {
 function warnOfModels(runs: readonly LabeledRun[]): void {
   const models = [...new Set(runs.flatMap(({ config }) => modelOf(config) ?? []))].sort();
   if (models.length > 1)
-    process.stderr.write(
-      `warning: the runs come from ${models.length} models (${models.join(', ')}), but step lengths differ between models. Fit to the runs of one model at a time.\n`,
+    warn(
+      `the runs come from ${models.length} models (${models.join(', ')}), but step lengths differ between models. Fit to the runs of one model at a time.`,
     );
 }
 
@@ -203,7 +204,7 @@ function writeChart(file: string, runs: readonly LabeledRun[], calibration: Cali
   } catch (error) {
     throw new Failure(
       'file_not_written',
-      `The chart can't be written: ${messageOf(error)}.`,
+      `${file} can't be written: ${writeReason(error)}.`,
       'Choose a file in an existing, writable folder.',
     );
   }

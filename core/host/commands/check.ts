@@ -1,5 +1,6 @@
 import type { Client } from '../../contract/client.ts';
 import { Failure } from '../../contract/failure.ts';
+import { titleOf } from '../../presets/form.ts';
 import { print } from '../output.ts';
 import { resolveSource } from '../run-reference.ts';
 import type { NewRunOptions } from './new.ts';
@@ -15,7 +16,9 @@ export async function check({ home, source, set, json }: NewRunOptions & { json:
   if (problem) throw new Failure(problem.code, problem.message, problem.hint);
   if (json) return;
   for (const warning of checked.warnings) print(`warning: ${warning}`);
-  for (const [reason, paths] of Map.groupBy(checked.idle, (each) => each.reason))
+  // A setting outside the form is not one that users choose.
+  const idle = checked.idle.filter(({ path }) => titleOf(path) !== path);
+  for (const [reason, paths] of Map.groupBy(idle, (each) => each.reason))
     print(`no effect: ${paths.map(({ path }) => path).join(', ')} (${reason})`);
   print('The configuration is valid.');
 }

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { asFailure, Failure } from '../../contract/failure.ts';
+import { Failure } from '../../contract/failure.ts';
+import { writeReason } from '../../contract/file-errors.ts';
 import { print } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
-/** Writes a diagnostics zip and prints its path. Throws `export_exists`. */
+/** Writes a diagnostics zip and prints its path. Throws `export_exists` or `export_unwritable`. */
 export async function diagnostics({ home, out }: CommandOptions & { out: string }): Promise<void> {
   const path = resolve(out);
   await withClient(home, async (client) => {
@@ -14,8 +15,8 @@ export async function diagnostics({ home, out }: CommandOptions & { out: string 
       await copyFile(join(folder, files[0]!.name), path, constants.COPYFILE_EXCL);
     } catch (error) {
       throw new Failure(
-        'export_exists',
-        `${path} can't be written: ${asFailure(error).message}`,
+        (error as NodeJS.ErrnoException).code === 'EEXIST' ? 'export_exists' : 'export_unwritable',
+        `${path} can't be written: ${writeReason(error)}.`,
         'Choose another file with --out.',
       );
     } finally {

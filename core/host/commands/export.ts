@@ -95,8 +95,9 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
         const runId = await resolveRun(client, named);
         print(`tensorboard --logdir ${resolve(out)}`);
         log.follow(client, runId);
-        await untilEnded(client, runId);
+        const { status, iteration } = await untilEnded(client, runId);
         await log.catchUp(client, runId);
+        print(`${runId} ${status === 'interrupted' ? 'was interrupted' : status} after iteration ${iteration}`);
       });
       await Promise.race([ended, signals.signal]);
     });

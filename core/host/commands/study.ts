@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
-import { asFailure, Failure } from '../../contract/failure.ts';
+import { asFileFailure, Failure, messageOf } from '../../contract/failure.ts';
 import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
@@ -143,7 +143,7 @@ function readStudy(path: string): z.infer<typeof fileContent> {
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw invalid(asFailure(error).message);
+    throw invalid(asFileFailure(error)?.message ?? messageOf(error));
   }
   const parsed = fileContent.safeParse(value);
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));

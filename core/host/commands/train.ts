@@ -3,7 +3,7 @@ import type { JournalEvent, RunSummary } from '../../contract/contract.ts';
 import { Failure, ignoring } from '../../contract/failure.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
-import { advise, durationText, iterationLine, print, stoppedExitCode, successLine } from '../output.ts';
+import { advise, durationText, iterationLine, print, stoppedExitCode, successLine, warn } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resolveRun, resolveSource } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
@@ -140,8 +140,7 @@ async function startExisting(studio: Studio, named: string, json: boolean): Prom
 /** Prints the address of the app, and storage warnings. */
 async function printAddressAndWarnings(studio: Studio, client: Client, runId: string, json: boolean): Promise<void> {
   if (!json && hasWebFolder()) print(`  watch it at ${(await studio.endpoint()).address}`);
-  for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings)
-    process.stderr.write(`warning: ${message} ${hint}\n`);
+  for (const { message, hint } of (await client.call('runs.storage', { runId })).warnings) warn(`${message} ${hint}`);
 }
 
 /** Prints a run's events, with a progress bar on a terminal; reconnects when the host exits. */

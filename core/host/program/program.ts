@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { Command } from 'commander';
 import product from '../../../package.json' with { type: 'json' };
 import { defaultPort } from '../../server/http.ts';
@@ -19,6 +20,8 @@ export function createProgram(): Command {
     .description('Train LLM agents with multi-turn reinforcement learning and inspect their episodes.')
     .version(product.version)
     .exitOverride()
+    // commander removes styles outside a terminal.
+    .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .configureOutput({ writeErr: () => {} });
   addTrainingCommands(root);
   addConfigurationCommands(root);
