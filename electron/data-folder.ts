@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Dialog, IpcMain, MessageBoxOptions, MessageBoxReturnValue } from 'electron';
 import { z } from 'zod';
+import { ensureFolder } from '../core/base/folders.ts';
 import { dataFolder } from '../core/base/home.ts';
 import type { FolderChoice, FolderRequest } from '../core/contract/bridge.ts';
 import type { ApiError } from '../core/contract/contract.ts';
@@ -124,9 +125,8 @@ function prepare(picked: string, home: string): string {
       `${folder} contains other files and isn't a StarPO Studio data folder.`,
       'Choose another folder or create a new folder.',
     );
-  // Creates one folder but no parents: a recursive mkdir never returns in file systems such as /proc.
   try {
-    if (!existsSync(folder)) mkdirSync(folder);
+    ensureFolder(folder);
   } catch (error) {
     throw unusable(folder, error);
   }

@@ -157,6 +157,10 @@ async function openStudio(home: string, resources: string): Promise<Studio> {
     secrets: systemSecrets(safeStorage, join(home, 'hub-token.safe')),
   });
   state.studio = joined;
+  void joined.ended.then(({ message, hint }) => {
+    dialog.showErrorBox(message, hint);
+    app.quit();
+  });
   try {
     await joined.stay();
     return joined;

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { makeFolder } from '../core/base/folders.ts';
 import { readJsonFile } from '../core/run-directory/parse-line.ts';
 
 /** The action when the window closes during training. */
@@ -57,7 +58,7 @@ export class Preferences {
   }
 
   private write(value: Content): void {
-    mkdirSync(dirname(this.path), { recursive: true });
+    makeFolder(dirname(this.path));
     const partial = `${this.path}.${process.pid}`;
     writeFileSync(partial, `${JSON.stringify(value)}\n`);
     renameSync(partial, this.path);

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -6,26 +6,18 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 /**
  * Creates a folder and its parents, one level at a time: Node's recursive mkdir never returns in file systems that reject new folders, such as
- * /proc. Use it only for a folder that the user names; {@link makeFolderIn} does not create the data folder again after it was moved.
+ * /proc. Use {@link ensureFolder} inside the data folder: after the data folder was moved, nothing may create it again.
  */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
-  for (let each = resolve(folder); !exists(each); each = dirname(each)) missing.push(each);
-  for (const each of missing.reverse()) makeLevel(each);
+  for (let each = resolve(folder); !existsSync(each); each = dirname(each)) missing.push(each);
+  for (const each of missing.reverse()) ensureFolder(each);
   // Reports a file in place of the folder.
-  if (missing.length === 0) makeLevel(folder);
+  if (missing.length === 0) ensureFolder(folder);
 }
 
-/** Creates a folder at a path in an existing one, for example `makeFolderIn(home, 'models', 'org')`, and returns its path. */
-export function makeFolderIn(existing: string, ...names: string[]): string {
-  return names.reduce((parent, name) => {
-    const folder = join(parent, name);
-    makeLevel(folder);
-    return folder;
-  }, existing);
-}
-
-function makeLevel(folder: string): void {
+/** Creates a folder in an existing one, unless it exists. */
+export function ensureFolder(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
@@ -33,8 +25,6 @@ function makeLevel(folder: string): void {
     if (!isFolder(folder)) throw error;
   }
 }
-
-const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 

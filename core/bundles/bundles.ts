@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import product from '../../package.json' with { type: 'json' };
+import { ensureFolder } from '../base/folders.ts';
 import type { Tasks } from '../base/tasks.ts';
 import type { BundleChoice, MadeExport } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
@@ -55,7 +56,7 @@ export class Bundles {
     const { home } = this.parts;
     this.cleanup ??= this.deleteLeftovers();
     await this.cleanup;
-    await mkdir(exchangeFolder(home), { recursive: true });
+    ensureFolder(exchangeFolder(home));
     const free = await freeBytes(exchangeFolder(home));
     if (size !== undefined && size > free) throw diskSpaceLow('bundle', size, free);
     const file = randomBytes(16).toString('hex');

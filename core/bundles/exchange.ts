@@ -1,6 +1,7 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { ensureFolder } from '../base/folders.ts';
 
 /** Returns the folder of uploaded bundles that are not imported yet. */
 export const exchangeFolder = (home: string) => join(home, 'exchange');
@@ -15,7 +16,7 @@ const partialFile = (home: string, file: string) => join(exchangeFolder(home), `
 
 /** Allows one upload of the given size. */
 export async function announce(home: string, file: string, bytes: number): Promise<void> {
-  await mkdir(exchangeFolder(home), { recursive: true });
+  ensureFolder(exchangeFolder(home));
   const handle = await open(announcedFile(home, file), 'wx', 0o600);
   try {
     await handle.truncate(bytes);

@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { ensureFolder, makeFolder } from '../base/folders.ts';
 import { asFailure, Failure, messageOf } from '../contract/failure.ts';
 import { freeBytes } from '../run-directory/measure.ts';
 import { runFiles } from '../run-directory/names.ts';
@@ -50,13 +51,13 @@ export async function unpack(
     if (!files.some(({ fileName }) => fileName === runPrefix + runFiles.config))
       throw invalid(`it has no ${runFiles.config}`);
     const total = files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
-    await mkdir(target, { recursive: true });
+    ensureFolder(target);
     const free = await freeBytes(target);
     if (total > maxDiskShare * free) throw diskSpaceLow('run', total, free);
     let done = 0;
     for (const entry of files) {
       const path = join(target, entry.fileName.slice(runPrefix.length));
-      await mkdir(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       await extract(zip, entry, path, (count) => {
         done += count;
         progress(done, total);

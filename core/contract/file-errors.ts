@@ -72,6 +72,13 @@ const reasons: Readonly<Record<string, Reason>> = {
   },
 };
 
+/** Of mkdir in /proc and the like, whose parent exists. */
+const noFolders: Reason = {
+  code: 'path_invalid',
+  reason: 'its parent accepts no folders',
+  hint: 'Choose a folder on a disk.',
+};
+
 /** Verbs for system calls that fail on a path; other calls use "used". */
 const verbs: Readonly<Record<string, string>> = {
   access: 'opened',
@@ -138,7 +145,8 @@ export const writeReason = (error: unknown): string =>
 /** Returns the error for users if the operating system or SQLite rejected an operation on a file, else null. */
 export function fileError(error: unknown): ApiError | null {
   const { code, syscall, path, dest } = (error ?? {}) as SystemError;
-  const found = reasonOf(code);
+  const isNewFolder = code === 'ENOENT' && syscall === 'mkdir';
+  const found = isNewFolder ? noFolders : reasonOf(code);
   if (!found) return null;
   const isHistory = String(code).startsWith('SQLITE_');
   const file = typeof path === 'string' ? path : isHistory ? 'The run history' : 'A file';

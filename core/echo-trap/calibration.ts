@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeFolder } from '../base/folders.ts';
 import { type TrapCalibration, trapCalibration } from '../contract/echo-trap.ts';
 import { asDiskFull, asFailure, Failure, messageOf } from '../contract/failure.ts';
 import { writeWhole } from '../run-directory/write-whole.ts';
@@ -74,7 +75,7 @@ function unusable(error: unknown): Failure {
 /** Writes thresholds to the data folder, creating it if needed. Throws `file_not_written` on failure. */
 export function writeCalibration(home: string, { thresholds, about }: Calibration): void {
   try {
-    mkdirSync(home, { recursive: true });
+    makeFolder(home);
     writeWhole(fittedFile(home), { version: 1, calibration: about, thresholds });
   } catch (error) {
     const reason = messageOf(error);

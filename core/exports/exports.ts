@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ensureFolder } from '../base/folders.ts';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../contract/contract.ts';
@@ -77,7 +78,8 @@ export class Exports {
     const exportId = randomBytes(16).toString('hex');
     const folder = exportFolder(this.parts.home, exportId);
     try {
-      await mkdir(folder, { recursive: true });
+      ensureFolder(exportsFolder(this.parts.home));
+      ensureFolder(folder);
       const files = (await write(folder)).map(async (name) => {
         const { size: bytes } = await stat(join(folder, name));
         return { name, bytes };

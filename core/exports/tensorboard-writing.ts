@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { ensureFolder } from '../base/folders.ts';
 import type { Notices } from '../base/notices.ts';
 import type { ApiError, TensorBoardState } from '../contract/contract.ts';
 import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
@@ -87,7 +88,7 @@ export class TensorBoardWriting {
 
   private saveSetting(): void {
     try {
-      mkdirSync(this.folder, { recursive: true });
+      ensureFolder(this.folder);
       writeWhole(this.settingFile, { version: 1 });
     } catch (error) {
       throw this.unwritable(error);

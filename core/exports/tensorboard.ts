@@ -1,7 +1,8 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import protobuf from 'protobufjs/minimal.js';
+import { makeFolder } from '../base/folders.ts';
 import type { Point } from './record.ts';
 
 /**
@@ -82,7 +83,7 @@ export class EventFile {
 
   /** Deletes other event files in the folder, because TensorBoard would show their points twice. */
   constructor(folder: string, time: number) {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.name = eventFileName(time);
     for (const name of readdirSync(folder)) if (isEventFile(name) && name !== this.name) rmSync(join(folder, name));
     this.file = openSync(join(folder, this.name), 'w');

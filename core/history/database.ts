@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { makeFolder, makeFolderIn } from '../base/folders.ts';
+import { ensureFolder, makeFolder } from '../base/folders.ts';
 import { asDiskFull, asFileFailure, Failure, messageOf } from '../contract/failure.ts';
+import { runsFolder, trashFolder } from '../run-directory/names.ts';
 import { databaseFile, lockFile } from './files.ts';
 import { migrate, refuseUnsupported, versionOf } from './migrations.ts';
 import { refuseUnreadable, whyReadOnly } from './write-access.ts';
@@ -29,7 +30,7 @@ function prepareFolder(home: string): void {
   const readOnly = whyReadOnly(home);
   if (readOnly) throw readOnly;
   makeFolder(home);
-  for (const name of ['runs', 'trash']) makeFolderIn(home, name);
+  for (const folder of [runsFolder(home), trashFolder(home)]) ensureFolder(folder);
 }
 
 /** Opens a transaction on an empty database and never ends it, because Node can't lock files and SQLite can. */

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { FolderGuard } from '../base/folder-guard.ts';
 import { processExists } from '../base/process.ts';
 import { type ClosableChannel, channelPair, joinChannels } from '../contract/channel.ts';
 import { createClient } from '../contract/client.ts';
@@ -17,6 +18,8 @@ const defaultTimeout = 60_000;
 /** Time in ms for open calls to finish before this process releases the data folder. */
 const drainTime = 5000;
 const retryDelay = 50;
+/** Interval (ms) between checks whether the data folder was moved. */
+const guardInterval = 1000;
 
 export interface StudioOptions extends CoreOptions {
   /** Address for other processes while this process is the host. Without it, they wait until it exits. */
@@ -37,6 +40,10 @@ export class Studio {
   /** Whether this process can't write to the data folder. */
   private readsOnly = false;
   private closed = false;
+  private guard: { folder: FolderGuard; timer: NodeJS.Timeout } | null = null;
+  /** Why this studio ended before it was closed, or null. */
+  private failure: Failure | null = null;
+  private readonly failed = Promise.withResolvers<Failure>();
 
   constructor(options: StudioOptions) {
     this.options = options;
@@ -44,6 +51,11 @@ export class Studio {
 
   get home(): string {
     return this.options.home;
+  }
+
+  /** Resolves with the reason when the data folder was moved. The studio then opens no more channels; close it. */
+  get ended(): Promise<Failure> {
+    return this.failed.promise;
   }
 
   /**
@@ -54,6 +66,8 @@ export class Studio {
     const { home, timeout = defaultTimeout } = this.options;
     const start = Date.now();
     for (;;) {
+      this.checkFolder();
+      if (this.failure) throw this.failure;
       const core = await this.host();
       if (core) return this.track(this.openOwn(core));
       const record = readHost(home);
@@ -107,8 +121,9 @@ export class Studio {
   /** Finishes open calls, then releases the data folder. Trainers continue. */
   async close(): Promise<void> {
     this.closed = true;
+    this.stopGuard();
     const core = await this.hosting?.catch(() => null);
-    if (core?.history.locked) forgetHost(this.home);
+    if (core?.history.locked && !this.failure) forgetHost(this.home);
     const answered = Promise.all([...this.served].map((each) => each.idle()));
     const drained = within(drainTime, answered);
     const endpoint = await this.listening?.catch(() => null);
@@ -170,9 +185,36 @@ export class Studio {
   private track(channel: ClosableChannel): ClosableChannel {
     this.channels.add(channel);
     channel.onClose(() => void this.channels.delete(channel));
+    this.startGuard();
     if (!this.closed) return channel;
     channel.close();
     throw closedFailure();
+  }
+
+  /** Ends this studio when its data folder was moved: otherwise it would create the old folder again. */
+  private startGuard(): void {
+    if (this.guard || this.closed) return;
+    const folder = new FolderGuard(this.home);
+    const timer = setInterval(() => this.checkFolder(), guardInterval).unref();
+    this.guard = { folder, timer };
+  }
+
+  private checkFolder(): void {
+    const failure = this.guard?.folder.check();
+    if (failure) this.end(failure);
+  }
+
+  private stopGuard(): void {
+    clearInterval(this.guard?.timer);
+    this.guard?.folder.close();
+    this.guard = null;
+  }
+
+  private end(failure: Failure): void {
+    this.failure = failure;
+    this.stopGuard();
+    this.failed.resolve(failure);
+    for (const channel of [...this.channels]) channel.close();
   }
 
   private async reach({ address, token, pid, host }: HostRecord): Promise<ClosableChannel | null> {
@@ -183,7 +225,7 @@ export class Studio {
   }
 
   private async follow(first: ClosableChannel): Promise<void> {
-    for (let channel: ClosableChannel | null = first; !this.closed; channel = await this.reopen()) {
+    for (let channel: ClosableChannel | null = first; !this.closed && !this.failure; channel = await this.reopen()) {
       if (channel) await this.untilClosed(channel);
       else await pause(1000);
     }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { ensureFolder } from '../base/folders.ts';
 import { asDiskFull } from '../contract/failure.ts';
 import { importedTask } from '../run-directory/imported.ts';
 import { runFiles, runFolder, slug } from '../run-directory/names.ts';
@@ -59,7 +60,7 @@ export function importRun(
   progress(tableShare + metricsShare, 100);
   const runName = runNameOf(path, name);
   try {
-    mkdirSync(partial, { recursive: true });
+    ensureFolder(partial);
     const config = runConfig(runName, basename(path), from, metrics);
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
     writeFileSync(join(partial, runFiles.journal), journalOf(basename(path), from, metrics), { flush: true });

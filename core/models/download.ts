@@ -1,8 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ensureFolder } from '../base/folders.ts';
 import { Failure } from '../contract/failure.ts';
 import { fileBytes } from '../run-directory/measure.ts';
 import { type Hub, HubBusy, type HubFile, type HubRevision, request } from './hub.ts';
@@ -39,7 +40,7 @@ const incomplete = '.incomplete';
  * folder is never incomplete. Throws the signal's reason, `download_corrupt`, the errors of `request`, or disk errors.
  */
 export async function download(plan: DownloadPlan, { signal, progress }: DownloadControl): Promise<void> {
-  await mkdir(plan.partial, { recursive: true });
+  ensureFolder(plan.partial);
   let before = 0;
   for (const file of plan.revision.files) {
     const at = join(plan.partial, file.name);

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { ensureFolder } from '../base/folders.ts';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
 import type { HubModel, PartialDownload } from '../contract/contract.ts';
@@ -87,7 +88,8 @@ export class Downloads {
           `${repository} needs ${gigabytes(missing)} more, but ${this.parts.folder} has only ${gigabytes(free)} free.`,
           'Free disk space, or choose a data folder on another disk (System page or --home).',
         );
-      await mkdir(partial, { recursive: true });
+      ensureFolder(this.parts.folder);
+      ensureFolder(partial);
       const record = { version: 1, repository, revision: revision.revision, total: bytes };
       writeWhole(join(partial, recordName), record);
       return { taskId: this.begin(revision, partial) };
@@ -145,7 +147,7 @@ export class Downloads {
   private async toHubModel(hubRevision: HubRevision): Promise<HubModel> {
     const { repository, revision, license, licenseLink, parameters, files } = hubRevision;
     const folder = this.folderOf(repository);
-    await mkdir(this.parts.folder, { recursive: true });
+    ensureFolder(this.parts.folder);
     return {
       ...{ repository, revision, license, licenseLink, parameters, folder },
       files: files.length,

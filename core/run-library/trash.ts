@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolderIn, moveFolder } from '../base/folders.ts';
+import { ensureFolder, moveFolder } from '../base/folders.ts';
 import type { Notices } from '../base/notices.ts';
 import type { Tasks } from '../base/tasks.ts';
 import type { Refusal, TrashedRun } from '../contract/contract.ts';
@@ -61,7 +61,7 @@ export class Trash {
   /** Moves runs to the trash. Refuses runs that are in use or needed by others. */
   async delete(runIds: readonly string[]): Promise<{ deleted: TrashedRun[]; refused: Refusal[] }> {
     const { home, supervisor } = this.parts;
-    makeFolderIn(home, 'trash');
+    ensureFolder(trashFolder(home));
     const moved: string[] = [];
     const refused = await eachRun(runIds, async (runId) => {
       await makeIdle(this.parts, runId, () => this.refuseNeeded(runId));

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { ensureFolder } from '../base/folders.ts';
 import { type RunSummary, studyName, studyPoints, studySeeds } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import { namesIn, trashFolder } from '../run-directory/names.ts';
@@ -72,14 +73,14 @@ export class StudyFiles {
   }
 
   write(id: string, study: StudyFile): void {
-    mkdirSync(this.folder, { recursive: true });
+    ensureFolder(this.folder);
     writeWhole(this.path(id), study);
     this.read(id);
   }
 
   /** Moves a sweep file to the trash, as `ID.TIME.json`. */
   discard(id: string): void {
-    mkdirSync(this.trash, { recursive: true });
+    ensureFolder(this.trash);
     renameSync(this.path(id), join(this.trash, `${id}.${Date.now()}.json`));
     this.cache.delete(id);
   }

@@ -1,5 +1,6 @@
 import { Coalescer } from '../base/coalescer.ts';
 import { Emitter } from '../base/emitter.ts';
+import { FolderGuard } from '../base/folder-guard.ts';
 import type { EchoTrap, RebuildReport, RunSummary } from '../contract/contract.ts';
 import { asDiskFull, messageOf } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
@@ -22,6 +23,8 @@ export class Supervisor {
   readonly events: Emitter<RunEvents>;
   private readonly parts: FollowParts;
   private readonly followed = new Map<string, FollowedRun>();
+  /** Without it, a moved data folder would look like deleted runs. */
+  private readonly guard: FolderGuard;
   private readonly adding = new Map<string, Promise<void>>();
   private readonly scans = new Coalescer(() => this.scan());
   /** Last logged message per subject. */
@@ -34,6 +37,7 @@ export class Supervisor {
   constructor(parts: SupervisorParts) {
     this.events = new Emitter((error) => parts.log(`A handler of run events failed: ${messageOf(error)}`));
     this.parts = { ...parts, events: this.events, trapOf: (runId) => this.trap(runId) };
+    this.guard = new FolderGuard(parts.home);
   }
 
   /**
@@ -80,6 +84,7 @@ export class Supervisor {
     await this.scans.settled();
     await Promise.allSettled(this.adding.values());
     await Promise.all([...this.followed.values()].map((run) => run.close()));
+    this.guard.close();
   }
 
   /** Returns the summaries of all followed runs, in any order. */
@@ -186,6 +191,8 @@ export class Supervisor {
   /** Checks every run folder for new runs, grown journals and ended trainers. */
   private async scan(): Promise<void> {
     await this.attempt('Scanning the data folder', async () => {
+      const moved = this.guard.check();
+      if (moved) throw moved;
       const { removed, added, changed } = await this.parts.history.survey();
       if (this.closed) return;
       for (const runId of removed) this.forget(runId);

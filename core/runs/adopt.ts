@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { lstat, mkdir, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
+import { lstat, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { ensureFolder } from '../base/folders.ts';
 import { asDiskFull, Failure, messageOf } from '../contract/failure.ts';
 import { copyOneFile } from '../run-directory/copy-file.ts';
 import { freeRunId, runFiles, runFolder, runsFolder } from '../run-directory/names.ts';
@@ -34,7 +35,7 @@ export async function adoptRun(
   const runId = freeRunId(home, basename(resolve(folder)));
   const partial = partialFolder(home, runId, 'adopting');
   try {
-    await mkdir(runsFolder(home), { recursive: true });
+    ensureFolder(runsFolder(home));
     const source = await realpath(folder);
     const entries: Entry[] = [];
     for await (const entry of entriesOf(source, signal)) entries.push(entry);
@@ -45,7 +46,7 @@ export async function adoptRun(
       progress(done, Math.max(done, total));
     };
     for (const { path, isFolder } of entries) {
-      if (isFolder) await mkdir(join(partial, path), { recursive: true });
+      if (isFolder) ensureFolder(join(partial, path));
       else await copyOneFile(join(source, path), join(partial, path), { signal, onCopied });
     }
     // Folders last, because copying into a folder changes its time.

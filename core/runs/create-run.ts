@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { ensureFolder } from '../base/folders.ts';
 import type { RunSource } from '../contract/contract.ts';
 import { asFailure, Failure, messageOf, runUnknown } from '../contract/failure.ts';
 import { named } from '../contract/file-errors.ts';
@@ -155,7 +156,7 @@ async function writeRun(
   inheritance: Inheritance | null,
 ): Promise<string> {
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
-  mkdirSync(partial, { recursive: true });
+  ensureFolder(partial);
   try {
     writeFileSync(join(partial, runFiles.config), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
     const { forkBaseline = null, rollbacks = 0 } = inheritance ?? {};

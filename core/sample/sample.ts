@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ensureFolder } from '../base/folders.ts';
 import type { Tasks } from '../base/tasks.ts';
 import { BundleThread } from '../bundles/bundle-thread.ts';
 import { type Sample as SampleInfo, sampleRunId } from '../contract/contract.ts';
@@ -91,7 +92,7 @@ export class Sample<Core extends Reader> {
   private async unpack(home: string): Promise<void> {
     const target = runFolder(home, sampleRunId);
     const partial = join(home, randomBytes(8).toString('hex'));
-    await mkdir(join(target, '..'), { recursive: true });
+    for (const folder of [dirname(home), home, dirname(target)]) ensureFolder(folder);
     const newTask = { kind: 'sample', runId: null, title: 'Unpacking the sample run', cancelable: false };
     await this.parts.tasks.run(newTask, (control) =>
       new BundleThread().callOnce('unpack', { file: this.bundle, target: partial }, control),

@@ -1,10 +1,86 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Coalescer } from '../../core/base/coalescer.ts';
 import { Emitter } from '../../core/base/emitter.ts';
+import { ensureFolder, makeFolder } from '../../core/base/folders.ts';
 import { KeyedMutex } from '../../core/base/keyed-mutex.ts';
 import { pasteable } from '../../core/base/pasteable.ts';
+import { asFailure } from '../../core/contract/failure.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+test('makes a folder with its parents, and ends with the reason where that is not possible', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'starpo-folders-'));
+  try {
+    const folder = join(parent, 'a/b/c');
+    makeFolder(folder);
+    makeFolder(folder);
+    expect(existsSync(folder)).toBe(true);
+    const file = join(parent, 'file');
+    writeFileSync(file, '');
+    const reasonOf = (path: string) => {
+      try {
+        makeFolder(path);
+        return null;
+      } catch (error) {
+        return asFailure(error).message;
+      }
+    };
+    expect(reasonOf(file)).toBe(`${file} can't be created: it already exists.`);
+    expect(reasonOf(join(file, 'within'))).toBe(
+      `${join(file, 'within')} can't be created: a part of its path is a file.`,
+    );
+    expect(() => ensureFolder(join(parent, 'x/y'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+    // Node's recursive mkdir never returns here.
+    if (process.platform === 'linux')
+      expect(reasonOf('/proc/none/x')).toBe("/proc/none can't be created: its parent accepts no folders.");
+  } finally {
+    rmSync(parent, { recursive: true });
+  }
+});
+
+test('no source file uses the recursive mkdir of Node', () => {
+  const root = join(import.meta.dirname, '../..');
+  const sources = ['core', 'electron'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => join(root, folder, name)),
+  );
+  expect(sources.length).toBeGreaterThan(100);
+  const uses = sources.filter((path) => /mkdir(?:Sync)?\([^;]*recursive/.test(readFileSync(path, 'utf8')));
+  expect(uses).toEqual([]);
+});
+
+test.each([
+  ['ENOSPC', 'write', 'disk_full', "/a can't be written: no space is left on the disk."],
+  ['EDQUOT', 'write', 'disk_full', "/a can't be written: the disk quota is used up."],
+  ['EFBIG', 'write', 'disk_full', "/a can't be written: the file size limit is reached."],
+  ['EACCES', 'open', 'file_forbidden', "/a can't be opened: permission denied."],
+  ['EPERM', 'unlink', 'file_forbidden', "/a can't be deleted: permission denied."],
+  ['EROFS', 'mkdir', 'disk_read_only', "/a can't be created: the disk is mounted read-only."],
+  ['ENOENT', 'open', 'file_missing', "/a can't be opened: file not found."],
+  ['ENOTDIR', 'scandir', 'path_invalid', "/a can't be read: a part of its path is a file."],
+  ['EISDIR', 'open', 'path_invalid', "/a can't be opened: it is a folder."],
+  ['EEXIST', 'copyfile', 'file_exists', "/a can't be copied: it already exists."],
+  ['ENOTEMPTY', 'rmdir', 'file_exists', "/a can't be deleted: the folder is not empty."],
+  ['EXDEV', 'rename', 'other_disk', "/a can't be moved: its destination is on another disk."],
+  ['EMFILE', 'open', 'too_many_files', "/a can't be opened: too many files are open."],
+  ['ENFILE', 'open', 'too_many_files', "/a can't be opened: too many files are open."],
+  ['EIO', 'read', 'disk_failed', "/a can't be read: the disk reports an input/output error."],
+  ['ENAMETOOLONG', 'open', 'path_invalid', "/a can't be opened: its name is too long."],
+  ['ELOOP', 'open', 'path_invalid', "/a can't be opened: too many symbolic links."],
+])('%s is an error of the file, not a bug', (code, syscall, ours, message) => {
+  const error = Object.assign(new Error(`${code}: something, ${syscall}`), { code, syscall, path: '/a' });
+  const failure = asFailure(error);
+  expect(failure).toMatchObject({ code: ours, message, hint: expect.stringMatching(/\.$/) });
+  expect(failure.hint).not.toMatch(/bug|build/);
+  expect(asFailure(new Error('broken invariant'))).toMatchObject({
+    code: 'internal',
+    hint: expect.stringContaining('bug'),
+  });
+});
 
 test('an emitter calls the other handlers if one throws', () => {
   const errors: unknown[] = [];

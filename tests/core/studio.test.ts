@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
@@ -47,6 +47,30 @@ describe('a data folder', { timeout: 300_000 }, () => {
     pid: process.pid,
     host: hostname(),
     ...changes,
+  });
+
+  test('that is moved ends its apps with the reason, is not created again and keeps its runs', async () => {
+    const [host, client] = [await world.studio(), await world.studio()];
+    const serving = starpo(['serve', '--port', '0'], world.environment());
+    children.push(serving);
+    await serving.line(/^Data folder/);
+    const moved = `${world.home}-moved`;
+    renameSync(world.home, moved);
+    const failure = {
+      code: 'data_folder_moved',
+      message: `The data folder ${world.home} was moved, replaced or unmounted.`,
+    };
+    for (const studio of [host, client]) {
+      expect(await studio.ended).toMatchObject(failure);
+      await expect(studio.open()).rejects.toMatchObject(failure);
+    }
+    const { status, errors } = await serving.finished;
+    expect(status).toBe(1);
+    expect(errors).toContain(`error: ${failure.message}`);
+    await world.end();
+    expect(existsSync(world.home)).toBe(false);
+    renameSync(moved, world.home);
+    expect(await runIds(await world.studio())).toEqual(['some-run']);
   });
 
   test('is hosted by the first app, whose record only the owner can read', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../../base/folders.ts';
 import type { Client } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
@@ -67,7 +68,7 @@ async function copyFiles({ folder, files }: MadeExport, out: string, signal: Abo
       `${join(out, present.name)} already exists.`,
       'Choose another folder with --out, or delete the file.',
     );
-  await mkdir(out, { recursive: true });
+  makeFolder(out);
   const paths: string[] = [];
   try {
     for (const { name } of files) {

@@ -26,8 +26,9 @@ export async function serve({ port, tensorboard, home }: Options): Promise<void>
     print(`StarPO Studio is at ${(await studio.endpoint()).address}`);
     print(`Data folder: ${studio.home}. Press Ctrl-C to stop the app; training continues.`);
     if (tensorboard !== undefined) print(`tensorboard --logdir ${resolve(tensorboard)}`);
-    await signal;
+    const failure = await Promise.race([signal, studio.ended]);
     await log?.finish();
+    if (failure instanceof Failure) throw failure;
   });
 }
 
