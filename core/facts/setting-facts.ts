@@ -32,3 +32,6 @@ export function settingFacts(path: string, type = ''): SettingFacts {
     value: (text) => found?.choices?.[text] ?? text,
   };
 }
+
+/** Returns whether a setting follows from another one or was not chosen by the user, so that comparisons leave it out. */
+export const isDerived = (path: string): boolean => /^(version|preset|parent\.|start\.sha256$)/.test(path);

@@ -1,4 +1,4 @@
-import { settingFacts } from '../../core/facts/setting-facts.ts';
+import { isDerived, settingFacts } from '../../core/facts/setting-facts.ts';
 import { pathsOf, type Settings, settingText } from './settings.ts';
 
 interface Difference {
@@ -13,14 +13,11 @@ interface Difference {
   values: (string | null)[];
 }
 
-/** Settings that follow from another setting or that the user didn't choose. */
-const ignoredPaths = /^(version|preset|parent\.|start\.sha256$)/;
-
 /** Returns the settings that differ between the configurations. */
 export function differences(configs: readonly Settings[]): Difference[] {
   return pathsOf(configs).flatMap((path) => {
     const values = configs.map((each) => textAt(each, path));
-    if (ignoredPaths.test(path) || new Set(values).size < 2) return [];
+    if (isDerived(path) || new Set(values).size < 2) return [];
     const { title, unit, help, value } = settingFacts(path, environmentType(path, configs));
     const shown = values.map((each) => (each === null ? null : value(each)));
     return [{ path, title, unit, meaning: help, values: shown }];

@@ -1,8 +1,8 @@
 import type { Client } from '../../contract/client.ts';
-import type { Output, RunSummary } from '../../contract/contract.ts';
+import type { Output, RunSettings, RunSummary } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { evaluatedLabel } from '../../contract/run-facts.ts';
-import { type Difference, settingDifferences } from '../../facts/differences.ts';
+import { isDerived } from '../../facts/setting-facts.ts';
 import { durationText, percent, print, table } from '../output.ts';
 import { findRun, shortId } from '../run-reference.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
@@ -17,14 +17,14 @@ interface Success {
 
 interface Compared {
   summary: RunSummary;
-  config: unknown;
   success: Success[];
 }
 
+type Difference = RunSettings['settings'][number];
+
 /** Prints the results of runs side by side, then the settings in which they differ. */
 export async function compareRuns(named: string[], { home, json }: CommandOptions): Promise<void> {
-  const runs = await withClient(home, (client) => fetchRuns(client, named), { repeatable: true });
-  const settings = settingDifferences(runs.map(({ config }) => config));
+  const { runs, settings } = await withClient(home, (client) => fetchRuns(client, named), { repeatable: true });
   if (json) return print(JSON.stringify({ runs: runs.map(asJson), settings }, null, 2));
   const titles = ['', ...runs.map(({ summary }) => titleOf(summary))];
   print(table([titles, ...resultRows(runs)]));
@@ -33,21 +33,27 @@ export async function compareRuns(named: string[], { home, json }: CommandOption
 }
 
 /** Throws `usage_invalid` unless there are two runs. */
-async function fetchRuns(client: Client, named: readonly string[]): Promise<Compared[]> {
+async function fetchRuns(client: Client, named: readonly string[]) {
   const all = await client.call('runs.list', {});
-  const ids = [...new Set(named.map((each) => findRun(all, each).id))];
-  if (ids.length < 2)
+  const summaries = [...new Set(named.map((each) => findRun(all, each)))];
+  if (summaries.length < 2)
     throw new Failure('usage_invalid', 'A comparison needs two different runs.', 'List runs with `starpo runs`.');
-  return Promise.all(
-    ids.map(async (runId) => {
-      const { summary, config } = await client.call('runs.get', { runId });
-      return {
-        summary,
-        config,
-        success: successOf(await client.call('runs.series', { runId, names: evaluations(summary) })),
-      };
+  const runs = await Promise.all(
+    summaries.map(async (summary): Promise<Compared> => {
+      const series = await client.call('runs.series', { runId: summary.id, names: evaluations(summary) });
+      return { summary, success: successOf(series) };
     }),
   );
+  return { runs, settings: differences(await client.call('runs.settings', {}), runs) };
+}
+
+/** Returns the settings in which the runs differ. */
+function differences({ runIds, settings }: RunSettings, runs: readonly Compared[]): Difference[] {
+  const indices = runs.map(({ summary }) => runIds.indexOf(summary.id));
+  return settings.flatMap(({ path, values }) => {
+    const compared = indices.map((index) => values[index] ?? null);
+    return isDerived(path) || new Set(compared).size < 2 ? [] : [{ path, values: compared }];
+  });
 }
 
 const evaluations = ({ latest }: RunSummary) =>
