@@ -1,3 +1,5 @@
+// Before any schema is created.
+import './base/zod.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { connect } from './api/connection.ts';

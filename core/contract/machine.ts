@@ -38,6 +38,8 @@ export type Machine = z.infer<typeof machine>;
 export const finding = z.object({
   name: z.string(),
   fine: z.boolean(),
+  /** True for optional hardware that is missing, such as a GPU. */
+  absent: z.boolean().optional(),
   /** Result in words. */
   detail: z.string(),
   /** How to fix it; null if fine. */

@@ -86,7 +86,7 @@ export class Downloads {
         throw new Failure(
           'disk_space_low',
           `${repository} needs ${gigabytes(missing)} more, but ${this.parts.folder} has only ${gigabytes(free)} free.`,
-          'Free disk space, or choose a data folder on another disk (System page or --home).',
+          'Free disk space, or choose a data folder on another disk (Settings page or --home).',
         );
       ensureFolder(this.parts.folder);
       ensureFolder(partial);

@@ -118,7 +118,7 @@ function warningsOf(
     warnings.push({
       code: 'disk_space_low',
       message: `The run may need another ${bytes(expected - total)}, but only ${bytes(free)} of disk space is left.`,
-      hint: 'Free disk space, choose a data folder on another disk (System page or --home), or write fewer checkpoints and rollouts. A full disk ends the run.',
+      hint: 'Free disk space, choose a data folder on another disk (Settings page or --home), or write fewer checkpoints and rollouts. A full disk ends the run.',
     });
   }
   return warnings;

@@ -37,7 +37,7 @@ export function findingsOf(info: SystemInfo, resources: string): Finding[] {
       'data folder',
       writable(dataFolder),
       dataFolder,
-      'Make it writable, or choose another folder on the System page of the desktop app, with --home, or with STARPO_HOME.',
+      'Make it writable, or choose another folder on the Settings page of the desktop app, with --home, or with STARPO_HOME.',
     ),
     finding(
       'free space',
@@ -61,7 +61,8 @@ export function gpuFindings(devices: SystemInfo['devices'], cuda: SystemInfo['cu
   const name = 'GPU';
   if (cuda?.problem) {
     const { code, message, hint } = cuda.problem;
-    return [{ name, fine: expectedWithoutGpu.includes(code), detail: `none: ${message}`, advice: hint }];
+    const absent = expectedWithoutGpu.includes(code);
+    return [{ name, fine: absent, ...(absent && { absent }), detail: `none: ${message}`, advice: hint }];
   }
   return devices
     .filter(({ id }) => id !== 'cpu')

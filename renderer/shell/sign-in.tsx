@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { openAddress } from '../api/transport.ts';
+import { openAddress, signInCode } from '../api/transport.ts';
 
 /** Signs a browser tab in with the address from `starpo serve`. */
 export function SignIn() {
@@ -11,7 +11,12 @@ export function SignIn() {
   return (
     <form className="banner" onSubmit={submit}>
       <label>
-        <strong>This tab isn't signed in.</strong> Paste the address from your terminal:{' '}
+        <strong>
+          {signInCode() === ''
+            ? "This tab isn't signed in."
+            : 'The sign-in of this tab has expired or is for another server.'}
+        </strong>{' '}
+        Paste the address from your terminal:{' '}
         <input name="address" type="text" size={48} autoComplete="off" spellCheck={false} />
       </label>{' '}
       <button type="submit" className="button">

@@ -38,7 +38,9 @@ test.each([
   ['gpu_failed', false],
 ])('doctor with %s: ok is %s, with advice', (code, fine) => {
   const finding = { detail: 'none: the message', advice: 'the hint' };
-  expect(gpuFindings([], withProblem(code))).toEqual([{ name: 'GPU', fine, ...finding }]);
+  expect(gpuFindings([], withProblem(code))).toEqual([
+    { name: 'GPU', fine, ...(fine && { absent: true }), ...finding },
+  ]);
 });
 
 test("a trainer that doesn't answer is reported in its own line", () => {

@@ -107,7 +107,7 @@ test('an open page reconnects to a later process on the same port and signs in n
   expect(codes.length).toBeGreaterThan(0);
   for (const code of codes) {
     const attacker = await open(`${origin}/#sign-in=${code}`, await browser.newContext());
-    await field(attacker).waitFor();
+    await attacker.getByLabel(/sign-in of this tab has expired or is for another server\. Paste the address/).waitFor();
   }
 });
 

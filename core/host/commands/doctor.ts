@@ -13,8 +13,8 @@ export async function doctor({ home, json }: CommandOptions): Promise<void> {
   else
     print(
       table(
-        checks.map(({ name, fine, detail, advice }) => [
-          fine ? 'ok' : 'PROBLEM',
+        checks.map(({ name, fine, absent, detail, advice }) => [
+          absent ? '-' : fine ? 'ok' : 'PROBLEM',
           name,
           advice === null ? detail : `${detail}; ${advice}`,
         ]),

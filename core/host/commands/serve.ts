@@ -38,7 +38,7 @@ function refuseOwnFolder(folder: string, home: string): void {
   throw new Failure(
     'usage_invalid',
     `${folder} is reserved for the app's own TensorBoard events.`,
-    'Choose another folder, or turn on TensorBoard events on the System page of the app.',
+    'Choose another folder, or turn on TensorBoard events on the Settings page of the app.',
   );
 }
 

@@ -1,8 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import type { RolloutBoards, RunSummary, Sample } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
-import { IconButton, StatusDot } from '../../components/basics.tsx';
-import { longDate } from '../../components/format.ts';
+import { Button, StatusDot } from '../../components/basics.tsx';
 import { isLive } from '../../components/run-facts.ts';
 import { groupsOf } from '../../player/groups.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -19,11 +18,11 @@ const maxBoards = 16;
 const fieldHeight = 236;
 
 /**
- * Plays boards of the running run, otherwise of the latest run with boards, otherwise of the sample. Renders
+ * Plays boards of the task's running run, otherwise of its latest run with boards, otherwise of the sample. Renders
  * `children` if there are no boards.
  */
-export function HeroBoards({ children }: { children: ReactNode }) {
-  const [first, second] = useOwnRuns();
+export function HeroBoards({ task, children }: { task: string; children: ReactNode }) {
+  const [first, second] = useOwnRuns(task);
   const rolloutOfFirst = useNewestRollout(first?.id ?? null);
   // Show the previous run's boards until a new run has its own.
   const isFirstEmpty = first === undefined || rolloutOfFirst === null;
@@ -56,10 +55,14 @@ export function HeroBoards({ children }: { children: ReactNode }) {
   );
 }
 
-/** Returns the started runs: the running one first, then the newest. */
-function useOwnRuns(): RunSummary[] {
+/** Returns the started runs of a task: the running one first, then the newest. */
+function useOwnRuns(task: string): RunSummary[] {
   const runs = useApp((state) => state.runs) ?? [];
-  const started = runs.filter(({ startedAt, marks }) => startedAt !== null && !marks.archived);
+  const presets = useApp((state) => state.presets) ?? [];
+  const ofTask = new Set(presets.filter((preset) => preset.task === task).map(({ id }) => id));
+  const started = runs.filter(
+    ({ preset, startedAt, marks }) => ofTask.has(preset) && startedAt !== null && !marks.archived,
+  );
   const live = started.find(({ status }) => isLive(status));
   return live ? [live, ...started.filter((run) => run !== live)] : started;
 }
@@ -90,13 +93,9 @@ function Caption({ run, sample, boards }: CaptionProps) {
         </span>
       </p>
       {sample && (
-        <div className={`${styles.origin} row`}>
-          <span>
-            Created on {longDate(run.endedAt ?? run.createdAt)}
-            {sample.build && `, trainer ${sample.build}`}
-          </span>
-          <IconButton icon="close" label="Hide the sample run" onClick={dismissSample} />
-        </div>
+        <Button kind="quiet" onClick={dismissSample}>
+          Hide the sample run
+        </Button>
       )}
     </div>
   );

@@ -78,7 +78,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   return (
     <article className={`panel ${styles.hero}`} aria-labelledby="hero">
       <div className={styles.picture}>
-        <HeroBoards>
+        <HeroBoards task={card.task}>
           <Illustration environments={card.environments} />
         </HeroBoards>
       </div>
@@ -88,6 +88,9 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
           <p className={styles.summary}>{card.summary}</p>
           <p className={styles.aim}>
             <span className="faint">Expected:</span> {withFixedSpaces(card.expects)}
+          </p>
+          <p className={styles.aim}>
+            <span className="faint">Algorithm:</span> {card.algorithm}
           </p>
         </div>
         <div className={`${styles.settings} wrap`}>

@@ -39,7 +39,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
           </h3>
           {trap && <span className="badge">Collapses on purpose</span>}
           <p className={`${styles.time} muted`}>
-            {card.iterations} iterations, <EstimatedTime time={card.time} label="" />
+            {card.algorithm}, {card.iterations} iterations, <EstimatedTime time={card.time} label="" />
           </p>
         </div>
       </div>

@@ -42,7 +42,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
             <th scope="col" className="numeric">
               Success
             </th>
-            <th scope="col" className="numeric">
+            <th scope="col" className={`numeric ${styles.optional}`}>
               Training
             </th>
             <th scope="col" className="numeric">
@@ -96,7 +96,7 @@ function Row({ run, now }: { run: RunSummary; now: number }) {
         </span>
       </td>
       <td className="numeric">{evaluation === undefined ? '–' : percent(evaluation)}</td>
-      <td className="numeric">{rollout === undefined ? '–' : percent(rollout)}</td>
+      <td className={`numeric ${styles.optional}`}>{rollout === undefined ? '–' : percent(rollout)}</td>
       <td className="numeric">{elapsed === null ? '–' : duration(elapsed)}</td>
       <td className="faint">{ago(run.createdAt, now)}</td>
     </tr>

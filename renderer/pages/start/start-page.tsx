@@ -64,15 +64,6 @@ function Presets({ presets }: { presets: readonly Card[] }) {
   const shared = { run, blocked, set };
   return (
     <>
-      {first && (
-        <PageChoices
-          algorithms={first}
-          chosen={algorithm === null ? defaultOf(first) : chosenOf(first)}
-          choose={choose}
-          automaticAction={automaticAction}
-          chooseAutomaticAction={chooseAutomaticAction}
-        />
-      )}
       <div className={styles.lead} data-alone={traps.length === 0 || undefined}>
         {first && (
           <Hero
@@ -89,6 +80,15 @@ function Presets({ presets }: { presets: readonly Card[] }) {
           <PresetCard key={card.id} {...shared} card={card} />
         ))}
       </div>
+      {first && (
+        <PageChoices
+          algorithms={first}
+          chosen={algorithm === null ? defaultOf(first) : chosenOf(first)}
+          choose={choose}
+          automaticAction={automaticAction}
+          chooseAutomaticAction={chooseAutomaticAction}
+        />
+      )}
       <div className={styles.cards}>
         {others.map((presetsOfTask) => (
           <PresetCard key={presetsOfTask[0].task} {...shared} card={chosenOf(presetsOfTask)} />

@@ -25,6 +25,7 @@ export function StudiesPage() {
           <Icon name="plus" size={14} /> New sweep
         </a>
       </header>
+      {studies === null && <Empty title="Loading sweeps…" />}
       {studies?.length === 0 && (
         <Empty title="No sweeps yet">
           <p>A sweep trains every combination of the values you choose and compares the results.</p>

@@ -127,10 +127,10 @@ function Findings({ findings }: { findings: Finding[] | null }) {
         {failed === 0 ? 'Ready to train.' : `${failed} of ${findings.length} need attention.`}
       </p>
       <ul className={styles.findings}>
-        {inOrder(findings, ({ name, fine, detail, advice }) => (
-          <li data-fine={fine}>
-            <Icon name={fine ? 'ok' : 'warning'} />
-            <span className="visually-hidden">{fine ? 'OK:' : 'Needs attention:'}</span>
+        {inOrder(findings, ({ name, fine, absent, detail, advice }) => (
+          <li data-fine={fine} data-absent={absent}>
+            <Icon name={absent ? 'quiet' : fine ? 'ok' : 'warning'} />
+            <span className="visually-hidden">{absent ? 'Not present:' : fine ? 'OK:' : 'Needs attention:'}</span>
             <strong>{findingNames[name] ?? name}</strong>
             <div>
               <p>{capitalized(detail)}</p>
@@ -153,7 +153,7 @@ function About({ machine }: { machine: Machine | null }) {
     ['Trainer', system && `${system.trainer.path}${system.trainer.build ? ` (${system.trainer.build})` : ''}`],
     ['CPU', machine && `${machine.processor}, ${machine.cores} cores`],
     ['Operating system', machine?.system],
-    ['CUDA', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
+    ['CUDA in the trainer', system?.cuda?.runtimeVersion ?? (system ? 'not built in' : null)],
     ['Node', machine?.node],
   ] as const;
   return (

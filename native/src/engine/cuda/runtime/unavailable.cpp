@@ -37,7 +37,8 @@ Unavailable explain_no_device(const DriverFacts& facts) {
   const std::string driver = std::to_string(oldest_driver(facts.runtime_version));
   const std::string newer = "install NVIDIA driver " + driver + " or newer (nvidia-smi shows the one you have), ";
   if (facts.driver_version == 0 && facts.kernel_driver.empty())
-    return {"driver_missing", "no NVIDIA driver is installed", newer + kTrainOnCpu};
+    return {"driver_missing", "no NVIDIA driver is installed",
+            "if this machine has an NVIDIA GPU, install driver " + driver + " or newer, " + kTrainOnCpu};
   if (facts.driver_version == 0)
     return {
         "driver_missing",
