@@ -21,6 +21,7 @@ import {
   type ApiError,
   alert,
   apiError,
+  firstStepCheck,
   iterationTimes,
   journalEvent,
   keptText,
@@ -116,6 +117,8 @@ export const procedures = {
       folder: z.string(),
       /** Memory plan of the last trainer on a GPU. */
       memoryPlan: memoryPlan.nullable(),
+      /** Null before the first update, and for imported runs. */
+      firstStepCheck: firstStepCheck.nullable(),
       /** Newest human success rate per environment. */
       humanSuccess: z.array(humanSuccess),
     }),
@@ -367,6 +370,7 @@ export const notices = {
   }),
   log: z.object({ runId, line: logLine }),
   memoryPlan: z.object({ runId, plan: memoryPlan }),
+  firstStepCheck: z.object({ runId, check: firstStepCheck }),
   rollout: z.object({ runId, file: rolloutFile }),
   /** A requested evaluation started, progressed (a few times per second) or ended; a canceled evaluation is deleted. */
   evaluation: z.object({ runId, evaluation }),

@@ -240,6 +240,27 @@ export const memoryPlan = z.object({
 });
 export type MemoryPlan = z.infer<typeof memoryPlan>;
 
+/** One line of the first-step check (docs/formats/journal.md). */
+export const firstStepItem = z.object({
+  name: z.string(),
+  title: z.string(),
+  unit: z.string().describe('`nats`, `share`, or empty'),
+  /** Null if it could not be measured. */
+  value: z.number().nullable(),
+  /** Usual range; null where it is open. */
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+  /** `ok`, `suspicious`, `wrong`, or a value from a newer trainer. */
+  verdict: z.string(),
+  message: z.string(),
+  setting: z.string().describe('path in run.json of the setting to change, or empty'),
+});
+export type FirstStepItem = z.infer<typeof firstStepItem>;
+
+/** Checks of the first update of a run. */
+export const firstStepCheck = z.object({ iteration: z.number().int(), checks: z.array(firstStepItem) });
+export type FirstStepCheck = z.infer<typeof firstStepCheck>;
+
 /** A published model that presets start from. */
 export const modelCard = z.object({
   name: z.string(),

@@ -1,4 +1,4 @@
-import type { LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
+import type { FirstStepCheck, LogLine, MemoryPlan, RolloutFile, RunSummary, Series } from '../contract/contract.ts';
 import { type EventType, hasLogLine, meaningOf, numbersOf } from '../run-directory/events.ts';
 import type { Meaning } from '../run-directory/meaning.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
@@ -164,11 +164,19 @@ export function journalProblem({ journal_problem, last_time, created_at }: RunRo
 }
 
 /** Returns a run's newest memory plan, or null if there is none. */
-export function readMemoryPlan(database: HistoryDatabase, runId: string): MemoryPlan | null {
-  const body = preparedValue<[string], string>(
+export const readMemoryPlan = (database: HistoryDatabase, runId: string): MemoryPlan | null =>
+  newestBody<MemoryPlan>(database, runId, 'memory_plan');
+
+/** Returns a run's newest first-step check, or null if there is none. */
+export const readFirstStepCheck = (database: HistoryDatabase, runId: string): FirstStepCheck | null =>
+  newestBody<FirstStepCheck>(database, runId, 'first_step_check');
+
+/** Returns the fields of a run's newest event of a type, or null if there is none. */
+function newestBody<Body>(database: HistoryDatabase, runId: string, type: EventType): Body | null {
+  const body = preparedValue<[string, string], string>(
     database,
-    `SELECT body FROM ${eventsByType} WHERE run = ? AND type = 'memory_plan' ORDER BY seq DESC LIMIT 1`,
-  ).get(runId);
+    `SELECT body FROM ${eventsByType} WHERE run = ? AND type = ? ORDER BY seq DESC LIMIT 1`,
+  ).get(runId, type);
   return body === undefined ? null : JSON.parse(body);
 }
 

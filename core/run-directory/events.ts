@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type LogLine, memoryPlan, phase } from '../contract/runs.ts';
+import { checkLine, notOk, verdictSummary } from '../contract/first-step-words.ts';
+import { firstStepCheck, type LogLine, memoryPlan, phase } from '../contract/runs.ts';
 import type { Meaning } from './meaning.ts';
 import { parseLine } from './parse-line.ts';
 
@@ -67,6 +68,14 @@ const events = {
         metrics: { iteration, values: metrics, ...(notFinite.length > 0 && { notFinite }) },
       };
     },
+  ),
+  first_step_check: event(
+    firstStepCheck.shape,
+    (check) => ({ firstStepCheck: check }),
+    (check) => ({
+      level: notOk(check).length > 0 ? 'warning' : 'info',
+      message: `First-step check: ${[verdictSummary(check), ...notOk(check).map(checkLine)].join('. ')}`,
+    }),
   ),
   evaluation: event({ iteration: integer, label: z.string(), metrics }, ({ iteration, label, metrics }) => ({
     evaluation: { label },

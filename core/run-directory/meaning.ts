@@ -1,4 +1,4 @@
-import type { ApiError, LogLine, MemoryPlan, Phase } from '../contract/contract.ts';
+import type { ApiError, FirstStepCheck, LogLine, MemoryPlan, Phase } from '../contract/contract.ts';
 
 /** The meaning of a journal event for ingestion, UI and monitoring. Fields that do not apply are absent. */
 export interface Meaning {
@@ -20,6 +20,7 @@ export interface Meaning {
   /** The trainer's response to a command. */
   acknowledged?: { commandId: string; accepted: boolean; message: string };
   memoryPlan?: MemoryPlan;
+  firstStepCheck?: FirstStepCheck;
   line?: Pick<LogLine, 'level' | 'message'>;
 }
 

@@ -17,7 +17,7 @@ export function publishEvents({ notices, alerts }: PublishParts, runId: string, 
     points = [];
   };
   for (const { seq, time, type, meaning } of events) {
-    const { begins, checkpoint, line, metrics, memoryPlan, rollout, rolloutRemoved } = meaning;
+    const { begins, checkpoint, line, firstStepCheck, metrics, memoryPlan, rollout, rolloutRemoved } = meaning;
     if (line) notices.emit('log', { runId, line: { seq, time, ...line } });
     if (metrics)
       points.push({
@@ -26,6 +26,7 @@ export function publishEvents({ notices, alerts }: PublishParts, runId: string, 
         ...(type === 'iteration' && { time }),
       });
     if (memoryPlan) notices.emit('memoryPlan', { runId, plan: memoryPlan });
+    if (firstStepCheck) notices.emit('firstStepCheck', { runId, check: firstStepCheck });
     if (rollout) {
       const { iteration, split, episodes } = rollout;
       notices.emit('rollout', { runId, file: { iteration, split, episodes } });

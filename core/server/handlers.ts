@@ -2,7 +2,14 @@ import { cpus } from 'node:os';
 import type { Handlers, PresetCard, SystemInfo } from '../contract/contract.ts';
 import { asFailure } from '../contract/failure.ts';
 import { toReplay } from '../environments/replay.ts';
-import { eventsAfter, findRollout, listRollouts, readLog, readMemoryPlan } from '../history/queries.ts';
+import {
+  eventsAfter,
+  findRollout,
+  listRollouts,
+  readFirstStepCheck,
+  readLog,
+  readMemoryPlan,
+} from '../history/queries.ts';
 import { unreadableFolders } from '../history/unreadable.ts';
 import type { Core } from '../index.ts';
 import { inspectModel } from '../models/inspect.ts';
@@ -76,6 +83,7 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
         config,
         folder: runs.folder(runId),
         memoryPlan: readMemoryPlan(database, runId),
+        firstStepCheck: readFirstStepCheck(database, runId),
         humanSuccess: readHumanSuccess(runs.folder(runId)),
       };
     },

@@ -64,6 +64,9 @@ void write_every_event(Journal& journal) {
   journal.iteration(
       3, {{std::string(metric::kActorLoss), 0.1}, {"actor/entropy", std::numeric_limits<double>::quiet_NaN()}},
       {{"actor/grad_norm", {1.5, 2}}}, ReasoningTemplate{"I go", 0.75});
+  journal.first_step_check(
+      3, {{"step_kl", "KL of the step", "nats", 0.2, 1e-9, std::numeric_limits<double>::infinity(), Verdict::suspicious,
+           "The step changes the policy too much.", "optimizer.learning_rate"}});
   journal.evaluation(3, "frozen-lake", {{"evaluation/frozen-lake/success_rate", 0.5}});
   journal.rollout(3, "train", "rollouts/000003-train.jsonl.zst", "rollouts/000003-train.index.json", 128);
   journal.rollout_removed(1, "train");
@@ -85,10 +88,10 @@ TEST_CASE("every event has its fields and consecutive seq") {
   {
     Journal journal(run.path());
     write_every_event(journal);
-    CHECK(journal.next_seq() == 16);
+    CHECK(journal.next_seq() == 17);
   }
   const auto events = events_of(run);
-  REQUIRE(events.size() == 16);
+  REQUIRE(events.size() == 17);
   const std::vector<json> expected{
       {{"type", "started"},
        {"resume", {{"checkpoint", "checkpoints/000002"}, {"iteration", 2}}},
@@ -115,6 +118,17 @@ TEST_CASE("every event has its fields and consecutive seq") {
        {"metrics", {{"actor/loss", 0.1}}},
        {"updates", {{"actor/grad_norm", {1.5, 2}}}},
        {"template", {{"text", "I go"}, {"share", 0.75}}}},
+      {{"type", "first_step_check"},
+       {"iteration", 3},
+       {"checks", json::array({{{"name", "step_kl"},
+                                {"title", "KL of the step"},
+                                {"unit", "nats"},
+                                {"value", 0.2},
+                                {"low", 1e-9},
+                                {"high", nullptr},
+                                {"verdict", "suspicious"},
+                                {"message", "The step changes the policy too much."},
+                                {"setting", "optimizer.learning_rate"}}})}},
       {{"type", "evaluation"},
        {"iteration", 3},
        {"label", "frozen-lake"},

@@ -3,6 +3,7 @@ import type {
   Alert,
   EchoTrap,
   Evaluation,
+  FirstStepCheck,
   HumanSuccess,
   LogLine,
   MemoryPlan,
@@ -28,6 +29,8 @@ export interface RunState {
   folder: string;
   /** The trainer's GPU memory plan; null if it made none. */
   memoryPlan: MemoryPlan | null;
+  /** Null before the first update, and for imported runs. */
+  firstStepCheck: FirstStepCheck | null;
   /** Success of humans on the run's levels, by environment. */
   humanSuccess: HumanSuccess[];
   series: RunSeries;
@@ -53,6 +56,7 @@ export const createRunStore = (runId: string): RunStore =>
     config: null,
     folder: '',
     memoryPlan: null,
+    firstStepCheck: null,
     humanSuccess: [],
     series: new RunSeries(),
     log: [],
@@ -91,7 +95,14 @@ export function followRun(api: Api, store: RunStore): () => void {
 
   function load(answers: Answers): void {
     if (!followed) return;
-    const [{ config, folder, memoryPlan, humanSuccess }, putSeries, log, rollouts, evaluations, alerts] = answers;
+    const [
+      { config, folder, memoryPlan, firstStepCheck, humanSuccess },
+      putSeries,
+      log,
+      rollouts,
+      evaluations,
+      alerts,
+    ] = answers;
     putSeries(store.getState().series);
     store.setState({
       loaded: true,
@@ -99,6 +110,7 @@ export function followRun(api: Api, store: RunStore): () => void {
       config,
       folder,
       memoryPlan,
+      firstStepCheck,
       humanSuccess,
       log: log.reduce(withLine, []),
       rollouts: rollouts.reduce(withFile, []),
@@ -136,6 +148,7 @@ export function followRun(api: Api, store: RunStore): () => void {
     ),
     api.on('humanSuccess', ({ humanSuccess }) => catchUp.notice(() => store.setState({ humanSuccess })), runId),
     api.on('memoryPlan', ({ plan }) => catchUp.notice(() => store.setState({ memoryPlan: plan })), runId),
+    api.on('firstStepCheck', ({ check }) => catchUp.notice(() => store.setState({ firstStepCheck: check })), runId),
     api.on(
       'rollout',
       ({ file }) => catchUp.notice(() => store.setState(({ rollouts }) => ({ rollouts: withFile(rollouts, file) }))),

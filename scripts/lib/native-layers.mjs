@@ -28,6 +28,7 @@ const trainFolders = [
   'checkpoint',
   'diagnostics',
   'evaluation',
+  'first_step',
   'warm_start',
   'run',
 ];

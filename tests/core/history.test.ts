@@ -80,6 +80,24 @@ describe('the run history', { timeout: 60_000 }, () => {
     expect(published).toMatchObject([{ runId: id, plan: { total_bytes: 20e9, parts: [{ name: 'policy' }] } }]);
   });
 
+  test('stores and publishes the first-step check, and logs what is not ok', async () => {
+    const folder = world.run(id, [journal.started(0)]);
+    const core = await world.core();
+    const stored = () => createHandlers(core)['runs.get']({ runId: id });
+    expect((await stored()).firstStepCheck).toBeNull();
+    const published = collectNotices(core, 'firstStepCheck');
+    appendFileSync(join(folder, 'events.jsonl'), `${journal.firstStepCheck(1, 1)}\n`);
+    await core.supervisor.refresh(id);
+    const { firstStepCheck } = await stored();
+    expect(firstStepCheck).toMatchObject({ iteration: 1, checks: [{ verdict: 'ok' }, { verdict: 'wrong', value: 1 }] });
+    expect(published).toEqual([{ runId: id, check: firstStepCheck }]);
+    expect(readLog(core.database, id).at(-1)).toMatchObject({
+      level: 'warning',
+      message:
+        'First-step check: 1 wrong. Truncated responses 100 % (usual: up to 20 %). The actions are lost. Change rollout.max_response_tokens.',
+    });
+  });
+
   test('lists folders that are not indexed, with the reason, and publishes changes', async () => {
     world.run(id);
     const runFile = (name: string, text: string) => writeFileSync(join(world.run(name), 'run.json'), text);

@@ -359,3 +359,20 @@ test('deleted episodes leave the list, and no memory plan is shown without a GPU
   await page.shown(page.withText('summary', /^Configuration/));
   expect(page.withText('summary', /^Memory/)()).toBeUndefined();
 });
+
+test('the first-step check lists values, usual ranges and the setting to change, and is open if something is wrong', async () => {
+  page = await Page.start();
+  const folder = page.world.run('checked', [journal.started(0)]);
+  await page.core.supervisor.add('checked');
+  page.open('#/run/checked');
+  await page.shown(page.withText('summary', /^Configuration/));
+  expect(page.withText('summary', /^First-step check/)()).toBeUndefined();
+  appendFileSync(join(folder, 'events.jsonl'), `${journal.firstStepCheck(1, 1)}\n`);
+  await page.core.supervisor.refresh('checked');
+  await page.shown(page.withText('details[open] summary', /First-step check.*iteration 1: 1 wrong/));
+  const row = (text: string) => page.withText('tr[data-verdict]', text)()?.textContent;
+  expect(row('Gradient norm')).toBe(' okGradient norm0.36up to 1000The loss has a gradient. ');
+  expect(row('Truncated responses')).toContain('wrongTruncated responses100 %up to 20 %The actions are lost.');
+  const link = page.withText('tr[data-verdict="wrong"] a', 'Change “Max response length”')() as HTMLAnchorElement;
+  expect(link.getAttribute('href')).toBe('#/new/run/checked');
+});

@@ -1,5 +1,13 @@
 import { dataFolder } from '../../base/home.ts';
-import type { Output, RunCollapse, RunStorage, RunSummary, UnreadableFolder } from '../../contract/contract.ts';
+import type {
+  FirstStepCheck,
+  Output,
+  RunCollapse,
+  RunStorage,
+  RunSummary,
+  UnreadableFolder,
+} from '../../contract/contract.ts';
+import { checkLine, verdictSummary } from '../../contract/first-step-words.ts';
 import { bytes } from '../../contract/numbers.ts';
 import { actionText, advise, percent, print, runHeadings, runRow, successLine, table } from '../output.ts';
 import { logText } from './logs.ts';
@@ -45,6 +53,7 @@ export async function showRun(named: string, { home, json }: CommandOptions): Pr
   );
   if (json) return print(JSON.stringify({ ...run, storage, checkpoints }, null, 2));
   print(describe(run.summary, run.folder, storage, checkpoints));
+  if (run.firstStepCheck) print(firstStepTable(run.firstStepCheck));
   for (const line of log) print(`  ${logText(line)}`);
 }
 
@@ -83,6 +92,12 @@ function describe(
 /** `48.4 % at iteration 40 -> 0.0 % at 150, warned at 16`. */
 const collapseLine = ({ peak, last, warnedAt }: RunCollapse) =>
   `${percent(peak.success)} at iteration ${peak.iteration} -> ${percent(last.success)} at ${last.iteration}${warnedAt === null ? '' : `, warned at ${warnedAt}`}`;
+
+const firstStepTable = (check: FirstStepCheck) =>
+  [
+    `first-step check of iteration ${check.iteration}: ${verdictSummary(check)}`,
+    ...check.checks.map((item) => `  ${item.verdict.padEnd(10)}  ${checkLine(item)}`),
+  ].join('\n');
 
 const parentOf = ({ run, iteration }: NonNullable<RunSummary['parent']>) =>
   iteration === null ? run : `${run}, iteration ${iteration}`;

@@ -1,6 +1,7 @@
 import { type Client, connectionLost } from '../../contract/client.ts';
-import type { JournalEvent, RunSummary } from '../../contract/contract.ts';
+import type { FirstStepCheck, JournalEvent, RunSummary } from '../../contract/contract.ts';
 import { Failure, ignoring } from '../../contract/failure.ts';
+import { checkLine, notOk, verdictSummary } from '../../contract/first-step-words.ts';
 import { type EventType, isKnownType, meaningOf } from '../../run-directory/events.ts';
 import { hasWebFolder, webFolder } from '../../server/web-app.ts';
 import { advise, durationText, iterationLine, print, stoppedExitCode, successLine, warn } from '../output.ts';
@@ -266,9 +267,17 @@ function eventAsLine({ type, body }: JournalEvent, iterations: number, left: num
     return left === null || iteration >= iterations ? line : `${line}  about ${durationText(left)} left`;
   }
   if (type === 'evaluation') return `evaluation at iteration ${iteration}: success ${successLine(metrics)}`;
+  if (type === 'first_step_check') return firstStepLines(body as unknown as FirstStepCheck);
   if (type === 'log') return `${level}: ${message}`;
   return isKnownType(type) ? null : (meaningOf({ type, body }).line?.message ?? null);
 }
+
+/** Lists the checks that are not ok. `starpo show` lists all. */
+const firstStepLines = (check: FirstStepCheck) =>
+  [
+    `first-step check: ${verdictSummary(check)}`,
+    ...notOk(check).map((item) => `  ${item.verdict}: ${checkLine(item)}`),
+  ].join('\n');
 
 /** Returns the error for a run that failed or was interrupted. It suggests only what the run's checkpoints allow. */
 async function notCompleted(client: Client, { id, status, failure }: RunSummary): Promise<Failure> {

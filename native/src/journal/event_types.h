@@ -49,6 +49,7 @@ inline constexpr Field kIterationFields[] = {
      "`{text, share}`: the most common first reasoning, truncated to 300 characters, and the share of episodes with "
      "it; absent without reasoning"},
 };
+inline constexpr Field kFirstStepCheckFields[] = {{"iteration"}, {"checks", "see First-step check"}};
 inline constexpr Field kEvaluationFields[] = {{"iteration"}, {"label"}, {"metrics"}};
 inline constexpr Field kRolloutFields[] = {{"iteration"},
                                            {"split", "`train` or the label of the evaluation set"},
@@ -74,6 +75,9 @@ inline constexpr std::array kTypes{
          "progress of a phase, `done` of `total` units (episodes, optimizer steps, ...): when the name changes, "
          "otherwise at most four per second"},
     Type{"iteration", kIterationFields, "an iteration completed"},
+    Type{"first_step_check", kFirstStepCheckFields,
+         "after the first `iteration` event of a run, and after the first that updates the policy if the critic warms "
+         "up before; readers keep the last event"},
     Type{"evaluation", kEvaluationFields, "an evaluation set completed; iteration 0 is before training"},
     Type{"rollout", kRolloutFields,
          "a rollout file was written. Training rollouts are written during the update and logged between two steps, "

@@ -40,6 +40,13 @@ Json finite(const Updates& updates) {
   return json;
 }
 
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string_view verdict_name(Verdict verdict) {
+  if (verdict == Verdict::ok) return "ok";
+  return verdict == Verdict::suspicious ? "suspicious" : "wrong";
+}
+
 }  // namespace
 
 Journal::Journal(const std::filesystem::path& run_directory) : lock_(run_directory), file_(run_directory / kFileName) {
@@ -112,6 +119,21 @@ void Journal::iteration(int iteration, const Metrics& metrics, const Updates& up
   Json event{{"iteration", iteration}, {"metrics", finite(metrics)}, {"updates", finite(updates)}};
   if (reasoning) event["template"] = {{"text", reasoning->text}, {"share", reasoning->share}};
   append("iteration", dump(event));
+}
+
+void Journal::first_step_check(int iteration, const std::vector<FirstStepCheck>& checks) {
+  Json list = Json::array();
+  for (const FirstStepCheck& check : checks)
+    list.push_back({{"name", check.name},
+                    {"title", check.title},
+                    {"unit", check.unit},
+                    {"value", check.value ? finite_or_null(*check.value) : Json(nullptr)},
+                    {"low", finite_or_null(check.low)},
+                    {"high", finite_or_null(check.high)},
+                    {"verdict", verdict_name(check.verdict)},
+                    {"message", check.message},
+                    {"setting", check.setting}});
+  append("first_step_check", dump({{"iteration", iteration}, {"checks", list}}));
 }
 
 void Journal::evaluation(int iteration, std::string_view label, const Metrics& metrics) {

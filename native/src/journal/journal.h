@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "journal/first_step_check.h"
 #include "journal/run_lock.h"
 
 namespace starpo {
@@ -58,6 +59,7 @@ class Journal {
   void phase(std::string_view name, int iteration, std::int64_t done, std::int64_t total);
   // Omits non-finite numbers, as does evaluation().
   void iteration(int iteration, const Metrics&, const Updates&, const std::optional<ReasoningTemplate>& = std::nullopt);
+  void first_step_check(int iteration, const std::vector<FirstStepCheck>&);
   void evaluation(int iteration, std::string_view label, const Metrics&);
   void rollout(int iteration, std::string_view split, std::string_view file, std::string_view index, int episodes);
   void rollout_removed(int iteration, std::string_view split);  // call before deleting the files

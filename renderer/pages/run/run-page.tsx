@@ -14,6 +14,7 @@ import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
 import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
 import { Family } from './family.tsx';
 import { Finish } from './finish.tsx';
+import { FirstStepCheck } from './first-step-check.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { MemoryPanel } from './memory-panel.tsx';
 import { RunHeader } from './run-header.tsx';
@@ -71,6 +72,7 @@ export function RunPage() {
       <ChartsSection run={run} />
       {run.status !== 'created' && <EvaluationsSection run={run} />}
       <CheckpointsPanel run={run} />
+      <FirstStepCheck />
       <LogPanel />
       <MemoryPanel />
       <ConfigPanel />

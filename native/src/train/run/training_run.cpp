@@ -12,6 +12,8 @@
 #include "train/context/levels.h"
 #include "train/diagnostics/diagnostics.h"
 #include "train/evaluation/evaluation.h"
+#include "train/first_step/first_step_check.h"
+#include "train/first_step/first_step_probe.h"
 #include "train/metrics/reasoning_metrics.h"
 #include "train/metrics/rollout_metrics.h"
 #include "train/update/estimate_advantages.h"
@@ -84,9 +86,7 @@ void TrainingRun::rehearse(int iterations, const ResponseLimit& response_limit) 
 
 void TrainingRun::train_iteration() {
   const Stopwatch watch(control_);
-  Metrics metrics;
-  Updates updates;
-  std::optional<ReasoningTemplate> reasoning;
+  Iteration trained;
   if (state_->config.task == Task::warm_start) {
     const Stopwatch update(control_);
     auto result = warm_start_iteration(state_->config, state_->playground, state_->replica, state_->threads, iteration_,
@@ -94,25 +94,34 @@ void TrainingRun::train_iteration() {
                                          journal_.phase("update", iteration_, done, total);
                                          control_.poll();
                                        });
-    metrics = std::move(result.metrics);
-    updates = std::move(result.updates);
-    at(metrics, metric::kTimeUpdate) = update.seconds();
+    trained = {std::move(result.metrics), std::move(result.updates), {}, {}};
+    at(trained.metrics, metric::kTimeUpdate) = update.seconds();
   } else {
-    reinforce(metrics, updates, reasoning);
+    trained = reinforce();
   }
-  at(metrics, metric::kTimeIteration) = watch.seconds();
-  at(metrics, metric::kMemoryPeakBytes) = peak_memory_bytes();
+  at(trained.metrics, metric::kTimeIteration) = watch.seconds();
+  at(trained.metrics, metric::kMemoryPeakBytes) = peak_memory_bytes();
   if (const auto in_use = state_->replica.engine->memory_in_use()) {
     device_peak_bytes_ = std::max(device_peak_bytes_, *in_use);
-    at(metrics, metric::kMemoryDevicePeakBytes) = static_cast<double>(device_peak_bytes_);
+    at(trained.metrics, metric::kMemoryDevicePeakBytes) = static_cast<double>(device_peak_bytes_);
   }
-  journal_.iteration(iteration_, metrics, updates, reasoning);
+  journal_.iteration(iteration_, trained.metrics, trained.updates, trained.reasoning);
+  if (!trained.first_step.empty()) journal_.first_step_check(iteration_, trained.first_step);
 }
 
-void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<ReasoningTemplate>& reasoning) {
+// Due after the first iteration, and after the first that trains the policy if a critic is warmed up before.
+bool TrainingRun::first_step_due() const {
   const RunConfig& config = state_->config;
+  return iteration_ == first_iteration(config) + 1 ||
+         (state_->replica.critic && iteration_ == critic_warmup_end(config) + 1);
+}
+
+TrainingRun::Iteration TrainingRun::reinforce() {
+  const RunConfig& config = state_->config;
+  Iteration trained;
+  Metrics& metrics = trained.metrics;
   const auto episodes = std::make_shared<const std::vector<Episode>>(roll_out(metrics));
-  if (config.rollout.think) reasoning = most_common_reasoning(*episodes);
+  if (config.rollout.think) trained.reasoning = most_common_reasoning(*episodes);
 
   const Stopwatch update(control_);
   journal_.phase("filter", iteration_, 0, 1);
@@ -127,17 +136,20 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Re
   try {
     if (diagnostics_due(config, iteration_)) diagnostics_seconds = diagnose(*episodes, kept, metrics);
     mix_environments(kept);
+    std::optional<FirstStepProbe> probe;
+    if (first_step_due()) probe.emplace(config, state_->replica, kept, [&] { control_.poll(); });
     result = update_policy(config, state_->replica, iteration_, kept, [&](int done, int total) {
       writer_.log_if_written();  // makes the episodes visible during the update
       journal_.phase("update", iteration_, done, total);
       control_.poll();
     });
+    metrics.merge(result.metrics);
+    if (probe) trained.first_step = first_step_check(config, metrics, probe->measure());
   } catch (...) {
     writer_.log_best_effort();  // keep the episodes of a failed update for inspection
     throw;
   }
-  metrics.merge(result.metrics);
-  updates = std::move(result.updates);
+  trained.updates = std::move(result.updates);
   double tokens = 0;
   for (const Sequence& sequence : kept) tokens += sequence.episode->total_tokens();
   at(metrics, metric::kTimeWrite) = writer_.wait_and_log();
@@ -145,6 +157,7 @@ void TrainingRun::reinforce(Metrics& metrics, Updates& updates, std::optional<Re
   const double seconds = update.seconds() - diagnostics_seconds;
   at(metrics, metric::kTimeUpdate) = seconds;
   if (tokens > 0) at(metrics, metric::kThroughputTrainedTokensPerSecond) = tokens * config.policy_loss.epochs / seconds;
+  return trained;
 }
 
 // Returns its duration in seconds.

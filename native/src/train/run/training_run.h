@@ -42,7 +42,14 @@ class TrainingRun {
   void load_start(const RunConfig&, Network&);
   void load_start_if_available(const RunConfig&, Replica&);
   void train_iteration();
-  void reinforce(Metrics&, Updates&, std::optional<ReasoningTemplate>&);
+  struct Iteration {
+    Metrics metrics;
+    Updates updates;
+    std::optional<ReasoningTemplate> reasoning;
+    std::vector<FirstStepCheck> first_step;  // empty unless due
+  };
+  Iteration reinforce();
+  bool first_step_due() const;
   std::vector<Episode> roll_out(Metrics&);
   double diagnose(std::span<const Episode>, std::span<const Sequence> kept, Metrics&);
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);

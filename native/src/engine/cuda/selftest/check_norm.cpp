@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "engine/cuda/kernels/column_sums.h"
 #include "engine/cuda/kernels/norm.h"
 #include "engine/cuda/selftest/arrays.h"

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "engine/cuda/kernels/swiglu.h"
 #include "engine/cuda/selftest/arrays.h"
 

@@ -1,0 +1,84 @@
+#include "train/first_step/first_step_probe.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithm/objectives.h"
+#include "train/update/estimate_advantages.h"
+
+namespace starpo {
+namespace {
+
+constexpr std::size_t kEpisodes = 64;
+constexpr std::size_t kPieces = 256, kPieceSize = 4096;  // of weights
+
+double token_share(std::span<const Sequence> sequences) {
+  double trained = 0, all = 0;
+  for (const Sequence& sequence : sequences) {
+    trained += static_cast<double>(sequence.targets.size());
+    all += sequence.episode->total_tokens();
+  }
+  return trained / all;
+}
+
+}  // namespace
+
+FirstStepProbe::FirstStepProbe(const RunConfig& config, Replica& replica, std::span<const Sequence> kept,
+                               const std::function<void()>& progress)
+    : config_(config), replica_(replica), progress_(progress) {
+  if (kept.empty()) return;
+  trained_tokens_ = token_share(kept);
+  const std::size_t count = std::min(kept.size(), kEpisodes);
+  for (std::size_t i = 0; i < count; ++i) episodes_.push_back(kept[i * kept.size() / count]);
+  weights_ = sample_weights();
+  logprobs_ = sample_logprobs();
+}
+
+FirstStepMeasurements FirstStepProbe::measure() {
+  if (episodes_.empty()) return {};
+  FirstStepMeasurements measured{trained_tokens_, 0, 0};
+  double change = 0, size = 0;
+  const auto weights = sample_weights();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double before = weights_[i], difference = weights[i] - before;
+    change += difference * difference;
+    size += before * before;
+  }
+  measured.update_ratio = std::sqrt(change / size);
+
+  const auto logprobs = sample_logprobs();
+  std::vector<double> divergences;  // [episodes]
+  for (std::size_t i = 0; i < logprobs.size(); ++i) {
+    double sum = 0;
+    for (std::size_t t = 0; t < logprobs[i].size(); ++t)
+      sum += kl_estimate(KlEstimator::k3, logprobs_[i][t], logprobs[i][t]).value;
+    divergences.push_back(sum / static_cast<double>(logprobs[i].size()));
+  }
+  const auto median = divergences.begin() + static_cast<std::ptrdiff_t>(divergences.size() / 2);
+  std::ranges::nth_element(divergences, median);
+  measured.kl = *median;
+  return measured;
+}
+
+// Reads pieces at equal distances.
+std::vector<float> FirstStepProbe::sample_weights() const {
+  const Trainable& trained = replica_.policy->trained();
+  const std::size_t pieces = (trained.size() + kPieceSize - 1) / kPieceSize, count = std::min(pieces, kPieces);
+  std::vector<float> sample;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = i * pieces / count * kPieceSize, held = sample.size();
+    sample.resize(held + std::min(kPieceSize, trained.size() - first));
+    trained.read(StateVector::weights, first, std::span(sample).subspan(held));
+  }
+  return sample;
+}
+
+std::vector<std::vector<float>> FirstStepProbe::sample_logprobs() {
+  compute_reference_logprobs(*replica_.policy_pass, replica_.micro_batch_tokens,
+                             static_cast<float>(config_.rollout.temperature), episodes_, progress_);
+  std::vector<std::vector<float>> logprobs;
+  for (const Sequence& episode : episodes_) logprobs.push_back(episode.reference_logprobs);
+  return logprobs;
+}
+
+}  // namespace starpo
