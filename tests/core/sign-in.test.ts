@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createClient } from '../../core/contract/client.ts';
-import { type ClientKey, keyFromToken, keyOf, randomHex } from '../../core/contract/handshake.ts';
+import { type ClientKey, keyFromToken, keyOf, oneTimeCode, randomHex } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { reachCore } from '../../core/server/reach.ts';
 import { rawRequest } from './fixtures/raw-request.ts';
@@ -99,6 +99,18 @@ describe('signing in', { timeout: 60_000 }, () => {
     await expect(answers(origin, { id, key: '0'.repeat(64) })).rejects.toMatchObject({
       code: 'host_untrusted',
     });
+  });
+
+  test('a one-time code signs in once, within a minute, and only on the server whose code made it', async () => {
+    const { origin, code } = await (await serve()).endpoint();
+    const attempt = (given: string) => signIn(`${origin}/#sign-in=${given}`);
+    const once = await oneTimeCode(code);
+    expect(await answers(origin, (await attempt(once)) as ClientKey)).toEqual([]);
+    expect(await attempt(once)).toBe(401);
+    expect(await attempt(await oneTimeCode(code, Date.now() - 1))).toBe(401);
+    expect(await attempt(await oneTimeCode(randomHex()))).toBe(401);
+    const later = (Date.now() + 1e9).toString(16).padStart(12, '0');
+    expect(await attempt(later + (await oneTimeCode(code)).slice(12))).toBe(401);
   });
 
   test('a client with an invalid proof receives only the proof of core', async () => {

@@ -20,9 +20,8 @@ export async function pauseRun(named: string, { home }: CommandOptions): Promise
 export async function stopRun(named: string, { home }: CommandOptions): Promise<void> {
   await withRun(home, named, async (client, runId) => {
     await requireLive(client, runId);
-    const ended = untilEnded(client, runId);
-    await command(client, runId, 'stop');
-    advise(await stoppedText(client, await ended));
+    const [ended] = await Promise.all([untilEnded(client, runId), command(client, runId, 'stop')]);
+    advise(await stoppedText(client, ended));
   });
 }
 

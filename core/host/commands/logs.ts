@@ -23,9 +23,13 @@ export async function printLog(
         await client.call('history.ready', {});
         const runId = await resolveRun(client, named);
         const update = async () => printer.print(await client.call('runs.log', { runId }));
-        client.on('log', ({ line }) => printer.print([line]), runId);
+        // New lines wait for the earlier ones.
+        let early: LogLine[] | null = [];
+        client.on('log', ({ line }) => (early ? early.push(line) : printer.print([line])), runId);
         const missed = client.on('missed', () => void update().catch(() => {}));
         await update();
+        printer.print(early);
+        early = null;
         await untilEnded(client, runId);
         missed();
         await update();

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { dataFolder } from '../../base/home.ts';
+import { Failure } from '../../contract/failure.ts';
 import { oneTimeCode } from '../../contract/handshake.ts';
 import { readHost } from '../../data-folder/host-file.ts';
 import { pageOf } from '../../server/http.ts';
@@ -32,7 +33,8 @@ export async function openApp(
     const { signal } = nextSignal();
     await show(await studio.endpoint(), page);
     print('Press Ctrl-C to stop the app; training continues.');
-    await signal;
+    const failure = await Promise.race([signal, studio.ended]);
+    if (failure instanceof Failure) throw failure;
   });
 }
 
