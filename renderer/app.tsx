@@ -24,7 +24,7 @@ export function App() {
   const main = useRef<HTMLElement>(null);
   // The parameters of a run's page, such as the episode, don't make it another page.
   const pageKey = 'runId' in route ? `${route.page} ${route.runId}` : formatRoute(route);
-  useScrollMemory(main, pageKey);
+  useScrollMemory(main, route.page === 'run' ? formatRoute(route) : pageKey);
   // biome-ignore lint/correctness/useExhaustiveDependencies: dismisses errors when the page changes.
   useEffect(() => () => useApp.getState().dismissAll(), [pageKey]);
   return (

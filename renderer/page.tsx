@@ -49,7 +49,7 @@ const pages: { [Page in Route['page']]: (route: RouteOf<Page>) => ReactNode } = 
   queue: () => <QueuePage />,
   system: () => <SystemPage />,
   settings: () => <SettingsPage />,
-  run: (route) => inRun(route, <RunPage />),
+  run: (route) => inRun(route, <RunPage tab={route.tab ?? 'overview'} />),
   export: (route) => inRun(route, <ExportPage />),
   thoughts: (route) => inRun(route, <ThoughtsPage iteration={route.iteration} />),
   'then-and-now': (route) => inRun(route, <ThenAndNowPage set={route.set} level={route.level} />),
@@ -71,7 +71,7 @@ const pages: { [Page in Route['page']]: (route: RouteOf<Page>) => ReactNode } = 
 /** Renders a page of a run. The run's subscriptions stay when the user switches between its pages. */
 const inRun = ({ page, runId }: { page: Route['page']; runId: string }, content: ReactNode) => (
   <RunView key={runId} runId={runId}>
-    <TrapBanner away={page !== 'run'} />
+    {page !== 'run' && <TrapBanner />}
     {content}
   </RunView>
 );

@@ -45,7 +45,7 @@ export class AlertActions {
   }
 
   /** Applies advice chosen by the user. Throws as `echoTrap.act` does. */
-  async act({ runId, adviceId, alertId }: Input<'echoTrap.act'>): Promise<AlertAction> {
+  async act({ runId, adviceId, alertId, name }: Input<'echoTrap.act'>): Promise<AlertAction> {
     const { annotations, history, runs } = this.parts;
     if (alertId === undefined) runs.require(runId);
     else annotations.requireAlert(runId, alertId);
@@ -54,7 +54,7 @@ export class AlertActions {
     const id = randomUUID();
     await this.inTurn(runId, async () => {
       const plan = await this.planOf(runId, adviceId, finishedIds);
-      await this.performer.perform(runId, { ...plan, id, by: 'user', alert: alertId ?? null });
+      await this.performer.perform(runId, { ...plan, id, by: 'user', alert: alertId ?? null, forkName: name });
     });
     return readActions(history.database, runId).find((each) => each.id === id)!;
   }

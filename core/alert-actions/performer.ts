@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { KnownAction, RunSummary } from '../contract/contract.ts';
 import { asFailure, Failure, ignoring } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
+import { derivedName, rolledBackTo } from '../contract/run-names.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
 import type { Queue } from '../queue/queue.ts';
@@ -28,7 +29,11 @@ export interface PerformerParts {
   log: (message: string) => void;
 }
 
-export type PlannedAction = Plan & Pick<KnownAction, 'id' | 'by' | 'alert'>;
+export type PlannedAction = Plan &
+  Pick<KnownAction, 'id' | 'by' | 'alert'> & {
+    /** Display name of a roll-back's fork. Not recorded: a process that completes the action later uses the default name. */
+    forkName?: string | undefined;
+  };
 
 /** Returns the id of the pause that replaces a failed roll-back. It is the same each time the roll-back is retried. */
 export const pauseIdOf = (id: string) => `${id}-pause`;
@@ -90,7 +95,7 @@ export class ActionPerformer {
   }
 
   async record(runId: string, planned: PlannedAction, state: KnownAction['state'], message: string): Promise<void> {
-    const { id: action, ...rest } = planned;
+    const { id: action, forkName: _, ...rest } = planned;
     await this.parts.annotations.add(runId, { type: 'action', action, ...rest, state, message });
     if (planned.by === 'monitor') this.parts.log(`${runId}: ${message}`);
   }
@@ -125,11 +130,21 @@ export class ActionPerformer {
       await runs.create({ run: runId, checkpoint: planned.checkpoint!, keepOptimizer: false, set }, fork);
     }
     await this.recordRollbacks(runId, planned);
+    await this.nameFork(runId, planned);
     await queue.whileHeld(async () => {
       await this.stop(runId);
       if (lastStart(history.database, fork) === null) await runs.start(fork).catch(ignoring('run_active'));
     });
     return `Rolled back to ${describeRollBack(planned)}.`;
+  }
+
+  /** Names the fork, unless it has a name. */
+  private async nameFork(runId: string, { fork, checkpoint, changes, forkName }: PlannedAction): Promise<void> {
+    const { annotations, runs } = this.parts;
+    if (annotations.marks(fork!).name !== '') return;
+    const taken = runs.list().map(({ name }) => name);
+    const name = forkName?.trim() || derivedName(runs.get(runId).name, rolledBackTo(checkpoint!, changes), taken);
+    await annotations.annotate({ runId: fork!, name });
   }
 
   /** Records in the fork's annotations how many automatic roll-backs led to it. */

@@ -25,6 +25,14 @@ function event<Shape extends z.ZodRawShape>(
   return { schema: z.looseObject(shape), meaning, line };
 }
 
+/** Describes why a run ended. A reason of a newer version is shown as it is. */
+function endText(reason: string, iteration: number): string {
+  if (reason === 'completed') return `Completed after iteration ${iteration}.`;
+  if (reason === 'command') return `Stopped on request after iteration ${iteration}.`;
+  if (reason === 'signal') return `Stopped by a signal after iteration ${iteration}.`;
+  return `Ended after iteration ${iteration}: ${reason}.`;
+}
+
 const events = {
   started: event(
     {
@@ -114,7 +122,7 @@ const events = {
     ({ reason }) => ({
       ends: { status: reason === 'completed' ? 'completed' : 'stopped', failure: null },
     }),
-    ({ reason, iteration }) => information(`Ended after iteration ${iteration}: ${reason}.`),
+    ({ reason, iteration }) => information(endText(reason, iteration)),
   ),
   failed: event(
     { code: z.string(), message: z.string(), hint: z.string(), iteration: integer.optional() },

@@ -8,6 +8,11 @@ export type NewFrom =
 export type HistoryTab = 'runs' | 'episodes' | 'trash';
 const historyTabs: readonly string[] = ['runs', 'episodes', 'trash'] satisfies HistoryTab[];
 
+/** Tabs of a run's page, in order. The first has the run's own address. */
+export const runTabs = ['overview', 'charts', 'episodes', 'checkpoints', 'log', 'configuration'] as const;
+export type RunTab = (typeof runTabs)[number];
+const isRunTab = (text: string): text is RunTab => (runTabs as readonly string[]).includes(text);
+
 export type Route =
   | { page: 'start' }
   /** The form for a new run or sweep. `set`: edits of the base configuration; `importing`: opens the import dialog first. */
@@ -25,7 +30,8 @@ export type Route =
   | { page: 'queue' }
   | { page: 'system' }
   | { page: 'settings' }
-  | { page: 'run'; runId: string }
+  /** `tab`: default overview. */
+  | { page: 'run'; runId: string; tab?: RunTab }
   | { page: 'export'; runId: string }
   /** Thought tree of an iteration; null for the newest. */
   | { page: 'thoughts'; runId: string; iteration: number | null }
@@ -133,9 +139,13 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
     },
     format: (route) => (route.runId === undefined ? 'play' : path('play', route.runId, ...present(route.checkpoint))),
   },
-  run: ofRun(
-    (runId, view) => (view === '' ? { page: 'run', runId } : null),
-    () => [],
+  // run/ID[/TAB]
+  run: ofRun<RouteOf<'run'>>(
+    (runId, view, rest) => {
+      if (view === '') return { page: 'run', runId };
+      return isRunTab(view) && view !== 'overview' && rest.length === 0 ? { page: 'run', runId, tab: view } : null;
+    },
+    ({ tab = 'overview' }) => (tab === 'overview' ? [] : [tab]),
   ),
   export: ofRun(
     (runId, view, rest) => (view === 'export' && rest.length === 0 ? { page: view, runId } : null),

@@ -75,7 +75,7 @@ export const ChartSections = memo(function ChartSections({ groups, marks, matche
 });
 
 /** Adds the user's target line to a chart. */
-function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>): ChartItem {
+export function withTarget(item: ChartItem, targets: Readonly<Record<string, number>>): ChartItem {
   const { id, targetOf } = item.spec;
   const value = targets[id] ?? targets[targetOf ?? id];
   if (value === undefined) return item;

@@ -58,10 +58,10 @@ function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
         aria-hidden="true"
       />
       {named && <span className={styles.label}>{trace.label}</span>}
-      <strong>{value}</strong>
-      {smoothing > 0 && !trace.sparse && measured !== value && (
-        <span className="faint" title="Raw value; the number before it is smoothed">
-          {measured}
+      <strong className={styles.value}>{value}</strong>
+      {smoothing > 0 && !trace.sparse && (
+        <span className={`faint ${styles.raw}`} title="The number before it is smoothed">
+          {measured !== value && `raw ${measured}`}
         </span>
       )}
     </span>

@@ -4,7 +4,6 @@ import type { Api } from '../api/api.ts';
 import { navigate } from '../base/router.ts';
 import type { Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
-import { type RunSection, sectionId, showSection } from '../components/run-sections.ts';
 import { findRun, useApp } from '../stores/app-store.ts';
 import { useDialogs } from '../stores/dialogs-store.ts';
 import { useKeyPreference } from '../stores/key-preference.ts';
@@ -30,10 +29,6 @@ export function actionsAt(api: Api, route: Route): Actions {
     'go.trash': () => navigate({ page: 'history', tab: 'trash' }),
     ...(run && runActions(api, run)),
     ...(route.page === 'start' && startAction()),
-    ...(route.page === 'run' && {
-      ...sectionAction('run.fork', route.runId, 'checkpoints'),
-      ...sectionAction('run.evaluate', route.runId, 'evaluations'),
-    }),
     'app.import': () => openDialog({ kind: 'import' }),
     'app.theme': () => useTheme.getState().toggle(),
     'app.palette': () => openDialog({ kind: 'palette' }),
@@ -45,11 +40,6 @@ export function actionsAt(api: Api, route: Route): Actions {
 function startAction(): Actions {
   const button = document.querySelector<HTMLButtonElement>('form[data-starts-run] [type="submit"]:enabled');
   return button ? { 'run.start': () => button.click() } : {};
-}
-
-/** Returns an action that scrolls to a section of the run's page, if present. */
-function sectionAction(command: CommandId, runId: string, section: RunSection): Actions {
-  return document.getElementById(sectionId(runId, section)) ? { [command]: () => showSection(runId, section) } : {};
 }
 
 const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);

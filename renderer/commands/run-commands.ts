@@ -55,6 +55,10 @@ export function runActions(api: Api, run: RunSummary): Actions {
     ...(run.task !== 'imported' && {
       'run.duplicate': () => duplicate(api, runId),
       'run.change': () => navigate({ page: 'new', from: { run: runId, checkpoint: null } }),
+      ...(run.startedAt !== null && {
+        'run.fork': () => openDialog({ kind: 'fork', run, checkpoint: null }),
+        'run.evaluate': () => openDialog({ kind: 'evaluate', run, checkpoint: null }),
+      }),
     }),
     'run.export': () => openDialog({ kind: 'export', run }),
     ...(!live && {
@@ -88,15 +92,6 @@ function duplicate(api: Api, runId: string): void {
   const { report, notify } = useApp.getState();
   api.call('runs.create', { run: runId, start: false }).then((created) => {
     notify('Run duplicated.');
-    navigate({ page: 'run', runId: created.runId });
-  }, report);
-}
-
-/** Forks a run at a checkpoint without starting the fork. */
-export function forkRun(api: Api, runId: string, checkpoint: number, keepOptimizer: boolean): void {
-  const { report, notify } = useApp.getState();
-  api.call('runs.create', { run: runId, checkpoint, keepOptimizer, start: false }).then((created) => {
-    notify(`Forked at iteration ${checkpoint}.`);
     navigate({ page: 'run', runId: created.runId });
   }, report);
 }

@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode } from 'react';
+import { Fragment } from 'react';
 import type { CommandId } from '../../core/contract/commands.ts';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { useApi } from '../api/context.ts';
@@ -24,6 +24,11 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
     { id: 'run.stop', icon: 'stop', title: 'Stop…' },
   ],
   [
+    { id: 'run.fork', icon: 'fork', title: 'Fork from a checkpoint…' },
+    { id: 'run.evaluate', icon: 'ok', title: 'Evaluate a checkpoint…' },
+    { id: 'run.more', icon: 'play', title: 'Train more…' },
+  ],
+  [
     { id: 'run.rename', icon: 'rename', title: 'Rename…' },
     { id: 'run.tag', icon: 'tag', title: 'Tag…' },
     { id: 'run.star', icon: 'star', title: marks.starred ? 'Unstar' : 'Star' },
@@ -43,11 +48,10 @@ interface RunMenuProps {
   run: RunSummary;
   /** Commands to leave out because they have their own buttons. */
   without?: readonly CommandId[];
-  children?: ReactNode;
 }
 
-/** Shows the menu of a run. `children`: additional items before the last group. */
-export function RunMenu({ run, without = [], children }: RunMenuProps) {
+/** Shows the menu of a run. */
+export function RunMenu({ run, without = [] }: RunMenuProps) {
   const api = useApi();
   const actions = runActions(api, run);
   const groups = entries(run)
@@ -58,7 +62,6 @@ export function RunMenu({ run, without = [], children }: RunMenuProps) {
       {groups.map((group, index) => (
         <Fragment key={group[0]!.id}>
           {index > 0 && <MenuSeparator />}
-          {index === groups.length - 1 && children}
           {group.map(({ id, icon, title }) => (
             <MenuItem key={id} icon={icon} data-danger={id === 'run.delete' || undefined} onClick={actions[id]}>
               {title}

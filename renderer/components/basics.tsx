@@ -58,7 +58,7 @@ interface ButtonProps {
   icon?: IconName;
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   disabled?: boolean;
-  title?: string;
+  title?: string | undefined;
   label?: string;
 }
 
@@ -175,6 +175,7 @@ export function Panel({
   id?: string;
   title: string;
   note?: ReactNode;
+  /** Initial state. */
   open?: boolean;
   children: ReactNode;
 }) {

@@ -18,8 +18,9 @@ export function percent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %`.replace(/^-/, '−') : '–';
 }
 
-/** Formats bytes: `0.35 GB`, `36.2 GB`. 1 GB is 10^9 bytes. */
+/** Formats bytes: `350 MB`, `1.20 GB`, `36.2 GB`. 1 GB is 10^9 bytes. */
 export function gigabytes(bytes: number): string {
+  if (Math.abs(bytes) < 1e9) return `${(bytes / 1e6).toFixed(Math.abs(bytes) < 1e7 && bytes !== 0 ? 1 : 0)} MB`;
   const count = bytes / 1e9;
   return `${count.toFixed(count >= 10 ? 1 : 2)} GB`;
 }

@@ -3,7 +3,11 @@ import { KeysDialog } from '../commands/keys-dialog.tsx';
 import { Palette } from '../commands/palette.tsx';
 import { useDialogs } from '../stores/dialogs-store.ts';
 import { ExportRun, ImportRun } from './bundles.tsx';
+import { CopyManually } from './copy-manually.tsx';
 import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
+import { EvaluateRun } from './evaluate-run.tsx';
+import { ForkRun } from './fork-run.tsx';
+import { RollBack } from './roll-back.tsx';
 import { RenameRun, StopRun, TagRuns } from './run-dialogs.tsx';
 import { TrainMore } from './train-more.tsx';
 
@@ -27,6 +31,14 @@ export function Dialogs({ route }: { route: Route }) {
       return <ExportRun run={dialog.run} close={close} />;
     case 'train-more':
       return <TrainMore run={dialog.run} close={close} />;
+    case 'fork':
+      return <ForkRun run={dialog.run} checkpoint={dialog.checkpoint} close={close} />;
+    case 'evaluate':
+      return <EvaluateRun run={dialog.run} checkpoint={dialog.checkpoint} close={close} />;
+    case 'roll-back':
+      return <RollBack run={dialog.run} advice={dialog.advice} alertId={dialog.alertId} close={close} />;
+    case 'copy':
+      return <CopyManually text={dialog.text} close={close} />;
     case 'import':
       return <ImportRun close={close} />;
     case 'keys':

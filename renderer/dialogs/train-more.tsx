@@ -1,40 +1,51 @@
-import { useEffect, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import type { RunSummary } from '../../core/contract/contract.ts';
+import { derivedName } from '../../core/contract/run-names.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { isDeviceInUse } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
-import { useQuery } from '../stores/use-query.ts';
+import newRun from './new-run.module.css';
+import { Facts, NewRunName, nameProblem, nameRun, useCheckpointList, useForkCost, useRunNames } from './new-run.tsx';
 import styles from './train-more.module.css';
 
 /** Extends a run by a chosen number of iterations, as a new run. */
 export function TrainMore({ run, close }: { run: RunSummary; close: () => void }) {
   const api = useApi();
   const report = useApp((state) => state.report);
-  const deviceInUse = useApp(({ runs }) => isDeviceInUse(runs, run.device));
+  const runs = useApp((state) => state.runs);
+  const names = useRunNames();
+  const deviceInUse = isDeviceInUse(runs, run.device);
   const id = useId();
   const [text, setText] = useState(String(Math.max(1, Math.round(run.iterations / 2))));
+  const [edited, setEdited] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const more = Number(text);
-  const valid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
-  const warnings = useWarnings(run, valid ? run.iterations + more : null);
+  const countValid = /^\d+$/.test(text) && more >= 1 && run.iterations + more <= 1_000_000;
+  const total = countValid ? run.iterations + more : run.iterations;
+  const name = edited ?? derivedName(run.name, `extended to ${total}`, names);
+  const problem = nameProblem(name, runs);
+  const valid = countValid && problem === null;
+  // If there is no checkpoint, starting the run reports the error.
+  const checkpoint = useCheckpointList(run.id)?.[0];
+  const { cost, warnings } = useForkCost({
+    run,
+    checkpoint: countValid ? (checkpoint?.iteration ?? null) : null,
+    keepOptimizer: false,
+    set: { iterations: total },
+  });
 
   async function start(queue: boolean): Promise<void> {
     setBusy(true);
     try {
-      const { runId } = await api.call('runs.trainMore', {
-        runId: run.id,
-        iterations: more,
-        start: !queue,
-        queue,
-      });
+      const { runId } = await api.call('runs.trainMore', { runId: run.id, iterations: more, start: !queue, queue });
+      await nameRun(api, runId, name);
       close();
       navigate({ page: 'run', runId });
     } catch (cause) {
       report(cause);
-    } finally {
       setBusy(false);
     }
   }
@@ -75,47 +86,34 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
           className={styles.count}
           inputMode="numeric"
           value={text}
-          aria-invalid={!valid}
+          aria-invalid={!countValid}
           aria-describedby={`${id}-sum`}
           onChange={({ target }) => setText(target.value.trim())}
           onKeyDown={({ key }) => key === 'Enter' && valid && !busy && start(deviceInUse)}
         />
-        <span id={`${id}-sum`} className={valid ? 'faint' : styles.wrong}>
-          {valid
-            ? `${run.iterations} + ${more} = ${run.iterations + more} iterations`
-            : 'Enter a whole number of 1 or more.'}
+        <span id={`${id}-sum`} className={countValid ? 'faint' : newRun.wrong}>
+          {countValid ? `${run.iterations} + ${more} = ${total} iterations` : 'Enter a whole number of 1 or more.'}
         </span>
       </div>
+      <NewRunName name={name} problem={problem} change={setEdited} />
+      <Facts
+        facts={[
+          [
+            'Keeps',
+            checkpoint
+              ? `weights of iteration ${checkpoint.iteration}${checkpoint.optimizer ? ' and optimizer state' : '; the optimizer starts fresh'}`
+              : '…',
+          ],
+          ['Changes', 'only the number of iterations'],
+          ...cost,
+        ]}
+      />
       {warnings.map((warning) => (
-        <p key={warning} className={styles.warning} role="status">
+        <p key={warning} className={newRun.warning} role="status">
           {warning}
         </p>
       ))}
       {deviceInUse && <p className="muted">Another run is using this device. Running in parallel slows both.</p>}
     </Dialog>
   );
-}
-
-/** Returns the warnings for a fork from the newest checkpoint. `iterations`: their total; null requests nothing. */
-function useWarnings({ id }: RunSummary, iterations: number | null): readonly string[] {
-  const api = useApi();
-  const [checkpoint, setCheckpoint] = useState<number | null>(null);
-  useEffect(() => {
-    let active = true;
-    // If there is no checkpoint, starting the run reports the error.
-    api.call('checkpoints.list', { runId: id }).then(
-      ([newest]) => active && setCheckpoint(newest?.iteration ?? null),
-      () => {},
-    );
-    return () => {
-      active = false;
-    };
-  }, [api, id]);
-  const fork = checkpoint === null ? null : { run: id, checkpoint, keepOptimizer: false };
-  const check = useQuery(
-    'configs.check',
-    fork && iterations !== null ? { ...fork, set: { iterations }, titles: true } : null,
-    200,
-  );
-  return check.value?.warnings ?? [];
 }

@@ -3,6 +3,7 @@ import type { ApiError, ExportSource } from '../../core/contract/contract.ts';
 import { asFailure } from '../../core/contract/failure.ts';
 import { useApi } from '../api/context.ts';
 import { Button, ErrorNote } from '../components/basics.tsx';
+import { copyText } from '../components/copy.ts';
 import { ScrollingRegion } from '../components/scrolling-region.tsx';
 import styles from './exports.module.css';
 
@@ -26,7 +27,7 @@ export function TextPreview({ source, format, title }: { source: ExportSource; f
   }, [api, source, format]);
   if (problem) return <ErrorNote error={problem} kind="warning" />;
   if (text === null) return <p className="faint">Loading…</p>;
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  const copy = () => void copyText(text, 'Copied').then(setCopied);
   return (
     <div className={styles.preview}>
       <ScrollingRegion className={styles.text} data-form={format} aria-label={title}>

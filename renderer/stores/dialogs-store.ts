@@ -1,9 +1,17 @@
 import { create } from 'zustand';
-import type { RunSummary } from '../../core/contract/contract.ts';
+import type { Advice, RunSummary } from '../../core/contract/contract.ts';
+
+/** An advice that rolls the run back. */
+export type RollBackAdvice = Advice & { action: Extract<Advice['action'], { kind: 'rollback' }> };
 
 type OpenDialog =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
   | { kind: 'rename' | 'stop' | 'export' | 'train-more'; run: RunSummary }
+  /** `checkpoint`: selected first; null for the newest. */
+  | { kind: 'fork' | 'evaluate'; run: RunSummary; checkpoint: number | null }
+  | { kind: 'roll-back'; run: RunSummary; advice: RollBackAdvice; alertId?: string | undefined }
+  /** Shows a text that the browser did not allow to be copied. */
+  | { kind: 'copy'; text: string }
   | { kind: 'import' | 'empty-trash' | 'keys' | 'palette' };
 
 interface Dialogs {

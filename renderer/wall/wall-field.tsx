@@ -14,8 +14,10 @@ interface WallFieldProps {
   runId: string;
   boards: RolloutBoards;
   playing: boolean;
+  /** Plays the boards again each time it rises. */
+  round?: number | undefined;
   /** Height in CSS pixels. Default: depends on the window. */
-  height?: number;
+  height?: number | undefined;
   /** Reduced motion: show the final frames only. */
   still: boolean;
   /** Called when new boards start to play. */
@@ -25,7 +27,16 @@ interface WallFieldProps {
 }
 
 /** Draws all boards on a canvas. Each group has a link with a text alternative. */
-export function WallField({ runId, boards, playing, height: fixedHeight, still, onStart, onEnd }: WallFieldProps) {
+export function WallField({
+  runId,
+  boards,
+  playing,
+  round,
+  height: fixedHeight,
+  still,
+  onStart,
+  onEnd,
+}: WallFieldProps) {
   const field = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(field);
@@ -67,18 +78,23 @@ export function WallField({ runId, boards, playing, height: fixedHeight, still, 
 
   const visible = useVisible(field);
   const moving = playing && visible && !still;
-  useEffect(() => (moving ? player.current!.play() : player.current!.pause()), [moving]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new boards start to play
+  useEffect(() => (moving ? player.current!.play() : player.current!.pause()), [moving, painted]);
+  useEffect(() => {
+    if (round) player.current!.restart();
+  }, [round]);
 
   return (
-    <div className={styles.field} ref={field} style={{ height: layout.total }}>
+    <div className={styles.field} ref={field} style={{ height: Math.max(layout.total, fixedHeight ?? 0) }}>
       <canvas ref={canvas} className={styles.canvas} style={{ height: layout.total }} />
       <GroupLinks runId={runId} groups={groups} layout={layout} />
     </div>
   );
 }
 
-/** Groups narrower than this, in CSS pixels, have a shorter caption. */
-const narrowWidth = 150;
+/** Groups narrower than these, in CSS pixels, have a shorter caption. */
+const shortWidth = 130;
+const narrowWidth = 250;
 
 /** All groups are one Tab stop; the arrow keys move between them. */
 function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[]; layout: WallLayout }) {
@@ -130,9 +146,9 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
               <span className="visually-hidden">{describe(group)}</span>
               {layout.caption > 0 && (
                 <span className={`${styles.caption} muted small`} aria-hidden="true">
-                  <strong>{group.group + 1}</strong>
+                  <strong>{width < shortWidth ? group.group + 1 : `Group ${group.group + 1}`}</strong>
                   <span>
-                    {group.solved}/{group.members.length}
+                    {group.solved}/{group.members.length} {width >= shortWidth && 'solved'}
                   </span>
                   {group.zeroVariance && (
                     <span className={styles.same}>{width < narrowWidth ? '=' : '= zero variance'}</span>

@@ -26,7 +26,7 @@ export const gap = 3;
 const captionHeight = 20;
 /** Limits of a board's longer side. */
 const minSide = 20;
-const maxSide = 88;
+const maxSide = 112;
 
 interface Arrangement {
   columns: number;
@@ -56,16 +56,16 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
 
   let best: Arrangement | null = null;
   for (let columns = 1; columns <= groups; columns++) {
-    for (let rows = 1; rows <= members; rows++) {
-      const each = fitted(columns, Math.ceil(members / rows));
+    for (const across of widthsOf(members)) {
+      const each = fitted(columns, across);
       if (!best || each.side > best.side) best = each;
     }
   }
-  const { columns, across, side } = best && best.side >= minSide ? best : packed(members, width, between.x, groups);
+  const { columns, across, side } = best && best.side >= minSide ? best : packed(members, width, between, groups);
   const group = { width: across * (side + gap) - gap, height: groupHeight(across, side) };
-  // The remaining width goes between the columns, up to a limit.
+  // The remaining width goes between the columns.
   const spare = columns > 1 ? (width - columns * group.width) / (columns - 1) : 0;
-  const stride = group.width + Math.max(between.x, Math.min(spare, 4 * between.x));
+  const stride = group.width + Math.max(between.x, spare);
   return {
     width: side,
     height: heightOf(side),
@@ -80,10 +80,24 @@ export function layoutWall({ groups, members, aspect, width, height }: WallShape
   };
 }
 
-/** Packs boards of the smallest size, if larger ones don't fit. */
-function packed(members: number, width: number, between: number, groups: number): Arrangement {
-  const across = Math.max(1, Math.min(members, Math.floor((width + gap) / (minSide + gap))));
-  const groupWidth = across * (minSide + gap) - gap;
-  const columns = Math.max(1, Math.min(groups, Math.floor((width + between) / (groupWidth + between))));
-  return { columns, across, side: minSide };
+/** Returns the possible numbers of boards per row: those that fill all rows, such as 4 or 8 of 16. A prime number above 3 has no such rows. */
+function widthsOf(members: number): number[] {
+  const all = Array.from({ length: members }, (_, index) => Math.ceil(members / (index + 1)));
+  const full = all.filter((across) => members % across === 0);
+  return members > 3 && full.length <= 2 ? all : full;
+}
+
+/** Packs boards of the smallest size in the lowest wall, if larger ones don't fit. */
+function packed(members: number, width: number, between: { x: number; y: number }, groups: number): Arrangement {
+  const arrange = (across: number) => {
+    const groupWidth = across * (minSide + gap) - gap;
+    const columns = Math.max(1, Math.min(groups, Math.floor((width + between.x) / (groupWidth + between.x))));
+    const groupHeight = captionHeight + Math.ceil(members / across) * (minSide + gap);
+    return { columns, across, side: minSide, height: Math.ceil(groups / columns) * (groupHeight + between.y) };
+  };
+  const fitting = widthsOf(members).filter((across) => across * (minSide + gap) - gap <= width);
+  // Without such a width, rows are as long as possible.
+  const longest = Math.max(1, Math.min(members, Math.floor((width + gap) / (minSide + gap))));
+  const all = (fitting.length > 0 ? fitting : [longest]).map(arrange);
+  return all.reduce((lowest, each) => (each.height < lowest.height ? each : lowest));
 }

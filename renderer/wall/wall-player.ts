@@ -9,13 +9,11 @@ const actionTime = 420;
 const motionTime = 260;
 /** Fade of the frame around a solved board, and of the tint over a failed one. */
 const endTime = 700;
-/** How long the final frames stay before the next boards or a restart. */
+/** How long the final frames stay before the next boards. */
 export const restTime = 1200;
-const holdTime = 5000;
-/**
- * With more boards than this, each frame redraws only a part of them, in turns. Small boards look fine at half
- * the frame rate.
- */
+/** Minimum time between drawn frames. Small boards look fine at 20 frames per second, and training needs the processor. */
+const frameTime = 48;
+/** With more boards than this, each frame redraws only a part of them, in turns. */
 const maxPerFrame = 128;
 
 /** `level` is equal for boards with the same background. */
@@ -27,6 +25,9 @@ export interface WallBoard {
   group: number;
   member: number;
 }
+
+/** Colors of the marks, the same in both themes because boards are. */
+const resultColors = { failed: '#2b3a4d', tick: '#2a1d00', cross: '#ffffff' };
 
 /** Returns a start delay, so that the boards don't all move in the same frame. */
 const delayOf = ({ group, member }: WallBoard) => (((group * 7 + member * 3) % 16) / 16) * actionTime;
@@ -40,7 +41,7 @@ interface Drawn {
 
 /**
  * Plays all boards of a rollout on one canvas, outside React. Each animation frame redraws the boards that
- * have changed. `onEnd` is called once per rollout, after all boards have shown their final frames.
+ * have changed. After all boards have shown their final frames, it calls `onEnd` and stops.
  */
 export class WallPlayer {
   private readonly canvas: HTMLCanvasElement;
@@ -53,7 +54,6 @@ export class WallPlayer {
   /** Playing time in ms; advances only in animation frames. */
   private time = 0;
   private last = 0;
-  private reported = false;
   private turn = 0;
   private playing = false;
   private pixels = 1;
@@ -68,7 +68,6 @@ export class WallPlayer {
   show(boards: readonly WallBoard[], layout: WallLayout): void {
     this.boards = boards;
     this.time = 0;
-    this.reported = false;
     this.place(layout);
   }
 
@@ -97,11 +96,18 @@ export class WallPlayer {
     this.draw(1);
   }
 
+  /** Starts or continues. Boards that have shown their final frames start again only after {@link show} or {@link restart}. */
   play(): void {
-    if (this.playing) return;
+    if (this.playing || this.time > this.length + endTime + restTime) return;
     this.playing = true;
     this.last = performance.now();
     frames.schedule(this.tick);
+  }
+
+  /** Plays the same boards again. */
+  restart(): void {
+    this.time = 0;
+    this.play();
   }
 
   pause(): void {
@@ -124,16 +130,18 @@ export class WallPlayer {
   private readonly tick = (): void => {
     if (!this.playing) return;
     const now = performance.now();
-    // Continue from the same time after the browser paused animation frames.
-    this.time += Math.min(now - this.last, 100);
-    this.last = now;
-    const end = this.length + endTime;
-    if (!this.reported && this.time > end + restTime) {
-      this.reported = true;
-      this.onEnd();
+    if (now - this.last >= frameTime) {
+      // Continue from the same time after the browser paused animation frames.
+      this.time += Math.min(now - this.last, 100);
+      this.last = now;
+      this.draw(Math.max(1, Math.ceil(this.boards.length / maxPerFrame)));
+      if (this.time > this.length + endTime + restTime) {
+        this.playing = false;
+        this.draw(1);
+        this.onEnd();
+        return;
+      }
     }
-    if (this.time > end + holdTime) this.time = 0;
-    this.draw(Math.max(1, Math.ceil(this.boards.length / maxPerFrame)));
     frames.schedule(this.tick);
   };
 
@@ -181,6 +189,7 @@ export class WallPlayer {
     if (ended === 0) return;
     if (solved) this.frameSolved(context, x, y, width, height, ended);
     else this.tintFailed(context, x, y, width, height, ended);
+    if (ended === 1) this.drawResult(context, x, y, Math.min(width, height), solved);
   }
 
   private frameSolved(
@@ -216,6 +225,32 @@ export class WallPlayer {
     context.clip();
     context.fillStyle = this.colors.failedColor;
     context.fillRect(x, y + height - tinted, width, tinted);
+    context.restore();
+  }
+
+  /** Draws a tick or a cross in the corner, which differ in shape on every background. */
+  private drawResult(context: CanvasRenderingContext2D, x: number, y: number, side: number, solved: boolean): void {
+    const size = Math.min(side, Math.max(10 * this.pixels, 0.3 * side));
+    const at = (across: number, down: number) => [x + across * size, y + down * size] as const;
+    context.save();
+    context.beginPath();
+    context.arc(...at(0.5, 0.5), size / 2, 0, 2 * Math.PI);
+    context.fillStyle = solved ? this.colors.solvedColor : resultColors.failed;
+    context.fill();
+    context.beginPath();
+    const lines = solved
+      ? [[at(0.26, 0.52), at(0.44, 0.7), at(0.75, 0.32)]]
+      : [
+          [at(0.31, 0.31), at(0.69, 0.69)],
+          [at(0.69, 0.31), at(0.31, 0.69)],
+        ];
+    for (const [start, ...others] of lines) {
+      context.moveTo(...start!);
+      for (const point of others) context.lineTo(...point);
+    }
+    context.strokeStyle = solved ? resultColors.tick : resultColors.cross;
+    context.lineWidth = Math.max(1.2 * this.pixels, size / 8);
+    context.stroke();
     context.restore();
   }
 

@@ -52,7 +52,7 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
   await page.locator(`.sidebar a[href="#/run/${runs[0]}"]`).waitFor();
   await page.evaluate((hash) => {
     location.hash = hash;
-  }, `#/run/${runs[0]}`);
+  }, `#/run/${runs[0]}/charts`);
   const success = await plotOf(page, 'Success');
   await pointAt(page, success, 0.5);
   const tip = page.locator('body > div[aria-hidden]', { hasText: /^Iteration \d+/ });
@@ -83,7 +83,7 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
   expect(await violations(page)).toEqual([]);
   const crossHair = dialog.getByRole('slider', { name: /^Values at/ });
   await crossHair.press('Home');
-  expect(await crossHair.getAttribute('aria-valuetext')).toMatch(/^Iteration 1;.*rollout \d/);
+  expect(await crossHair.getAttribute('aria-valuetext')).toMatch(/^Iteration 1;.*rollout \(T 1\) \d/);
   const saved = async (kind: string) => {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -99,9 +99,9 @@ test('a chart shows values under the pointer, zooms, enlarges and saves', async 
   const rows: string[][] = parse(await saved('CSV'));
   expect(rows[0]).toEqual([
     'iteration',
-    'evaluation: evaluation/frozen-lake/success_rate',
-    'rollout: rollout/success_rate',
-    'rollout: rollout/success_rate (smoothed 0.6)',
+    'evaluation (T 0.5): evaluation/frozen-lake/success_rate',
+    'rollout (T 1): rollout/success_rate',
+    'rollout (T 1): rollout/success_rate (smoothed 0.6)',
   ]);
   expect(rows).toHaveLength(152);
   await page.keyboard.press('Escape');
@@ -115,7 +115,7 @@ test('compares two runs in both themes with the keyboard only', async () => {
     const { page, expectNoComplaints } = visitor;
     await page.evaluate((hash) => {
       location.hash = hash;
-    }, `#/run/${runs[0]}`);
+    }, `#/run/${runs[0]}/charts`);
     await page.getByRole('link', { name: 'Compare with…' }).focus();
     await page.keyboard.press('Enter');
     const tick = page.getByRole('checkbox', { name: /^Compare /, checked: false });

@@ -95,7 +95,7 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   expect(await notifications(page)).toEqual([]);
 
   await studio.call('runs.command', { runId: run, command: 'checkpoint' });
-  await page.getByRole('alert').filter({ hasText: 'Echo Trap: warning' }).waitFor();
+  await page.getByRole('link', { name: 'Echo Trap: warning', exact: true }).waitFor();
   await panel.locator('li[data-state="on"]').first().waitFor();
   expect(await indicators.getByRole('listitem').count()).toBe(4);
   await expect.poll(() => notifications(page)).toHaveLength(1);
@@ -117,9 +117,11 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
   await page.goBack();
 
   await page
-    .getByRole('alert')
-    .getByRole('button', { name: /^Roll back and continue: / })
+    .getByRole('button', { name: /^Roll back…: / })
+    .first()
     .click();
+  await page.getByRole('dialog').getByText('weights of iteration').waitFor();
+  await picture(page, 'echo-trap-roll-back');
   await page.getByRole('button', { name: 'Roll back', exact: true }).click();
   await page.waitForURL((url) => /#\/run\/./.test(url.hash) && !url.hash.includes(run));
   await page

@@ -3,6 +3,7 @@ import { type Browser, chromium, type Locator, type Page } from 'playwright-core
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
+import { runTabs } from '../../renderer/base/routes.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import { fakeTrainer, root } from '../core/fixtures/world.ts';
 import { Served } from '../renderer/screens/studio.ts';
@@ -185,7 +186,8 @@ describe('with runs', () => {
     const other = { created: '/run/created', failed: '/run/failed', queued: '/run/queued' };
     served.putModel('A-model-with-a-long-name-0.5B-Instruct');
     for (const name of Object.keys(other)) other[name as keyof typeof other] = `/run/${served.runs[name]}`;
-    expect(await walk({ ...common, ...runPages, ...other }, all)).toEqual([]);
+    const tabs = Object.fromEntries(runTabs.slice(1).map((tab) => [tab, `${runPages.run}/${tab}`]));
+    expect(await walk({ ...common, ...runPages, ...tabs, ...other }, all)).toEqual([]);
   });
 
   test('with 40 or 400 runs, the window never scrolls as a whole, and the run list is one tab stop', async () => {
@@ -273,9 +275,12 @@ describe('with runs', () => {
             .click(),
         '[role="menu"]',
       ],
-      ["a chart's menu", run, () => button('More for Reward').click(), '[role="menu"]'],
-      ["charts' options", run, () => button('Chart options').click(), '[role="menu"]'],
-      ['a chart enlarged', run, () => button('Enlarge Reward').click(), '[role="dialog"] .u-over'],
+      ['fork', `${run}/checkpoints`, () => button(/^Fork/).click(), '[role="dialog"]'],
+      ['evaluate', `${run}/checkpoints`, () => button('Evaluate…').click(), '[role="dialog"] form'],
+      ['train more', run, () => button('Train more…').click(), '[role="dialog"]'],
+      ["a chart's menu", `${run}/charts`, () => button('More for Reward').click(), '[role="menu"]'],
+      ["charts' options", `${run}/charts`, () => button('Chart options').click(), '[role="menu"]'],
+      ['a chart enlarged', `${run}/charts`, () => button('Enlarge Reward').click(), '[role="dialog"] .u-over'],
       ['columns of a table', '/history', () => button('Columns').click(), '[role="dialog"]'],
       ['export in one file', run, () => button('Export…').click(), '[role="dialog"], [role="menu"]'],
       ['save an episode', replay, () => button(/^Save/).click(), '[role="menu"]'],

@@ -75,9 +75,10 @@ test('one click trains FrozenLake, the charts update, and an episode replays', a
   await page.getByRole('button', { name: 'Start FrozenLake, StarPO-S (PPO)' }).click();
 
   await moves(page.getByRole('region', { name: 'Boards' }).filter({ hasText: 'Iteration' }));
-  await moves(await chart(page, 'Success', /rollout: .* at iteration \d/));
-  for (const title of charts) await chart(page, title, /at iteration ([2-9]|\d\d)/);
+  await moves(await chart(page, 'Success', /rollout \(T 1\): .* at iteration \d/));
   await screenshot('2-run');
+  await page.getByRole('tab', { name: 'Charts' }).click();
+  for (const title of charts) await chart(page, title, /at iteration ([2-9]|\d\d)/);
 
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByRole('button', { name: 'Resume' }).click();
@@ -99,7 +100,7 @@ test('one click trains FrozenLake, the charts update, and an episode replays', a
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   await page.reload();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
-  await chart(page, 'Success', /rollout: .* at iteration ([2-9]|\d\d)/);
+  await chart(page, 'Success', /rollout \(T 1\): .* at iteration ([2-9]|\d\d)/);
   expectNoComplaints();
 });
 
@@ -111,6 +112,7 @@ test('Bandit trains and replays in the dark theme', async () => {
   await page.keyboard.press('ArrowRight');
   await page.getByRole('button', { name: 'Start Bandit, StarPO-S (GRPO)' }).click();
   await chart(page, 'Reward', /at iteration \d/);
+  await page.getByRole('tab', { name: 'Charts' }).click();
   const spread = await chart(page, 'Reward std (in-group)', /by action: .* at iteration \d/);
   const cut = (labels: Element[]) =>
     labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent);

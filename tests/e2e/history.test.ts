@@ -120,8 +120,8 @@ test('the keyboard alone finds a run, opens and cancels the stop dialog, and ret
 });
 
 test('a page opens at its top and restores its scroll position on back', async () => {
-  await open(`/run/${lake}`);
-  await page.getByRole('heading', { name: 'Evaluations', level: 2 }).waitFor();
+  await open(`/run/${lake}/configuration`);
+  await page.locator('.config').waitFor();
   await main().evaluate((element) => element.scrollTo(0, 300));
   const position = await main().evaluate((element) => element.scrollTop);
   await page.getByRole('link', { name: 'History' }).click();

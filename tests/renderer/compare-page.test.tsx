@@ -113,7 +113,7 @@ test('a live run updates in a comparison, and a missing run is reported', async 
 
 test('a run can be compared with others, which are ticked', async () => {
   page = await Page.start(template);
-  page.open(`#/run/${runs[0]}`);
+  page.open(`#/run/${runs[0]}/charts`);
   await page.click(page.withText('a.button', 'Compare with…'));
   await page.click(`input[aria-label="Compare ${nameOf(2)}"]`);
   await page.shown(() => location.hash === `#/compare/${runs[0]},${runs[2]}`);
@@ -122,7 +122,7 @@ test('a run can be compared with others, which are ticked', async () => {
 
 test('a target appears on the chart for every run, and in the chart’s text', async () => {
   page = await Page.start(template);
-  page.open(`#/run/${runs[0]}`);
+  page.open(`#/run/${runs[0]}/charts`);
   await page.click(() => page.find('button[aria-label="More for Success"]'));
   const item = (words: string) => () =>
     [...document.querySelectorAll<HTMLElement>('[role="menuitem"]')].find(({ textContent }) =>
@@ -133,7 +133,7 @@ test('a target appears on the chart for every run, and in the chart’s text', a
   page.write(field, '80');
   await page.click(() => document.querySelector<HTMLElement>('[role="dialog"] button[type="submit"]'));
   await page.shown(() => /References: .*target 80\.0 %/.test(chartText('success')()));
-  location.hash = `#/run/${runs[1]}`;
+  location.hash = `#/run/${runs[1]}/charts`;
   await page.shown(page.withText('h1', nameOf(1)));
   await page.shown(() => chartText('success')().includes('target 80.0 %'));
   expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({ targets: { success: 0.8 } });
@@ -143,7 +143,7 @@ test('a target appears on the chart for every run, and in the chart’s text', a
 
 test('chart search, folding and pins work, and apply to other runs', async () => {
   page = await Page.start(template);
-  page.open(`#/run/${runs[0]}`);
+  page.open(`#/run/${runs[0]}/charts`);
   const ids = () => page.all('[data-chart]').map((chart) => chart.dataset.chart);
   const search = await page.shown(() => page.find<HTMLInputElement>('input[type="search"]'));
   page.write(search, '^actor/grad');
@@ -162,7 +162,7 @@ test('chart search, folding and pins work, and apply to other runs', async () =>
     );
   await page.click(pin);
   await page.shown(() => ids()[0] === 'actor/grad_norm');
-  location.hash = `#/run/${runs[1]}`;
+  location.hash = `#/run/${runs[1]}/charts`;
   await page.shown(page.withText('h1', nameOf(1)));
   await page.shown(() => ids()[0] === 'actor/grad_norm' && !ids().includes('entropy'));
   expect(JSON.parse(localStorage.getItem('starpo-charts')!)).toMatchObject({

@@ -62,12 +62,17 @@ test('a healthy run shows one line, which expands', async () => {
   await page.shown(() => indicators().length === 0);
 });
 
-test('a collapsing run shows a banner, evidence and marks on every chart', async () => {
+test('a collapsing run shows a verdict on every tab, evidence and marks on every chart', async () => {
   const runId = await trainWithMetrics('template', 'collapsing');
-  page.open(`#/run/${runId}`);
-  const banner = await page.shown(page.withText('[role="alert"]', /Echo Trap: collaps/));
-  expect(banner.textContent).not.toMatch(/\w+\/\w+_/);
-  expect(head()!.getAttribute('aria-expanded')).toBe('true');
+  page.open(`#/run/${runId}/log`);
+  await page.click(page.withText('header [role="status"] a', 'Echo Trap: collapsing'));
+  await page.shown(() => location.hash === `#/run/${runId}`);
+  const line = await page.shown(head);
+  await page.shown(() => /Collapse in progress\..*3 alerts/.test(line.textContent!));
+  expect(line.textContent).not.toMatch(/\w+\/\w+_/);
+  expect(line.getAttribute('aria-expanded')).toBe('false');
+  line.click();
+  await page.shown(() => indicators().length === 4);
   const active = page.all('[aria-label="Echo Trap indicators"] li[data-state="on"]');
   expect(active.length).toBeGreaterThanOrEqual(3);
   for (const { textContent } of active) expect(textContent).toMatch(/baseline \d.*since iteration \d/);
@@ -96,48 +101,65 @@ test('a collapsing run shows a banner, evidence and marks on every chart', async
   ]);
 });
 
-test('the panel expands on an alarm and then keeps the user’s choice', async () => {
+test('a run that collapsed shows what it lost, and a roll-back as the next step', async () => {
   const runId = await trainWithMetrics('template', 30);
   page.open(`#/run/${runId}`);
-  await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
+  await page.shown(head);
   await page.core.runs.command(runId, 'checkpoint');
-  await page.shown(() => head()?.getAttribute('aria-expanded') === 'true');
-  head()!.click();
-  await page.shown(() => head()?.getAttribute('aria-expanded') === 'false');
-  await untilRun(page.core, runId, ({ status }) => status === 'completed');
-  await page.shown(page.withText('.status-badge', 'Completed'));
-  expect(head()!.getAttribute('aria-expanded')).toBe('false');
+  await page.shown(page.withText('.status-badge', 'Collapsed'));
+  const { peak, last, warnedAt } = page.core.runs.get(runId).collapse!;
+  const share = (rate: number) => `${(rate * 100).toFixed(1)} %`;
+  await page.shown(
+    page.withText(
+      'section',
+      `Collapsed: ${share(peak.success)} at iteration ${peak.iteration} → ${share(last.success)} at ${last.iteration}.Warned at ${warnedAt}.`,
+    ),
+  );
+  expect(page.all('button').filter((each) => /^Roll back…/.test(each.getAttribute('aria-label') ?? ''))).toHaveLength(
+    1,
+  );
+  expect(page.find('.run-link')!.textContent).toContain('Collapsed');
 });
 
-test('a roll-back asks for confirmation, starts a fork and shows both curves', async () => {
+test('a roll-back states its cost, starts a fork with its own name, and is not offered again', async () => {
   writeFileSync(join(page.world.folder, 'rescued.json'), JSON.stringify(seriesOf('healthy')));
   vi.stubEnv('FAKE_TRAINER_FORK_SERIES', join(page.world.folder, 'rescued.json'));
   const runId = await trainWithMetrics('template', 'collapsing');
   const { core } = page;
   const parent = core.runs.get(runId);
   page.open(`#/run/${runId}`);
-  const ask = button(/^Roll back and continue: /);
-  await page.shown(ask);
-  const changed = page.find('ul[aria-label="Changed settings"]')!.textContent!;
-  expect(changed).toMatch(/Learning rate/);
+  const ask = button(/^Roll back…: /);
+  const dialog = () => document.querySelector('[role="dialog"]');
   await page.click(ask);
-  await page.click(page.withText('button', /^Cancel$/));
-  await page.shown(ask);
-  expect(core.runs.list()).toHaveLength(1);
-  await page.click(ask);
-  await page.click(page.withText('button', /^Roll back$/));
+  await page.shown(() =>
+    dialog()?.textContent?.match(/Loses\d+ iterations \(\d+ to 167\).*ChangesLearning rate .*→ .*Timeabout/),
+  );
+  const name = dialog()!.querySelector('input')!;
+  expect(name.value).toMatch(new RegExp(`^${parent.name}, rolled back to \\d+, LR `));
+  page.write(name, parent.name);
+  await page.shown(() => dialog()!.textContent!.includes('Another run has this name.'));
+  page.write(name, 'rescued');
+  await page.click(() =>
+    [...dialog()!.querySelectorAll('button')].find(({ textContent }) => textContent === 'Roll back'),
+  );
   const fork = await page.shown(() => core.runs.list().find((run) => run.parent?.run === runId));
   await page.shown(() => location.hash === `#/run/${fork.id}`);
+  expect(core.runs.get(fork.id).name).toBe('rescued');
   const at = fork.parent!.iteration;
   const { lastHealthy } = (await core.supervisor.trap(runId))!;
   expect(at).toBeLessThanOrEqual(lastHealthy!);
   await page.shown(page.withText('ul[aria-label="Forks"] li', `Forked from ${parent.name} at iteration ${at}`));
+  location.hash = `#/run/${fork.id}/charts`;
   await page.shown(page.withText('[data-chart] > p', /Parent: .* at iteration \d+.*Marks: .*Forked from/));
   await page.click(page.withText('button', 'Show parent run'));
   await page.shown(() => !page.withText('[data-chart] > p', 'Parent: ')());
   await page.click(() => page.find(`ul[aria-label="Forks"] a[href="#/run/${runId}"]`));
-  await page.shown(page.withText('ul[aria-label="Forks"] li', /^Forked into .* at iteration \d/));
-  await page.shown(page.withText('[data-echo-trap]', /Manual action.*Go to FrozenLake/));
+  await page.shown(page.withText('p', /Training continues in rescued\./));
+  await page.shown(page.withText('.run-facts', 'Stopped by a roll-back.'));
+  expect(ask()).toBeUndefined();
+  await page.click(head);
+  await page.shown(page.withText('[data-echo-trap]', /Manual action.*Go to rescued/));
+  expect(page.withText('[data-echo-trap] .badge', 'Recommended')()).toBeUndefined();
   expect(core.runs.get(runId).status).toBe('stopped');
 });
 
@@ -150,6 +172,7 @@ test('the panel shows automatic actions', async () => {
   await core.runs.start(runId);
   await untilRun(core, runId, ({ status }) => status === 'paused');
   page.open(`#/run/${runId}`);
+  await page.click(head);
   await page.shown(page.withText('[data-echo-trap]', /Automatic action:\s*Paused\./));
   await page.shown(() => !button(/^Pause: /)() && button(/^Stop: /)());
 });
@@ -209,7 +232,7 @@ describe('a notification', () => {
   test('does not appear if the page has focus or notifications are off', async () => {
     const runId = await trainWithMetrics('template', 30, 'warning');
     page.open(`#/run/${runId}`);
-    await page.shown(head);
+    await page.click(head);
     await page.core.runs.command(runId, 'checkpoint');
     await untilAlerts(page.core, runId, (all) => all.some(({ level }) => level === 'warning'));
     await page.shown(page.withText('ul[aria-label="Alerts"] > li', 'Warning'));
@@ -234,6 +257,7 @@ describe('a notification', () => {
     location.hash = `#/run/${first}`;
     const count = page.core.annotations.alerts(first).length;
     expect(count).toBeGreaterThan(1);
+    await page.click(head);
     await page.shown(() => page.all('ul[aria-label="Alerts"] > li').length === count);
     expect(shown).toHaveLength(2);
   });

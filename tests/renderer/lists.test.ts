@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EpisodeSummary, LogLine, RolloutFile, RunSummary } from '../../core/contract/contract.ts';
 import { duration, number, percent, signed } from '../../renderer/components/format.ts';
 import { initials } from '../../renderer/components/run-facts.ts';
+import { readSettings } from '../../renderer/dialogs/read-settings.ts';
 import { episodeFiles, fileOf, findFile } from '../../renderer/episodes/episode-files.ts';
 import {
   activeFilters,
@@ -14,7 +15,6 @@ import {
   listed,
 } from '../../renderer/pages/replay/episode-list.ts';
 import { describeFilter, filterOf, ranked } from '../../renderer/pages/replay/filter-text.ts';
-import { readSettings } from '../../renderer/pages/run/evaluations/read-settings.ts';
 import { groupsOf } from '../../renderer/player/groups.ts';
 import { withRuns } from '../../renderer/stores/app-store.ts';
 import { withEvaluation, withFile, withLine } from '../../renderer/views/run-store.ts';

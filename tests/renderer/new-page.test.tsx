@@ -253,7 +253,7 @@ test('a run’s configuration or checkpoint can be the base', async () => {
   const parent = await core.runs.create({ preset: 'starter-bandit', set: { ...small, seed: 5 } });
   await core.runs.start(parent);
   await untilRun(core, parent, ({ status }) => status === 'completed');
-  page.open(`#/run/${parent}`);
+  page.open(`#/run/${parent}/configuration`);
   await page.shown(page.withText('table caption', 'Changes from preset Bandit, StarPO-S'));
   const rows = page.all('table:has(caption) tbody tr').map(({ textContent }) => textContent);
   expect(rows).toContain('Seed15');
@@ -292,6 +292,7 @@ test('a fork at iteration 0 belongs to its parent’s family, a duplicate doesn�
   const { name } = core.runs.get(parent);
   page.open(`#/run/${fork}`);
   await page.shown(page.withText('ul[aria-label="Forks"] li', `Forked from ${name} at iteration 0`));
+  location.hash = `#/run/${fork}/charts`;
   await page.shown(page.withText('button', 'Show parent run'));
   page.open(`#/run/${parent}`);
   await page.shown(page.withText('ul[aria-label="Forks"] li', /^Forked into .* at iteration 0/));

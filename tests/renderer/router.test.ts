@@ -34,6 +34,8 @@ const routes: [string, Route][] = [
   ['#/play/frozen-lake-1', { page: 'play', runId: 'frozen-lake-1', checkpoint: null }],
   ['#/play/frozen-lake-1/40', { page: 'play', runId: 'frozen-lake-1', checkpoint: 40 }],
   ['#/run/frozen-lake-1', { page: 'run', runId: 'frozen-lake-1' }],
+  ['#/run/frozen-lake-1/charts', { page: 'run', runId: 'frozen-lake-1', tab: 'charts' }],
+  ['#/run/frozen-lake-1/checkpoints', { page: 'run', runId: 'frozen-lake-1', tab: 'checkpoints' }],
   ['#/run/frozen-lake-1/replay', { page: 'replay', runId: 'frozen-lake-1', episodeId: null }],
   ['#/run/a/evaluation/larger', { page: 'replay', runId: 'a', evaluation: 'larger', episodeId: null }],
   [
@@ -83,6 +85,8 @@ test.each([
   '#/run',
   '#/run/',
   '#/run/a/nothing',
+  '#/run/a/overview',
+  '#/run/a/charts/b',
   '#/run/a/evaluation',
   '#/new/run',
   '#/new/run/a/b',

@@ -131,7 +131,7 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   page.open(`#/run/${runId}`);
   const chart = () => page.find('[data-chart="reward-mean"]');
   // The measured value follows the smoothed one.
-  const value = () => chart()?.querySelector('[title^="Raw value"]')?.textContent;
+  const value = () => chart()?.querySelector('[title^="The number before"]')?.textContent?.replace('raw ', '');
   const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
   await page.shown(() => value() === number(meanOf(2)));
   await page.shown(page.withText('.run-facts', /Iteration2 of 3/));
@@ -147,9 +147,15 @@ test('a run without checkpoints shows that in every place that needs one', async
   const { name } = core.runs.get(trained);
   for (const checkpoint of readdirSync(join(core.runs.folder(trained), 'checkpoints')))
     rmSync(join(core.runs.folder(trained), 'checkpoints', checkpoint), { recursive: true });
-  page.open(`#/run/${trained}`);
-  await page.shown(page.withText('details', /^Checkpointsnone.*files were deleted/));
-  await page.shown(page.withText('.evaluation-form', 'This run has no checkpoint to evaluate.'));
+  page.open(`#/run/${trained}/checkpoints`);
+  await page.shown(page.withText('section', /^CheckpointsNo checkpoints\..*files were deleted/));
+  await page.click(page.withText('button', /^Evaluate…$/));
+  await page.shown(before('[role="dialog"] p', 'This run has no checkpoint to evaluate.'));
+  await page.click(inDialog(/^Cancel$/));
+  location.hash = `#/run/${trained}`;
+  await page.click(page.withText('button', /^Fork…$/));
+  await page.shown(before('[role="dialog"] p', 'This run has no checkpoint.'));
+  await page.click(inDialog(/^Cancel$/));
   await page.click(page.withText('button', /^Train more…$/));
   await page.click(inDialog(/^Start$/));
   const error = await page.shown(page.withText('.errors [role="alert"]', /no checkpoint/));
@@ -166,20 +172,22 @@ test('an evaluation starts, completes and can be replayed', async () => {
   vi.stubEnv('FAKE_TRAINER_EVALUATION_HOLD', '1');
   page = await Page.start(template);
   page.open(`#/run/${trained}`);
-  const form = await page.shown(() => page.find<HTMLFormElement>('form[aria-label="New evaluation"]'));
+  await page.click(page.withText('button', /^Evaluate…$/));
+  const form = await page.shown(() => document.querySelector<HTMLFormElement>('form[aria-label="New evaluation"]'));
   const choices = [...form.querySelectorAll('select:not([name]) option')].map(({ textContent }) => textContent);
   expect(choices).toEqual(['FrozenLake', 'Sokoban (not trained on)', 'Bandit (not trained on)']);
-  const submit = () => form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
-  await page.shown(() => !submit().disabled);
-  submit().click();
+  await page.click(inDialog(/^Evaluate$/));
+  await page.shown(page.withText('.errors', 'Evaluation started.'));
+  await page.shown(() => location.hash === `#/run/${trained}/checkpoints`);
   await page.shown(page.withText('.evaluation-list tbody tr', /FrozenLake.*4.*0 of 16/));
-  expect(submit().disabled).toBe(true);
+  const another = () => page.find<HTMLButtonElement>('.section-head button');
+  await page.shown(() => another()?.disabled);
   // The evaluation is queued before its trainer creates the folder.
   const evaluations = join(page.core.runs.folder(trained), 'evaluations');
   mkdirSync(evaluations, { recursive: true });
   writeFileSync(join(evaluations, 'go'), '');
   await page.shown(page.withText('.evaluation-list tbody tr', /50.0 %.*38 to 62 %.*0.480/));
-  await page.shown(() => !submit().disabled);
+  await page.shown(() => another()?.disabled === false);
   const [evaluation] = await page.core.evaluations.list(trained);
   await page.click(`a[aria-label="Replay ${evaluation!.name}"]`);
   // It matches the run's own evaluation of that checkpoint, which is listed instead.
@@ -255,11 +263,52 @@ test('the run page shows low disk space and alerts', async () => {
   const alertId = page.core.annotations.raise(runId, alert);
   page.open(`#/run/${runId}`);
   await page.shown(page.withText('.note', /“Free disk space” in its menu.*“Checkpoint every”.*storage_budget_passed/));
-  await page.shown(page.withText('.run-facts', /Disk.*of 1 kB/));
   const note = await page.shown(page.withText('.note', 'The entropy falls'));
   await page.click(() => [...note.querySelectorAll('button')].find((b) => b.textContent === 'Acknowledge'));
   await page.shown(() => !page.withText('.note', 'The entropy falls')());
   expect(page.core.annotations.alerts(runId)).toMatchObject([{ id: alertId, state: 'acknowledged' }]);
+  location.hash = `#/run/${runId}/configuration`;
+  await page.shown(page.withText('dl > div', /^Disk.*of 1 kB/));
+});
+
+test('a fork has the name that the dialog shows, and states what it keeps', async () => {
+  page = await Page.start(template);
+  const { name } = page.core.runs.get(trained);
+  page.open(`#/run/${trained}/checkpoints`);
+  await page.click(() => page.find('[aria-label="Fork from checkpoint 2…"]'));
+  const dialog = () => document.querySelector('[role="dialog"]')?.textContent;
+  await page.shown(() => dialog()?.match(/Keepsweights of iteration 2.*Repeatsiterations 3 to 4.*Timeabout/));
+  await page.click(inDialog(/^Create fork$/));
+  await page.shown(page.withText('h1', `${name}, fork at 2`));
+  expect(page.core.runs.list().map((run) => run.parent)).toContainEqual({ run: trained, iteration: 2 });
+});
+
+test('tabs have addresses and work with the keyboard', async () => {
+  page = await Page.start(template);
+  page.open(`#/run/${trained}/log`);
+  const selected = () => page.find('[role="tab"][aria-selected="true"]')?.textContent;
+  await page.shown(() => selected() === 'Log');
+  const tab = page.find('[role="tab"][aria-selected="true"]')!;
+  tab.focus();
+  tab.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
+  await page.shown(() => document.activeElement?.textContent === 'Checkpoints & evaluations');
+  (document.activeElement as HTMLElement).click();
+  await page.shown(
+    () => location.hash === `#/run/${trained}/checkpoints` && selected() === 'Checkpoints & evaluations',
+  );
+});
+
+test('a refused clipboard shows the text, selected', async () => {
+  vi.stubGlobal('navigator', {
+    ...navigator,
+    clipboard: { writeText: () => Promise.reject(new Error('Write permission denied.')) },
+  });
+  page = await Page.start(template);
+  page.open(`#/run/${trained}`);
+  await page.click(page.withText('button', 'Copy result'));
+  const field = await page.shown(() => document.querySelector<HTMLTextAreaElement>('[role="dialog"] textarea'));
+  expect(field.value).toMatch(/^FrozenLake, StarPO-S \(PPO\): 40\.0 → 70\.0 %/);
+  expect(page.find('.errors')?.textContent ?? '').not.toContain('defect');
 });
 
 test('freeing disk space shows progress and stops when canceled', async () => {
@@ -355,7 +404,7 @@ test('deleted episodes leave the list, and no memory plan is shown without a GPU
   await page.shown(() => iterations().includes('1'));
   appendFileSync(join(folder, 'events.jsonl'), `${journal.rolloutRemoved(3, 1)}\n`);
   await page.shown(() => !iterations().includes('1') && iterations().includes('2'));
-  location.hash = '#/run/written';
+  location.hash = '#/run/written/configuration';
   await page.shown(page.withText('summary', /^Configuration/));
   expect(page.withText('summary', /^Memory/)()).toBeUndefined();
 });

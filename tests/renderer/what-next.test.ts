@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { RunSummary, TrapState } from '../../core/contract/contract.ts';
+import type { RunSummary } from '../../core/contract/contract.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
-import { clipEnd, describeResult, learnedIn, resultSentence } from '../../renderer/pages/run/outcome.ts';
+import { clipStory, describeResult, learnedIn, resultSentence } from '../../renderer/pages/run/outcome.ts';
 import { ideasFor, sampleIdeas } from '../../renderer/pages/run/what-next.ts';
 import { runOf } from './summaries.ts';
 
@@ -22,25 +22,24 @@ describe('next steps', () => {
     expect(wordsOf([0.3, 0.72, 0.7])[0]).toBe('Vary the learning rate');
     expect(wordsOf([0.3, 0.7, 0.7])[0]).toBe('Vary the learning rate');
     expect(wordsOf([0.3, 0.98])[0]).toBe('Evaluate on harder levels');
-    expect(wordsOf([0.3, 0.8, 0.4])[0]).toBe('See suggested actions');
   });
 
-  test('show an alarm of the monitor first', () => {
-    const trap = (state: TrapState) => run({ trap: { state } as RunSummary['trap'] });
-    expect(wordsOf([0.3, 0.5, 0.7], trap('collapsing'))[0]).toBe('See suggested actions');
-    expect(wordsOf([0.3, 0.5, 0.7], trap('healthy'))[0]).toBe('Train more');
+  test('suggest the best checkpoint after a drop, but not to train a collapsed run', () => {
+    expect(ideasFor(run(), learned([0.3, 0.8, 0.6]))[0]).toMatchObject({ to: { dialog: 'fork', checkpoint: 20 } });
+    const collapse = { peak: { iteration: 20, success: 0.8 }, last: { iteration: 40, success: 0.1 }, warnedAt: 12 };
+    expect(wordsOf([0.3, 0.8, 0.1], run({ collapse }))).toEqual(['Repeat with more seeds', 'Play the same levels']);
   });
 
   test('only explore in the sample run', () => {
-    const words = (trap: RunSummary['trap']) => sampleIdeas(run({ trap })).map(({ label }) => label);
-    expect(words(null)).toEqual(['Replay its last episodes', 'Open the thought tree']);
-    expect(words({ state: 'watch' } as RunSummary['trap'])).toContain('See the signals');
+    expect(sampleIdeas(run()).map(({ label }) => label)).toEqual(['Replay its last episodes', 'Open the thought tree']);
   });
 
-  test('the clip ends at the best checkpoint, or at the last if none beat the first', () => {
-    const endOf = (values: readonly number[]) => learned(values).map(clipEnd);
-    expect(endOf([0.3, 0.7, 0.6])).toEqual([20]);
-    expect(endOf([0.5, 0.3, 0.4])).toEqual([40]);
+  test('the clip ends at the best checkpoint, or at the last if none beat the first or the run collapsed', () => {
+    const story = (values: readonly number[], collapsed = false) => clipStory(learned(values)[0]!, collapsed);
+    expect(story([0.3, 0.7, 0.6])).toEqual({ upTo: 20, peak: null });
+    expect(story([0.5, 0.3, 0.4])).toEqual({ upTo: 40, peak: null });
+    expect(story([0.3, 0.7, 0.1], true)).toEqual({ upTo: 40, peak: 20 });
+    expect(story([0.5, 0.3, 0.1], true)).toEqual({ upTo: 40, peak: null });
   });
 
   test('the result is one resultSentence with each environment that was evaluated twice', () => {

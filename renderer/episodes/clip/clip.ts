@@ -26,34 +26,53 @@ export interface Clip {
 
 /** Limit that keeps clips short. */
 const maxStages = 5;
+/** Stages of a collapsed run up to its peak. */
+const stagesToPeak = 3;
 
 /**
- * Returns files of one set up to an iteration, oldest first: the first, the last and some evenly spaced between.
- * A clip needs at least two.
+ * Returns files of one set up to an iteration, oldest first: the first, the last and some evenly spaced between. With `peak`, three of them lead
+ * to that iteration and the others follow it. A clip needs at least two.
  */
-export function stageFiles(files: readonly EpisodeFile[], set: string, upTo: number): EpisodeFile[] {
+export function stageFiles(
+  files: readonly EpisodeFile[],
+  set: string,
+  upTo: number,
+  peak: number | null = null,
+): EpisodeFile[] {
   const filesOfSet = files
     .filter((file) => file.set === set && file.iteration <= upTo)
     .sort((a, b) => a.iteration - b.iteration);
-  const count = Math.min(maxStages, filesOfSet.length);
-  if (count < 2) return filesOfSet;
-  return Array.from(
-    { length: count },
-    (_, at) => filesOfSet[Math.round((at * (filesOfSet.length - 1)) / (count - 1))]!,
-  );
+  if (peak === null) return evenly(filesOfSet, maxStages);
+  const rising = filesOfSet.filter(({ iteration }) => iteration <= peak);
+  // Reversed, so that the last file is always included.
+  const falling = filesOfSet.filter(({ iteration }) => iteration > peak).reverse();
+  return [...evenly(rising, stagesToPeak), ...evenly(falling, maxStages - stagesToPeak).reverse()];
+}
+
+/** Returns `count` evenly spaced items, including the first and the last. */
+function evenly<Item>(items: readonly Item[], count: number): Item[] {
+  const last = Math.min(count, items.length) - 1;
+  if (last < 1) return items.slice(0, 1);
+  return Array.from({ length: last + 1 }, (_, at) => items[Math.round((at * (items.length - 1)) / last)]!);
 }
 
 /**
- * Returns the index of the level that shows learning best: failed at first, solved at last, and not failed
- * again once solved. `stages`: the episodes of each stage. Null if no level was learned.
+ * Returns the index of the level that shows learning best: failed at first, solved at `peak`, and not failed again in between.
+ * If `peak` is not the last stage, levels that failed again at the end come first. `stages`: the episodes of each stage; `peak`: an index,
+ * by default the last. Null if no level was learned.
  */
-export function mostInstructiveLevel(stages: readonly (readonly EpisodeSummary[])[]): number | null {
-  const learned = learnedOf(stages[0] ?? [], stages.at(-1) ?? []);
+export function mostInstructiveLevel(
+  stages: readonly (readonly EpisodeSummary[])[],
+  peak = stages.length - 1,
+): number | null {
+  const learned = learnedOf(stages[0] ?? [], stages[peak] ?? []);
   const results = stages.map((episodes) => new Map(episodes.map(({ group, success }) => [group, success])));
   const changes = (group: number) =>
     results.filter((stage, at) => at > 0 && stage.get(group) !== results[at - 1]!.get(group)).length;
-  const long = learned.filter(isLong);
-  const [first] = (long.length > 0 ? long : learned).toSorted((a, b) => changes(a.group) - changes(b.group));
+  const lost = peak < stages.length - 1 ? learned.filter(({ group }) => results.at(-1)!.get(group) === false) : [];
+  const candidates = lost.length > 0 ? lost : learned;
+  const long = candidates.filter(isLong);
+  const [first] = (long.length > 0 ? long : candidates).toSorted((a, b) => changes(a.group) - changes(b.group));
   return first?.group ?? null;
 }
 

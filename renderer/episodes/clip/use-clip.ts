@@ -19,21 +19,23 @@ interface ClipRequest {
   /** The evaluation set, and the last iteration of the clip. */
   set: string;
   upTo: number;
+  /** The best iteration of a run that collapsed afterwards. */
+  peak?: number | null;
   /** Counted from 1; null selects the level that shows learning best. */
   level: number | null;
 }
 
 /** Loads a clip of one level over a run's checkpoints. */
-export function useClip({ runId, files, set, upTo, level }: ClipRequest): ClipResult {
+export function useClip({ runId, files, set, upTo, peak = null, level }: ClipRequest): ClipResult {
   const api = useApi();
   const connection = useApp((state) => state.connection);
-  const stages = useMemo(() => stageFiles(files, set, upTo), [files, set, upTo]);
+  const stages = useMemo(() => stageFiles(files, set, upTo, peak), [files, set, upTo, peak]);
   const key = JSON.stringify([runId, level, stages]);
   const [loaded, setLoaded] = useState<{ key: string; result: ClipResult } | null>(null);
   useEffect(() => {
     if (connection !== 'open') return;
     let active = true;
-    makeClip(api, runId, stages, level)
+    makeClip(api, runId, stages, level, peak)
       .catch((cause): ClipResult => {
         if (isConnectionLost(cause)) return null;
         return { missing: `No clip. ${asFailure(cause).message}` };
@@ -42,7 +44,7 @@ export function useClip({ runId, files, set, upTo, level }: ClipRequest): ClipRe
     return () => {
       active = false;
     };
-  }, [api, connection, runId, stages, level, key]);
+  }, [api, connection, runId, stages, level, peak, key]);
   return loaded?.key === key ? loaded.result : null;
 }
 
@@ -51,10 +53,12 @@ async function makeClip(
   runId: string,
   files: readonly EpisodeFile[],
   level: number | null,
+  peak: number | null,
 ): Promise<ClipResult> {
   if (files.length < 2) return { missing: 'No clip: it needs the episodes of two checkpoints on the same levels.' };
   const episodes = await Promise.all(files.map((file) => fetchEpisodes(api, runId, file)));
-  const group = level === null ? mostInstructiveLevel(episodes) : level - 1;
+  const peakAt = files.findIndex(({ iteration }) => iteration === peak);
+  const group = level === null ? mostInstructiveLevel(episodes, peakAt < 0 ? undefined : peakAt) : level - 1;
   if (group === null) return { missing: 'No clip: no level went from failed to solved.' };
   const boards = await Promise.all(
     files.map(({ iteration, split, evaluation }) =>

@@ -4,6 +4,7 @@ import type { Replay } from '../../../core/contract/contract.ts';
 import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
 import { formatRoute } from '../../base/routes.ts';
+import { copyText } from '../../components/copy.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import menu from '../../components/menu.module.css';
 import { MenuItem, PopupMenu } from '../../components/menu.tsx';
@@ -52,7 +53,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
     const { index } = stage.getState().player;
     const turn = index === 0 ? null : replay.frames[index]!.turn + 1;
     const hash = formatRoute({ page: 'replay', runId, evaluation, episodeId: id, turn });
-    return navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+    return copyText(`${location.origin}${location.pathname}${hash}`, 'Link copied');
   };
 
   const choices: { icon: IconName; title: string; note: string; choose: () => void }[] = [
@@ -78,7 +79,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
       icon: 'copy',
       title: 'Copy link',
       note: 'To this episode and turn',
-      choose: () => perform('Link copied', link),
+      choose: () => void link(),
     },
   ];
 

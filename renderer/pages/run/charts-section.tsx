@@ -1,28 +1,30 @@
-import { useMemo, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useState, useSyncExternalStore } from 'react';
 import type { RunStatus, RunSummary } from '../../../core/contract/contract.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { type AxisPositions, shapeOf } from '../../charts/axes.ts';
-import type { ChartItem } from '../../charts/chart.tsx';
-import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx';
-import { type ChartSpec, chartSpecs, warmStartSpecs } from '../../charts/chart-specs.ts';
+import { ChartSections } from '../../charts/chart-sections.tsx';
 import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
 import { ChartsView } from '../../charts/charts-view.tsx';
-import type { ChartMark } from '../../charts/marks.ts';
-import { metricSections } from '../../charts/metric-sections.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
-import { successReferences } from '../../charts/references.ts';
-import { axesOf, extentOf, positionsOf, type Subject, tracesOf } from '../../charts/subjects.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
 import { CompareWith } from '../../components/compare-with.tsx';
-import { chartMarks } from '../../views/chart-marks.ts';
 import { useRun } from '../../views/run-view.tsx';
-import { type Parent, useForks, useParent } from '../../views/use-parent.ts';
-import { EvaluationFigures } from './evaluation-figures.tsx';
-import { LatestIteration } from './latest-iteration.tsx';
+import { useParent } from '../../views/use-parent.ts';
+import { useGroups, useMarks } from './run-charts.tsx';
 
-/** Charts of all metrics in the run's journal. */
+/** Shows charts of all metrics in the run's journal. */
 export function ChartsSection({ run }: { run: RunSummary }) {
+  return <WithMetrics run={run}>{(names) => <Charts run={run} names={names} />}</WithMetrics>;
+}
+
+interface WithMetricsProps {
+  run: RunSummary;
+  /** Receives the metric names, one per line. */
+  children: (names: string) => ReactNode;
+}
+
+/** Renders charts once the run has metrics, and what the run waits for until then. The charts share their zoom. */
+export function WithMetrics({ run, children }: WithMetricsProps) {
   const series = useRun((state) => state.series);
   const loaded = useRun((state) => state.loaded);
   // Metric names change a few times per run, values all the time.
@@ -30,12 +32,8 @@ export function ChartsSection({ run }: { run: RunSummary }) {
   const axis = useChartPreferences((state) => state.axis);
   if (!loaded) return <Empty title="Loading the charts…" />;
   if (names === '') return <NoMetrics status={run.status} />;
-  return (
-    // A zoom range is valid for one axis only.
-    <ChartsView key={axis}>
-      <Charts run={run} names={names} />
-    </ChartsView>
-  );
+  // A zoom range is valid for one axis only.
+  return <ChartsView key={axis}>{children(names)}</ChartsView>;
 }
 
 function Charts({ run, names }: { run: RunSummary; names: string }) {
@@ -62,74 +60,6 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
       </ChartToolbar>
       <ChartSections groups={groups} marks={marks} matches={search.matches} subtitle={run.name} />
     </section>
-  );
-}
-
-/** Returns the run's overview charts, followed by one section per metric prefix. */
-function useGroups(run: RunSummary, names: string, behind: Parent | null) {
-  const series = useRun((state) => state.series);
-  const config = useRun((state) => state.config);
-  const humans = useRun((state) => state.humanSuccess);
-  const preferredAxis = useChartPreferences((state) => state.axis);
-  const { id, name, task } = run;
-  const live = isLive(run.status);
-  return useMemo(() => {
-    const all = names.split('\n');
-    const subject: Subject = { id, label: name, source: series, shape: shapeOf(config) };
-    const axes = axesOf([subject]);
-    const axis = axes.includes(preferredAxis) ? preferredAxis : 'iteration';
-    // Only the iteration axis works for the parent: its episodes and tokens depend on its own configuration,
-    // which isn't loaded.
-    const subjects: Subject[] =
-      behind && axis === 'iteration'
-        ? [
-            {
-              id: behind.id,
-              label: behind.name,
-              source: behind.series,
-              shape: subject.shape,
-              faint: true,
-            },
-            subject,
-          ]
-        : [subject];
-    const positions = positionsOf(subjects, axis);
-    const extent = extentOf(positions, axis);
-    const itemOf = (spec: ChartSpec): ChartItem => ({
-      spec,
-      traces: tracesOf(spec, positions),
-      axis,
-      extent,
-      ...(spec.id === 'success' && {
-        references: successReferences(config, series, humans),
-        headline: <EvaluationFigures runId={id} series={series} />,
-      }),
-    });
-    const specs = (task === 'warm_start' ? warmStartSpecs : chartSpecs)(all);
-    // A live run may still produce the metrics that are missing.
-    const overview = specs.filter(({ lines }) => live || lines.some(({ metric }) => all.includes(metric)));
-    const groups: ChartGroup[] = [
-      {
-        id: 'overview',
-        title: 'Overview',
-        items: overview.map(itemOf),
-        extra: <LatestIteration series={series} live={live} />,
-      },
-      ...metricSections(all).map((section) => ({ ...section, items: section.charts.map(itemOf) })),
-    ];
-    return { axis, axes, groups, positions: positions.get(subject)! };
-  }, [id, name, task, live, series, config, humans, names, preferredAxis, behind]);
-}
-
-/** Returns the run's alerts and forks as marks on the current axis. */
-function useMarks(run: RunSummary, parent: Parent | null, positions: AxisPositions): ChartMark[] {
-  const alerts = useRun((state) => state.alerts);
-  const forks = useForks(run.id);
-  // Run summaries arrive several times per second; marks change a few times per run.
-  const marked = JSON.stringify(chartMarks(alerts, run, parent ?? undefined, forks));
-  return useMemo(
-    () => (JSON.parse(marked) as ChartMark[]).map((mark) => ({ ...mark, positions })),
-    [marked, positions],
   );
 }
 

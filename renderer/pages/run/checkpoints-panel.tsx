@@ -1,46 +1,56 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { Checkpoint, RunSummary } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
 import { useApi } from '../../api/context.ts';
-import { forkRun } from '../../commands/run-commands.ts';
-import { Button, IconButton, Panel } from '../../components/basics.tsx';
+import { Button, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
-import { sectionId, showSection } from '../../components/run-sections.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
 import styles from './checkpoints-panel.module.css';
 
 /** Lists the run's checkpoints with actions: fork, evaluate, pin. */
 export function CheckpointsPanel({ run }: { run: RunSummary }) {
+  const title = useId();
   const checkpoints = useCheckpoints(run.id);
-  if (!checkpoints || run.task === 'imported' || run.startedAt === null) return null;
-  if (checkpoints.length === 0)
-    return (
-      <Panel id={sectionId(run.id, 'checkpoints')} title="Checkpoints" note="none">
-        <p className="muted">No checkpoints. The first has not been written yet, or the files were deleted.</p>
-      </Panel>
-    );
+  if (!checkpoints) return null;
   const total = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
   const best = checkpoints.reduce<number | null>((highest, { success }) => maxOf(highest, meanOf(success)), null);
   return (
-    <Panel id={sectionId(run.id, 'checkpoints')} title="Checkpoints" note={`${checkpoints.length}, ${bytes(total)}`}>
-      <table className={`table ${styles.table}`}>
-        <TableHead
-          columns={[numeric('Iteration'), 'Success (evaluation)', numeric('Size'), 'Optimizer state', actions]}
-        />
-        <tbody>
-          {checkpoints.map((checkpoint) => (
-            <Row
-              key={checkpoint.iteration}
-              run={run}
-              checkpoint={checkpoint}
-              best={best !== null && meanOf(checkpoint.success) === best}
+    <section aria-labelledby={title}>
+      <div className="section-head">
+        <h2 id={title}>Checkpoints</h2>
+        {checkpoints.length > 0 && (
+          <p className="muted">
+            {checkpoints.length}, {bytes(total)}
+          </p>
+        )}
+      </div>
+      <div className={`panel ${styles.panel}`}>
+        {checkpoints.length === 0 ? (
+          <p className={`muted ${styles.none}`}>
+            No checkpoints. The first has not been written yet, or the files were deleted.
+          </p>
+        ) : (
+          <table className={`table ${styles.table}`}>
+            <TableHead
+              columns={[numeric('Iteration'), 'Success (evaluation)', numeric('Size'), 'Optimizer state', actions]}
             />
-          ))}
-        </tbody>
-      </table>
-    </Panel>
+            <tbody>
+              {checkpoints.map((checkpoint) => (
+                <Row
+                  key={checkpoint.iteration}
+                  run={run}
+                  checkpoint={checkpoint}
+                  best={best !== null && meanOf(checkpoint.success) === best}
+                />
+              ))}
+            </tbody>
+          </table>
+        )}
+      </div>
+    </section>
   );
 }
 
@@ -61,10 +71,7 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
   const api = useApi();
   const report = useApp((state) => state.report);
   const pin = () => void api.call('checkpoints.pin', { runId: run.id, iteration, pinned: !pinned }).catch(report);
-  const evaluate = () => {
-    showSection(run.id, 'evaluations');
-    void api.call('evaluations.start', { runId: run.id, checkpoint: iteration }).catch(report);
-  };
+  const { openDialog } = useDialogs.getState();
   return (
     <tr>
       <th scope="row" className="numeric">
@@ -91,15 +98,19 @@ function Row({ run, checkpoint: { iteration, bytes: size, pinned, optimizer, suc
           pressed={pinned}
           onClick={pin}
         />
-        <Button icon="ok" onClick={evaluate} label={`Evaluate checkpoint ${iteration}`}>
-          Evaluate
+        <Button
+          icon="ok"
+          onClick={() => openDialog({ kind: 'evaluate', run, checkpoint: iteration })}
+          label={`Evaluate checkpoint ${iteration}…`}
+        >
+          Evaluate…
         </Button>
         <Button
           icon="fork"
-          onClick={() => forkRun(api, run.id, iteration, optimizer)}
-          label={`Fork from checkpoint ${iteration}`}
+          onClick={() => openDialog({ kind: 'fork', run, checkpoint: iteration })}
+          label={`Fork from checkpoint ${iteration}…`}
         >
-          Fork
+          Fork…
         </Button>
       </td>
     </tr>

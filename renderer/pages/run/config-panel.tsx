@@ -16,7 +16,7 @@ export function ConfigPanel() {
   const config = useRun((state) => state.config);
   const folder = useRun((state) => state.folder);
   return (
-    <Panel title="Configuration" note={<code>{folder}/run.json</code>}>
+    <Panel open title="Configuration" note={<code>{folder}/run.json</code>}>
       {isConfig(config) && <FormattedConfig runId={runId} config={config} />}
       <ScrollingRegion className="config" aria-label="Configuration as JSON">
         <pre>{JSON.stringify(config, null, 2)}</pre>

@@ -3,7 +3,9 @@ import { formatRoute } from '../../base/routes.ts';
 import { evaluationLabels } from '../../charts/chart-specs.ts';
 import type { SeriesSource } from '../../charts/series-source.ts';
 import { percent } from '../../components/format.ts';
+import { describeEvaluation } from '../../components/measured-how.ts';
 import { environmentTitle } from '../../environments/registry.ts';
+import { useRun } from '../../views/run-view.tsx';
 import styles from './evaluation-figures.module.css';
 
 /** Shows the newest evaluation of each environment above the success chart. */
@@ -27,6 +29,7 @@ interface FigureProps {
 }
 
 function Figure({ runId, series, label, named }: FigureProps) {
+  const config = useRun((state) => state.config);
   const metric = (name: string) => series.get(`evaluation/${label}/${name}`);
   const success = metric('success_rate');
   const newest = success?.newest();
@@ -46,18 +49,16 @@ function Figure({ runId, series, label, named }: FigureProps) {
             95 % interval {percent(low, 0).replace(' %', '')} to {percent(high, 0)}
           </span>
         )}
-        <span>evaluated at iteration {iteration}</span>
+        <span>
+          {describeEvaluation(config)}, iteration {iteration}
+        </span>
         {success.length > 1 && (
           <span>
             {change < 0 ? '−' : '+'}
             {Math.abs(change * 100).toFixed(1)} points since the first
           </span>
         )}
-        {success.length > 1 ? (
-          <a href={formatRoute({ page: 'then-and-now', runId, set: label, level: null })}>Then and now</a>
-        ) : (
-          <a href={formatRoute({ page: 'replay', runId, episodeId: first })}>Replay levels</a>
-        )}
+        <a href={formatRoute({ page: 'replay', runId, episodeId: first })}>Replay levels</a>
       </span>
     </p>
   );

@@ -34,7 +34,7 @@ export function LogPanel() {
 
   const last = log.at(-1);
   return (
-    <Panel title="Log" note={last ? last.message : 'empty'}>
+    <Panel open title="Log" note={last ? last.message : 'empty'}>
       <ScrollingRegion
         className="log"
         ref={list}

@@ -13,6 +13,7 @@ const labels: Record<string, string> = {
   logits: 'Logits',
   workspace: 'Workspace',
   rollout_buffers: 'Decoding buffers',
+  start: 'Initial policy',
 };
 const colorOf = (name: string) => Object.keys(labels).indexOf(name) + 1;
 
@@ -28,7 +29,7 @@ export function MemoryPanel() {
   if (!plan) return null;
   const note = `${gigabytes(plan.total_bytes)} of ${gigabytes(plan.device_bytes)} on ${plan.device}`;
   return (
-    <Panel title="Memory" note={note}>
+    <Panel open title="Memory" note={note}>
       <div className="memory">
         <Bar plan={plan} lifetime="rollout" />
         <Bar plan={plan} lifetime="update" />
@@ -44,16 +45,18 @@ export function MemoryPanel() {
             </tr>
           </thead>
           <tbody>
-            {plan.parts.map(({ name, lifetime, bytes }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <span className="memory-key" data-part={colorOf(name)} aria-hidden="true" />
-                  {labels[name] ?? name}
-                </th>
-                <td>{lifetimes[lifetime]}</td>
-                <td className="numeric">{gigabytes(bytes)}</td>
-              </tr>
-            ))}
+            {plan.parts
+              .filter(({ bytes }) => bytes > 0)
+              .map(({ name, lifetime, bytes }) => (
+                <tr key={name}>
+                  <th scope="row">
+                    <span className="memory-key" data-part={colorOf(name)} aria-hidden="true" />
+                    {labels[name] ?? name}
+                  </th>
+                  <td>{lifetimes[lifetime]}</td>
+                  <td className="numeric">{gigabytes(bytes)}</td>
+                </tr>
+              ))}
           </tbody>
           <tfoot>
             <tr>

@@ -28,9 +28,16 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
   });
 }
 
-/** Returns the iteration that a clip ends with: the best evaluation, or the last if none beat the first. */
-export const clipEnd = ({ first, best, last }: Learned) =>
-  best.iteration > first.iteration ? best.iteration : last.iteration;
+/**
+ * Returns which part of the run a clip shows: up to the best evaluation, or to the last if none beat the first. The clip of a collapsed run
+ * continues to the last evaluation, with the best one (`peak`) in between.
+ */
+export function clipStory({ first, best, last }: Learned, collapsed: boolean): { upTo: number; peak: number | null } {
+  if (best.iteration <= first.iteration) return { upTo: last.iteration, peak: null };
+  return collapsed && best.iteration < last.iteration
+    ? { upTo: last.iteration, peak: best.iteration }
+    : { upTo: best.iteration, peak: null };
+}
 
 /** Formats the first and last success rate: `35.9 → 74.2 %`. */
 export const successChange = ({ first, last }: Learned) =>

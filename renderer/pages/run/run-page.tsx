@@ -1,28 +1,23 @@
-import { sampleRunId } from '../../../core/contract/contract.ts';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { isLive } from '../../../core/contract/run-facts.ts';
-import { formatRoute } from '../../base/routes.ts';
+import type { RunTab } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import { Empty, ErrorNote } from '../../components/basics.tsx';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
-import { Wall } from '../../wall/wall.tsx';
 import { ChartsSection } from './charts-section.tsx';
-import { CheckpointsPanel } from './checkpoints-panel.tsx';
-import { ConfigPanel } from './config-panel.tsx';
-import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
-import { EvaluationsSection } from './evaluations/evaluations-section.tsx';
-import { Family } from './family.tsx';
-import { Finish } from './finish.tsx';
-import { FirstStepCheck } from './first-step-check.tsx';
+import { CheckpointsTab } from './checkpoints-tab.tsx';
+import { ConfigurationTab } from './configuration-tab.tsx';
+import { EpisodesTab } from './episodes-tab.tsx';
 import { LogPanel } from './log-panel.tsx';
-import { MemoryPanel } from './memory-panel.tsx';
+import { Overview } from './overview.tsx';
 import { RunHeader } from './run-header.tsx';
-import { RunNotices } from './run-notices.tsx';
+import { RunTabs, tabsOf } from './run-tabs.tsx';
 import { SampleHeader } from './sample-header.tsx';
 
-/** Must be inside a RunView. */
-export function RunPage() {
+/** Shows a run in tabs. Must be inside a RunView. */
+export function RunPage({ tab = 'overview' }: { tab?: RunTab }) {
   const runId = useRun((state) => state.runId);
   const run = useRunSummary(runId);
   const name = run?.name;
@@ -46,40 +41,30 @@ export function RunPage() {
       </div>
     );
   }
-  if (runId === sampleRunId) {
-    return (
-      <div className="page run-page">
-        <SampleHeader run={run} />
-        <Finish run={run} />
-        <Wall run={run} />
-        <EchoTrapPanel run={run} />
-        <ChartsSection run={run} />
-        <LogPanel />
-        <ConfigPanel />
-      </div>
-    );
-  }
+  const shown = tabsOf(run).includes(tab) ? tab : 'overview';
   return (
     <div className="page run-page">
-      <div>
-        <RunHeader run={run} />
-        <Family run={run} />
-      </div>
-      <Finish run={run} />
-      <Wall run={run} />
-      <RunNotices run={run} />
-      <EchoTrapPanel run={run} />
-      <ChartsSection run={run} />
-      {run.status !== 'created' && <EvaluationsSection run={run} />}
-      <CheckpointsPanel run={run} />
-      <FirstStepCheck />
-      <LogPanel />
-      <MemoryPanel />
-      <ConfigPanel />
-      <p className="muted">
-        <a href={formatRoute({ page: 'export', runId })}>Export this run</a> as CSV, Parquet, TensorBoard events, a
-        Hugging Face folder or a paragraph for a paper.
-      </p>
+      {runId === sampleRunId ? <SampleHeader run={run} /> : <RunHeader run={run} />}
+      <RunTabs run={run} tab={shown}>
+        <TabContent run={run} tab={shown} />
+      </RunTabs>
     </div>
   );
+}
+
+function TabContent({ run, tab }: { run: RunSummary; tab: RunTab }) {
+  switch (tab) {
+    case 'overview':
+      return <Overview run={run} />;
+    case 'charts':
+      return <ChartsSection run={run} />;
+    case 'episodes':
+      return <EpisodesTab run={run} />;
+    case 'checkpoints':
+      return <CheckpointsTab run={run} />;
+    case 'log':
+      return <LogPanel />;
+    case 'configuration':
+      return <ConfigurationTab run={run} />;
+  }
 }

@@ -12,25 +12,14 @@ export function SampleHeader({ run }: { run: RunSummary }) {
   const date = run.endedAt ?? run.createdAt;
   return (
     <header className="run-head">
-      <div className="run-title row wrap">
-        <div className={`${styles.name} row wrap`}>
-          <h1>{run.name}</h1>
-          <span className="badge">Sample run</span>
-        </div>
-        <div className={`${styles.actions} row wrap`}>
-          <a className="button" href={formatRoute({ page: 'thoughts', runId: run.id, iteration: null })}>
-            <Icon name="tree" size={14} />
-            Thought tree
-          </a>
-          <a className="button" href={formatRoute({ page: 'replay', runId: run.id, episodeId: null })}>
-            <Icon name="replay" size={14} />
-            Replay episodes
-          </a>
-          <a className="button" data-kind="primary" href={formatRoute({ page: 'new', from: { preset: run.preset } })}>
-            <Icon name="play" size={14} />
-            Train your own
-          </a>
-        </div>
+      <div className={styles.title}>
+        <h1 className={styles.name}>{run.name}</h1>
+        <span className="badge">Sample run</span>
+        <span className="spacer" />
+        <a className="button" data-kind="primary" href={formatRoute({ page: 'new', from: { preset: run.preset } })}>
+          <Icon name="play" size={14} />
+          Train your own
+        </a>
       </div>
       <p className="muted">
         Trained with StarPO Studio on {longDate(date)}

@@ -7,8 +7,8 @@ export interface Idea {
   why: string;
   /** Text of the link or button. */
   label: string;
-  /** An address, or a section of the run's page. */
-  to: { href: string } | { section: 'echo-trap' | 'evaluations' | 'train-more' };
+  /** An address, or a dialog about the run. */
+  to: { href: string } | { dialog: 'evaluate' | 'train-more' } | { dialog: 'fork'; checkpoint: number };
 }
 
 /** Success rate from which an environment counts as solved. */
@@ -18,31 +18,27 @@ const minimumRise = 0.02;
 /** Drop below the best evaluation that counts as a collapse. */
 const minimumDrop = 0.1;
 
-const fallingStates: readonly string[] = ['warning', 'collapsing', 'collapsed'];
-
 /** Returns at most three suggestions, the most relevant first. */
 export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
   const study = (set: Record<string, string> = {}) =>
     formatRoute({ page: 'new', from: { run: run.id, checkpoint: null }, set, study: true });
   const ideas: Idea[] = [];
   const drop = learned.find(({ best, last }) => best.value - last.value >= minimumDrop);
-  if (drop || (run.trap && fallingStates.includes(run.trap.state)))
+  if (drop && run.collapse === null)
     ideas.push({
-      why: drop
-        ? `Success peaked at iteration ${drop.best.iteration} and dropped afterwards.`
-        : 'The Echo Trap monitor warned of a collapse.',
-      label: 'See suggested actions',
-      to: { section: 'echo-trap' },
+      why: `Success peaked at iteration ${drop.best.iteration} and dropped afterwards.`,
+      label: 'Fork from the best checkpoint',
+      to: { dialog: 'fork', checkpoint: drop.best.iteration },
     });
   if (learned.length > 0 && learned.every(({ last }) => last.value >= solved))
     ideas.push({
       why: 'The policy solves nearly every level.',
       label: 'Evaluate on harder levels',
-      to: { section: 'evaluations' },
+      to: { dialog: 'evaluate' },
     });
-  else if (ideas.length === 0 && learned.some(isRising))
-    ideas.push({ why: 'Success was still rising.', label: 'Train more', to: { section: 'train-more' } });
-  else if (ideas.length === 0 && learned.length > 0)
+  else if (ideas.length === 0 && run.collapse === null && learned.some(isRising))
+    ideas.push({ why: 'Success was still rising.', label: 'Train more', to: { dialog: 'train-more' } });
+  else if (ideas.length === 0 && run.collapse === null && learned.length > 0)
     ideas.push({
       why: 'Success plateaued.',
       label: 'Vary the learning rate',
@@ -61,7 +57,7 @@ export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {
 
 /** Suggestions for the sample run, which can't be resumed or forked. */
 export function sampleIdeas(run: RunSummary): Idea[] {
-  const ideas: Idea[] = [
+  return [
     {
       why: 'See every turn and response.',
       label: 'Replay its last episodes',
@@ -73,13 +69,6 @@ export function sampleIdeas(run: RunSummary): Idea[] {
       to: { href: formatRoute({ page: 'thoughts', runId: run.id, iteration: null }) },
     },
   ];
-  if (run.trap?.state === 'watch')
-    ideas.push({
-      why: 'The Echo Trap monitor detected early signals, but the run did not collapse.',
-      label: 'See the signals',
-      to: { section: 'echo-trap' },
-    });
-  return ideas;
 }
 
 /** Returns whether the newest evaluation is the best and clearly better than the previous evaluation. */

@@ -1,5 +1,6 @@
 import { useApi } from '../../api/context.ts';
 import { Button, ErrorNote } from '../../components/basics.tsx';
+import { copyText } from '../../components/copy.ts';
 import { Facts, Section } from '../../components/section.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { useApp } from '../../stores/app-store.ts';
@@ -44,9 +45,7 @@ export function TensorBoard() {
 }
 
 function CopyableText({ name, text }: { name: string; text: string }) {
-  const notify = useApp((state) => state.notify);
-  const report = useApp((state) => state.report);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => notify(`${name} copied.`), report);
+  const copy = () => void copyText(text, `${name} copied.`);
   return (
     <span className={styles.copied}>
       <code>{text}</code>

@@ -74,11 +74,18 @@ await takeAll(busyStudio, (runs) => [
   ['new-study', '/studies/new/starter-frozen-lake', varySome],
   ['new-fork', `/new/run/${runs.lake}/20`],
   ['run', `/run/${runs.lake}`],
-  ['run-zoomed', `/run/${runs.lake}`, zoomAndPoint],
-  ['run-chart-enlarged', `/run/${runs.lake}`, enlarge],
+  ['run-charts', `/run/${runs.lake}/charts`],
+  ['run-episodes', `/run/${runs.lake}/episodes`],
+  ['run-checkpoints', `/run/${runs.lake}/checkpoints`],
+  ['run-log', `/run/${runs.lake}/log`],
+  ['run-configuration', `/run/${runs.lake}/configuration`],
+  ['run-evaluate', `/run/${runs.lake}/checkpoints`, (page) => page.getByRole('button', { name: /^Evaluate…/ }).click()],
+  ['run-fork', `/run/${runs.lake}/checkpoints`, (page) => page.getByRole('button', { name: /^Fork/ }).first().click()],
+  ['run-sokoban', `/run/${runs.sokoban}/episodes`],
+  ['run-zoomed', `/run/${runs.lake}/charts`, zoomAndPoint],
+  ['run-chart-enlarged', `/run/${runs.lake}/charts`, enlarge],
   ['compare', `/compare/${runs.lake},${runs.paused},${runs.interrupted}`],
   ['compare-empty', '/compare'],
-  ['run-panels', `/run/${runs.lake}`, openPanels],
   ['run-queued', `/run/${runs['queued-starter-bandit']}`],
   ['run-marked', `/run/${runs.bandit}`, writeNote],
   ['run-failed', `/run/${runs.failed}`],
@@ -135,14 +142,9 @@ await takeAll(libraryStudio, (runs) => [
         .first()
         .click(),
   ],
-  [
-    'run-head-checkpoints',
-    `/run/${runs.bandit}`,
-    (page) => page.getByRole('button', { name: 'Fork from a checkpoint' }).click(),
-  ],
+  ['run-train-more', `/run/${runs.sokoban}`, (page) => page.getByRole('button', { name: 'Train more…' }).click()],
   ['run-head-stop', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Stop…' }).click()],
   ['run-head-rename', `/run/${runs.lake}`, rename],
-  ['run-head-export', `/run/${runs.bandit}`, (page) => page.getByRole('button', { name: 'Export…' }).click()],
   ['run-head-note', `/run/${runs.lake}`, (page) => page.getByRole('button', { name: 'Add note' }).click()],
 ]);
 
@@ -153,10 +155,10 @@ await takeAll(trappedStudio, (runs) => [
   ['trap-warned', `/run/${runs.warned}`],
   ['trap-warned-asked', `/run/${runs.warned}`, askToRollBack],
   ['trap-collapsing', `/run/${runs.collapsing}`],
-  ['trap-collapsing-evidence', `/run/${runs.collapsing}`, scrollToEvidence],
-  ['trap-collapsing-charts', `/run/${runs.collapsing}`, pointAtMark],
+  ['trap-collapsing-evidence', `/run/${runs.collapsing}`, openTrap],
+  ['trap-collapsing-charts', `/run/${runs.collapsing}/charts`, pointAtMark],
   ['trap-chaos', `/run/${runs.chaos}`],
-  ['trap-fork', `/run/${runs.fork}`, scrollToCharts],
+  ['trap-fork', `/run/${runs.fork}`],
   ['thoughts-early', `/run/${runs.collapsing}/thoughts/5`],
   ['thoughts-late', `/run/${runs.collapsing}/thoughts/60`],
   ['replay-thought', `/run/${runs.collapsing}/thoughts/30`, chooseLeaf],
@@ -187,7 +189,7 @@ await takeAll(
     ['start-first', '/start', boardsAtEnd],
     ['sample', '/run/sample-run', boardsAtEnd],
     ['sample-then-and-now', '/run/sample-run/then-and-now', stepTogether],
-    ['sample-charts', '/run/sample-run', scrollToCharts],
+    ['sample-charts', '/run/sample-run/charts'],
     ['sample-replay', '/run/sample-run/replay/000120-train-0183', colorTokens],
     ['sample-thoughts', '/run/sample-run/thoughts'],
     ['sample-new', '/new/starter-mixed-starpo-s?rollout.groups=24'],
@@ -215,7 +217,7 @@ process.env.FAKE_TRAINER_GPU = String(85e9);
 await takeAll(equippedStudio, (runs) => [
   ['start-published', '/start', scrollToPublished],
   ['new-published', '/new/qwen2.5-3b-sokoban-starpo-s'],
-  ['run-memory', `/run/${runs.planned}`, openMemory],
+  ['run-memory', `/run/${runs.planned}/configuration`],
 ]);
 await browser.close();
 
@@ -347,33 +349,13 @@ async function askToRollBack(page: Page): Promise<void> {
     .click();
 }
 
-async function scrollToEvidence(page: Page): Promise<void> {
-  await page.getByRole('heading', { name: 'Signals' }).evaluate((heading) => heading.scrollIntoView());
-}
-
-async function scrollToCharts(page: Page): Promise<void> {
-  await page.getByRole('heading', { name: 'Metrics' }).evaluate((heading) => heading.scrollIntoView());
-}
-
 async function pointAtMark(page: Page): Promise<void> {
-  await scrollToCharts(page);
   await page.locator('.u-over [data-tone] > :first-child').nth(1).hover();
 }
 
 async function chooseLeaf(page: Page): Promise<void> {
   await page.getByRole('link', { name: /goal/ }).first().click();
   await page.locator('.transport-place').waitFor();
-}
-
-async function openPanels(page: Page): Promise<void> {
-  await page.locator('summary', { hasText: 'Log' }).click();
-  await page.locator('summary', { hasText: 'Configuration' }).click();
-  await page.locator('.config').scrollIntoViewIfNeeded();
-}
-
-async function openMemory(page: Page): Promise<void> {
-  await page.locator('summary', { hasText: 'Memory' }).click();
-  await page.locator('.memory').scrollIntoViewIfNeeded();
 }
 
 async function scrollToPublished(page: Page): Promise<void> {

@@ -1,14 +1,16 @@
 import { useState } from 'react';
 import type { Advice, AdviceAction, RunSummary, SettingChange } from '../../../../core/contract/contract.ts';
-import { isLive } from '../../../../core/contract/run-facts.ts';
+import { shortValue } from '../../../../core/contract/run-names.ts';
 import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { useApi } from '../../../api/context.ts';
-import { navigate } from '../../../base/router.ts';
 import { Button } from '../../../components/basics.tsx';
 import { Icon, type IconName } from '../../../components/icon.tsx';
+import { settingAt } from '../../../components/setting-at.ts';
 import { useApp } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
 import styles from './advice.module.css';
+import { possibleActions } from './possible-actions.ts';
+import { RollBackButton } from './roll-back-button.tsx';
 
 interface AdviceListProps {
   run: RunSummary;
@@ -77,13 +79,6 @@ function Item({ run, advice, alertId }: ActionProps) {
   );
 }
 
-/** Returns the actions that are possible in the run's status. For example, a run that has ended can't be paused. */
-export function possibleActions({ status }: RunSummary, advice: readonly Advice[]): Advice[] {
-  const possible = ({ acts, action }: Advice) =>
-    acts && (action.kind === 'rollback' || (isLive(status) && !(action.command === 'pause' && status === 'paused')));
-  return advice.filter(possible).toSorted((a, b) => Number(b.preferred) - Number(a.preferred));
-}
-
 const icons: Record<Extract<AdviceAction, { kind: 'command' }>['command'], IconName> = {
   pause: 'pause',
   checkpoint: 'checkpoint',
@@ -98,52 +93,42 @@ interface ActionProps {
   alertId?: string | undefined;
 }
 
-/** Shows the button of a suggested action. Stopping and rolling back ask for confirmation. */
+/** Shows the button of a suggested action. Stopping asks for confirmation; rolling back opens a dialog. */
 export function ActionButton({ run, advice, alertId }: ActionProps) {
   const { action } = advice;
   const api = useApi();
   const report = useApp((state) => state.report);
   const [state, setState] = useState<'idle' | 'confirming' | 'busy' | 'done'>('idle');
   const [result, setResult] = useState('');
-  const needsConfirmation = action.kind === 'rollback' || action.command === 'stop';
 
   async function perform(): Promise<void> {
     setState('busy');
     try {
-      const {
-        fork,
-        message,
-        state: end,
-      } = await api.call('echoTrap.act', {
+      const { message, state: end } = await api.call('echoTrap.act', {
         runId: run.id,
         adviceId: advice.id,
         ...(alertId === undefined ? {} : { alertId }),
       });
       setResult(message);
       setState(end === 'failed' ? 'idle' : 'done');
-      if (fork !== null && end === 'done') navigate({ page: 'run', runId: fork });
     } catch (cause) {
       report(cause);
       setState('idle');
     }
   }
 
-  if (state === 'confirming') {
-    const question =
-      action.kind === 'rollback'
-        ? `${isLive(run.status) ? 'Stops this run, which is kept, and starts' : 'Starts'} a new run from its last checkpoint up to iteration ${action.notAfter}.`
-        : 'Writes a checkpoint and stops the run. You can resume it later.';
+  if (action.kind === 'rollback') return <RollBackButton run={run} advice={{ ...advice, action }} alertId={alertId} />;
+  if (state === 'confirming')
     return (
       <fieldset className={`${styles.question} row wrap`}>
-        <legend>{question}</legend>
+        <legend>Writes a checkpoint and stops the run. You can resume it later.</legend>
         <Button kind="primary" onClick={() => void perform()}>
-          {action.kind === 'rollback' ? 'Roll back' : 'Stop'}
+          Stop
         </Button>
         <Button onClick={() => setState('idle')}>Cancel</Button>
       </fieldset>
     );
-  }
-  const label = action.kind === 'rollback' ? 'Roll back and continue' : commandLabels[action.command];
+  const label = commandLabels[action.command];
   return (
     <span className={styles.act}>
       <span className="faint" role="status">
@@ -151,9 +136,9 @@ export function ActionButton({ run, advice, alertId }: ActionProps) {
       </span>
       <Button
         kind={advice.preferred ? 'primary' : 'plain'}
-        icon={action.kind === 'rollback' ? 'fork' : icons[action.command]}
+        icon={icons[action.command]}
         disabled={state === 'busy'}
-        onClick={() => (needsConfirmation ? setState('confirming') : void perform())}
+        onClick={() => (action.command === 'stop' ? setState('confirming') : void perform())}
         label={`${label}: ${advice.title}`}
       >
         {state === 'busy' ? 'Working…' : label}
@@ -173,26 +158,11 @@ function Changes({ changes }: { changes: readonly SettingChange[] }) {
         return (
           <li key={path} className={styles.change}>
             <span title={path}>{settingFacts(path).title}</span>
-            {before !== undefined && <s>{settingText(before)}</s>}
-            <strong>{settingText(value)}</strong>
+            {before !== undefined && <s>{shortValue(before)}</s>}
+            <strong>{shortValue(value)}</strong>
           </li>
         );
       })}
     </ul>
   );
-}
-
-const settingText = (value: unknown): string => {
-  if (typeof value === 'number') {
-    const rounded = Number(value.toPrecision(3));
-    return Math.abs(rounded) >= 0.001 || rounded === 0 ? String(rounded) : rounded.toExponential();
-  }
-  return value === true ? 'on' : value === false ? 'off' : String(value);
-};
-
-/** Returns a setting by its path, such as `optimizer.learning_rate`; undefined if it doesn't exist. */
-function settingAt(config: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((tree, key) => (tree as Record<string, unknown> | undefined | null)?.[key], config);
 }

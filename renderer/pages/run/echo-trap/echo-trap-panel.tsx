@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts';
+import { endedCollapsed } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
 import { isAlarm, sinceText, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
@@ -10,52 +11,59 @@ import { AdviceList } from './advice.tsx';
 import { Alerts, isOpen, newestOpen, trapAlerts } from './alerts.tsx';
 import styles from './echo-trap-panel.module.css';
 import { IndicatorRow, Indicators } from './indicators.tsx';
+import { bestRollBack } from './possible-actions.ts';
 import { RegimeMap } from './regime-map.tsx';
+import { RollBackButton } from './roll-back-button.tsx';
 import { Risk, Signals } from './signals.tsx';
 
-/** Shows the state of the Echo Trap monitor: one line while the run is healthy, and all evidence after a warning. */
+/** Shows the verdict of the Echo Trap monitor in one line with the recommended action. It opens to show all evidence. */
 export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const trap = useRun((state) => state.echoTrap);
   const alerts = trapAlerts(useRun((state) => state.alerts));
   const body = useId();
-  const alarmed = trap !== null && isAlarm(trap.state);
-  /** The user's choice; it is forgotten when the alarm starts or ends. */
-  const [chosen, setChosen] = useState<{ alarmed: boolean; open: boolean } | null>(null);
-  if (!trap) return null;
-  const open = chosen?.alarmed === alarmed ? chosen.open : alarmed;
+  const [open, setOpen] = useState(false);
+  if (!trap) return run.task === 'reinforce' && run.startedAt !== null ? <NoVerdict /> : null;
   const { word, tone } = stateLabels[trap.state];
   const openAlerts = alerts.filter((alert) => isOpen(alert, Date.now())).length;
+  const alarmed = isAlarm(trap.state);
+  // A run that has ended after a collapse has the button beside its result.
+  const rollBack = alarmed && !endedCollapsed(run) ? bestRollBack(run, trap.advice) : undefined;
   return (
     <section className={`panel ${styles.panel}`} data-tone={tone} aria-labelledby={`${body}-title`} data-echo-trap>
-      <h2 className={styles.head} id={`${body}-title`}>
-        <button
-          type="button"
-          aria-expanded={open}
-          aria-controls={body}
-          onClick={() => setChosen({ alarmed, open: !open })}
-        >
-          <Icon name="chevron" size={12} />
-          <span className={styles.tone}>
-            <Icon name={toneIcons[tone]} />
-          </span>
-          <span>Echo Trap</span>
-          <strong className={styles.tone}>{word}</strong>
-          <span className={styles.since}>{sinceText(trap)}</span>
-          <span className="spacer" />
-          {openAlerts > 0 && (
-            <span className="badge">
-              {openAlerts} alert{openAlerts === 1 ? '' : 's'}
+      <div className={styles.head}>
+        <h2 id={`${body}-title`}>
+          <button type="button" aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>
+            <Icon name="chevron" size={12} />
+            <span className={styles.tone}>
+              <Icon name={toneIcons[tone]} />
             </span>
-          )}
-          <IndicatorRow indicators={trap.indicators} />
-        </button>
-      </h2>
+            <span>Echo Trap</span>
+            <strong className={styles.tone}>{word}</strong>
+            <span className={styles.since}>{sinceText(trap)}</span>
+            <span className={styles.verdict}>{alarmed && !open && trap.summary}</span>
+            {openAlerts > 0 && (
+              <span className="badge">
+                {openAlerts} alert{openAlerts === 1 ? '' : 's'}
+              </span>
+            )}
+            <IndicatorRow indicators={trap.indicators} />
+          </button>
+        </h2>
+        {rollBack && <RollBackButton run={run} advice={rollBack} alertId={newestOpen(alerts)?.id} primary />}
+      </div>
       <div id={body} hidden={!open}>
         {open && <Body run={run} trap={trap} />}
       </div>
     </section>
   );
 }
+
+/** Reserves the place of the verdict until the monitor has data. */
+const NoVerdict = () => (
+  <p className={`panel ${styles.none} faint`}>
+    <Icon name="watch" /> Echo Trap: no data yet
+  </p>
+);
 
 function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
   const series = useRun((state) => state.series);

@@ -4,12 +4,13 @@ import { Icon } from '../../../components/icon.tsx';
 import { regimeLabels, sinceText, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
 import { useRunSummary } from '../../../stores/app-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
-import { ActionButton, possibleActions } from './advice.tsx';
+import { ActionButton } from './advice.tsx';
 import { newestOpen, trapAlerts } from './alerts.tsx';
+import { possibleActions } from './possible-actions.ts';
 import styles from './trap-banner.module.css';
 
-/** Warns on every page of a live run, with the recommended action. `away`: true on all pages except the run's own. */
-export function TrapBanner({ away }: { away: boolean }) {
+/** Warns on the other pages of a live run, with the recommended action. The run's own page has the verdict in a fixed place. */
+export function TrapBanner() {
   const runId = useRun((state) => state.runId);
   const trap = useRun((state) => state.echoTrap);
   const run = useRunSummary(runId);
@@ -27,7 +28,7 @@ export function TrapBanner({ away }: { away: boolean }) {
         <strong>
           Echo Trap: {state.toLowerCase()} {sinceText(trap)}.
         </strong>{' '}
-        {meaning} {away && <a href={formatRoute({ page: 'run', runId })}>Show evidence</a>}
+        {meaning} <a href={formatRoute({ page: 'run', runId })}>Show evidence</a>
       </p>
       {best && <ActionButton run={run} advice={best} alertId={alertId} />}
     </div>

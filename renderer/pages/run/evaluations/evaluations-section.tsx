@@ -1,8 +1,8 @@
 import { useId } from 'react';
 import type { RunSummary } from '../../../../core/contract/contract.ts';
-import { sectionId } from '../../../components/run-sections.ts';
+import { Button } from '../../../components/basics.tsx';
+import { useDialogs } from '../../../stores/dialogs-store.ts';
 import { useRun } from '../../../views/run-view.tsx';
-import { EvaluationForm } from './evaluation-form.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
 
 /** Shows on-demand evaluations: any checkpoint on any environment, during or after training. */
@@ -10,15 +10,28 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
   const title = useId();
   const evaluations = useRun((state) => state.evaluations);
   const active = evaluations.some(({ state }) => state === 'running');
+  const { openDialog } = useDialogs.getState();
   return (
-    <section id={sectionId(run.id, 'evaluations')} className="evaluations" aria-labelledby={title}>
+    <section className="evaluations" aria-labelledby={title}>
       <div className="section-head">
         <h2 id={title}>Evaluations</h2>
-        <p className="muted">Evaluate a checkpoint on more levels, larger levels or another environment.</p>
+        <p className="muted">A checkpoint on more levels, larger levels or another environment.</p>
+        <span className="spacer" />
+        <Button
+          icon="ok"
+          disabled={active}
+          title={active ? 'Another evaluation is in progress' : undefined}
+          onClick={() => openDialog({ kind: 'evaluate', run, checkpoint: null })}
+        >
+          Evaluate…
+        </Button>
       </div>
       <div className="panel">
-        <EvaluationForm run={run} active={active} />
-        {evaluations.length > 0 && <EvaluationList runId={run.id} evaluations={evaluations} />}
+        {evaluations.length > 0 ? (
+          <EvaluationList runId={run.id} evaluations={evaluations} />
+        ) : (
+          <p className="faint evaluation-none">No evaluations yet. Those during training are in the charts.</p>
+        )}
       </div>
     </section>
   );

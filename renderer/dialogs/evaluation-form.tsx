@@ -1,29 +1,36 @@
 import { type FormEvent, useEffect, useState } from 'react';
-import type { EvaluationChoices, RunSummary } from '../../../../core/contract/contract.ts';
-import { useApi } from '../../../api/context.ts';
-import { Icon } from '../../../components/icon.tsx';
-import { environmentTitle } from '../../../environments/registry.ts';
-import { useApp } from '../../../stores/app-store.ts';
+import type { EvaluationChoices, RunSummary } from '../../core/contract/contract.ts';
+import { useApi } from '../api/context.ts';
+import { environmentTitle } from '../environments/registry.ts';
+import { useApp } from '../stores/app-store.ts';
 import { readSettings } from './read-settings.ts';
 
-/** Starts an evaluation. `active`: true while one is running; a run has only one at a time. */
-export function EvaluationForm({ run, active }: { run: RunSummary; active: boolean }) {
+interface EvaluationFormProps {
+  /** Id of the form element, for a submit button outside. */
+  id: string;
+  run: RunSummary;
+  /** The checkpoint selected first; null for the newest. */
+  checkpoint: number | null;
+  onBusy: (busy: boolean) => void;
+  onStarted: () => void;
+}
+
+/** Edits and starts an evaluation. The server rejects it while another evaluation of the run is in progress. */
+export function EvaluationForm({ id, run, checkpoint, onBusy, onStarted }: EvaluationFormProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const choices = useChoices(run);
-  const [starting, setStarting] = useState(false);
   const [on, setOn] = useState<string | null>(null);
   const environment = choices?.environments.find((each) => each.on === on) ?? choices?.environments[0];
 
   if (!choices || !environment) return null;
-  if (choices.checkpoints.length === 0)
-    return <p className="evaluation-form faint wrap">This run has no checkpoint to evaluate.</p>;
+  if (choices.checkpoints.length === 0) return <p className="faint">This run has no checkpoint to evaluate.</p>;
 
   async function start(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? '');
-    setStarting(true);
+    onBusy(true);
     try {
       await api.call('evaluations.start', {
         runId: run.id,
@@ -34,15 +41,15 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
         temperature: Number(text('temperature')),
         seed: Number(text('seed')),
       });
+      onStarted();
     } catch (cause) {
       report(cause);
-    } finally {
-      setStarting(false);
+      onBusy(false);
     }
   }
 
   return (
-    <form className="evaluation-form wrap" aria-label="New evaluation" onSubmit={start}>
+    <form id={id} className="evaluation-form" aria-label="New evaluation" onSubmit={start}>
       <label>
         <span>Environment</span>
         <select value={environment.on} onChange={({ target }) => setOn(target.value)}>
@@ -55,7 +62,7 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
       </label>
       <label>
         <span>Checkpoint</span>
-        <select name="checkpoint">
+        <select name="checkpoint" defaultValue={checkpoint ?? undefined}>
           {choices.checkpoints.map((iteration) => (
             <option key={iteration} value={iteration}>
               {iteration}
@@ -93,10 +100,6 @@ export function EvaluationForm({ run, active }: { run: RunSummary; active: boole
           spellCheck={false}
         />
       </label>
-      <button type="submit" className="button" data-kind="primary" disabled={active || starting}>
-        <Icon name="play" size={14} />
-        {starting ? 'Loading…' : 'Evaluate'}
-      </button>
     </form>
   );
 }

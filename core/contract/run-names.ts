@@ -1,0 +1,41 @@
+import type { SettingChange } from './echo-trap.ts';
+
+/** Length limit of a run's display name, in characters. */
+const maxLength = 80;
+const derivedEnd = /, (fork at|extended to|rolled back to) \d+(, .*)?$/;
+
+/**
+ * Returns the name of a run that is derived from another: `FrozenLake b7e8, fork at 40`. The name of the parent loses the end that it got
+ * the same way, and is shortened if needed. A number makes the name unique among `taken`.
+ */
+export function derivedName(parent: string, end: string, taken: readonly string[]): string {
+  const base = parent.replace(derivedEnd, '');
+  for (let count = 1; ; count++) {
+    const suffix = `, ${end}${count === 1 ? '' : ` (${count})`}`;
+    const stem = base.length + suffix.length <= maxLength ? base : `${base.slice(0, maxLength - suffix.length - 1)}…`;
+    const name = `${stem}${suffix}`.slice(0, maxLength);
+    if (!taken.includes(name)) return name;
+  }
+}
+
+const shortTitles: Record<string, string> = {
+  'optimizer.learning_rate': 'LR',
+  'policy_loss.entropy_coefficient': 'entropy bonus',
+};
+
+/** Describes a roll-back in a run's name: `rolled back to 8, LR 1.7e-4`. */
+export const rolledBackTo = (checkpoint: number, changes: readonly SettingChange[]): string =>
+  [
+    `rolled back to ${checkpoint}`,
+    ...changes.map(
+      ({ path, value }) => `${shortTitles[path] ?? path.split('.').at(-1)!.replaceAll('_', ' ')} ${shortValue(value)}`,
+    ),
+  ].join(', ');
+
+/** Formats a value with two digits: `1.7e-4`, `0.05`, `on`. */
+export function shortValue(value: SettingChange['value']): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'string') return value;
+  const rounded = Number(value.toPrecision(2));
+  return rounded !== 0 && Math.abs(rounded) < 0.001 ? rounded.toExponential() : String(rounded);
+}

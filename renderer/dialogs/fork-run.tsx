@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import type { RunSummary } from '../../core/contract/contract.ts';
+import { derivedName } from '../../core/contract/run-names.ts';
+import { useApi } from '../api/context.ts';
+import { navigate } from '../base/router.ts';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { percent } from '../components/format.ts';
+import { useApp } from '../stores/app-store.ts';
+import styles from './new-run.module.css';
+import { Facts, NewRunName, nameProblem, nameRun, useCheckpointList, useForkCost, useRunNames } from './new-run.tsx';
+
+interface ForkRunProps {
+  run: RunSummary;
+  /** The checkpoint selected first; null for the newest. */
+  checkpoint: number | null;
+  close: () => void;
+}
+
+/** Creates a new run from a checkpoint, without starting it. */
+export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
+  const api = useApi();
+  const report = useApp((state) => state.report);
+  const runs = useApp((state) => state.runs);
+  const names = useRunNames();
+  const checkpoints = useCheckpointList(run.id);
+  const [chosen, setChosen] = useState(first);
+  const [edited, setEdited] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const checkpoint = checkpoints?.find(({ iteration }) => iteration === chosen) ?? checkpoints?.[0] ?? null;
+  const at = checkpoint?.iteration ?? null;
+  const keepOptimizer = checkpoint?.optimizer ?? false;
+  const name = edited ?? derivedName(run.name, `fork at ${at ?? 0}`, names);
+  const problem = nameProblem(name, runs);
+  const { cost, warnings } = useForkCost({ run, checkpoint: at, keepOptimizer, set: {} });
+
+  async function fork(): Promise<void> {
+    setBusy(true);
+    try {
+      const { runId } = await api.call('runs.create', { run: run.id, checkpoint: at!, keepOptimizer, start: false });
+      await nameRun(api, runId, name);
+      close();
+      navigate({ page: 'run', runId });
+    } catch (cause) {
+      report(cause);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <FormDialog
+      title="Fork from a checkpoint"
+      description={`Creates a new run with the settings of ${run.name}, which doesn’t change. Start it or change its settings on its page.`}
+      submit="Create fork"
+      disabled={busy || at === null || problem !== null}
+      onSubmit={() => void fork()}
+      onClose={close}
+    >
+      {checkpoints?.length === 0 ? (
+        <p className={styles.wrong}>This run has no checkpoint.</p>
+      ) : (
+        <>
+          <label className={styles.field}>
+            Checkpoint
+            <select value={at ?? ''} onChange={({ target }) => setChosen(Number(target.value))}>
+              {checkpoints?.map(({ iteration, success }) => (
+                <option key={iteration} value={iteration}>
+                  Iteration {iteration}
+                  {success[0] && `, success ${percent(success[0].rate)}`}
+                </option>
+              ))}
+            </select>
+          </label>
+          <NewRunName name={name} problem={problem} change={setEdited} />
+          <Facts
+            facts={[
+              [
+                'Keeps',
+                at === null
+                  ? '…'
+                  : `weights of iteration ${at}${keepOptimizer ? ' and optimizer state' : '; the optimizer starts fresh'}`,
+              ],
+              ['Repeats', at === null ? '…' : `iterations ${at + 1} to ${run.iterations}`],
+              ...cost,
+            ]}
+          />
+          {warnings.map((warning) => (
+            <p key={warning} className={styles.warning} role="status">
+              {warning}
+            </p>
+          ))}
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,158 @@
+import { type ReactNode, useId, useSyncExternalStore } from 'react';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
+import { formatRoute } from '../../base/routes.ts';
+import { Button } from '../../components/basics.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { percent } from '../../components/format.ts';
+import { Icon } from '../../components/icon.tsx';
+import { environmentTitle } from '../../environments/registry.ts';
+import { useApp } from '../../stores/app-store.ts';
+import { useDialogs } from '../../stores/dialogs-store.ts';
+import { useRun } from '../../views/run-view.tsx';
+import { bestRollBack, successorOf } from './echo-trap/possible-actions.ts';
+import { RollBackButton } from './echo-trap/roll-back-button.tsx';
+import { describeResult, type Learned, learnedIn, resultSentence, successChange } from './outcome.ts';
+import styles from './outcome-panel.module.css';
+import { type Idea, ideasFor, sampleIdeas } from './what-next.ts';
+
+/** Shows the result of a run that has ended, with the next steps in one row. Shows a collapse and a roll-back of any run. */
+export function Outcome({ run }: { run: RunSummary }) {
+  const title = useId();
+  const series = useRun((state) => state.series);
+  const levels = useRun(({ config }) => levelsOf(config));
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const learned = run.status === 'completed' ? learnedIn(series) : [];
+  const collapsed = run.collapse !== null && !isLive(run.status);
+  if (learned.length === 0 && !collapsed) return <Successor run={run} />;
+  const facts = describeResult(run, levels);
+  return (
+    <section className={`panel ${styles.outcome}`} data-collapsed={collapsed || undefined} aria-labelledby={title}>
+      <h2 id={title} className="visually-hidden">
+        Result
+      </h2>
+      {collapsed ? <CollapseHeadline run={run} /> : <Success learned={learned} facts={facts} />}
+      <Successor run={run} />
+      <Actions run={run} collapsed={collapsed}>
+        {learned.length > 0 && (
+          <CopyButton label="Copy result" text={resultSentence(run, learned, facts)} done="Result copied" />
+        )}
+      </Actions>
+      <Ideas run={run} ideas={run.id === sampleRunId ? sampleIdeas(run) : ideasFor(run, learned)} />
+    </section>
+  );
+}
+
+function Success({ learned, facts }: { learned: readonly Learned[]; facts: string }) {
+  return (
+    <p className={`${styles.figures} wrap`}>
+      {learned.map((each) => (
+        <span key={each.label} className={styles.figure}>
+          {learned.length > 1 && <span className={styles.label}>{environmentTitle(each.label)}</span>}
+          <strong>{successChange(each)}</strong>
+        </span>
+      ))}
+      <span className="muted">{facts}</span>
+    </p>
+  );
+}
+
+/** Shows a collapse: `Collapsed: 48.4 % at iteration 40 → 0.0 % at 150. Warned at 16.` */
+function CollapseHeadline({ run: { collapse } }: { run: RunSummary }) {
+  const { peak, last, warnedAt } = collapse!;
+  return (
+    <p className={`${styles.collapse} wrap`} role="status">
+      <Icon name="critical" size={20} />
+      <strong>
+        Collapsed: {percent(peak.success)} at iteration {peak.iteration} → {percent(last.success)} at {last.iteration}.
+      </strong>
+      <span>{warnedAt === null ? 'No warning.' : `Warned at ${warnedAt}.`}</span>
+    </p>
+  );
+}
+
+/** Links a run that was rolled back to the run that continues it. */
+function Successor({ run }: { run: RunSummary }) {
+  const fork = successorOf(run);
+  const name = useApp(({ runs }) => runs?.find(({ id }) => id === fork)?.name);
+  if (fork === null) return null;
+  return (
+    <p className={styles.successor}>
+      <Icon name="fork" size={14} />
+      <span>
+        {run.lastAction!.message} Training continues in{' '}
+        {name === undefined ? 'a run that was deleted' : <a href={formatRoute({ page: 'run', runId: fork })}>{name}</a>}
+        .
+      </span>
+    </p>
+  );
+}
+
+function Actions({ run, collapsed, children }: { run: RunSummary; collapsed: boolean; children: ReactNode }) {
+  const { openDialog } = useDialogs.getState();
+  const trap = useRun((state) => state.echoTrap);
+  const rollBack = collapsed && trap ? bestRollBack(run, trap.advice) : undefined;
+  const canTrain = run.task !== 'imported' && run.id !== sampleRunId;
+  return (
+    <fieldset className={`${styles.actions} wrap`} aria-label="Next steps">
+      {rollBack && <RollBackButton run={run} advice={rollBack} primary />}
+      {canTrain && run.task === 'reinforce' && run.status === 'completed' && (
+        <Button
+          icon="play"
+          kind={collapsed ? 'plain' : 'primary'}
+          onClick={() => openDialog({ kind: 'train-more', run })}
+        >
+          Train more…
+        </Button>
+      )}
+      {canTrain && (
+        <>
+          <Button icon="fork" onClick={() => openDialog({ kind: 'fork', run, checkpoint: null })}>
+            Fork…
+          </Button>
+          <Button icon="ok" onClick={() => openDialog({ kind: 'evaluate', run, checkpoint: null })}>
+            Evaluate…
+          </Button>
+        </>
+      )}
+      {run.id !== sampleRunId && (
+        <Button icon="download" onClick={() => openDialog({ kind: 'export', run })}>
+          Export…
+        </Button>
+      )}
+      {children}
+    </fieldset>
+  );
+}
+
+function Ideas({ run, ideas }: { run: RunSummary; ideas: readonly Idea[] }) {
+  if (ideas.length === 0) return null;
+  return (
+    <ul className={`${styles.ideas} wrap small`} aria-label="What to try next">
+      {ideas.map((idea) => (
+        <li key={idea.label}>
+          <span className="muted">{idea.why}</span> <IdeaLink run={run} idea={idea} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function IdeaLink({ run, idea: { label, to } }: { run: RunSummary; idea: Idea }) {
+  const openDialog = useDialogs((state) => state.openDialog);
+  if ('href' in to) return <a href={to.href}>{label}</a>;
+  const onClick = () => {
+    if (to.dialog === 'train-more') openDialog({ kind: 'train-more', run });
+    else openDialog({ kind: to.dialog, run, checkpoint: to.dialog === 'fork' ? to.checkpoint : null });
+  };
+  return (
+    <button type="button" className={styles.link} onClick={onClick}>
+      {label}
+    </button>
+  );
+}
+
+function levelsOf(config: unknown): number | null {
+  const levels = (config as { evaluation?: { levels?: unknown } } | null)?.evaluation?.levels;
+  return typeof levels === 'number' ? levels : null;
+}

@@ -1,0 +1,53 @@
+import { useMemo, useSyncExternalStore } from 'react';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
+import { isLive } from '../../../core/contract/run-facts.ts';
+import { episodeFiles } from '../../episodes/episode-files.ts';
+import { spansOf } from '../../episodes/learned.ts';
+import { useRun } from '../../views/run-view.tsx';
+import { Wall } from '../../wall/wall.tsx';
+import { EchoTrapPanel } from './echo-trap/echo-trap-panel.tsx';
+import { FinishClip } from './finish-clip.tsx';
+import { FirstStepCheck } from './first-step-check.tsx';
+import { LatestIteration } from './latest-iteration.tsx';
+import { learnedIn } from './outcome.ts';
+import { Outcome } from './outcome-panel.tsx';
+import styles from './overview.module.css';
+import { OverviewCharts } from './overview-charts.tsx';
+import { RecentEvents } from './recent-events.tsx';
+import { RunNotices } from './run-notices.tsx';
+
+/** Height of the boards in CSS pixels, so that the panel is as high as the charts beside it. */
+const wallHeight = 430;
+
+/** Shows the state of a run in one screen: problems, result, verdict of the Echo Trap monitor, main charts and boards. */
+export function Overview({ run }: { run: RunSummary }) {
+  const series = useRun((state) => state.series);
+  const rollouts = useRun((state) => state.rollouts);
+  const live = isLive(run.status);
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const files = useMemo(() => episodeFiles(rollouts, []), [rollouts]);
+  const compared = useMemo(() => spansOf(files).length > 0, [files]);
+  const [learned] = live || !compared ? [] : learnedIn(series);
+  const hasBoards = rollouts.length > 0 || live || run.status === 'created' || run.status === 'queued';
+  return (
+    <>
+      {run.id !== sampleRunId && <RunNotices run={run} />}
+      <Outcome run={run} />
+      <EchoTrapPanel run={run} />
+      <div className={styles.main} data-boards={hasBoards || undefined}>
+        <OverviewCharts run={run} />
+        {hasBoards && <Wall run={run} height={wallHeight} />}
+      </div>
+      <div className={styles.details}>
+        {learned && (
+          <section className={`panel ${styles.clip}`} aria-label="Clip">
+            <FinishClip run={run} files={files} learned={learned} />
+          </section>
+        )}
+        <LatestIteration series={series} live={live} />
+        <RecentEvents />
+        <FirstStepCheck />
+      </div>
+    </>
+  );
+}

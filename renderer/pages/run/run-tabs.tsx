@@ -1,0 +1,103 @@
+import { Tabs } from '@base-ui/react/tabs';
+import { type ReactNode, useMemo } from 'react';
+import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
+import { navigate } from '../../base/router.ts';
+import { formatRoute, type RunTab, runTabs } from '../../base/routes.ts';
+import { Icon } from '../../components/icon.tsx';
+import { episodeFiles } from '../../episodes/episode-files.ts';
+import { spansOf } from '../../episodes/learned.ts';
+import { useRun } from '../../views/run-view.tsx';
+import styles from './run-tabs.module.css';
+
+const titles: Record<RunTab, string> = {
+  overview: 'Overview',
+  charts: 'Charts',
+  episodes: 'Episodes',
+  checkpoints: 'Checkpoints & evaluations',
+  log: 'Log',
+  configuration: 'Configuration',
+};
+
+/** Returns the tabs of a run. An imported run has neither episodes nor checkpoints, and the sample run has no checkpoints. */
+export const tabsOf = ({ id, task }: Pick<RunSummary, 'id' | 'task'>): readonly RunTab[] =>
+  runTabs.filter(
+    (tab) =>
+      !(task === 'imported' && (tab === 'episodes' || tab === 'checkpoints')) &&
+      !(id === sampleRunId && tab === 'checkpoints'),
+  );
+
+/** Shows the run's tabs with the content of the selected one, and links to the run's other pages. */
+export function RunTabs({ run, tab, children }: { run: RunSummary; tab: RunTab; children: ReactNode }) {
+  const { id: runId } = run;
+  return (
+    <Tabs.Root value={tab} onValueChange={(to: RunTab) => navigate({ page: 'run', runId, tab: to })}>
+      <div className={styles.bar}>
+        <Tabs.List className={styles.tabs} aria-label="Views of the run">
+          {tabsOf(run).map((each) => (
+            <Tabs.Tab
+              key={each}
+              value={each}
+              className={styles.tab}
+              nativeButton={false}
+              render={<a href={formatRoute({ page: 'run', runId, tab: each })}>{titles[each]}</a>}
+            />
+          ))}
+        </Tabs.List>
+        <ViewLinks run={run} />
+      </div>
+      <Tabs.Panel value={tab} className={styles.panel}>
+        {children}
+      </Tabs.Panel>
+    </Tabs.Root>
+  );
+}
+
+/** Links to pages that show the run's episodes and policy. Their places are reserved before the first rollout. */
+function ViewLinks({ run: { id: runId, task, startedAt } }: { run: RunSummary }) {
+  const rollouts = useRun((state) => state.rollouts);
+  const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
+  if (task === 'imported') return null;
+  const pending = rollouts.length > 0 ? undefined : '';
+  return (
+    <nav className={styles.views} aria-label="Pages of the run">
+      {task === 'reinforce' && runId !== sampleRunId && (
+        <a
+          className="button"
+          data-kind="quiet"
+          data-pending={startedAt === null ? '' : undefined}
+          href={formatRoute({ page: 'play', runId, checkpoint: null })}
+        >
+          <Icon name="game" size={14} />
+          Play
+        </a>
+      )}
+      <a
+        className="button"
+        data-kind="quiet"
+        data-pending={compared ? undefined : ''}
+        href={formatRoute({ page: 'then-and-now', runId, set: null, level: null })}
+      >
+        <Icon name="compare" size={14} />
+        Then and now
+      </a>
+      <a
+        className="button"
+        data-kind="quiet"
+        data-pending={pending}
+        href={formatRoute({ page: 'thoughts', runId, iteration: null })}
+      >
+        <Icon name="tree" size={14} />
+        Thought tree
+      </a>
+      <a
+        className="button"
+        data-kind="quiet"
+        data-pending={pending}
+        href={formatRoute({ page: 'replay', runId, episodeId: null })}
+      >
+        <Icon name="replay" size={14} />
+        Replay episodes
+      </a>
+    </nav>
+  );
+}
