@@ -2,12 +2,10 @@ import { Icon } from '../components/icon.tsx';
 import { useNotifications } from './notifications.ts';
 import styles from './notify-choice.module.css';
 
-/** Turns desktop notifications on or off. */
+/** Turns desktop notifications on or off. Shows nothing if the browser blocks them; the Settings page explains that. */
 export function NotifyChoice() {
   const { permission, setEnabled } = useNotifications();
-  if (permission === 'unsupported') return null;
-  if (permission === 'blocked')
-    return <p className="faint">Notifications are blocked. Allow them for this page in the browser.</p>;
+  if (permission === 'unsupported' || permission === 'blocked') return null;
   const on = permission === 'on';
   return (
     <button

@@ -216,6 +216,11 @@ describe('a notification', () => {
     page.open(`#/run/${runId}`);
     await page.click(head);
     await page.shown(button(/Notify me/));
+    useNotifications.setState({ permission: 'blocked' });
+    await page.shown(() => !button(/Notify me/)());
+    expect(page.host.textContent).not.toContain('Notifications are blocked');
+    useNotifications.setState({ permission: 'off' });
+    await page.shown(button(/Notify me/));
     expect(requestPermission).not.toHaveBeenCalled();
     await page.click(button(/Notify me/));
     await page.shown(button(/Notifications on/));

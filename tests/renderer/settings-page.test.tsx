@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { FolderChoice, FolderRequest } from '../../core/contract/bridge.ts';
+import { useNotifications } from '../../renderer/notifications/notifications.ts';
 import { Page, small } from './page.tsx';
 
 vi.mock('uplot', () => import('./uplot.ts'));
@@ -68,6 +69,11 @@ test('in a browser the page explains how to set the folder', async () => {
   await page.shown(page.withText(`${section} code`, page.world.home));
   await page.shown(page.withText(`${section} code`, '--home'));
   expect(page.all(`${section} button`)).toEqual([]);
+  // Where notifications are blocked, Settings explains it.
+  useNotifications.setState({ permission: 'blocked' });
+  await page.shown(page.withText('[aria-label="Notifications"] p', 'Notifications are blocked.'));
+  useNotifications.setState({ permission: 'off' });
+  await page.shown(page.withText('[aria-label="Notifications"] button', 'Notify me of warnings'));
 });
 
 const tensorBoard = 'section[aria-label="TensorBoard"]';

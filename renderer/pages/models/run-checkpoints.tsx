@@ -22,7 +22,7 @@ export function RunCheckpointTable({ runs }: { runs: readonly RunCheckpoints[] }
               <td className="numeric">{iterations.length}</td>
               <td>{iterationsText(iterations.toReversed())}</td>
               <td className="numeric">{sizeOf(bytes)}</td>
-              <td>
+              <td className="numeric">
                 <a className="button" href={formatRoute({ page: 'play', runId, checkpoint: null })}>
                   Play<span className="visually-hidden"> {name}</span>
                 </a>

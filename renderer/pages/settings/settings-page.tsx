@@ -2,6 +2,7 @@ import { type ThemeChoice, useTheme } from '../../base/theme.ts';
 import { useTitle } from '../../base/title.ts';
 import { Button } from '../../components/basics.tsx';
 import { Section } from '../../components/section.tsx';
+import { useNotifications } from '../../notifications/notifications.ts';
 import { NotifyChoice } from '../../notifications/notify-choice.tsx';
 import { useDialogs } from '../../stores/dialogs-store.ts';
 import { useKeyPreference } from '../../stores/key-preference.ts';
@@ -54,11 +55,17 @@ function Appearance() {
 }
 
 function Notifications() {
+  const permission = useNotifications((state) => state.permission);
+  if (permission === 'unsupported') return null;
   return (
     <Section title="Notifications">
       <div className={styles.preference}>
         <span>Desktop notifications</span>
-        <NotifyChoice />
+        {permission === 'blocked' ? (
+          <p className="muted">Notifications are blocked. Allow them for this page in the browser.</p>
+        ) : (
+          <NotifyChoice />
+        )}
       </div>
     </Section>
   );
