@@ -297,7 +297,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   test('doctor names problems', async () => {
     const healthy = await run('doctor');
     expect(healthy).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
-    expect(healthy.output).toMatch(/ok +GPU +none: a test double has no GPU; none is needed/);
+    expect(healthy.output).toMatch(/^- +GPU +none: a test double has no GPU; none is needed$/m);
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const sick = await starpo(['doctor'], environment).finished;
     expect(sick).toMatchObject({ status: 1, output: expect.stringMatching(/PROBLEM +trainer/) });
