@@ -4,7 +4,7 @@ import { type RunSummary, sampleRunId } from '../../core/contract/contract.ts';
 import { metricFacts, metricNames } from '../../core/facts/metric-facts.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
-import type { Route } from '../base/routes.ts';
+import { type Route, type RunTab, runTabs } from '../base/routes.ts';
 import { percent } from '../components/format.ts';
 import type { IconName } from '../components/icon.tsx';
 import { useApp } from '../stores/app-store.ts';
@@ -55,6 +55,7 @@ export function usePaletteGroups(route: Route): { first: PaletteGroup[]; all: Pa
       menu('App'),
     ].filter(({ items }) => items.length > 0);
     const others: PaletteGroup[] = [
+      { value: 'Tabs of this run', items: runId === null ? [] : runTabs.map((tab) => tabItem(runId, tab)) },
       {
         value: 'Checkpoints of this run',
         items: (checkpoints ?? []).flatMap((checkpoint) => checkpointItems(runId!, checkpoint)),
@@ -122,6 +123,11 @@ const runItem = (run: RunSummary): PaletteItem => ({
   perform: () => navigate({ page: 'run', runId: run.id }),
 });
 
+const tabItem = (runId: string, tab: RunTab): PaletteItem => ({
+  ...linkItem('chevron', `${tab[0]!.toUpperCase()}${tab.slice(1)}`, { page: 'run', runId, tab }),
+  keywords: 'tab',
+});
+
 const checkpointItems = (
   runId: string,
   { iteration, success }: { iteration: number; success: readonly { rate: number }[] },
@@ -167,7 +173,7 @@ const metricItems = (run: RunSummary | undefined): PaletteItem[] =>
         keywords: `${name} ${metricFacts(name).meaning} metric chart`,
         perform: () => {
           requestSearch('charts', name);
-          navigate({ page: 'run', runId: run.id });
+          navigate({ page: 'run', runId: run.id, tab: 'charts' });
         },
       }));
 

@@ -43,30 +43,34 @@ async function find(query: string, result: string): Promise<void> {
   await page.shown(() => !dialog());
 }
 
+/** Does the same and waits for the page of the result. */
+async function open(query: string, result: string, hash: string): Promise<void> {
+  const moved = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+  await find(query, result);
+  await moved;
+  expect(location.hash).toBe(hash);
+}
+
 test('the palette finds presets, settings, metrics, checkpoints, tags, models and pages', async () => {
   page.open(`#/run/${runId}`);
   await page.shown(page.withText('h1', 'Bandit'));
 
-  await find('gradient norm', 'Metrics: Gradient norm');
+  await open('gradient norm', 'Metrics: Gradient norm', `#/run/${runId}/charts`);
   const charts = await page.shown(() => page.find<HTMLInputElement>('#main input[type="search"]'));
   await page.shown(() => charts.value === 'actor/grad_norm');
-  await find('checkpoint 4', 'Checkpoints of this run: Fork from checkpoint 4');
-  await page.shown(() => location.hash === `#/new/run/${runId}/4`);
+  await open('config', 'Tabs of this run: Configuration', `#/run/${runId}/configuration`);
+  await open('checkpoint 4', 'Checkpoints of this run: Fork from checkpoint 4', `#/new/run/${runId}/4`);
   await find('lr', 'Settings: Learning rate');
   const settings = await page.shown(() => page.find<HTMLInputElement>('input[aria-label="Search all settings"]'));
   await page.shown(() => settings.value === 'optimizer.learning_rate');
   // A search keeps the form's edits.
   expect(location.hash).toBe(`#/new/run/${runId}/4`);
-  await find('baseline', 'Tags: baseline');
+  await open('baseline', 'Tags: baseline', '#/history');
   await page.shown(page.withText('#main [role="status"]', '1 of 1'));
-  await find('trap', 'Presets: FrozenLake, watch it collapse');
-  await page.shown(() => location.hash === '#/new/starter-frozen-lake-trap');
-  await find('starter policy', 'Models: Starter policy');
-  await page.shown(() => location.hash === '#/models');
-  await find('theme', 'Settings: Theme');
-  await page.shown(() => location.hash === '#/settings');
-  await find('queue', 'Go to: Queue');
-  await page.shown(() => location.hash === '#/queue');
+  await open('trap', 'Presets: FrozenLake, watch it collapse', '#/new/starter-frozen-lake-trap');
+  await open('starter policy', 'Models: Starter policy', '#/models');
+  await open('theme', 'Settings: Theme', '#/settings');
+  await open('queue', 'Go to: Queue', '#/queue');
 
   key('k', true);
   page.write(await input(), 'qqq');
