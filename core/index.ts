@@ -13,6 +13,7 @@ import { Exports } from './exports/exports.ts';
 import { TensorBoardWriting } from './exports/tensorboard-writing.ts';
 import type { HistoryDatabase } from './history/database.ts';
 import { type History, openHistory } from './history/history.ts';
+import { Imports } from './imports/imports.ts';
 import type { SecretStore } from './models/hub-settings.ts';
 import { Models } from './models/models.ts';
 import { Games } from './play/games.ts';
@@ -97,6 +98,7 @@ export interface Core {
   /** Deletes expired items if `backgroundWork`. */
   readonly trash: Trash;
   readonly bundles: Bundles;
+  readonly imports: Imports;
   /** Indexes new episodes if `backgroundWork`. */
   readonly episodeIndex: EpisodeIndex;
   /** Opened on first use. */
@@ -131,7 +133,7 @@ const closeOrder = [
   'games',
   'supervisor',
   'tasks',
-  'bundles',
+  'imports',
   'exports',
   'gauges',
   'history',
@@ -222,11 +224,12 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const studies = new Studies({ ...base, queue, trash });
   const sizes = new Sizes({ ...base, trash });
   const exports = new Exports({ ...base, studies });
+  const bundles = new Bundles({ ...base, exports });
   const openSample = (sampleHome: string) =>
     createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
   return {
     ...base,
-    ...{ evaluations, queue, storage, trash, studies, sizes, exports },
+    ...{ evaluations, queue, storage, trash, studies, sizes, exports, bundles },
     episodes: new EpisodeReader(),
     models: new Models({ ...base, secrets }),
     games: new Games(base),
@@ -236,7 +239,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
     alertActions: new AlertActions({ ...base, queue }),
     gauges: new Gauges(home, notices),
     tensorBoard: new TensorBoardWriting(base),
-    bundles: new Bundles({ ...base, exports }),
+    imports: new Imports({ ...base, bundles }),
     sample: new Sample({ ...base, open: openSample }),
     times: new TimeEstimates(base),
   };

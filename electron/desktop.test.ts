@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dialog, IpcMain, Menu, MenuItemConstructorOptions, Tray } from 'electron';
@@ -8,16 +8,17 @@ import { createClient } from '../core/contract/client.ts';
 import type { RunSummary } from '../core/contract/contract.ts';
 import { Failure } from '../core/contract/failure.ts';
 import type { NotificationText } from '../core/contract/notification.ts';
+import { announce, uploadedFile } from '../core/imports/exchange.ts';
 import { serveChannel } from '../core/server/serve-channel.ts';
 import { holdAt, preset, small } from '../tests/core/fixtures/played.ts';
 import { World } from '../tests/core/fixtures/world.ts';
 import { Activity, overall } from './activity.ts';
 import { decideClosing } from './closing.ts';
 import { pageOfArguments, pageOfLink } from './links.ts';
-import { pickBundles } from './pick-bundle.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
 import { runLine, TrayMenu, trayTemplate } from './tray.ts';
+import { receiveUploads } from './uploads.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -316,29 +317,29 @@ describe('saving an export', () => {
   });
 });
 
-test('a chosen bundle is copied to the server’s folder, only for the app’s own page', async () => {
+test('an upload is received part by part, only from the app’s own page', async () => {
   const own = { url: 'app://studio/', parent: null };
-  const showOpenDialog = vi.fn();
   const handle = vi.fn();
-  pickBundles({ handle } as unknown as IpcMain, { showOpenDialog } as unknown as Dialog, folder);
-  const ask = (request: unknown, senderFrame: object | null = own) =>
-    handle.mock.calls[0]![1]({ senderFrame }, request);
+  receiveUploads({ handle } as unknown as IpcMain, folder);
+  const send = (request: unknown[], senderFrame: object | null = own) =>
+    handle.mock.calls[0]![1]({ senderFrame }, ...request);
   const file = 'b'.repeat(32);
-  mkdirSync(join(folder, 'exchange'));
-  writeFileSync(join(folder, 'chosen.zip'), 'a run');
+  await announce(folder, file, 5);
+  const part = new Uint8Array(Buffer.from('a r'));
   for (const [request, frame] of [
-    ['../../etc/passwd', own],
-    [{ file }, own],
-    [file, { url: 'https://example.org/', parent: null }],
-    [file, { ...own, parent: own }],
+    [['../../etc/passwd', 0, part], own],
+    [[file, -1, part], own],
+    [[file, 0, 'a r'], own],
+    [[file, 0, part], { url: 'https://example.org/', parent: null }],
+    [[file, 0, part], { ...own, parent: own }],
   ] as const)
-    expect(await ask(request, frame)).toMatchObject({ name: null, problem: expect.any(String) });
-  expect(showOpenDialog).not.toHaveBeenCalled();
+    expect(await send([...request], frame)).toEqual({ problem: 'Request rejected.' });
+  expect(await send(['c'.repeat(32), 0, part])).toMatchObject({ problem: expect.stringMatching(/not announced/) });
+  expect(await send([file, 3, part])).toMatchObject({ problem: expect.stringMatching(/not announced/) });
 
-  showOpenDialog.mockResolvedValueOnce({ canceled: true, filePaths: [] });
-  expect(await ask(file)).toEqual({ name: null, problem: null });
-  showOpenDialog.mockResolvedValue({ canceled: false, filePaths: [join(folder, 'chosen.zip')] });
-  expect(await ask(file)).toEqual({ name: 'chosen.zip', problem: null });
-  expect(readFileSync(join(folder, 'exchange', `${file}.zip`), 'utf8')).toBe('a run');
-  expect(await ask(file)).toMatchObject({ name: null, problem: expect.stringContaining('EEXIST') });
+  expect(await send([file, 0, part])).toEqual({ problem: null });
+  expect(existsSync(uploadedFile(folder, file))).toBe(false);
+  expect(await send([file, 3, new Uint8Array(Buffer.from('un'))])).toEqual({ problem: null });
+  expect(readFileSync(uploadedFile(folder, file), 'utf8')).toBe('a run');
+  expect(await send([file, 0, part])).toMatchObject({ problem: expect.any(String) });
 });

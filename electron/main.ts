@@ -26,12 +26,12 @@ import { linkScheme, pageOfArguments, pageOfLink, withoutLinks } from './links.t
 import { installMenu } from './menu.ts';
 import { keepNotificationChoice, notifier } from './notifications.ts';
 import { outsideLinks } from './outside.ts';
-import { pickBundles } from './pick-bundle.ts';
 import { Preferences } from './preferences.ts';
 import { saveExports } from './save-export.ts';
 import { systemSecrets } from './secrets.ts';
 import { appScheme, guardContents, guardPermissions } from './security.ts';
 import { TrayMenu } from './tray.ts';
+import { receiveUploads } from './uploads.ts';
 import { focusWindow, openWindow } from './window.ts';
 
 interface State {
@@ -186,7 +186,7 @@ async function start(): Promise<void> {
   guardPermissions(session.defaultSession);
   bridgeToCore(ipcMain, (channel) => joined.serve(channel));
   saveExports(ipcMain, dialog, joined.home);
-  pickBundles(ipcMain, dialog, joined.home);
+  receiveUploads(ipcMain, joined.home);
   keepNotificationChoice(ipcMain, preferences);
   chooseDataFolder(ipcMain, dialog, {
     home: joined.home,

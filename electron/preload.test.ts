@@ -9,7 +9,7 @@ interface Bridge {
   onCommand(callback: (command: string) => void): () => void;
   onOpenPage(callback: (page: string) => void): () => void;
   save(exportId: string): Promise<unknown>;
-  pickBundle(file: string): Promise<unknown>;
+  upload(file: string, offset: number, part: Uint8Array): Promise<unknown>;
   dataFolder(wish: string): Promise<unknown>;
   restart(): void;
 }
@@ -34,11 +34,11 @@ test('the page gets functions for strings and no Electron objects', async () => 
     'onClose',
     'onCommand',
     'onOpenPage',
-    'pickBundle',
     'receive',
     'restart',
     'save',
     'send',
+    'upload',
   ]);
 
   bridge.send('out');
@@ -67,8 +67,9 @@ test('the page gets functions for strings and no Electron objects', async () => 
   expect(await bridge.save('an-export')).toBe('saved');
   expect(ipc.invoke).toHaveBeenCalledWith('starpo-save', 'an-export');
 
-  await bridge.pickBundle('a-file');
-  expect(ipc.invoke).toHaveBeenCalledWith('starpo-pick-bundle', 'a-file');
+  const part = new Uint8Array([1]);
+  await bridge.upload('a-file', 4, part);
+  expect(ipc.invoke).toHaveBeenCalledWith('starpo-upload', 'a-file', 4, part);
 
   await bridge.dataFolder('get');
   expect(ipc.invoke).toHaveBeenCalledWith('starpo-data-folder', 'get');

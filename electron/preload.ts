@@ -18,7 +18,7 @@ contextBridge.exposeInMainWorld('starpo', {
   onCommand: (callback: (command: string) => void) => listen('starpo-command', callback),
   onOpenPage: (callback: (page: string) => void) => listen('starpo-go', callback),
   save: (exportId: string) => ipcRenderer.invoke('starpo-save', exportId),
-  pickBundle: (file: string) => ipcRenderer.invoke('starpo-pick-bundle', file),
+  upload: (file: string, offset: number, part: Uint8Array) => ipcRenderer.invoke('starpo-upload', file, offset, part),
   dataFolder: (request: string) => ipcRenderer.invoke('starpo-data-folder', request),
   restart: () => ipcRenderer.send('starpo-restart'),
 });

@@ -8,6 +8,7 @@ import { listenForCommands } from './commands/commands.ts';
 import { Dialogs } from './dialogs/dialogs.tsx';
 import { notifyOfAlarms } from './notifications/notifications.ts';
 import { Page } from './page.tsx';
+import { DropTarget } from './shell/drop-target.tsx';
 import { ConnectionNote, ReadOnlyNote } from './shell/notes.tsx';
 import { Recovery } from './shell/recovery.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
@@ -41,6 +42,7 @@ export function App() {
           <Page route={route} />
         </main>
         <Toasts />
+        <DropTarget />
       </div>
       <Dialogs route={route} />
     </CSPProvider>

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 import { bundleChoice } from '../contract/library.ts';
-import { bytes } from '../contract/numbers.ts';
 import { runFiles } from '../run-directory/names.ts';
 
 /** Format of run bundles (docs/formats/bundle.md). */
@@ -42,13 +41,6 @@ export const isAllowed = (path: string): boolean => allowed.test(path);
 
 /** Returns whether a file is already compressed. */
 export const isPacked = (path: string): boolean => /\.(zst|safetensors)$/.test(path);
-
-export const diskSpaceLow = (what: 'bundle' | 'run', needed: number, free: number) =>
-  new Failure(
-    'disk_space_low',
-    `The ${what} needs ${bytes(needed)}, but the disk has ${bytes(free)} free.`,
-    'Free disk space, then try again.',
-  );
 
 export const invalid = (reason: string) =>
   new Failure(

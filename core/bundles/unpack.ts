@@ -7,18 +7,9 @@ import { crc32 } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { ensureFolder, makeFolder } from '../base/folders.ts';
 import { asFailure, Failure, messageOf } from '../contract/failure.ts';
-import { freeBytes } from '../run-directory/measure.ts';
+import { diskSpaceLow, freeBytes } from '../run-directory/measure.ts';
 import { runFiles } from '../run-directory/names.ts';
-import {
-  bundleVersion,
-  diskSpaceLow,
-  invalid,
-  isAllowed,
-  type Manifest,
-  manifestName,
-  manifestSchema,
-  runPrefix,
-} from './format.ts';
+import { bundleVersion, invalid, isAllowed, type Manifest, manifestName, manifestSchema, runPrefix } from './format.ts';
 
 export interface UnpackJob {
   /** The bundle. */
@@ -86,6 +77,8 @@ async function readDirectory(zip: ZipFile): Promise<Entry[]> {
   const names = new Set<string>();
   let packed = 0;
   for await (const entry of zip.eachEntry()) {
+    // File managers add entries for folders when they zip an unpacked bundle again.
+    if (entry.fileName.endsWith('/') && entry.uncompressedSize === 0) continue;
     checkEntry(entry);
     // Names that differ only in case collide on some systems.
     const name = entry.fileName.toLowerCase();

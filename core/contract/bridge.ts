@@ -33,10 +33,10 @@ export interface ExportSaver {
   save(exportId: string): Promise<{ place: string | null; problem: string | null }>;
 }
 
-/** The preload's API for bundles. */
-export interface BundlePicker {
-  /** Lets the user choose a bundle and copies it to the upload `file`. `name` is null if the user cancels. */
-  pickBundle(file: string): Promise<{ name: string | null; problem: string | null }>;
+/** The preload's API for uploads. */
+export interface Uploader {
+  /** Sends a part of the announced upload `file`. */
+  upload(file: string, offset: number, part: Uint8Array): Promise<{ problem: string | null }>;
 }
 
 /** The data folder from the next start of the desktop app. */

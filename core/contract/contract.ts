@@ -12,6 +12,7 @@ import {
 } from './episodes.ts';
 import { evaluation, evaluationChoices, evaluationName } from './evaluations.ts';
 import { exportNotices, exportProcedures } from './exports.ts';
+import { importProcedures } from './imports.ts';
 import { deletedRuns, libraryNotices, libraryProcedures, trashedRun } from './library.ts';
 import { machineNotices, machineProcedures } from './machine.ts';
 import { modelNotices, modelProcedures } from './models.ts';
@@ -52,6 +53,7 @@ export * from './echo-trap.ts';
 export * from './episodes.ts';
 export * from './evaluations.ts';
 export * from './exports.ts';
+export * from './imports.ts';
 export * from './library.ts';
 export * from './machine.ts';
 export * from './models.ts';
@@ -333,6 +335,7 @@ export const procedures = {
   },
   ...detailProcedures,
   ...exportProcedures,
+  ...importProcedures,
   ...machineProcedures,
   ...modelProcedures,
   ...playProcedures,

@@ -67,11 +67,6 @@ export const bundleChoice = z.object({
 });
 export type BundleChoice = z.infer<typeof bundleChoice>;
 
-/** Name of a bundle upload. */
-export const fileId = z.string().regex(/^[0-9a-f]{32}$/);
-/** Size limit of a bundle: 1 TiB. */
-const maxBundleBytes = 2 ** 40;
-
 /** A matching episode; matches in texts are between `\u0002` and `\u0003`. */
 const foundEpisode = z.object({
   runId,
@@ -122,19 +117,6 @@ export const libraryProcedures = {
   },
   /** Packs a run into one file, as a task; returns its location, like other exports. */
   'bundles.export': { changes, input: z.object({ runId, ...bundleChoice.shape }), output: madeExport },
-  /**
-   * Starts a bundle upload. A page sends `bytes` bytes with `PUT /api/bundles/FILE`; a program on the server's machine omits `bytes` and writes to `path`. Throws
-   * `disk_space_low`.
-   */
-  'bundles.begin': {
-    changes,
-    input: z.object({ bytes: z.number().int().min(1).max(maxBundleBytes).optional() }),
-    output: z.object({ file: fileId, path: z.string() }),
-  },
-  /** Imports the run of an uploaded bundle, as a task. Throws `file_incomplete`, `bundle_invalid`, `bundle_version_unsupported` or `disk_space_low`. */
-  'bundles.import': { changes, input: z.object({ file: fileId }), output: z.object({ runId }) },
-  /** Deletes a bundle upload, complete or not. */
-  'bundles.drop': { changes, input: z.object({ file: fileId }), output: empty },
   /** Finds episodes whose reasoning or action contains all words, best match first; without words, the newest. Returns up to `limit` from `offset`. */
   'episodes.search': {
     input: z.object({

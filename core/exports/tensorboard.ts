@@ -3,44 +3,15 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import protobuf from 'protobufjs/minimal.js';
 import { makeFolder } from '../base/folders.ts';
+import { tfRecord } from '../base/tf-record.ts';
 import type { Point } from './record.ts';
 
 /**
- * TensorBoard event files are TFRecords (tensorflow/core/lib/io/record_writer.h) of Event messages (tensorflow/core/util/event.proto). Numbers in
- * comments are field numbers of these messages.
+ * TensorBoard event files are TFRecords of Event messages (tensorflow/core/util/event.proto). Numbers in comments are field numbers of these
+ * messages.
  */
 
 const { Writer } = protobuf;
-
-/** CRC-32C (Castagnoli), reflected. */
-const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
-  let crc = index;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
-  return crc;
-});
-
-function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) crc = crcTable[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
-  return (crc ^ 0xffffffff) >>> 0;
-}
-
-/** Returns the masked checksum of TFRecords: rotated right by 15 bits, plus a constant. */
-function maskedCrc(bytes: Uint8Array): number {
-  const crc = crc32c(bytes);
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
-}
-
-/** Returns a record: length (uint64) and its checksum, data and its checksum, all little-endian. */
-function tfRecord(data: Uint8Array): Uint8Array {
-  const record = new Uint8Array(16 + data.length);
-  const view = new DataView(record.buffer);
-  view.setBigUint64(0, BigInt(data.length), true);
-  view.setUint32(8, maskedCrc(record.subarray(0, 8)), true);
-  record.set(data, 12);
-  view.setUint32(12 + data.length, maskedCrc(data), true);
-  return record;
-}
 
 /** Returns an Event: wall_time 1 (seconds), step 2, and one field of content. */
 function event(time: number, step: number, addContent: (writer: protobuf.Writer) => void): Uint8Array {

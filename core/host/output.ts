@@ -39,7 +39,6 @@ const inputCodes = new Set([
   'bundle_invalid',
   'bundle_version_unsupported',
   'bundle_exists',
-  'bundle_missing',
   'trash_unknown',
   'import_too_large',
   'import_empty',
@@ -48,7 +47,7 @@ const inputCodes = new Set([
   'import_step_invalid',
   'import_no_metric',
   'import_not_numeric',
-  'import_several_runs',
+  'import_run_unknown',
 ]);
 
 /** Colors a text on a terminal, unless NO_COLOR is set. */

@@ -1,3 +1,4 @@
+import type { ImportSource } from '../contract/imports.ts';
 import { evaluationMetricNames, metricNames } from '../run-directory/metrics.ts';
 import { slug } from '../run-directory/names.ts';
 
@@ -5,9 +6,6 @@ import { slug } from '../run-directory/names.ts';
  * Maps metric names of other trainers to StarPO names. Only metrics with the same meaning, or substitutes for missing ones, are mapped; others keep
  * their name with the trainer's as prefix.
  */
-
-export const importSources = ['ragen', 'verl', 'trl', 'csv'] as const;
-export type ImportSource = (typeof importSources)[number];
 
 /** Pattern of a trainer's metric name, and the StarPO name. `$1` is the label of an environment or dataset. */
 type Rule = readonly [RegExp, string];
@@ -28,18 +26,18 @@ const verlUpdate: readonly Rule[] = [
   [/^timing_s\/step$/, 'time/iteration'],
 ];
 
-const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
-  // From ragen/llm_agent/es_manager.py and ragen/trainer/agent_trainer.py.
+const rules: Record<'ragen' | 'verl' | 'trl', readonly Rule[]> = {
+  // From ragen/llm_agent/es_manager.py, ragen/trainer/agent_trainer.py and ragen/trainer/rollout_filter.py.
   ragen: [
     [/^train\/([^/]+)\/success$/, 'rollout/$1/success_rate'],
     [/^train\/([^/]+)\/pass@\d+$/, 'rollout/$1/pass_at_n'],
     [/^train\/([^/]+)\/num_actions$/, 'rollout/$1/actions'],
     [/^train\/([^/]+)\/action_is_valid$/, 'rollout/$1/action_valid_rate'],
     [/^train\/response_length$/, 'rollout/response_tokens'],
-    [/^rollout\/in_group_std$/, 'rollout/reward_std_in_group'],
-    [/^rollout\/in_group_max$/, 'rollout/reward_max_in_group'],
-    [/^rollout\/in_group_mean$/, 'rollout/reward_mean'],
-    [/^rollout\/chosen_in_group_std$/, 'filter/kept_reward_std'],
+    [/^rollout\/in_group_reward_std$/, 'rollout/reward_std_in_group'],
+    [/^rollout\/in_group_reward_max$/, 'rollout/reward_max_in_group'],
+    [/^rollout\/in_group_reward_mean$/, 'rollout/reward_mean'],
+    [/^rollout\/chosen_in_group_reward_std$/, 'filter/kept_reward_std'],
     [/^val-env\/([^/]+)\/success$/, 'evaluation/$1/success_rate'],
     // From ragen/trainer/collapse_metrics.py. `seq` sums over the tokens of a reasoning text, as StarPO does; its token averages differ.
     [/^collapse_first_turn_sample\/mi_seq_estimate$/, 'diagnostics/mutual_information'],
@@ -80,11 +78,68 @@ const rules: Record<Exclude<ImportSource, 'csv'>, readonly Rule[]> = {
   ],
 };
 
+/**
+ * RAGEN's names for what its filter measures: rewards, lengths or entropies. Newer versions also log them under a name that includes it
+ * ({@link measuredByFilter}); then these names are left unmapped.
+ */
+const filterRules: readonly Rule[] = [
+  [/^rollout\/in_group_std$/, 'rollout/reward_std_in_group'],
+  [/^rollout\/in_group_max$/, 'rollout/reward_max_in_group'],
+  [/^rollout\/in_group_mean$/, 'rollout/reward_mean'],
+  [/^rollout\/chosen_in_group_std$/, 'filter/kept_reward_std'],
+];
+const measuredByFilter = /^rollout\/(?:chosen_)?in_group_(?:reward|length|entropy)_/;
+
+/** Columns whose meaning depends on the trainer's settings, and the setting that the mapping assumes. */
+const assumptions: readonly (readonly [ImportSource, RegExp, string])[] = [
+  ['ragen', /^rollout\/(?:chosen_)?in_group_(?:std|max|mean)$/, 'RAGEN filters by reward, not by length or entropy'],
+  [
+    'trl',
+    /^(?:train\/)?reward_std$/,
+    'scale_rewards isn\'t "batch", so that it is the standard deviation within groups',
+  ],
+  ['other', /^(?:train\/)?reward[/_]std$/i, 'it is the standard deviation within groups'],
+];
+
+/** Returns what the mapping of a column assumes, or null. */
+export const assumptionOf = (from: ImportSource, column: string): string | null =>
+  assumptions.find(([source, pattern]) => source === from && pattern.test(column))?.[2] ?? null;
+
+/** Names that only one trainer logs. RAGEN logs verl's names too. */
+const signatures: readonly (readonly [ImportSource, RegExp])[] = [
+  [
+    'ragen',
+    /^(?:rollout\/(?:chosen_)?in_group_|train\/[^/]+\/(?:success|pass@\d+|action_is_valid)$|val-env\/|collapse_)/,
+  ],
+  [
+    'verl',
+    /^(?:critic\/(?:score|rewards|returns|advantages)\/|response_length\/|val-core\/|val\/test_score\/|timing_s\/|actor\/(?:pg_loss|pg_clipfrac|ppo_kl|entropy_loss)$|training\/global_step$)/,
+  ],
+  [
+    'trl',
+    /^(?:train\/)?(?:frac_reward_zero_std|completion_length|completions\/|clip_ratio\/|rewards\/.+\/(?:mean|std)$|sampling\/)/,
+  ],
+];
+
+/** Recognizes the trainer by the names of its metrics. */
+export function recognizeSource(columns: readonly string[]): ImportSource {
+  const names = columns.map(originalName);
+  const signed = signatures.find(([, pattern]) => names.some((name) => pattern.test(name)));
+  if (signed) return signed[0];
+  return names.some((name) => name.includes('/') && isStarpoName(name)) && names.every((name) => name.includes('/'))
+    ? 'starpo'
+    : 'other';
+}
+
+/** Returns the name that the trainer gave a metric. MLflow and TensorBoard don't allow `@`: verl's MLflow logger writes `_at_`, tensorboardX `_`. */
+const originalName = (name: string) => name.replace(/(mean|pass|retrieval_accuracy)_(?:at_)?(\d+)$/, '$1@$2');
+
 /** Names of the step column, best first. */
 export const stepColumns = ['training/global_step', 'train/global_step', 'global_step', 'step', '_step', 'iteration'];
 
 /** Columns that trackers add to each row. */
-export const trackerColumns = /^(_timestamp|_runtime|_wandb|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
+export const trackerColumns =
+  /^(_timestamp|timestamp|_runtime|_wandb|_wandb\..*|wall[ _]time|epoch|train\/epoch|training\/epoch)$/i;
 
 /** Common lowercase column names in users' own tables, besides the names of StarPO and TRL. */
 const commonNames: readonly Rule[] = [
@@ -124,11 +179,19 @@ export const dependsOnWeights = /^(rollout\/entropy|actor\/(loss|grad_norm|entro
 /** Those that every update logs. They indicate a broken policy even if they were never finite. */
 export const isInEveryUpdate = /^actor\/(loss|grad_norm)$/;
 
-/** Returns the StarPO name of a column, or null if there is none. */
-export function starpoName(from: ImportSource, name: string): string | null {
-  if (from === 'csv') return isStarpoName(name) ? name : mappedName([...commonNames, ...rules.trl], name.toLowerCase());
-  return mappedName(rules[from], name);
+/** Returns the StarPO name of each column that has one, and of every column of a StarPO export. */
+export function starpoNames(from: ImportSource, columns: readonly string[]): Map<string, string> {
+  const known = [...(from === 'starpo' || from === 'other' ? [...commonNames, ...rules.trl] : rules[from])];
+  if (from === 'ragen' && !columns.some((name) => measuredByFilter.test(name))) known.push(...filterRules);
+  const nameOf = (column: string) => {
+    if (from === 'starpo') return column;
+    if (from === 'other') return isStarpoName(column) ? column : mappedName(known, column.toLowerCase());
+    return mappedName(known, from === 'trl' ? column : originalName(column));
+  };
+  return new Map(columns.flatMap((column) => [[column, nameOf(column)] as const]).filter(isMapped));
 }
+
+const isMapped = (pair: readonly [string, string | null]): pair is readonly [string, string] => pair[1] !== null;
 
 function mappedName(candidates: readonly Rule[], name: string): string | null {
   for (const [pattern, replacement] of candidates) {
@@ -138,12 +201,29 @@ function mappedName(candidates: readonly Rule[], name: string): string | null {
   return null;
 }
 
-/** Returns the name of a metric without the environment's label. */
-export const withoutLabel = (name: string) => name.replace(/^rollout\/[^/]+\/([^/]+)$/, 'rollout/$1');
+/** Metrics of `iteration` events with a label or number in their name, such as `rollout/action_share/<action>`. */
+const patterns = metricNames.filter((name) => name.includes('<')).map((name) => name.slice(0, name.indexOf('<')));
+
+/** Returns the environment's label in a metric's name: `lake` in `rollout/lake/entropy` and `evaluation/lake/success_rate`. */
+export function labelIn(name: string): string | null {
+  const [prefix, label, ...rest] = name.split('/');
+  if (label === undefined || rest.length === 0) return null;
+  const isLabeled =
+    prefix === 'evaluation' || (prefix === 'rollout' && !isOwnMetric(name) && isOwnMetric(`rollout/${rest.join('/')}`));
+  return isLabeled ? label : null;
+}
+
+const isOwnMetric = (name: string) =>
+  metricNames.includes(name) || patterns.some((start) => name.startsWith(start) && name.length > start.length);
+
+/** Returns the name of a rollout metric without the environment's label. */
+export const withoutLabel = (name: string) =>
+  name.startsWith('rollout/') && labelIn(name) !== null ? `rollout/${name.split('/').slice(2).join('/')}` : name;
 
 function isStarpoName(name: string): boolean {
-  const [prefix, , metric = ''] = name.split('/');
-  return metricNames.includes(name) || (prefix === 'evaluation' && evaluationMetricNames.includes(metric));
+  const [prefix, label, metric = ''] = name.split('/');
+  if (prefix === 'evaluation') return label !== undefined && evaluationMetricNames.includes(metric);
+  return isOwnMetric(name) || labelIn(name) !== null;
 }
 
 /** Converts text to a label as in run.json. */

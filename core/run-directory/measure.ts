@@ -1,6 +1,8 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunStorage } from '../contract/contract.ts';
+import { Failure } from '../contract/failure.ts';
+import { bytes } from '../contract/numbers.ts';
 import { runFiles } from './names.ts';
 
 export type RunSizes = Pick<RunStorage, 'rollouts' | 'checkpoints' | 'journal' | 'other' | 'total'> & {
@@ -70,3 +72,10 @@ async function list(folder: string) {
     return [];
   }
 }
+
+export const diskSpaceLow = (what: 'file' | 'run', needed: number, free: number) =>
+  new Failure(
+    'disk_space_low',
+    `The ${what} needs ${bytes(needed)}, but the disk has ${bytes(free)} free.`,
+    'Free disk space, then try again.',
+  );

@@ -2,18 +2,18 @@ import { constants, type FileHandle, open, realpath, rm } from 'node:fs/promises
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { receive } from '../bundles/exchange.ts';
 import { exportId } from '../contract/exports.ts';
 import { isSame, linkLifetime, linkProof } from '../contract/handshake.ts';
-import { fileId } from '../contract/library.ts';
+import { fileId } from '../contract/imports.ts';
 import { refuseForeign } from '../data-folder/access.ts';
 import { exportFolder } from '../exports/exports.ts';
+import { receive } from '../imports/exchange.ts';
 import { runFolder, runIdPattern } from '../run-directory/names.ts';
 
 export const filesPath = '/api/files/';
 export const exportsPath = '/api/exports/';
 
-export const bundlesPath = '/api/bundles/';
+export const uploadsPath = '/api/uploads/';
 
 /** Time in ms without data after which an upload is aborted. */
 const uploadTimeout = 60_000;
@@ -27,7 +27,7 @@ type Refuse = (status: number, reason: string) => void;
 
 /**
  * Serves files to clients with this process's sign-in code (`Authorization: Bearer CODE`): `GET /api/files/RUN/PATH` sends a file of a run directory,
- * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/bundles/FILE` receives a bundle. Files are streamed.
+ * `GET /api/exports/ID/NAME` a file of an export, and `PUT /api/uploads/FILE` receives an upload. Files are streamed.
  */
 export async function passFile(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void> {
   const refuse: Refuse = (status, reason) =>
@@ -37,12 +37,12 @@ export async function passFile(request: IncomingMessage, response: ServerRespons
   const refused = refuseForeign(request);
   if (refused) return refuse(refused.status, refused.reason);
   const [path = '', query = ''] = request.url!.split('?');
-  const isUpload = path.startsWith(bundlesPath);
+  const isUpload = path.startsWith(uploadsPath);
   if (request.method !== (isUpload ? 'PUT' : 'GET')) return refuse(405, isUpload ? 'Use PUT.' : 'Use GET.');
   const linked = !isUpload && (await isLink(path, query, endpoint.code));
   if (!linked && !isSame(request.headers.authorization ?? '', `Bearer ${endpoint.code}`))
     return refuse(401, 'not signed in');
-  if (isUpload) return receiveBundle(request, response, path.slice(bundlesPath.length), endpoint, refuse);
+  if (isUpload) return receiveUpload(request, response, path.slice(uploadsPath.length), endpoint, refuse);
   const isSent = await sendFile(response, path, endpoint, refuse);
   // A link works once, so its export is deleted.
   if (isSent && linked && path.startsWith(exportsPath))
@@ -84,8 +84,8 @@ async function sendFile(response: ServerResponse, path: string, { home }: Endpoi
   }
 }
 
-/** Receives a bundle announced by `bundles.begin`. Its length must match the announced one. */
-async function receiveBundle(
+/** Receives an upload announced by `uploads.begin`. Its length must match the announced one. */
+async function receiveUpload(
   request: IncomingMessage,
   response: ServerResponse,
   file: string,

@@ -9,7 +9,7 @@ import { Failure } from '../contract/failure.ts';
 import { randomHex, type Welcome } from '../contract/handshake.ts';
 import { subProtocol } from '../contract/web-socket.ts';
 import { authenticate, callerOf, isOwnHost } from '../data-folder/access.ts';
-import { bundlesPath, exportsPath, filesPath, passFile } from './files.ts';
+import { exportsPath, filesPath, passFile, uploadsPath } from './files.ts';
 import { reachCore } from './reach.ts';
 import { signIn, signInPath } from './sign-in.ts';
 import { createWebApp } from './web-app.ts';
@@ -17,7 +17,7 @@ import { within } from './within.ts';
 
 export const defaultPort = 7717;
 const loopback = '127.0.0.1';
-const filePaths = [filesPath, exportsPath, bundlesPath];
+const filePaths = [filesPath, exportsPath, uploadsPath];
 /** Time in ms for clients to close their connections. */
 const closeTimeout = 1000;
 /** Time in ms for the program on our port to identify itself. */
@@ -50,7 +50,7 @@ export interface Endpoint {
 }
 
 /**
- * Serves core's API over WebSockets at /api, files of runs, exports and bundles, and the renderer's files, to this machine alone; `serve` gets the channel of every client
+ * Serves core's API over WebSockets at /api, files of runs and exports, uploads, and the renderer's files, to this machine alone; `serve` gets the channel of every client
  * that has proven to know a key. Throws `port_busy` or `port_forbidden`.
  */
 export async function openEndpoint(

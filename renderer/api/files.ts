@@ -1,5 +1,5 @@
-import type { BundlePicker, ExportSaver } from '../../core/contract/bridge.ts';
-import type { MadeExport } from '../../core/contract/contract.ts';
+import type { ExportSaver, Uploader } from '../../core/contract/bridge.ts';
+import type { MadeExport, Upload } from '../../core/contract/contract.ts';
 import { Failure } from '../../core/contract/failure.ts';
 import { linkTo } from '../../core/contract/handshake.ts';
 import type { Api } from './api.ts';
@@ -10,7 +10,7 @@ import { signInCode } from './transport.ts';
  * Large files bypass the page's memory.
  */
 
-const desktop = () => (window as { starpo?: ExportSaver & BundlePicker }).starpo;
+const desktop = () => (window as { starpo?: ExportSaver & Uploader }).starpo;
 
 /** Returns whether the app runs on the desktop, with system file dialogs. */
 export const inDesktop = () => desktop() !== undefined;
@@ -47,50 +47,73 @@ interface UploadOptions {
   progress: (share: number) => void;
 }
 
-/** Uploads a bundle: `chosen`, or a file from the system's dialog. Returns the server's id for it, or null if the user canceled. */
-export async function uploadBundle(
-  api: Api,
-  chosen: File | null,
-  { signal, progress }: UploadOptions,
-): Promise<string | null> {
-  const { file } = await api.call('bundles.begin', chosen ? { bytes: chosen.size } : {});
-  try {
-    const uploaded = chosen ? await upload(`/api/bundles/${file}`, chosen, { signal, progress }) : await choose(file);
-    if (uploaded && !signal.aborted) return file;
-  } catch (error) {
-    await api.call('bundles.drop', { file }).catch(() => {});
-    throw error;
-  }
-  await api.call('bundles.drop', { file });
-  return null;
+/** A file that the user has chosen, with its path within a chosen folder. */
+export interface ChosenFile {
+  name: string;
+  content: File;
 }
 
-/** Opens the desktop app's file dialog. Returns whether the user chose a file. */
-async function choose(file: string): Promise<boolean> {
-  const { name, problem } = await desktop()!.pickBundle(file);
-  if (problem !== null) throw readFailure(problem);
-  return name !== null;
+/** Uploads files for an import. Deletes them again on failure. */
+export async function uploadFiles(
+  api: Api,
+  files: readonly ChosenFile[],
+  { signal, progress }: UploadOptions,
+): Promise<Upload[]> {
+  const total = files.reduce((sum, { content }) => sum + content.size, 0) || 1;
+  const uploads: Upload[] = [];
+  let done = 0;
+  try {
+    for (const { name, content } of files) {
+      const { file } = await api.call('uploads.begin', { bytes: content.size });
+      uploads.push({ file, name });
+      const send = desktop() ? uploadParts : upload;
+      await send(file, content, { signal, progress: (share) => progress((done + share * content.size) / total) });
+      done += content.size;
+    }
+    return uploads;
+  } catch (error) {
+    await dropUploads(api, uploads);
+    throw error;
+  }
+}
+
+export const dropUploads = (api: Api, uploads: readonly Upload[]) =>
+  api.call('uploads.drop', { files: uploads.map(({ file }) => file) }).catch(() => {});
+
+const partBytes = 4 << 20;
+
+/** Sends a file through Electron's bridge. */
+async function uploadParts(file: string, content: File, { signal, progress }: UploadOptions): Promise<void> {
+  for (let offset = 0; ; ) {
+    signal.throwIfAborted();
+    const part = new Uint8Array(await content.slice(offset, offset + partBytes).arrayBuffer());
+    const { problem } = await desktop()!.upload(file, offset, part);
+    if (problem !== null) throw readFailure(problem);
+    offset += part.length;
+    progress(content.size === 0 ? 1 : offset / content.size);
+    if (offset >= content.size) return;
+  }
 }
 
 /** Uses XMLHttpRequest, because `fetch` doesn't report upload progress. */
-function upload(path: string, content: File, { signal, progress }: UploadOptions): Promise<true> {
+function upload(file: string, content: File, { signal, progress }: UploadOptions): Promise<void> {
   const request = new XMLHttpRequest();
   const abort = () => request.abort();
-  return new Promise<true>((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     request.upload.onprogress = ({ loaded }) => progress(loaded / content.size);
-    request.onload = () => (request.status === 204 ? resolve(true) : reject(readFailure(request.responseText.trim())));
+    request.onload = () => (request.status === 204 ? resolve() : reject(readFailure(request.responseText.trim())));
     request.onerror = () => reject(readFailure('The connection was lost.'));
     request.onabort = () => reject(signal.reason);
     signal.throwIfAborted();
     signal.addEventListener('abort', abort);
-    request.open('PUT', path);
+    request.open('PUT', `/api/uploads/${file}`);
     request.setRequestHeader('Authorization', `Bearer ${signInCode()}`);
     request.send(content);
   }).finally(() => signal.removeEventListener('abort', abort));
 }
 
 const readFailure = (reason: string) =>
-  new Failure('bundle_missing', `The file can't be read: ${reason}`, 'Choose it again.');
+  new Failure('file_unreadable', `The file can't be read: ${reason}`, 'Choose it again.');
 
 function download(name: string, address: string): void {
   const link = document.createElement('a');

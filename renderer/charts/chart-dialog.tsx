@@ -47,7 +47,7 @@ export function ChartDialog({ item, marks, subtitle, onClose }: DialogProps) {
             >
               Logarithmic
             </button>
-            <Button onClick={() => save('png')} icon="download">
+            <Button onClick={() => save('png')} icon="export">
               PNG
             </Button>
             <Button onClick={() => save('svg')}>SVG</Button>

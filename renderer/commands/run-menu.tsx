@@ -36,7 +36,7 @@ const entries = ({ marks, status }: RunSummary): Entry[][] => [
   ],
   [
     { id: 'run.play', icon: 'game', title: 'Play against it' },
-    { id: 'run.export', icon: 'download', title: 'Export as one file…' },
+    { id: 'run.export', icon: 'export', title: 'Export as one file…' },
     { id: 'run.exports', icon: 'export', title: 'Export for other programs' },
     { id: 'run.clean', icon: 'disk', title: 'Free disk space…' },
     { id: 'run.archive', icon: 'archive', title: marks.archived ? 'Unarchive' : 'Archive' },

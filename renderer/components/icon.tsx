@@ -21,7 +21,6 @@ import {
   Tag,
   Trash2,
   Undo2,
-  Upload,
 } from 'lucide-react';
 
 const paths = {
@@ -62,6 +61,7 @@ const paths = {
   settings:
     'M2 4.5h6.2M12.2 4.5H14M10.2 3a1.5 1.5 0 100 3 1.5 1.5 0 000-3zM2 11.5h1.8M7.8 11.5H14M5.8 10a1.5 1.5 0 100 3 1.5 1.5 0 000-3z',
   search: 'M7 2.6a4.4 4.4 0 100 8.8 4.4 4.4 0 000-8.8zM10.2 10.2l3.4 3.4',
+  // Imports bring something into the app (down), exports take it out (up).
   import: 'M8 2v7.5M4.8 6.6L8 9.8l3.2-3.2M2.8 12.8h10.4',
   export: 'M8 10V2.5M4.8 5.4L8 2.2l3.2 3.2M2.8 12.8h10.4',
   plus: 'M8 3v10M3 8h10',
@@ -93,7 +93,6 @@ const lucideIcons = {
   tag: Tag,
   trash: Trash2,
   undo: Undo2,
-  upload: Upload,
 } satisfies Record<string, LucideIcon>;
 
 export type IconName = keyof typeof paths | keyof typeof lucideIcons;

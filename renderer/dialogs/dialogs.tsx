@@ -2,11 +2,12 @@ import type { Route } from '../base/routes.ts';
 import { KeysDialog } from '../commands/keys-dialog.tsx';
 import { Palette } from '../commands/palette.tsx';
 import { useDialogs } from '../stores/dialogs-store.ts';
-import { ExportRun, ImportRun } from './bundles.tsx';
 import { CopyManually } from './copy-manually.tsx';
 import { CleanRuns, DeleteRuns, EmptyTrash } from './delete-runs.tsx';
 import { EvaluateRun } from './evaluate-run.tsx';
+import { ExportRun } from './export-run.tsx';
 import { ForkRun } from './fork-run.tsx';
+import { ImportRuns } from './import-runs.tsx';
 import { RollBack } from './roll-back.tsx';
 import { RenameRun, StopRun, TagRuns } from './run-dialogs.tsx';
 import { TrainMore } from './train-more.tsx';
@@ -40,7 +41,7 @@ export function Dialogs({ route }: { route: Route }) {
     case 'copy':
       return <CopyManually text={dialog.text} close={close} />;
     case 'import':
-      return <ImportRun close={close} />;
+      return <ImportRuns key={dialog.files?.map(({ name }) => name).join()} files={dialog.files ?? []} close={close} />;
     case 'keys':
       return <KeysDialog close={close} />;
     case 'palette':

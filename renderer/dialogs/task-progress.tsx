@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useApi } from '../api/context.ts';
 import { Progress } from '../components/basics.tsx';
 import styles from '../components/dialog-content.module.css';
@@ -32,4 +32,15 @@ export function useTaskProgress(kind: string, runId: string | null): { id: strin
     [api, kind, runId],
   );
   return task;
+}
+
+/** Returns a controller that is aborted when the dialog closes early. */
+export function useAbortOnClose() {
+  const controller = useRef(new AbortController());
+  useEffect(() => {
+    const current = new AbortController();
+    controller.current = current;
+    return () => current.abort();
+  }, []);
+  return controller;
 }

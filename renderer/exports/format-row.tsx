@@ -44,7 +44,7 @@ export function FormatRow({ format, source, exporting, unavailable = null, child
           </Button>
         ) : (
           <Button
-            icon="download"
+            icon="export"
             onClick={() => void exporting.start(name, source)}
             disabled={exporting.format !== null || unavailable !== null}
             label={`${verb} ${title}`}

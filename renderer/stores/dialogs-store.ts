@@ -3,6 +3,7 @@ import type { Advice, RunSummary } from '../../core/contract/contract.ts';
 
 /** An advice that rolls the run back. */
 export type RollBackAdvice = Advice & { action: Extract<Advice['action'], { kind: 'rollback' }> };
+import type { ChosenFile } from '../api/files.ts';
 
 type OpenDialog =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }
@@ -12,7 +13,8 @@ type OpenDialog =
   | { kind: 'roll-back'; run: RunSummary; advice: RollBackAdvice; alertId?: string | undefined }
   /** Shows a text that the browser did not allow to be copied. */
   | { kind: 'copy'; text: string }
-  | { kind: 'import' | 'empty-trash' | 'keys' | 'palette' };
+  | { kind: 'import'; files?: readonly ChosenFile[] }
+  | { kind: 'empty-trash' | 'keys' | 'palette' };
 
 interface Dialogs {
   dialog: OpenDialog | null;

@@ -133,7 +133,7 @@ describe('completion', () => {
     ['starpo train starter-frozen-lake-t', ['starter-frozen-lake-trap']],
     ['starpo export x --as h', ['hugging-face']],
     ['starpo completion z', ['zsh']],
-    ['starpo bundle import ./a', []],
+    ['starpo import ./a', []],
     ['starpo train --config r', []],
   ])('%s', (line, expected) => expect(complete(line)).toEqual(expected));
 

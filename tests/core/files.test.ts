@@ -89,7 +89,7 @@ describe('uploading a bundle', () => {
   });
   afterAll(() => world.close());
 
-  const begin = async (bytes: number) => (await client.call('bundles.begin', { bytes })).file;
+  const begin = async (bytes: number) => (await client.call('uploads.begin', { bytes })).file;
   const signedIn = () => `Bearer ${new URL(host.address).hash.slice('#sign-in='.length)}`;
   const exchanged = () => readdirSync(join(world.home, 'exchange'));
   const put = (file: string, content: Buffer, headers: Record<string, string | undefined> = {}, method = 'PUT') => {
@@ -97,7 +97,7 @@ describe('uploading a bundle', () => {
     const own = Object.fromEntries(
       Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     );
-    return rawRequest(host.origin, `/api/bundles/${file}`, own, method, content);
+    return rawRequest(host.origin, `/api/uploads/${file}`, own, method, content);
   };
 
   test('is accepted once, and the bundle is imported', async () => {
@@ -107,8 +107,10 @@ describe('uploading a bundle', () => {
     const file = await begin(content.length);
     expect((await put(file, content)).status).toBe(204);
     expect((await put(file, content)).status).toBe(404);
-    const { runId } = await client.call('bundles.import', { file });
+    const uploads = [{ file, name: 'some-run.zip' }];
+    const { runId } = await client.call('imports.run', { uploads, key: 'some-run.zip' });
     expect(runId).toMatch(/^some-run-/);
+    await client.call('uploads.drop', { files: [file] });
     expect(exchanged()).toEqual([]);
   });
 
@@ -121,7 +123,7 @@ describe('uploading a bundle', () => {
     const file = await begin(4);
     expect((await put(file, Buffer.from('abcd'), headers, method)).status).toBe(status);
     expect(exchanged()).toEqual([`${file}.announced`]);
-    await client.call('bundles.drop', { file });
+    await client.call('uploads.drop', { files: [file] });
   });
 
   test('leaves no file if it is unexpected, has the wrong length or is aborted', async () => {
@@ -132,13 +134,13 @@ describe('uploading a bundle', () => {
     const cut = await begin(1000);
     const { hostname, port } = new URL(host.origin);
     const headers = { Authorization: signedIn(), 'Content-Length': '1000' };
-    const sent = request({ hostname, port, path: `/api/bundles/${cut}`, method: 'PUT', headers });
+    const sent = request({ hostname, port, path: `/api/uploads/${cut}`, method: 'PUT', headers });
     sent.on('error', () => {});
     sent.write('abc');
     await expect.poll(() => exchanged()).toEqual([`${cut}.partial`]);
     sent.destroy();
     await expect.poll(() => exchanged()).toEqual([]);
-    await expect(client.call('bundles.import', { file: cut })).rejects.toMatchObject({
+    await expect(client.call('imports.inspect', { uploads: [{ file: cut, name: 'cut' }] })).rejects.toMatchObject({
       code: 'file_incomplete',
     });
   });

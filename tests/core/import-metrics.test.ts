@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Series } from '../../core/contract/contract.ts';
+import type { ImportSource } from '../../core/contract/imports.ts';
 import { readLog, readSeries } from '../../core/history/queries.ts';
-import { importRun } from '../../core/imports/import-run.ts';
-import { importInThread } from '../../core/imports/import-thread.ts';
-import type { ImportSource } from '../../core/imports/metric-names.ts';
+import { inspectFiles } from '../../core/imports/inspect.ts';
 import { starpo } from './fixtures/child.ts';
+import { importFile } from './fixtures/import-file.ts';
 import { World } from './fixtures/world.ts';
 
 /**
@@ -49,8 +49,8 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     return path;
   };
   /** Imports a table and returns the indexed run. */
-  async function imported(from: ImportSource, text: string, name = 'table.csv', run?: string) {
-    const { runId, ...rest } = importRun(world.home, write(name, text), { from, run });
+  async function imported(from: ImportSource | undefined, text: string | Buffer, name = 'table.csv', run?: string) {
+    const { runId, ...rest } = await importFile(world.home, write(name, text), { from, run });
     const core = await world.core();
     const byName = new Map(readSeries(core.database, runId).map((series) => [series.name, series]));
     const series = (metric: string) => points(byName.get(metric));
@@ -59,7 +59,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
   const points = (series: Series | undefined) =>
     series?.iterations.map((iteration, index) => [iteration, series.values[index]]);
   /** Imports a table and returns the Echo Trap monitor's result. */
-  async function monitored(from: ImportSource, text: string) {
+  async function monitored(from: ImportSource | undefined, text: string) {
     const { core, runId, ...rest } = await imported(from, text);
     const trap = await core.supervisor.trap(runId);
     const alerts = core.annotations.alerts(runId).toSorted((a, b) => a.iteration - b.iteration);
@@ -100,7 +100,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     expect(series('ragen/actor/pg_clipfrac')).toHaveLength(2);
     expect(metrics).toHaveLength(5);
     expect(summary).toMatchObject({
-      name: 'table',
+      name: 'lake',
       task: 'imported',
       status: 'completed',
       iteration: 2,
@@ -158,7 +158,9 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     const lines = history.map((entry) => JSON.stringify(entry)).join('\n');
     const again = await imported('trl', lines, 'log.jsonl');
     expect(again.names).toEqual(state.names);
-    expect(again.remarks).toEqual([]);
+    expect(again.remarks).toEqual([
+      '"reward_std" is read as rollout/reward_std_in_group, which assumes that scale_rewards isn\'t "batch", so that it is the standard deviation within groups.',
+    ]);
   });
 
   test.each<[ImportSource, string]>([
@@ -216,16 +218,16 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       entropy: 'rollout/entropy',
       gradient: 'actor/grad_norm',
     };
-    const common = await monitored('csv', collapsing(columns));
-    const native = await monitored('csv', collapsing(own));
+    const common = await monitored('other', collapsing(columns));
+    const native = await monitored('other', collapsing(own));
     expect(common.names).toEqual(
       Object.fromEntries(Object.entries(own).map(([metric, name]) => [name, columns[metric as keyof typeof own]])),
     );
     expect(native.alerts.map(({ level }) => level)).toEqual(['watch', 'warning', 'collapsing', 'collapsed']);
     expect(common.trap).toEqual(native.trap);
-    const both = await imported('csv', 'step,entropy,rollout/entropy,kl,Loss\n1,0.5,0.25,0.1,2\n');
+    const both = await imported('other', 'step,entropy,rollout/entropy,kl,Loss\n1,0.5,0.25,0.1,2\n');
     expect(both.series('rollout/entropy')).toEqual([[1, 0.25]]);
-    expect(both.metrics).toEqual(['actor/kl_to_reference', 'actor/loss', 'csv/entropy', 'rollout/entropy']);
+    expect(both.metrics).toEqual(['actor/kl_to_reference', 'actor/loss', 'other/entropy', 'rollout/entropy']);
   });
 
   const columnNames = { loss: 'actor/pg_loss', gradient: 'actor/grad_norm', reward: 'critic/score/mean' };
@@ -299,7 +301,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       ['ragen', collapsing({ success: 'train/Bandit/success', ...columns })],
       ['ragen', collapsing(columns)],
       ['verl', collapsing({ success: 'critic/score/mean', entropy: 'actor/entropy' })],
-      ['csv', collapsing({ spread: 'reward_std' })],
+      ['other', collapsing({ spread: 'reward_std' })],
     ] as const) {
       const { trap, alerts } = await monitored(from, text);
       expect(alerts.length).toBeGreaterThan(0);
@@ -322,7 +324,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       '2;0.25;;;5',
       '4;;0.8;;',
     ].join('\n');
-    const { series, remarks, core, runId } = await imported('csv', text);
+    const { series, remarks, core, runId } = await imported('other', text);
     expect(series('rollout/success_rate')).toEqual([
       [1, 0.1],
       [2, 0.25],
@@ -332,7 +334,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       [1, 0.9],
       [4, 0.8],
     ]);
-    expect(series('csv/other')).toHaveLength(3);
+    expect(series('other/other')).toHaveLength(3);
     expect(remarks).toEqual([
       'Column "comment" was skipped: it is not numeric.',
       '1 row without a step skipped.',
@@ -345,7 +347,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
   });
 
   test('indexes an imported run again in a rebuild', async () => {
-    const { core, runId, series } = await imported('csv', 'step,rollout/entropy\n1,0.5\n2,0.25\n');
+    const { core, runId, series } = await imported('other', 'step,rollout/entropy\n1,0.5\n2,0.25\n');
     const before = core.runs.get(runId);
     await core.supervisor.rebuild();
     expect(core.runs.get(runId)).toEqual(before);
@@ -355,16 +357,13 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
   test('imports one of several runs in a file', async () => {
     const text = '"Step","a - b - reward","other - reward"\n1,0.5,0.25\n';
     const path = write('two.csv', text);
-    const attempt = (run?: string) => () => importRun(world.home, path, { from: 'trl', run });
-    expect(attempt()).toThrow(
-      expect.objectContaining({
-        code: 'import_several_runs',
-        message: expect.stringContaining('a - b, other'),
-      }),
-    );
-    expect(attempt('third')).toThrow(expect.objectContaining({ code: 'import_several_runs' }));
-    const { series } = await imported('trl', text, 'two.csv', 'other');
+    expect((await inspectFiles([{ name: 'two.csv', path }], 'trl')).map(({ name }) => name)).toEqual([
+      'a - b',
+      'other',
+    ]);
+    const { series, summary } = await imported('trl', text, 'two.csv', 'other');
     expect(series('rollout/reward_mean')).toEqual([[1, 0.25]]);
+    expect(summary.name).toBe('other');
   });
 
   test.each<[what: string, change: (text: string) => string, remarks?: string[]]>([
@@ -380,17 +379,17 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     ],
     ['a truncated last row', (text) => `${text}\n151,0.`, ['The last row is truncated and was skipped.']],
   ])('accepts %s', async (_, change, remarks = []) => {
-    const columns = { success: 'success_rate', spread: 'reward_std', entropy: 'entropy' };
-    const original = await monitored('csv', collapsing(columns));
-    const changed = await monitored('csv', change(collapsing(columns)));
+    const columns = { success: 'success_rate', spread: 'rollout/reward_std_in_group', entropy: 'entropy' };
+    const original = await monitored('other', collapsing(columns));
+    const changed = await monitored('other', change(collapsing(columns)));
     expect(changed.remarks).toEqual(remarks);
     expect(changed.trap).toEqual(original.trap);
     expect(original.trap!.state).toBe('collapsed');
   });
 
   test('accepts a column called "#" and the NaN and truncated JSON of Python', async () => {
-    const { names } = await imported('csv', '#,step,reward\n0,1,0.5\n1,2,0.25\n');
-    expect(names).toEqual({ 'csv/#': '#', 'rollout/reward_mean': 'reward' });
+    const { names } = await imported('other', '#,step,reward\n0,1,0.5\n1,2,0.25\n');
+    expect(names).toEqual({ 'other/#': '#', 'rollout/reward_mean': 'reward' });
     await world.end();
     const lines = Array.from({ length: 120 }, (_, i) =>
       JSON.stringify({ step: i + 1, reward: 0.5, note: 'NaN \\" NaN', grad_norm: i < 60 ? 0.5 : null }),
@@ -485,76 +484,59 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
       'import_too_large',
     ],
     ['too many rows', `step,rollout/entropy\n${'1,2\n'.repeat(200_001)}`, 'import_too_large'],
-  ])('rejects %s and leaves no folder', (_, content, code) => {
-    const path = write('table.csv', content);
-    let error: unknown;
-    try {
-      importRun(world.home, path, { from: 'csv' });
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(error).toMatchObject({ code, hint: expect.stringMatching(/./) });
+  ])('rejects %s and leaves no folder', async (_, content, code) => {
+    const attempt = importFile(world.home, write('table.csv', content), { from: 'other' });
+    await expect(attempt).rejects.toMatchObject({ code, hint: expect.stringMatching(/./) });
     expect(readdirSync(join(world.home, 'runs'))).toEqual([]);
   });
 
-  test('rejects a folder, a missing file and an oversized file', () => {
-    const attempt = (path: string) => () => importRun(world.home, path, { from: 'csv' });
-    const unreadable = expect.objectContaining({ code: 'import_unreadable' });
+  test('rejects a folder, a missing file and an oversized file', async () => {
+    const attempt = (path: string) => importFile(world.home, path);
     mkdirSync(join(world.folder, 'folder.csv'));
-    expect(attempt(join(world.folder, 'folder.csv'))).toThrow(unreadable);
-    expect(attempt(join(world.folder, 'missing.csv'))).toThrow(unreadable);
-    expect(attempt(join(world.folder, 'missing.csv'))).toThrow(/Cannot read .*: file not found\.$/);
+    await expect(attempt(join(world.folder, 'folder.csv'))).rejects.toMatchObject({ code: 'import_unreadable' });
+    await expect(attempt(join(world.folder, 'missing.csv'))).rejects.toMatchObject({
+      code: 'import_unreadable',
+      message: expect.stringMatching(/^Cannot read missing\.csv: file not found\.$/),
+    });
     const large = write('large.csv', '');
     truncateSync(large, 65 << 20);
-    expect(attempt(large)).toThrow(expect.objectContaining({ code: 'import_too_large' }));
-  });
-
-  test('imports a large file in a thread, and leaves no folder if canceled', async () => {
-    const path = write('large.csv', `step,rollout/entropy,a,b,c\n${'1,2,3,4,5\n'.repeat(200_000)}`);
-    const runs = join(world.home, 'runs');
-    const abort = new AbortController();
-    const reason = new Error('canceled');
-    const canceling = { signal: abort.signal, progress: () => abort.abort(reason) };
-    const options = { from: 'csv', name: 'Large' } as const;
-    await expect(importInThread(world.home, path, options, canceling)).rejects.toBe(reason);
-    expect(readdirSync(runs)).toEqual([]);
-
-    const reported: number[] = [];
-    const control = { signal: new AbortController().signal, progress: (done: number) => reported.push(done) };
-    const { runId, steps } = await importInThread(world.home, path, options, control);
-    expect([runId, steps]).toEqual([expect.stringMatching(/^large-[0-9a-f]{8}$/), 1]);
-    expect(readdirSync(runs)).toEqual([runId]);
-    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
-    expect(new Set(reported).size).toBeGreaterThan(10);
+    await expect(attempt(large)).rejects.toMatchObject({ code: 'import_too_large' });
   });
 
   test('the CLI imports a file', async () => {
-    const path = write('my run.csv', 'step,reward,junk\n1,0.5,x\n2,0.75,y\n');
+    const path = write('my run.csv', 'step,reward,junk,kl\n1,0.5,x,0\n2,0.75,y,0\n');
     const run = (...args: string[]) => starpo(args, world.environment()).finished;
-    const { status, output, errors } = await run('import-metrics', path, '--from', 'trl', '--name', 'Other run');
+    const { status, output, errors } = await run('import', path, '--name', 'Other run');
     expect({ status, errors }).toEqual({
       status: 0,
       errors: 'warning: Column "junk" was skipped: it is not numeric.\n',
     });
     const lines = output.split('\n');
-    expect(lines.slice(0, 2)).toEqual(['  reward -> rollout/reward_mean', 'imported 1 metrics for 2 steps']);
-    expect(lines.at(-1)).toMatch(/^other-run-[0-9a-f]{8}$/);
-    const shown = await run('show', lines.at(-1)!);
+    expect(lines.slice(0, 3)).toEqual([
+      '  reward -> rollout/reward_mean',
+      '  kl -> actor/kl_to_reference',
+      'my run.csv (csv, other): 2 metrics, 2 recognized, 2 steps',
+    ]);
+    const runId = lines.at(-1)!;
+    expect(runId).toMatch(/^other-run-[0-9a-f]{8}$/);
+    const shown = await run('show', runId);
     expect(shown).toMatchObject({ status: 0, output: expect.stringMatching(/status +completed/) });
-    expect(await run('evaluate', lines.at(-1)!)).toMatchObject({
+    expect(await run('evaluate', runId)).toMatchObject({
       status: 2,
       errors: expect.stringContaining('run_imported'),
     });
-    expect(await run('import-metrics', path, '--from', 'verl')).toMatchObject({
+    expect(await run('import', path, '--from', 'verl')).toMatchObject({
       status: 2,
       errors: expect.stringContaining('import_no_metric'),
     });
-    const config = join(world.home, 'runs', lines.at(-1)!, 'run.json');
+    const config = join(world.home, 'runs', runId, 'run.json');
     expect(JSON.parse(readFileSync(config, 'utf8')).imported).toEqual({
       name: 'Other run',
       file: 'my run.csv',
-      from: 'trl',
-      metrics: { 'rollout/reward_mean': 'reward' },
+      from: 'other',
+      metrics: { 'rollout/reward_mean': 'reward', 'actor/kl_to_reference': 'kl' },
     });
+    expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
+    expect(readdirSync(join(world.home, 'runs'))).toEqual([runId]);
   });
 });

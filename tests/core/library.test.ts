@@ -263,9 +263,13 @@ describe('the run library', { timeout: 120_000 }, () => {
 
   describe('a bundle', () => {
     async function importBundle(content: Buffer): Promise<string> {
-      const { file, path } = await call['bundles.begin']({});
+      const { file, path } = await call['uploads.begin']({});
       writeFileSync(path, content);
-      return (await call['bundles.import']({ file })).runId;
+      try {
+        return (await call['imports.run']({ uploads: [{ file, name: 'run.zip' }], key: 'run.zip' })).runId;
+      } finally {
+        await call['uploads.drop']({ files: [file] });
+      }
     }
     const manifest = { format: 'starpo-studio-run', version: 1, run: 'x', name: 'X', time: 1, studio: '1' };
     type File = [name: string, content: string, mode?: number];
@@ -273,7 +277,9 @@ describe('the run library', { timeout: 120_000 }, () => {
     async function zip(files: File[], head: object = manifest): Promise<Buffer> {
       const made = new yazl.ZipFile();
       made.addBuffer(Buffer.from(JSON.stringify(head)), 'bundle.json');
-      for (const [name, content, mode = 0o100644] of files) made.addBuffer(Buffer.from(content), name, { mode });
+      for (const [name, content, mode = 0o100644] of files)
+        if (name.endsWith('/')) made.addEmptyDirectory(name);
+        else made.addBuffer(Buffer.from(content), name, { mode });
       made.end();
       const path = join(world.folder, 'made.zip');
       await pipeline(made.outputStream, createWriteStream(path));
@@ -314,8 +320,14 @@ describe('the run library', { timeout: 120_000 }, () => {
       expect(readdirSync(join(folder(copy), 'rollouts'))).toHaveLength(2);
       const kinds = tasks.map(({ kind }) => kind);
       expect(kinds).toContain('export_bundle');
-      expect(kinds).toContain('import_bundle');
+      expect(kinds).toContain('import');
       expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
+    });
+
+    test('that a file manager zipped again, with entries for folders, is imported', async () => {
+      const again = await zip([['run/', ''], ['run/rollouts/', ''], runJson(), ['run/trainer.log', 'a']]);
+      const runId = await importBundle(again);
+      expect(readdirSync(folder(runId)).sort()).toEqual(['run.json', 'trainer.log']);
     });
 
     test.each<[string, (own: File) => File[], object?]>([
@@ -338,7 +350,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       const good = await zip([runJson(), ['run/trainer.log', 'a'.repeat(5000)]]);
       const newer = await zip([runJson()], { ...manifest, version: 2 });
       await expect(importBundle(newer)).rejects.toMatchObject({ code: 'bundle_version_unsupported' });
-      await expect(importBundle(Buffer.from('no zip'))).rejects.toMatchObject({ code: 'bundle_invalid' });
+      await expect(importBundle(Buffer.from('no zip'))).rejects.toMatchObject({ code: 'import_empty' });
       await expect(importBundle(good.subarray(0, good.length - 30))).rejects.toMatchObject({
         code: 'bundle_invalid',
       });
@@ -359,9 +371,11 @@ describe('the run library', { timeout: 120_000 }, () => {
     });
 
     test('is rejected if incomplete or too large; a canceled upload leaves no file', async () => {
-      const { file } = await call['bundles.begin']({ bytes: 10 });
-      await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_incomplete' });
-      await expect(call['bundles.begin']({ bytes: 2 ** 40 })).rejects.toMatchObject({
+      const { file } = await call['uploads.begin']({ bytes: 10 });
+      await expect(call['imports.inspect']({ uploads: [{ file, name: 'x' }] })).rejects.toMatchObject({
+        code: 'file_incomplete',
+      });
+      await expect(call['uploads.begin']({ bytes: 2 ** 40 })).rejects.toMatchObject({
         code: 'disk_space_low',
       });
       writeCheckpoints('one', [0], 30_000_000);
@@ -374,8 +388,10 @@ describe('the run library', { timeout: 120_000 }, () => {
       const packing = call['bundles.export']({ runId: 'one', checkpoints: 'all', episodes: 'all' });
       await core.tasks.cancel((await started).id);
       await expect(packing).rejects.toMatchObject({ code: 'task_canceled' });
-      await call['bundles.drop']({ file });
-      await expect(call['bundles.import']({ file })).rejects.toMatchObject({ code: 'file_unknown' });
+      await call['uploads.drop']({ files: [file] });
+      await expect(call['imports.inspect']({ uploads: [{ file, name: 'x' }] })).rejects.toMatchObject({
+        code: 'file_unknown',
+      });
       for (const folder of ['exchange', 'exports']) expect(readdirSync(join(world.home, folder))).toEqual([]);
     });
   });
@@ -423,13 +439,13 @@ describe('the run library', { timeout: 120_000 }, () => {
       expect(readdirSync(world.folder).sort()).toEqual(['home', 'resources']);
       expect(readdirSync(join(world.home, 'exports'))).toEqual([]);
 
-      const { file } = await client.call('bundles.begin', {});
+      const { file } = await client.call('uploads.begin', {});
       const uploading = untilNamed(join(world.home, 'exchange'), /./);
       // An endless file.
-      const importing = starpo(['bundle', 'import', '/dev/zero'], world.environment());
+      const importing = starpo(['import', '/dev/zero'], world.environment());
       await uploading;
       expect(await importing.kill('SIGINT')).toMatchObject(canceled);
-      await client.call('bundles.drop', { file });
+      await client.call('uploads.drop', { files: [file] });
       expect(readdirSync(join(world.home, 'exchange'))).toEqual([]);
     });
   });
@@ -441,7 +457,7 @@ describe('the run library', { timeout: 120_000 }, () => {
     expect(await run('bundle', 'export', 'one', target)).toMatchObject({ output: target, errors: '' });
     expect((await run('bundle', 'export', 'one', target)).errors).toContain('bundle_exists');
     expect((await run('delete', 'one')).output).toMatch(/^moved one .* to the trash/);
-    expect((await run('bundle', 'import', target)).output).toBe('one');
+    expect((await run('import', target)).output).toBe('one');
     expect((await run('trash', 'list')).output).toContain('one');
     expect((await run('trash', 'restore', 'one')).errors).toContain('run_exists');
     expect((await run('rename', 'one', 'Better')).output).toBe('Better');

@@ -247,7 +247,7 @@ describe('with runs', () => {
             .check(),
         'text=Delete…',
       ],
-      ['import a run', '/history', () => button('Import a run…').click(), '[role="dialog"]'],
+      ['import a run', '/history', () => button('Import runs…').click(), '[role="dialog"]'],
       ['free space', '/history', () => button('Free disk space…').click(), '[role="dialog"]'],
       [
         "a row's menu",

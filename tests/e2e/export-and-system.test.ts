@@ -85,7 +85,7 @@ test('a run is exported as one file and imported again', async () => {
   await page.evaluate(() => {
     location.hash = '#/history';
   });
-  await page.getByRole('button', { name: 'Import a run…' }).click();
+  await page.getByRole('button', { name: 'Import runs…' }).click();
   const file = { name: bundle.name, mimeType: 'application/zip', buffer: bundle.bytes };
   await page.getByLabel('File').setInputFiles(file);
   await page.getByRole('button', { name: 'Import', exact: true }).click();

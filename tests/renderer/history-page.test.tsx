@@ -1,6 +1,7 @@
 import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { receivePart } from '../../core/imports/exchange.ts';
 import { useFilter } from '../../renderer/pages/history/filter.ts';
 import { useRunTables } from '../../renderer/run-table/preferences.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
@@ -210,11 +211,18 @@ test('a run is exported as one file and imported again', async () => {
       copyFileSync(join(folder, readdirSync(folder)[0]!), kept);
       return { place: kept, problem: null };
     },
-    pickBundle: async (file: string) => {
-      copyFileSync(kept, join(home, 'exchange', `${file}.zip`));
-      return { name: 'kept.zip', problem: null };
+    upload: async (file: string, offset: number, part: Uint8Array) => {
+      expect(await receivePart(home, file, offset, part)).toBeNull();
+      return { problem: null };
     },
   });
+  const choose = async (content: Buffer) => {
+    const input = await page.shown(() =>
+      document.querySelector<HTMLInputElement>('[role="dialog"] input[type="file"]'),
+    );
+    Object.defineProperty(input, 'files', { configurable: true, value: [new File([content], 'kept.zip')] });
+    input!.dispatchEvent(new Event('change', { bubbles: true }));
+  };
   page.open(`#/run/${ids.bandit}`);
   await page.click(page.withText('button', 'Export…'));
   await page.click(inDialog(/^Export$/));
@@ -223,15 +231,15 @@ test('a run is exported as one file and imported again', async () => {
   // A truncated file is rejected and leaves no files; then the complete file is imported.
   const whole = readFileSync(kept);
   const runs = readdirSync(join(home, 'runs'));
-  writeFileSync(kept, whole.subarray(0, whole.length - 30));
   page.open('#/history');
-  await page.click(page.withText('button', 'Import a run…'));
-  await page.click(inDialog(/^Choose a file…$/));
-  await page.shown(page.withText('.errors [role="alert"]', /bundle_invalid/));
+  await page.click(page.withText('button', 'Import runs…'));
+  await choose(whole.subarray(0, whole.length - 30));
+  await page.shown(anywhere('[role="dialog"] [role="alert"]', /it is not a readable zip file/));
   expect(readdirSync(join(home, 'runs'))).toEqual(runs);
-  expect(readdirSync(join(home, 'exchange'))).toEqual([]);
-  writeFileSync(kept, whole);
-  await page.click(inDialog(/^Choose a file…$/));
+  await choose(whole);
+  await page.shown(anywhere('[role="dialog"] small', 'Run bundle'));
+  await page.click(inDialog(/^Import$/));
   await page.shown(page.withText('.errors', 'Run imported.'));
+  await expect.poll(() => readdirSync(join(home, 'exchange'))).toEqual([]);
   await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));
 });

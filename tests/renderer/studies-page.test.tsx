@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Input } from '../../core/contract/contract.ts';
-import { importRun } from '../../core/imports/import-run.ts';
+import { importFile } from '../core/fixtures/import-file.ts';
 import * as journal from '../core/fixtures/journal.ts';
 import { seriesOf } from '../core/fixtures/trap-series.ts';
 import { Page, small } from './page.tsx';
@@ -107,7 +107,7 @@ test('an imported run has a page without unavailable actions', async () => {
   page = await Page.start();
   const path = join(page.world.folder, 'elsewhere.csv');
   writeFileSync(path, 'Step,train/Bandit/success,val-env/Bandit/success\n0,,0.5\n1,0.25,\n2,0.5,0.75\n');
-  const { runId } = importRun(page.world.home, path, { from: 'ragen' });
+  const { runId } = await importFile(page.world.home, path, { from: 'ragen' });
   await page.core.supervisor.add(runId);
   page.open(`#/run/${runId}`);
   await page.shown(page.withText('h1', 'elsewhere'));

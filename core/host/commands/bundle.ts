@@ -1,4 +1,4 @@
-import { open, rm, stat } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
@@ -8,7 +8,7 @@ import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
-import { type CommandOptions, withClient } from './with-client.ts';
+import { withClient } from './with-client.ts';
 
 type BundleFlags = BundleChoice & { home?: string };
 
@@ -43,34 +43,6 @@ export async function exportBundle(
   });
   print(path);
 }
-
-/** Imports the run of a bundle and prints its id. */
-export async function importBundle(path: string, { home }: CommandOptions): Promise<void> {
-  await stat(path).catch((error) => {
-    throw unreadable(path, error);
-  });
-  const { runId } = await cancelable(`Importing ${path}`, (context) => {
-    const { signal } = context;
-    const upload = async (client: Client) => {
-      const { file, path: at } = await client.call('bundles.begin', {});
-      try {
-        await copyOneFile(path, at, { signal }).catch((error) => {
-          throw signal.aborted ? error : (asDiskFull(error) ?? unreadable(path, error));
-        });
-        return await asTask(client, { kind: 'import_bundle', runId: null }, context, () =>
-          client.call('bundles.import', { file }),
-        );
-      } finally {
-        await client.call('bundles.drop', { file });
-      }
-    };
-    return withClient(home, upload, context);
-  });
-  print(runId);
-}
-
-const unreadable = (path: string, error: unknown) =>
-  new Failure('bundle_missing', `${path} can't be read: ${fileReason(error)}.`, 'Give the path of a bundle (.zip).');
 
 function unwritable(path: string, error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST')

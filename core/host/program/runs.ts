@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { noteText, procedures, runName, tagText } from '../../contract/contract.ts';
 import { exportFormat } from '../../contract/exports.ts';
-import { importSources } from '../../imports/metric-names.ts';
+import { importSource } from '../../contract/imports.ts';
 import { adopt } from '../commands/adopt.ts';
 import { listAlerts } from '../commands/alerts.ts';
 import { archiveRun, noteRun, starRun, tagRun } from '../commands/annotate.ts';
-import { exportBundle, importBundle } from '../commands/bundle.ts';
+import { exportBundle } from '../commands/bundle.ts';
 import { compareRuns } from '../commands/compare.ts';
 import { exportRun } from '../commands/export.ts';
-import { importMetrics } from '../commands/import-metrics.ts';
+import { importFiles } from '../commands/import.ts';
 import { deleteRuns, emptyTrash, listTrash, renameRun, restoreRuns } from '../commands/library.ts';
 import { printLog } from '../commands/logs.ts';
 import { pinCheckpoint } from '../commands/pin.ts';
@@ -126,7 +126,7 @@ export function addTransferCommands(root: Command): void {
     'export a16c --as hugging-face --out model',
     'export a16c --as tensorboard --live --out logs',
   );
-  const bundle = root.command('bundle').description('exchange a run as one file');
+  const bundle = root.command('bundle').description('pack a run as one file; `starpo import` reads it');
   command(
     bundle,
     'export <run>',
@@ -137,23 +137,25 @@ export function addTransferCommands(root: Command): void {
     ],
     exportBundle,
   ).argument('<file>', 'path of the new .zip file');
-  command(bundle, 'import <file>', 'import a packed run and print its id', [], importBundle);
   examples(
     command(
       root,
-      'import-metrics <file>',
-      "create a run from another trainer's metrics (CSV or JSON lines, one row per step)",
+      'import <files...>',
+      'import run bundles, and metrics from CSV, JSON, TensorBoard, W&B, MLflow or trainer logs',
       [
-        option('--from <trainer>', 'trainer whose metric names the file uses; csv means our own names')
-          .choices(importSources)
-          .makeOptionMandatory(),
-        option('--name <name>', 'display name of the run (default: the file name)'),
-        option('--run <run>', 'run to import if the file has columns for several'),
+        option('--from <trainer>', 'trainer whose metric names the files use (default: recognized)').choices(
+          importSource.options,
+        ),
+        option('--name <name>', 'display name of the run (default: its name in the file, else the file name)'),
+        option('--run <run>', 'import only this run of the files'),
+        option('--dry-run', 'print what would be imported'),
         json,
       ],
-      importMetrics,
+      importFiles,
     ),
-    'import-metrics metrics.jsonl --from verl --name "verl baseline"',
+    'import run.starpo.zip',
+    'import metrics.jsonl --name "verl baseline"',
+    'import mlruns --dry-run',
   );
   command(root, 'adopt <folder>', 'copy an existing run folder into the data folder', [], adopt);
 }

@@ -59,7 +59,7 @@ function CanvasPlayer({ name, clip }: { name: string; clip: Clip }) {
           onClick={() => setPlaying(!playing)}
         />
         <span className="spacer" />
-        <Button icon="download" disabled={saving} onClick={save}>
+        <Button icon="export" disabled={saving} onClick={save}>
           {saving ? 'Saving…' : 'Save GIF'}
         </Button>
       </div>

@@ -70,7 +70,7 @@ export function SaveMenu({ runId, name, replay, evaluation }: SaveMenuProps) {
       choose: () => perform('Page saved', page),
     },
     {
-      icon: 'download',
+      icon: 'export',
       title: 'JSON',
       note: 'All recorded data, including tokens',
       choose: () => perform('JSON saved', json),

@@ -38,8 +38,8 @@ export function HistoryPage({ tab }: { tab: HistoryTab }) {
           <DiskLine sizes={sizes} />
         </div>
         <div className="wrap">
-          <Button icon="upload" onClick={() => useDialogs.getState().openDialog({ kind: 'import' })}>
-            Import a run…
+          <Button icon="import" onClick={() => useDialogs.getState().openDialog({ kind: 'import' })}>
+            Import runs…
           </Button>
           <FreeSpace />
         </div>

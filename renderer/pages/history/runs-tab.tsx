@@ -232,7 +232,7 @@ function SelectionBar({ runs, clear }: { runs: readonly RunSummary[]; clear: () 
         Free space…
       </Button>
       {runs.length === 1 && (
-        <Button icon="download" onClick={() => openDialog({ kind: 'export', run: runs[0]! })}>
+        <Button icon="export" onClick={() => openDialog({ kind: 'export', run: runs[0]! })}>
           Export…
         </Button>
       )}

@@ -187,7 +187,7 @@ function Diagnostics() {
         Excludes tokens, weights, episodes and notes; your user name and home folder are redacted.
       </p>
       <div className={`${styles.actions} row wrap`}>
-        <Button icon="download" onClick={() => void create()} disabled={busy}>
+        <Button icon="export" onClick={() => void create()} disabled={busy}>
           {busy ? 'Creating…' : 'Create diagnostics file'}
         </Button>
         <span className="faint" role="status">

@@ -125,7 +125,7 @@ await takeAll(libraryStudio, (runs) => [
   ],
   ['history-delete', '/history', askToDelete],
   ['history-clean', '/history', (page) => page.getByRole('button', { name: 'Free disk space…' }).click()],
-  ['history-import', '/history', (page) => page.getByRole('button', { name: 'Import a run…' }).click()],
+  ['history-import', '/history', (page) => page.getByRole('button', { name: 'Import runs…' }).click()],
   ['history-trash', '/history/trash'],
   ['history-episodes', '/history/episodes', searchEpisodes],
   ['palette', `/run/${runs.lake}`, (page) => page.keyboard.press('Control+k')],

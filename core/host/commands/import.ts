@@ -1,0 +1,127 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
+import type { Client } from '../../contract/client.ts';
+import { asDiskFull, Failure, fileReason } from '../../contract/failure.ts';
+import { type Importable, type ImportSource, isImportable, type Upload } from '../../contract/imports.ts';
+import { copyOneFile } from '../../run-directory/copy-file.ts';
+import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
+import { print } from '../output.ts';
+import { type CommandOptions, withClient } from './with-client.ts';
+
+interface ImportFlags extends CommandOptions {
+  from?: ImportSource;
+  name?: string;
+  run?: string;
+  dryRun?: boolean;
+}
+
+/** A file to import, with its path relative to what the user named. */
+interface LocalFile {
+  path: string;
+  name: string;
+}
+
+/**
+ * Imports all runs in files and folders, and prints their ids. Files are copied to where uploads go, because the server accepts no paths from
+ * clients.
+ */
+export async function importFiles(paths: string[], { home, json, ...flags }: ImportFlags): Promise<void> {
+  const files = (await Promise.all(paths.map(filesIn))).flat();
+  await cancelable(`Importing ${paths.join(', ')}`, (context) =>
+    withClient(
+      home,
+      async (client) => {
+        const uploads: Upload[] = [];
+        try {
+          for (const file of files) uploads.push(await upload(client, file, context));
+          await importUploads(client, uploads, { ...flags, json: json ?? false }, context);
+        } finally {
+          await client.call('uploads.drop', { files: uploads.map(({ file }) => file) });
+        }
+      },
+      context,
+    ),
+  );
+}
+
+async function filesIn(path: string): Promise<LocalFile[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [{ path, name: basename(path) }];
+    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    const files = entries.flatMap((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const name = join(basename(path), relative(path, file)).replaceAll(sep, '/');
+      return entry.isFile() && isImportable(name) ? [{ path: file, name }] : [];
+    });
+    if (files.length > 0) return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    throw unreadable(path, fileReason(error));
+  }
+  throw unreadable(path, 'the folder has no metrics of MLflow, TensorBoard, W&B or Hugging Face trainers');
+}
+
+const unreadable = (path: string, reason: string) =>
+  new Failure(
+    'import_unreadable',
+    `Cannot read ${path}: ${reason}.`,
+    'Give the path of a run bundle, a table of metrics, or a folder of a tracker.',
+  );
+
+async function upload(client: Client, { path, name }: LocalFile, { signal }: TaskContext): Promise<Upload> {
+  const { file, path: target } = await client.call('uploads.begin', {});
+  try {
+    await copyOneFile(path, target, { signal });
+  } catch (error) {
+    await client.call('uploads.drop', { files: [file] });
+    throw signal.aborted ? error : (asDiskFull(error) ?? unreadable(path, fileReason(error)));
+  }
+  return { file, name };
+}
+
+async function importUploads(
+  client: Client,
+  uploads: Upload[],
+  { from, name, run, dryRun = false, json = false }: Omit<ImportFlags, 'home'>,
+  context: TaskContext,
+): Promise<void> {
+  const inspect = { kind: 'inspect_import', runId: null };
+  const found = await asTask(client, inspect, context, () => client.call('imports.inspect', { uploads, from }));
+  const chosen = choose(found, run);
+  if (name !== undefined && chosen.length > 1)
+    throw new Failure('usage_invalid', `The files have ${chosen.length} runs.`, 'Choose one with --run to name it.');
+  const invalid = chosen.find(({ problem }) => problem !== null)?.problem;
+  if (invalid) throw new Failure(invalid.code, invalid.message, invalid.hint);
+  const imported = [];
+  for (const each of chosen) {
+    const request = { uploads, key: each.key, from, name };
+    const runId = dryRun
+      ? null
+      : (await asTask(client, { kind: 'import', runId: null }, context, () => client.call('imports.run', request)))
+          .runId;
+    imported.push({ runId, ...each });
+    if (!json) printRun(each, runId);
+  }
+  if (json) print(JSON.stringify(imported, null, 2));
+}
+
+function choose(found: readonly Importable[], run: string | undefined): Importable[] {
+  if (run === undefined) return [...found];
+  const chosen = found.filter(({ name }) => name === run);
+  if (chosen.length > 0) return chosen;
+  const names = found.map(({ name }) => name).slice(0, 8);
+  throw new Failure('import_run_unknown', `The files have no run "${run}".`, `They have ${names.join(', ')}.`);
+}
+
+function printRun(
+  { file, kind, from, mapped, mappedCount, unmappedCount, steps, remarks }: Importable,
+  runId: string | null,
+): void {
+  for (const remark of remarks) process.stderr.write(`warning: ${remark}\n`);
+  if (kind !== 'bundle') {
+    for (const { name, column } of mapped) if (name !== column) print(`  ${column} -> ${name}`);
+    print(
+      `${file} (${kind}, ${from}): ${mappedCount + unmappedCount} metrics, ${mappedCount} recognized, ${steps} steps`,
+    );
+  }
+  if (runId !== null) print(runId);
+}

@@ -1,0 +1,29 @@
+import type { IpcMain } from 'electron';
+import { z } from 'zod';
+import { asFailure } from '../core/contract/failure.ts';
+import { fileId } from '../core/contract/imports.ts';
+import { receivePart } from '../core/imports/exchange.ts';
+import { isOwnFrame } from './security.ts';
+
+/** Maximum bytes of a part. */
+const maxPart = 8 << 20;
+
+const request = z.tuple([
+  fileId,
+  z.number().int().min(0),
+  z.instanceof(Uint8Array).refine(({ length }) => length <= maxPart),
+]);
+
+/** Receives files that the page uploads, part by part: where a browser sends them over HTTP. The page knows no path. */
+export function receiveUploads(ipc: IpcMain, home: string): void {
+  ipc.handle('starpo-upload', async (event, ...input: unknown[]): Promise<{ problem: string | null }> => {
+    const parsed = request.safeParse(input);
+    if (!isOwnFrame(event.senderFrame) || !parsed.success) return { problem: 'Request rejected.' };
+    try {
+      const problem = await receivePart(home, ...parsed.data);
+      return { problem: problem === null ? null : 'The upload was not announced with this length.' };
+    } catch (error) {
+      return { problem: asFailure(error).message };
+    }
+  });
+}
