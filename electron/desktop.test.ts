@@ -303,7 +303,7 @@ describe('saving an export', () => {
     dialog.showOpenDialog.mockResolvedValue({ canceled: false, filePaths: [join(folder, 'model')] });
     expect(await ask(exportId)).toEqual({ place: join(folder, 'model'), problem: null });
     expect(readFileSync(join(folder, 'model/README.md'), 'utf8')).toBe('#');
-    expect(await ask(exportId)).toMatchObject({ place: null, problem: expect.stringContaining('EEXIST') });
+    expect(await ask(exportId)).toMatchObject({ place: null, problem: expect.stringContaining('already exists') });
   });
 
   test.each([

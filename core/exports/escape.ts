@@ -25,11 +25,12 @@ const latexSymbols: Record<string, string> = {
   '<': '\\textless{}',
   '>': '\\textgreater{}',
   '"': '\\textquotedbl{}',
+  '|': '\\textbar{}',
 };
 
 /** Escapes text for one line or table cell of LaTeX. */
 export const latexText = (text: string) =>
-  oneLine(text).replaceAll(/[\\~^<>"{}$&#%_]/g, (symbol) => latexSymbols[symbol] ?? `\\${symbol}`);
+  oneLine(text).replaceAll(/[\\~^<>"|{}$&#%_]/g, (symbol) => latexSymbols[symbol] ?? `\\${symbol}`);
 
 /** Returns a YAML value; JSON is valid YAML. */
 export const yamlText = (text: string) => JSON.stringify(text);

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import yauzl, { type ZipFile } from 'yauzl';
 import { manifestName } from '../bundles/format.ts';
-import { Failure, fileReason, messageOf } from '../contract/failure.ts';
+import { Failure, messageOf } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 import { isImportable } from '../contract/imports.ts';
 import { unreadable } from './recognize.ts';
 import { type InputFile, malformed, tooLarge } from './table.ts';
@@ -43,7 +44,7 @@ export async function readFiles(sources: readonly Source[]): Promise<ReadFiles> 
 
 /** Returns whether a file is a zip. In an upload its name is the key of a bundle, while files in other zips have keys of their own. */
 export const isZip = (source: Source) =>
-  /^PK(\x03\x04|\x05\x06)$/.test(readWhole(source, Number.POSITIVE_INFINITY, 4).toString('latin1'));
+  ['PK\x03\x04', 'PK\x05\x06'].includes(readWhole(source, Number.POSITIVE_INFINITY, 4).toString('latin1'));
 
 function readWhole({ name, path }: Source, limit: number, first?: number): Buffer {
   try {

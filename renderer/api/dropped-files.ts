@@ -4,9 +4,15 @@ import type { ChosenFile } from './files.ts';
 /** Returns dropped files, and the files in dropped folders that may be part of a run. Must be called during the event. */
 export function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[]> {
   // The browser clears the items when the event ends, so take all entries first.
-  const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
-  return Promise.all(entries.map((entry) => filesIn(entry, true))).then((files) => files.flat());
+  const found = [...items].map((item) => {
+    const entry = item.webkitGetAsEntry();
+    // What isn't on a disk has no entry, such as an image that is dragged from a page.
+    return entry ? filesIn(entry, true) : [item.getAsFile()].flatMap((content) => asChosen(content));
+  });
+  return Promise.all(found).then((files) => files.flat());
 }
+
+const asChosen = (content: File | null): ChosenFile[] => (content ? [{ name: content.name, content }] : []);
 
 async function filesIn(entry: FileSystemEntry, isChosen: boolean): Promise<ChosenFile[]> {
   const name = entry.fullPath.replace(/^\//, '');

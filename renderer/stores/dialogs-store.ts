@@ -1,9 +1,9 @@
 import { create } from 'zustand';
 import type { Advice, RunSummary } from '../../core/contract/contract.ts';
+import type { ChosenFile } from '../api/files.ts';
 
 /** An advice that rolls the run back. */
 export type RollBackAdvice = Advice & { action: Extract<Advice['action'], { kind: 'rollback' }> };
-import type { ChosenFile } from '../api/files.ts';
 
 type OpenDialog =
   | { kind: 'delete' | 'clean' | 'tag'; runs: readonly RunSummary[] }

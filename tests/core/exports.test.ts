@@ -239,7 +239,8 @@ describe('escaping of external text', () => {
     const inMarkdown = markdownText(hostile);
     expect(inMarkdown).not.toMatch(/<|\n|(?<!\\)[|`[\]#_$]/);
     const inLatex = latexText(hostile);
-    expect(inLatex).not.toMatch(/\\input|(?<!\\)[%$#&_]|\n/);
+    expect(inLatex).not.toMatch(/\\input|(?<!\\)[%$#&_]|\||\n/);
+    expect(latexText('a|b')).toBe('a\\textbar{}b');
     const study = studyTable({
       summary: {
         ...{ id: 'width', name: hostile, created: 0, base: 'b', environment: 'e' },

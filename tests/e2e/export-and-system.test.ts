@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { releaseRuns } from '../release-runs.ts';
 import { violations } from './axe.ts';
-import { chromiumPath, collectComplaints, type Served, serve } from './studio.ts';
+import { chromiumPath, collectComplaints, type Served, screenshots, serve } from './studio.ts';
 
 /** A run by the real trainer with episodes, evaluations and a checkpoint. */
 const realRun = join(releaseRuns, 'sokoban');
@@ -87,10 +87,39 @@ test('a run is exported as one file and imported again', async () => {
   });
   await page.getByRole('button', { name: 'Import runs…' }).click();
   const file = { name: bundle.name, mimeType: 'application/zip', buffer: bundle.bytes };
-  await page.getByLabel('File').setInputFiles(file);
+  await page.getByLabel('Files').setInputFiles(file);
+  await page.getByText('Run bundle', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByText('Run imported.').waitFor();
   expect(page.url()).toMatch(/#\/run\/a-real-run-[0-9a-f]{4}$/);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test('dropped metrics are recognized before they are imported', async () => {
+  const page = await visit('/');
+  const complaints = collectComplaints(page);
+  const drag = (type: string) =>
+    page.evaluate((name) => {
+      const dataTransfer = new DataTransfer();
+      const text = 'step,critic/score/mean,actor/grad_norm,actor/pg_clipfrac\n1,0.25,1,0\n2,0.5,1,0\n';
+      dataTransfer.items.add(new File([text], 'baseline.csv'));
+      document.body.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }));
+    }, type);
+  await drag('dragenter');
+  await page.getByText('Drop to import').waitFor();
+  await drag('drop');
+  const dialog = page.getByRole('dialog', { name: 'Import runs' });
+  await dialog.getByText('CSV · verl · 2 steps · 3 metrics').waitFor();
+  await page.getByText('Drop to import').waitFor({ state: 'hidden' });
+  await dialog.getByText('2 recognized', { exact: true }).click();
+  await dialog.getByText('rollout/reward_mean').waitFor();
+  await dialog.getByText('1 not recognized, imported under their own names').click();
+  await dialog.getByText('actor/pg_clipfrac').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.screenshot({ path: join(screenshots, 'import-recognized.png') });
+  await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByRole('heading', { name: 'baseline' }).waitFor();
   expect(complaints).toEqual([]);
   await page.close();
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { receivePart } from '../../core/imports/exchange.ts';
@@ -220,7 +220,10 @@ test('a run is exported as one file and imported again', async () => {
     const input = await page.shown(() =>
       document.querySelector<HTMLInputElement>('[role="dialog"] input[type="file"]'),
     );
-    Object.defineProperty(input, 'files', { configurable: true, value: [new File([content], 'kept.zip')] });
+    Object.defineProperty(input, 'files', {
+      configurable: true,
+      value: [new File([new Uint8Array(content)], 'kept.zip')],
+    });
     input!.dispatchEvent(new Event('change', { bubbles: true }));
   };
   page.open(`#/run/${ids.bandit}`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
-import { fileReason, writeReason } from '../../contract/file-errors.ts';
+import { writeReason } from '../../contract/file-errors.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';

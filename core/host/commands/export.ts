@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { makeFolder } from '../../base/folders.ts';
 import type { Client } from '../../contract/client.ts';
 import type { ExportFormat, ExportSource, MadeExport } from '../../contract/contract.ts';
-import { Failure } from '../../contract/failure.ts';
+import { asFailure, Failure } from '../../contract/failure.ts';
 import { TensorBoardLog } from '../../exports/tensorboard-live.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
@@ -87,7 +87,13 @@ async function copyFiles({ folder, files }: MadeExport, out: string, signal: Abo
 async function exportLive(named: string, { as, out, home }: Options): Promise<void> {
   if (as !== 'tensorboard' || out === undefined)
     throw usage('--live supports only TensorBoard events.', 'Use --as tensorboard --live --out FOLDER.');
-  const log = new TensorBoardLog(resolve(out), () => {});
+  const failed = Promise.withResolvers<never>();
+  // It may fail after the race below has ended.
+  failed.promise.catch(() => {});
+  const log = new TensorBoardLog(resolve(out), (error) => {
+    // The next host continues where this one exited.
+    if (asFailure(error).code !== 'connection_lost') failed.reject(error);
+  });
   const signals = nextSignal();
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
@@ -100,7 +106,10 @@ async function exportLive(named: string, { as, out, home }: Options): Promise<vo
         await log.catchUp(client, runId);
         print(`${runId} ${status === 'interrupted' ? 'was interrupted' : status} after iteration ${iteration}`);
       });
-      await Promise.race([ended, signals.signal]);
+      const stopped = signals.signal.then(() => {
+        throw new Failure('task_canceled', 'The live export was stopped.', 'The run continues. Run the command again.');
+      });
+      await Promise.race([ended, failed.promise, stopped]);
     });
   } finally {
     log.close();

@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import type { Client } from '../../contract/client.ts';
-import { asDiskFull, Failure, fileReason } from '../../contract/failure.ts';
+import { asDiskFull, Failure } from '../../contract/failure.ts';
+import { fileReason } from '../../contract/file-errors.ts';
 import { type Importable, type ImportSource, isImportable, type Upload } from '../../contract/imports.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';

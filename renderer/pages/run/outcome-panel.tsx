@@ -116,7 +116,7 @@ function Actions({ run, collapsed, children }: { run: RunSummary; collapsed: boo
         </>
       )}
       {run.id !== sampleRunId && (
-        <Button icon="download" onClick={() => openDialog({ kind: 'export', run })}>
+        <Button icon="export" onClick={() => openDialog({ kind: 'export', run })}>
           Export…
         </Button>
       )}
