@@ -21,6 +21,7 @@ import { findProgram, outsidePath, pinnedNode, root, run } from '../scripts/lib/
 import { systemPackages } from '../scripts/lib/setup-steps.mjs';
 import {
   architecturesFor,
+  buildEnvironment,
   configureOptions,
   missingArchitectures,
   parseProgress,
@@ -243,4 +244,9 @@ test('the app opens in Electron on a display, and in the browser without one or 
   expect(chooseFront({ ...linux, environment: {} })).toBe('browser');
   expect(chooseFront({ ...linux, superuser: true })).toBe('browser');
   expect(chooseFront({ ...linux, platform: 'darwin', environment: {} })).toBe('electron');
+});
+
+test("a build ignores the environment's compiler options", () => {
+  const env = { PATH: '/usr/bin', CXXFLAGS: '-ffast-math', NVCC_APPEND_FLAGS: '--use_fast_math', LDFLAGS: '-Ofast' };
+  expect(buildEnvironment(env)).toEqual({ PATH: '/usr/bin' });
 });

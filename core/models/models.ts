@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { Notices } from '../base/notices.ts';
 import type { Tasks } from '../base/tasks.ts';
 import type { ModelEntry, RunCheckpoints } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { hubCache } from '../presets/find.ts';
+import { cachedModels } from '../presets/hub-cache.ts';
 import { checkpointsOf } from '../run-directory/checkpoints.ts';
 import { filesBytes } from '../run-directory/measure.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
@@ -145,20 +145,14 @@ export class Models {
   }
 }
 
-/** Returns the latest revision of each model in the Hugging Face cache. */
-function cached(environment: NodeJS.ProcessEnv = process.env): ModelFolder[] {
-  const cache = hubCache(environment);
-  return entriesOf(cache).flatMap((name): ModelFolder[] => {
-    const [kind, owner, ...rest] = name.split('--');
-    if (kind !== 'models' || owner === undefined || rest.length === 0) return [];
-    const snapshots = join(cache, name, 'snapshots');
-    const [newest] = entriesOf(snapshots)
-      .map((each) => join(snapshots, each))
-      .filter((folder) => existsSync(join(folder, 'config.json')))
-      .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-    const model = rest.join('--');
-    return newest ? [{ name: model, folder: newest, source: 'cache', repository: `${owner}/${model}` }] : [];
-  });
+/** Returns the models in the Hugging Face cache. */
+function cached(): ModelFolder[] {
+  return cachedModels().map(({ repository, folder }) => ({
+    name: repository.split('/')[1]!,
+    folder,
+    source: 'cache',
+    repository,
+  }));
 }
 
 /** Returns the names in a folder, without hidden ones; an empty list if it is unreadable. */

@@ -64,17 +64,11 @@ export class Queue {
     return this.list().length === 0 ? null : this.blockedBy;
   }
 
-  /** Adds a run and returns its position. Throws `run_unknown`, `run_completed`, `run_active` or `config_version_unsupported`. */
+  /** Adds a run and returns its position. Throws `run_active`, or an error of {@link Runs.requireStartable}. */
   add(runId: string): number {
-    const { status } = this.parts.runs.get(runId);
-    if (status === 'completed')
-      throw new Failure(
-        'run_completed',
-        `Run ${runId} has completed.`,
-        'Extend it, or create a new run from its preset.',
-      );
-    if (isLive(status)) throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
-    this.parts.runs.refuseNewer(runId);
+    if (isLive(this.parts.runs.get(runId).status))
+      throw new Failure('run_active', `Run ${runId} is already running.`, 'Queue another run.');
+    this.parts.runs.requireStartable(runId);
     const position = this.change((entries) => {
       const added = Date.now();
       const entry = entries.find((each) => each.run === runId);

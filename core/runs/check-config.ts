@@ -8,7 +8,14 @@ import { applySettings, type Setting } from '../run-config/settings.ts';
 import { keyPaths, type Tree } from '../run-config/tree.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { findProblems, refuseNewer, validateConfig } from '../run-config/validate.ts';
-import { type CreateRunParts, type NewRun, originOf } from './create-run.ts';
+import {
+  type CreateRunParts,
+  type NewRun,
+  type Origin,
+  originOf,
+  presetWithModelOf,
+  withModels,
+} from './create-run.ts';
 
 /** How messages name settings. */
 interface SettingNames {
@@ -22,13 +29,17 @@ export const keyed: SettingNames = { of: (path) => path, within: (text) => text 
 /** Names settings by their titles, for the form. */
 export const titled: SettingNames = { of: titleOf, within: inTitles };
 
-/** Returns the problems of a configuration, by setting, and the settings without effect. Throws if the source is invalid or the trainer is missing. */
+/**
+ * Returns what prevents a run of a configuration from starting on this machine, by setting, and the settings without effect.
+ * Throws if the source is invalid or the trainer is missing.
+ */
 export async function checkConfig(
-  { home, trainer, times }: Pick<CreateRunParts, 'home' | 'trainer'> & { times: TimeEstimates },
+  { home, resources, trainer, times }: CreateRunParts & { times: TimeEstimates },
   { set = {}, ...source }: NewRun,
   names: SettingNames = keyed,
 ): Promise<ConfigCheck> {
-  const original = 'config' in source ? upgraded(source.config) : originOf(home, source).config;
+  const origin = 'config' in source ? withUpgradedConfig(source.config) : originOf(home, source);
+  const original = origin.config;
   const { config, problems } = applyEach(original, set, names);
   problems.push(
     ...findProblems(config)
@@ -39,8 +50,9 @@ export async function checkConfig(
   try {
     const valid = validateConfig(config);
     const { warnings, idle } = await trainer.validate(valid);
+    const startProblem = await findStartProblem({ home, resources, trainer }, valid, origin, names);
     return {
-      problems,
+      problems: startProblem ? [startProblem] : [],
       warnings: [...warnings.map(names.within), ...rateWarnings(original, valid, names)],
       idle: idle.map(({ path, reason }) => ({ path: dotted(path), reason: names.within(reason) })),
       time: times.estimator()(valid),
@@ -50,6 +62,30 @@ export async function checkConfig(
     if (failure.code !== 'config_invalid') throw error;
     return { problems: [asProblem(failure, config, names)], warnings: [], idle: [], time: null };
   }
+}
+
+/** Returns what prevents a run of a valid configuration from starting on this machine; null if nothing does. */
+async function findStartProblem(
+  parts: CreateRunParts,
+  config: RunConfig,
+  origin: Origin,
+  names: SettingNames,
+): Promise<ConfigProblem | null> {
+  try {
+    await parts.trainer.validate(withModels(parts, config, origin), { start: true });
+    return null;
+  } catch (error) {
+    const failure = asFailure(error);
+    const problem = asProblem(failure, config, names);
+    return { ...problem, path: problem.path ?? settingOf(failure, config) };
+  }
+}
+
+/** Returns the setting to change for an error about the device or a model. */
+function settingOf({ code, message }: Failure, { kl }: RunConfig): string {
+  if (code === 'device_unavailable') return 'device';
+  if (code === 'precision_unsupported') return 'precision';
+  return kl.reference !== '' && message.includes(kl.reference) ? 'kl.reference' : 'start.model';
 }
 
 /** Warns if the learning rate rises compared to the original configuration. */
@@ -64,9 +100,10 @@ function rateWarnings(original: RunConfig, config: RunConfig, names: SettingName
 }
 
 /** Upgrades a configuration without validating it, so that each problem is reported by setting. Throws `config_version_unsupported`. */
-function upgraded(config: Record<string, unknown>): RunConfig {
-  refuseNewer(config);
-  return upgradeConfig(config).config as RunConfig;
+function withUpgradedConfig(given: Record<string, unknown>): Origin {
+  refuseNewer(given);
+  const config = upgradeConfig(given).config as RunConfig;
+  return { config, preset: presetWithModelOf(config) };
 }
 
 /** Applies all valid changes and returns the problems of the others. */

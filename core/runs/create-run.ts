@@ -23,12 +23,12 @@ import type { Inheritance } from './inheritance.ts';
 export interface CreateRunParts {
   home: string;
   resources: string;
-  trainer: Pick<Trainer, 'inspect' | 'validate'>;
+  trainer: Pick<Trainer, 'validate'>;
 }
 
 export type NewRun = RunSource & { set?: Record<string, Setting> | undefined };
 
-interface Origin {
+export interface Origin {
   config: RunConfig;
   /** The preset whose model the configuration uses, if any. */
   preset: Preset | null;
@@ -56,20 +56,33 @@ export async function prepareConfig(
   { home, resources, trainer }: CreateRunParts,
   { set = {}, ...source }: NewRun,
 ): Promise<RunConfig> {
-  const { config: original, preset } = originOf(home, source);
-  const config = validateConfig(applySettings(original, set));
-  await ignoreMissingTrainer(trainer.validate(config));
-  const sameModel = set['start.model'] === undefined && config.start.model === original.start.model;
-  if (!sameModel) dropOriginalModel(config, original);
-  const usesPresetModel = preset !== null && sameModel;
-  config.start.model = usesPresetModel ? presetModelFolder(preset, home, resources) : resolve(config.start.model);
-  if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
-  checkModels(config);
-  const isStarter = usesPresetModel && preset.model === null;
-  if (!isStarter && config.start.weights === 'load') await ignoreMissingTrainer(trainer.inspect(config.start.model));
+  const origin = originOf(home, source);
+  const settings = validateConfig(applySettings(origin.config, set));
+  await ignoreMissingTrainer(trainer.validate(settings));
+  const config = withModels({ home, resources }, settings, origin);
+  await ignoreMissingTrainer(trainer.validate(config, { start: true }));
   if (config.start.weights === 'load' && config.start.sha256 === '') {
     config.start.sha256 = await modelDigest(config.start.model);
   }
+  return config;
+}
+
+/**
+ * Returns a configuration with the absolute folders of its models. `origin` is its source before changes.
+ * Throws `model_missing` if a folder lacks a file.
+ */
+export function withModels(
+  { home, resources }: Pick<CreateRunParts, 'home' | 'resources'>,
+  settings: RunConfig,
+  { config: original, preset }: Origin,
+): RunConfig {
+  const config = structuredClone(settings);
+  const sameModel = config.start.model === original.start.model;
+  if (!sameModel) dropOriginalModel(config, original);
+  config.start.model =
+    preset !== null && sameModel ? presetModelFolder(preset, home, resources) : resolve(config.start.model);
+  if (config.kl.reference !== '') config.kl.reference = resolve(config.kl.reference);
+  checkModels(config);
   return config;
 }
 
@@ -81,14 +94,17 @@ export function originOf(home: string, source: RunSource): Origin {
   }
   if ('config' in source) {
     const config = validateConfig(source.config);
-    const preset = presets.find(({ id }) => id === config.preset);
-    // An exported configuration of a preset uses the preset's model, in any folder on this machine.
-    return { config, preset: preset?.config.start.model === config.start.model ? preset : null };
+    return { config, preset: presetWithModelOf(config) };
   }
   const config = readConfig(home, source.run);
   if (source.checkpoint === undefined)
     return { config: { ...config, parent: { run: source.run, iteration: 0 } }, preset: null };
   return { config: forkConfig(home, config, source), preset: null };
+}
+
+/** Returns the preset whose model a configuration uses. An exported configuration of a preset finds the model in any folder of this machine. */
+export function presetWithModelOf({ preset: id, start }: RunConfig): Preset | null {
+  return presets.find((preset) => preset.id === id && preset.config.start.model === start?.model) ?? null;
 }
 
 /** Returns a run's configuration in the current format. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
@@ -9,7 +9,8 @@ import { lastStart } from '../history/queries.ts';
 import { getRun, type RunRow } from '../history/runs-table.ts';
 import { whyUnreadable } from '../history/unreadable.ts';
 import type { RunConfig } from '../run-config/schema.ts';
-import { refuseNewer, validateConfig } from '../run-config/validate.ts';
+import { validateConfig } from '../run-config/validate.ts';
+import { checkpointsOf, hasOptimizer } from '../run-directory/checkpoints.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
 import { refuseImported } from '../run-directory/imported.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
@@ -65,25 +66,27 @@ export class Runs {
   /** Returns the content of run.json, which may be of a newer version. Throws `run_unknown` or `config_unreadable`. */
   async config(runId: string): Promise<unknown> {
     this.require(runId);
-    const path = join(this.folder(runId), runFiles.config);
-    try {
-      return JSON.parse(await readFile(path, 'utf8'));
-    } catch (error) {
-      throw new Failure(
-        'config_unreadable',
-        `${path} can't be read: ${messageOf(error)}`,
-        'Restore the file, or create a new run.',
-      );
-    }
+    const path = this.configFile(runId);
+    return readFile(path, 'utf8').then(JSON.parse).catch(unreadable(path));
   }
 
-  /** Throws `config_version_unsupported` if run.json is of a newer version. Other problems are reported when the run starts. */
-  refuseNewer(runId: string): void {
-    let config: unknown = null;
-    try {
-      config = JSON.parse(readFileSync(join(this.folder(runId), runFiles.config), 'utf8'));
-    } catch {}
-    refuseNewer(config);
+  /**
+   * Returns the configuration of a run that can be started or resumed. Throws `run_unknown`, `run_imported`, `run_completed`, `model_missing`,
+   * `run_not_resumable`, `config_unreadable`, `config_invalid` or `config_version_unsupported`.
+   */
+  requireStartable(runId: string): RunConfig {
+    const { task, status } = this.row(runId);
+    refuseImported(runId, task);
+    if (status === 'completed')
+      throw new Failure(
+        'run_completed',
+        `Run ${runId} has completed.`,
+        `Extend it with Train more on its page, or with \`starpo extend ${runId} ITERATIONS\`.`,
+      );
+    const config = validateConfig(this.configNow(runId));
+    this.requireCheckpoint(runId, config);
+    this.requireModel(runId, config);
+    return config;
   }
 
   /** See {@link createRun}. */
@@ -95,7 +98,7 @@ export class Runs {
 
   /**
    * Starts or resumes a run's trainer. Resolves when the trainer has written its first event.
-   * Throws `run_unknown`, `run_completed`, `run_active`, `model_missing`, `config_unreadable`, `config_invalid`, `trainer_missing`, or an error of the trainer.
+   * Throws `run_active`, `trainer_missing`, an error of {@link requireStartable}, or an error of the trainer.
    */
   async start(runId: string): Promise<void> {
     const earlier = this.starting.get(runId);
@@ -117,15 +120,11 @@ export class Runs {
 
   private async launch(runId: string): Promise<void> {
     const { supervisor, trainer } = this.parts;
-    refuseImported(runId, this.row(runId).task);
-    this.refuseCompleted(runId);
     trainer.require();
-    const config = validateConfig(await this.config(runId));
     if ((await trainer.status(this.folder(runId))).running) throw alreadyRunning(runId);
     // The end of a short run may not be ingested yet.
     await supervisor.refresh(runId);
-    this.refuseCompleted(runId);
-    this.checkModel(runId, config);
+    const config = this.requireStartable(runId);
     const wait = waitForEvent(supervisor, runId, (event) => event.type === 'started' || event.type === 'failed');
     this.loading.set(runId, lastStart(this.parts.database, runId));
     const loaded = () => void this.loading.delete(runId);
@@ -154,15 +153,6 @@ export class Runs {
     } finally {
       wait.close();
     }
-  }
-
-  private refuseCompleted(runId: string): void {
-    if (this.row(runId).status === 'completed')
-      throw new Failure(
-        'run_completed',
-        `Run ${runId} has completed.`,
-        `Extend it with Train more on its page, or with \`starpo extend ${runId} ITERATIONS\`.`,
-      );
   }
 
   /**
@@ -206,15 +196,46 @@ export class Runs {
     }
   }
 
+  /** Throws `run_not_resumable` if the run has trained but has no checkpoint to resume from: a start would replace its metrics and checkpoints. */
+  private requireCheckpoint(runId: string, { start }: RunConfig): void {
+    const folder = this.folder(runId);
+    const checkpoints = checkpointsOf(folder);
+    const newest = checkpoints.at(-1);
+    const trained = Math.max(this.row(runId).iteration, newest ?? 0);
+    if (trained <= (start.run === '' ? 0 : start.checkpoint)) return;
+    if (checkpoints.some((iteration) => hasOptimizer(folder, iteration))) return;
+    const again = `start a new run with the same configuration: \`starpo train --from ${runId}\``;
+    throw new Failure(
+      'run_not_resumable',
+      `Run ${runId} can't be resumed after iteration ${trained}, because none of its checkpoints has an optimizer state.`,
+      newest === undefined
+        ? `${again[0]!.toUpperCase()}${again.slice(1)}.`
+        : `Fork from checkpoint ${newest} with a new optimizer: \`starpo train --from ${runId}@${newest}\`. Or ${again}.`,
+    );
+  }
+
   /** Throws `model_missing` if the initial model was not found and the run has no checkpoint to resume from. */
-  private checkModel(runId: string, { start }: RunConfig): void {
+  private requireModel(runId: string, { start }: RunConfig): void {
     if (existsSync(join(start.model, 'config.json'))) return;
-    if (hasCheckpoint(join(this.folder(runId), runFiles.checkpoints))) return;
+    if (checkpointsOf(this.folder(runId)).length > 0) return;
     throw new Failure(
       'model_missing',
       `The initial model ${start.model} of run ${runId} was not found.`,
       'Restore the model folder, or change start.model in run.json. A run with checkpoints does not need it.',
     );
+  }
+
+  private configFile(runId: string): string {
+    return join(this.folder(runId), runFiles.config);
+  }
+
+  private configNow(runId: string): unknown {
+    const path = this.configFile(runId);
+    try {
+      return JSON.parse(readFileSync(path, 'utf8'));
+    } catch (error) {
+      return unreadable(path)(error);
+    }
   }
 
   private row(runId: string): RunRow {
@@ -231,10 +252,15 @@ export class Runs {
   }
 }
 
-/** Returns whether a folder contains a checkpoint that a trainer may try to resume from. */
-function hasCheckpoint(checkpoints: string): boolean {
-  return existsSync(checkpoints) && readdirSync(checkpoints).some((name) => /^\d+$/.test(name));
-}
-
 const alreadyRunning = (runId: string) =>
   new Failure('run_active', `Run ${runId} is already running.`, 'Stop it first, or follow it on its page.');
+
+const unreadable =
+  (path: string) =>
+  (error: unknown): never => {
+    throw new Failure(
+      'config_unreadable',
+      `${path} can't be read: ${messageOf(error)}`,
+      'Restore the file, or create a new run.',
+    );
+  };

@@ -117,9 +117,13 @@ export class Trainer {
     return preview.parse(await askTrainer(this.find(), args, JSON.stringify(config)));
   }
 
-  /** Validates a configuration. Returns warnings about unusual settings, and the settings without effect. Throws the trainer's error. */
-  async validate(config: unknown): Promise<Pick<ConfigCheck, 'warnings' | 'idle'>> {
-    const answer = await askTrainer(this.find(), ['validate', '-', '--json'], JSON.stringify(config));
+  /**
+   * Validates a configuration. Returns warnings about unusual settings, and the settings without effect. With `start`, also checks that the run can
+   * start on this machine: device and model folder. Throws the trainer's error.
+   */
+  async validate(config: unknown, { start = false } = {}): Promise<Pick<ConfigCheck, 'warnings' | 'idle'>> {
+    const args = ['validate', '-', '--json', ...(start ? ['--start'] : [])];
+    const answer = await askTrainer(this.find(), args, JSON.stringify(config));
     return validation.parse(answer);
   }
 

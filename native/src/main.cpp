@@ -76,9 +76,11 @@ int main(int argc, char** argv) {
                        "name of the result; default: checkpoint and label, such as 000050-frozen-lake");
   evaluate->add_flag("--json", json, "print progress and the result as JSON lines");
 
+  bool start = false;
   auto* validate = add("validate", "Validate a run.json; FILE - reads standard input",
-                       [&] { return starpo::validate_command(path, json); });
+                       [&] { return starpo::validate_command(path, start, json); });
   validate->add_option("FILE", path)->required();
+  validate->add_flag("--start", start, "also check that the run can start on this machine: device and model folder");
   validate->add_flag("--json", json);
 
   int levels = 3;

@@ -168,20 +168,47 @@ TEST_CASE("folders of all types are read, with tied or untied embeddings, in one
     }
 }
 
-TEST_CASE("lm_head is ignored with tied embeddings and required with untied ones") {
-  const std::string not_a_number = bytes_of(std::vector<std::uint16_t>(37 * 20, 0x7fc0));
+TEST_CASE("lm_head must equal tied embeddings, and is required with untied ones") {
+  const auto head_like = [](PublishedFolder& published, const std::string& data) {
+    published.shards[0]["lm_head.weight"] = {"BF16", {37, 20}, data};
+    published.index["weight_map"]["lm_head.weight"] = published.shard_name(0);
+    published.write();
+  };
   for (const std::size_t count : {1, 2}) {
     PublishedFolder tied(true, std::vector<std::string>(count, "BF16"));
-    tied.shards[0]["lm_head.weight"] = {"BF16", {37, 20}, not_a_number};
-    tied.index["weight_map"]["lm_head.weight"] = tied.shard_name(0);
-    tied.write();
+    std::string data;
+    for (const auto& shard : tied.shards)
+      if (shard.contains("model.embed_tokens.weight")) data = shard.at("model.embed_tokens.weight").bytes;
+    head_like(tied, data);
     CHECK(same_bits(tied.read(), tied.expected));
+    data.back() ^= 1;
+    head_like(tied, data);
+    CHECK(tied.error() == "model_tied_head_differs");
+    tied.shards[0]["lm_head.weight"] = {"BF16", {37, 10}, data.substr(0, data.size() / 2)};
+    tied.write();
+    CHECK(tied.error() == "model_tied_head_differs");
 
     PublishedFolder untied(false, std::vector<std::string>(count, "BF16"));
     for (auto& shard : untied.shards) shard.erase("lm_head.weight");
     untied.index["weight_map"].erase("lm_head.weight");
     untied.write();
     CHECK(untied.error() == "model_tensor_missing");
+  }
+}
+
+TEST_CASE("tensors that the architecture doesn't have are rejected, except recomputed buffers") {
+  const auto error_with = [](const std::string& name, std::size_t shards) {
+    PublishedFolder published(true, std::vector<std::string>(shards, "F32"));
+    published.shards[0][name] = {"F32", {2}, std::string(8, '\1')};
+    published.index["weight_map"][name] = published.shard_name(0);
+    published.write();
+    return published.error();
+  };
+  for (const std::size_t shards : {1, 2}) {
+    CHECK(error_with("model.layers.0.self_attn.rotary_emb.inv_freq", shards) == "none");
+    for (const char* name : {"model.layers.0.self_attn.q_norm.weight", "model.layers.99.mlp.up_proj.weight",
+                             "model.layers.0.self_attn.q_proj.lora_A.weight", "v_head.summary.weight"})
+      CHECK(error_with(name, shards) == "model_tensor_unknown");
   }
 }
 

@@ -278,10 +278,26 @@ TEST_CASE("a missing or damaged tokenizer is rejected") {
   CHECK(error_code_of([&] { Tokenizer::load(folder.path()); }) == "tokenizer_invalid");
 }
 
+TEST_CASE("padding and truncation are rejected only if they change the tokens of a single text") {
+  const json padding = {
+      {"strategy", "BatchLongest"}, {"direction", "Right"},        {"pad_to_multiple_of", nullptr}, {"pad_id", 0},
+      {"pad_type_id", 0},           {"pad_token", "<|endoftext|>"}};
+  CHECK(code_after_change("/padding", padding) == "none");
+  CHECK(code_after_change("/truncation", nullptr) == "none");
+  json multiple = padding, fixed = padding;
+  multiple["pad_to_multiple_of"] = 8;
+  fixed["strategy"] = {{"Fixed", 512}};
+  CHECK(code_after_change("/padding", multiple) == "tokenizer_unsupported");
+  CHECK(code_after_change("/padding", fixed) == "tokenizer_unsupported");
+  CHECK(code_after_change("/truncation", {{"max_length", 512}}) == "tokenizer_unsupported");
+}
+
 TEST_CASE("unsupported tokenizer features are rejected") {
   CHECK(code_after_change("/version", "1.0") == "none");
   CHECK(code_after_change("/normalizer", {{"type", "NFC"}}) == "none");
   CHECK(code_after_change("/normalizer", {{"type", "Sequence"}, {"normalizers", json::array()}}) == "none");
+  CHECK(code_after_change("/normalizer", {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}}}}) == "none");
+  CHECK(code_after_change("/model/dropout", 0.0) == "none");
   CHECK(code_after_change("/normalizer", {{"type", "NFKC"}}) == "tokenizer_unsupported");
   CHECK(code_after_change("/normalizer", "NFC") == "tokenizer_unsupported");
   CHECK(code_after_change("/pre_tokenizer/pretokenizers/0/behavior", "Removed") == "tokenizer_unsupported");

@@ -274,6 +274,48 @@ TEST_CASE_FIXTURE(TinyRun, "a checkpoint that a killed trainer could not log is 
   }
 }
 
+TEST_CASE_FIXTURE(TinyRun, "a run without optimizer state is never started over") {
+  config["checkpoint"]["every"] = 1;
+  CHECK(train() == 0);
+  config["iterations"] = 3;
+  const auto checkpoints = run.path() / "checkpoints";
+  const std::string before = weights("000001");
+
+  SUBCASE("some checkpoints have weights") {
+    for (const auto& each : std::filesystem::directory_iterator(checkpoints))
+      std::filesystem::remove(each.path() / "trainer-state.safetensors");
+    CHECK(train() == 1);
+    CHECK(events("failed").at(0).at("hint") ==
+          "fork from checkpoint 2 with a new optimizer, or start a new run with the same configuration");
+    CHECK(weights("000001") == before);
+  }
+  SUBCASE("no checkpoint") {
+    std::filesystem::remove_all(checkpoints);
+    CHECK(train() == 1);
+    CHECK(events("failed").at(0).at("hint") == "start a new run with the same configuration");
+    CHECK_FALSE(std::filesystem::exists(checkpoints));
+  }
+  SUBCASE("no journal") {
+    for (const auto& each : std::filesystem::directory_iterator(checkpoints))
+      std::filesystem::remove(each.path() / "trainer-state.safetensors");
+    std::filesystem::remove(run.path() / "events.jsonl");
+    CHECK(train() == 1);
+    CHECK(weights("000001") == before);
+  }
+  CHECK(listed("failed", "code") == "2 run_not_resumable");
+  CHECK(events("started").size() <= 1);
+}
+
+TEST_CASE_FIXTURE(TinyRun, "a run that resumes from an older checkpoint logs a warning") {
+  config["checkpoint"].update({{"every", 1}, {"keep", 2}});
+  CHECK(train() == 0);
+  std::filesystem::remove(run.path() / "checkpoints/000002/trainer-state.safetensors");
+  CHECK(train() == 0);
+  CHECK(events("started").back().at("iteration") == 1);
+  CHECK(events("log").at(0).at("message") ==
+        "checkpoint 2 has no optimizer state, so training resumes from checkpoint 1");
+}
+
 TEST_CASE_FIXTURE(TinyRun, "a failed start reports the reason in the journal") {
   std::filesystem::remove(model.path() / "model.safetensors");
   CHECK(train() == 1);

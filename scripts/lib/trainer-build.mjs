@@ -41,6 +41,14 @@ export function missingArchitectures(required, cache) {
 
 const everyArchitecture = ['80', '90a-real'];
 
+/** Environment variables that add compiler or linker options. Options such as -ffast-math would change the trainer's results. */
+const flagVariables = ['CFLAGS', 'CXXFLAGS', 'CUDAFLAGS', 'LDFLAGS', 'NVCC_APPEND_FLAGS', 'NVCC_PREPEND_FLAGS'];
+
+/** Returns the environment for a build with the project's own options. @param {NodeJS.ProcessEnv} [env] */
+export function buildEnvironment(env = process.env) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !flagVariables.includes(name)));
+}
+
 /**
  * Returns the options for a new CMake run, or undefined if the build folder is up to date.
  * @param {boolean} everyGpu @param {string} [folder] the build folder
@@ -79,11 +87,13 @@ export async function buildNative(
   try {
     const configure = await configureOptions(everyGpu, folder);
     const hint = 'CMake names the missing library above.';
-    if (configure) await mustRun('cmake', configure, { hint, signal });
+    const env = buildEnvironment();
+    if (configure) await mustRun('cmake', configure, { hint, signal, env });
     await mustRun('ninja', ['-C', folder, '-j', String(availableParallelism()), ...targets], {
       hint: 'If the messages above look stale, delete native/build and try again.',
       signal,
       niceness,
+      env,
       onLine: (line) => {
         const progress = parseProgress(line);
         if (!progress) return;

@@ -114,7 +114,7 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     await expect(evaluations.choices(runId)).rejects.toMatchObject({ code: 'run_imported' });
     await expect(evaluations.start(runId, { checkpoint: 1 })).rejects.toMatchObject({ code: 'run_imported' });
     expect(await evaluations.list(runId)).toEqual([]);
-    expect(() => core.queue.add(runId)).toThrow(expect.objectContaining({ code: 'run_completed' }));
+    expect(() => core.queue.add(runId)).toThrow(expect.objectContaining({ code: 'run_imported' }));
   });
 
   test('keeps the labels of several environments', async () => {

@@ -22,6 +22,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
+const revisions = () => join(home, 'hugging-face/hub/models--Qwen--Qwen2.5-0.5B-Instruct/snapshots');
+
 function putModel(folder: string): string {
   mkdirSync(folder, { recursive: true });
   for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) writeFileSync(join(folder, file), '{}');
@@ -45,21 +47,43 @@ describe('a published model', () => {
     ]);
   });
 
-  test('is found in the data folder, otherwise as the newest snapshot in the cache', async () => {
+  test('is found in the data folder, otherwise in the Hugging Face cache', async () => {
     const environment = { HF_HOME: join(home, 'hugging-face') };
     const missing = await failureOf(() => findPublishedModel(home, small, environment));
     expect(missing.code).toBe('model_missing');
     expect(missing.message).toContain(join(home, 'hugging-face/hub'));
     expect(missing.hint).toContain(`hf download Qwen/${small.name} --local-dir ${modelFolder(home, small)}`);
 
-    const snapshots = join(home, 'hugging-face/hub/models--Qwen--Qwen2.5-0.5B-Instruct/snapshots');
-    const old = putModel(join(snapshots, 'a1'));
-    utimesSync(old, 1000, 1000);
-    const newest = putModel(join(snapshots, 'b2'));
-    expect(findPublishedModel(home, small, environment)).toBe(newest);
-    expect(findPublishedModel(home, small, { HF_HUB_CACHE: join(home, 'hugging-face/hub') })).toBe(newest);
+    const cached = putModel(join(revisions(), 'a1'));
+    expect(findPublishedModel(home, small, environment)).toBe(cached);
     const own = putModel(modelFolder(home, small));
     expect(findPublishedModel(home, small, environment)).toBe(own);
+  });
+
+  test.each([
+    { HF_HUB_CACHE: '~/hugging-face/hub' },
+    { HUGGINGFACE_HUB_CACHE: '$HOME/hugging-face/hub', HF_HOME: '/elsewhere' },
+    { HF_HOME: '${HOME}/hugging-face' },
+    { HF_HUB_CACHE: '~/hugging-face/hub', HUGGINGFACE_HUB_CACHE: '/elsewhere' },
+  ])('is found in the cache of %o', (variables) => {
+    const cached = putModel(join(revisions(), 'a1'));
+    expect(findPublishedModel(home, small, { HOME: home, ...variables })).toBe(cached);
+  });
+
+  test('is the revision of main in the cache, unless only another one is complete', () => {
+    const environment = { HF_HOME: join(home, 'hugging-face') };
+    const main = putModel(join(revisions(), 'a1'));
+    utimesSync(main, 1000, 1000);
+    const newest = putModel(join(revisions(), 'b2'));
+    expect(findPublishedModel(home, small, environment)).toBe(newest);
+    mkdirSync(join(revisions(), '../refs'));
+    writeFileSync(join(revisions(), '../refs/main'), 'a1\n');
+    expect(findPublishedModel(home, small, environment)).toBe(main);
+    // As left by a download of the tokenizer alone.
+    rmSync(join(main, 'model.safetensors'));
+    expect(findPublishedModel(home, small, environment)).toBe(newest);
+    rmSync(join(newest, 'tokenizer.json'));
+    expect(findPublishedModel(home, small, environment)).toBe(main);
   });
 
   test('has a download command that quotes the data folder for the shell', () => {
@@ -97,12 +121,12 @@ describe('a published model', () => {
 });
 
 describe('a run of a published model', () => {
-  const parts = (inspect: () => Promise<{ parameters: number }>) => ({
+  const parts = (validate: () => Promise<{ warnings: []; idle: [] }>) => ({
     home,
     resources: join(home, 'resources'),
-    trainer: { inspect, validate: async () => ({ warnings: [], idle: [] }) },
+    trainer: { validate },
   });
-  const fine = async () => ({ parameters: 1 });
+  const fine = async () => ({ warnings: [] as [], idle: [] as [] });
 
   test('starts from the found or the given folder', async () => {
     const own = putModel(modelFolder(home, small));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Notice } from '../../core/contract/contract.ts';
@@ -165,6 +165,29 @@ describe('runs', { timeout: 60_000 }, () => {
     await later.runs.start(runId);
     await untilRun(later, runId, ({ status }) => status === 'completed');
     expect(readSeries(later.database, runId, ['actor/grad_norm'])[0]!.iterations).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('a run without optimizer state is neither resumed nor queued, and a fork is offered', async () => {
+    vi.stubEnv('FAKE_TRAINER_DIE', '3');
+    const runId = await create();
+    await core.runs.start(runId);
+    await untilRun(core, runId, ({ status }) => status === 'interrupted');
+    const checkpoints = join(core.runs.folder(runId), 'checkpoints');
+    const newest = readdirSync(checkpoints).at(-1)!;
+    for (const name of readdirSync(checkpoints)) rmSync(join(checkpoints, name, 'trainer-state.safetensors'));
+    const refused = {
+      code: 'run_not_resumable',
+      hint: expect.stringContaining(`starpo train --from ${runId}@${Number(newest)}`),
+    };
+    await expect(core.runs.start(runId)).rejects.toMatchObject(refused);
+    expect(() => core.queue.add(runId)).toThrow(expect.objectContaining(refused));
+
+    rmSync(checkpoints, { recursive: true });
+    await expect(core.runs.start(runId)).rejects.toMatchObject({
+      code: 'run_not_resumable',
+      hint: `Start a new run with the same configuration: \`starpo train --from ${runId}\`.`,
+    });
+    expect(core.runs.get(runId).iteration).toBe(3);
   });
 
   test('start fails with the error that the trainer reports before it trains', async () => {

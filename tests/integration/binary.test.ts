@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,6 +25,17 @@ test('assertions are enabled, also in the kernels', () => {
   expect(commands.length).toBeGreaterThan(50);
   expect(files.map(({ file }: { file: string }) => file)).toEqual([]);
 });
+
+test.each(['-ffast-math', '-Ofast', '-funsafe-math-optimizations', '-ffinite-math-only'])(
+  'the build refuses %s',
+  (option) => {
+    const source = ['-fsyntax-only', '-x', 'c++', join(root, 'native/src/base/reproducible_math.h')];
+    expect(spawnSync('g++', source).status).toBe(0);
+    const { status, stderr } = spawnSync('g++', [option, ...source], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('Remove -ffast-math');
+  },
+);
 
 // The linker would merge an inline function of two instruction sets into one copy, perhaps the wider one.
 onX64('only the kernels of their instruction set use AVX and AMX', { timeout: 120_000 }, async () => {

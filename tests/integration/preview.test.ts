@@ -40,7 +40,7 @@ test("the preview shows the prompts that the policy reads and the trainer's memo
 }, 60_000);
 
 test("the trainer's rules are reported by setting title", async () => {
-  const parts = { home: '/nowhere', trainer, times: { estimator: () => () => null } as never };
+  const parts = { home: '/nowhere', resources: 'resources', trainer, times: { estimator: () => () => null } as never };
   const check = async (set: Record<string, string>) => {
     const { problems, idle, warnings } = await checkConfig(parts, { preset: 'starter-frozen-lake', set }, titled);
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };

@@ -1,5 +1,11 @@
 #pragma once
 
+// Bit-identical results need IEEE arithmetic. These options usually come from CXXFLAGS in the environment.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "Remove -ffast-math, -Ofast and similar options from CXXFLAGS: they change results and disable checks for NaN."
+#endif
+
 namespace starpo {
 
 // Elementary functions built from double additions and multiplications, so that results are bit-identical on every

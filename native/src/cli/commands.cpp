@@ -13,6 +13,7 @@
 #include "files/reading.h"
 #include "journal/journal_tail.h"
 #include "journal/run_lock.h"
+#include "train/context/trainer_state.h"
 
 namespace starpo {
 namespace {
@@ -35,10 +36,11 @@ void print(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::erro
 
 }  // namespace
 
-int validate_command(const std::filesystem::path& run_json, bool json) {
+int validate_command(const std::filesystem::path& run_json, bool start, bool json) {
   const auto text = run_json == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
                                     : read_text_file(run_json, kMaxRunJsonBytes);
   const RunConfig config = text ? parse_run_config(*text) : read_run_config(run_json);  // throws with the reason
+  if (start) check_start(config);
   const auto warnings = run_config_warnings(config);
   const auto idle = idle_settings(config);
   if (json) {

@@ -19,7 +19,9 @@ namespace starpo {
 // evaluation_canceled.
 int evaluate_command(const std::filesystem::path& run_directory, const EvaluationRequest&, bool json);
 
-int validate_command(const std::filesystem::path& run_json, bool json);
+// Validates a run.json; "-" reads standard input. Prints warnings and settings without effect. With `start`, also
+// checks that the run can start on this machine. Throws the errors of parse_run_config and check_start.
+int validate_command(const std::filesystem::path& run_json, bool start, bool json);
 
 // Prints one JSON object about a run with this configuration (docs/formats/preview.md): the first prompts of `levels`
 // training levels per environment, and a CPU's memory plan. `run_json` "-" reads standard input. Needs

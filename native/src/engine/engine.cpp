@@ -11,4 +11,8 @@ std::unique_ptr<Engine> make_engine(const EngineSettings& settings, ThreadPool& 
   return std::make_unique<CpuEngine>(threads, settings.precision);
 }
 
+void check_engine(const EngineSettings& settings) {
+  if (!choose_gpu(settings.device)) check_cpu_precision(settings.precision);
+}
+
 }  // namespace starpo

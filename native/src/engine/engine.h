@@ -71,4 +71,8 @@ std::unique_ptr<ValueHead> make_value_head(int hidden, ThreadPool&);
 // The pool must outlive the engine. Errors: device_unavailable; make_network may throw precision_unsupported.
 std::unique_ptr<Engine> make_engine(const EngineSettings&, ThreadPool&);
 
+// Checks that this machine can run an engine with these settings, without allocating device memory. Errors:
+// device_unavailable, precision_unsupported.
+void check_engine(const EngineSettings&);
+
 }  // namespace starpo

@@ -70,20 +70,23 @@ std::filesystem::path find_shard(const std::filesystem::path& folder, const std:
 // The files that contain a model's tensors. Every header has been checked against the layout.
 class WeightFiles {
  public:
-  WeightFiles(const std::filesystem::path& folder, const ParameterLayout& layout) {
+  WeightFiles(const std::filesystem::path& folder, const ParameterLayout& layout) : sharded_(is_sharded(folder)) {
     const auto index = folder / kIndexName;
-    const bool sharded = is_sharded(folder);
-    if (sharded) shards_ = read_index(index);
+    if (sharded_) shards_ = read_index(index);
     for (const TensorSlot& tensor : layout.tensors()) {
-      if (!sharded) shards_.emplace(tensor.name, kWeightsName);
+      if (!sharded_) shards_.emplace(tensor.name, kWeightsName);
       const auto found = shards_.find(tensor.name);
       if (found == shards_.end())
         throw Error("model_tensor_missing", index.string() + ": " + tensor.name + " is missing",
                     "use weights that match the folder's config.json");
       if (!files_.contains(found->second))
-        files_.try_emplace(found->second, sharded ? find_shard(folder, found->second) : folder / found->second);
+        files_.try_emplace(found->second, sharded_ ? find_shard(folder, found->second) : folder / found->second);
       file_of(tensor.name).check(tensor.name, tensor.shape);
     }
+    for (const auto& [name, file] : files_)
+      for (const std::string& tensor : file.tensor_names()) check_unread(folder, layout, tensor, name);
+    // The index may name further shards.
+    for (const auto& [tensor, shard] : shards_) check_unread(folder, layout, tensor, shard);
   }
 
   void read(const ParameterLayout& layout, const WriteWeights& to) {
@@ -99,6 +102,46 @@ class WeightFiles {
  private:
   SafetensorsFile& file_of(const std::string& tensor) { return files_.at(shards_.at(tensor)); }
 
+  // Refuses a tensor that the layout doesn't read, because the model would compute something else without it.
+  void check_unread(const std::filesystem::path& folder, const ParameterLayout& layout, const std::string& tensor,
+                    const std::string& file) {
+    const auto& tensors = layout.tensors();
+    if (std::ranges::find(tensors, tensor, &TensorSlot::name) != tensors.end()) return;
+    if (tensor.ends_with(".rotary_emb.inv_freq")) return;  // a buffer that follows from config.json
+    if (tensor == kHead) return check_tied_head(folder, layout.find(kEmbedding), file);
+    throw Error("model_tensor_unknown", (folder / file).string() + ": the model of config.json has no tensor " + tensor,
+                "use weights that match config.json, without adapters or additional heads");
+  }
+
+  // Tied embeddings have no head of their own, but some tools save the same weights twice.
+  void check_tied_head(const std::filesystem::path& folder, const TensorSlot& embedding, const std::string& file) {
+    const auto differs = [&] {
+      return Error("model_tied_head_differs",
+                   folder.string() + ": config.json has tie_word_embeddings true, but " + std::string(kHead) +
+                       " differs from " + kEmbedding,
+                   "set tie_word_embeddings to false in config.json to use the head, or remove it from the weights");
+    };
+    SafetensorsFile head(sharded_ ? find_shard(folder, file) : folder / file);
+    try {
+      head.check(kHead, embedding.shape);
+    } catch (const Error& error) {
+      if (error.code() == "model_tensor_shape") throw differs();
+      throw;
+    }
+    std::vector<float> own;
+    copy_in_chunks(
+        0, embedding.size,
+        [&](std::size_t first, std::span<float> values) { file_of(kEmbedding).read(kEmbedding, first, values); },
+        [&](std::size_t first, std::span<const float> values) {
+          own.resize(values.size());
+          head.read(kHead, first, own);
+          if (!std::ranges::equal(own, values)) throw differs();
+        });
+  }
+
+  static constexpr auto kHead = "lm_head.weight", kEmbedding = "model.embed_tokens.weight";
+
+  bool sharded_;
   std::map<std::string, std::string> shards_;  // file by tensor
   std::map<std::string, SafetensorsFile> files_;
 };

@@ -9,14 +9,16 @@
 namespace starpo {
 
 // Reads the config of a Hugging Face model folder: config.json, and F32, BF16 or F16 weights in model.safetensors or in
-// the shards listed in model.safetensors.index.json. lm_head.weight is read only if embeddings are untied.
+// the shards listed in model.safetensors.index.json. With tied embeddings, lm_head.weight may be missing.
 ModelConfig read_model_folder_config(const std::filesystem::path& folder);
 
-// Checks every header without reading weights. Throws the errors of read_model_folder_weights that headers reveal.
+// Checks every header without reading weights, except a head beside tied embeddings. Throws the errors of
+// read_model_folder_weights that this reveals.
 void check_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&);
 
 // Reads the weights in chunks, in the layout's order. Checks every header before reading the first weight. Throws
-// the errors of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing.
+// the errors of SafetensorsFile, model_index_invalid (the index, or a shard outside the folder), model_shard_missing,
+// model_tensor_unknown, model_tied_head_differs.
 void read_model_folder_weights(const std::filesystem::path& folder, const ParameterLayout&, const WriteWeights& to);
 
 // Returns a digest of the weights as 64 hex digits: the SHA-256 of model.safetensors. For shards, the SHA-256 of

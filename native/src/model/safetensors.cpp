@@ -122,6 +122,12 @@ void SafetensorsFile::parse_header(const std::string& header, std::uint64_t data
   if (position < data_size) invalid("unused bytes after the last tensor");
 }
 
+std::vector<std::string> SafetensorsFile::tensor_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_) names.push_back(name);
+  return names;
+}
+
 void SafetensorsFile::check(const std::string& name, const std::vector<std::int64_t>& shape) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end())

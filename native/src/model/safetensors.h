@@ -42,6 +42,7 @@ class SafetensorsFile {
   // Errors: model_file_missing, model_file_truncated, model_file_invalid.
   explicit SafetensorsFile(std::filesystem::path);
 
+  std::vector<std::string> tensor_names() const;
   // Checks that the tensor exists with this shape and a readable type. Call it for all tensors before reading any.
   // Errors: model_tensor_missing, model_tensor_shape, model_tensor_type (neither F32, BF16 nor F16).
   void check(const std::string& name, const std::vector<std::int64_t>& shape) const;

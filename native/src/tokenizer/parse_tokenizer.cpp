@@ -40,7 +40,15 @@ std::string type_of(const Json& part) {
 
 void require_empty(const Json& object, const std::string& path, const char* key) {
   const Json& value = value_of(object, key);
-  if (!value.is_null() && value != false && value != "") unsupported(path + key, value);
+  if (!value.is_null() && value != false && value != "" && value != 0) unsupported(path + key, value);
+}
+
+void require_unset(const Json& root, const char* key) {
+  const Json& value = value_of(root, key);
+  if (value.is_null() || value == false) return;
+  throw Error("tokenizer_unsupported",
+              "tokenizer.json: " + std::string(key) + " is set, which changes the tokens of a single text",
+              "set \"" + std::string(key) + "\" to null in tokenizer.json");
 }
 
 // ByteLevel that neither splits nor adds a leading space.
@@ -52,7 +60,10 @@ bool is_plain_byte_level(const Json& part) {
 Normalizer parse_normalizer(const Json& part) {
   if (part.is_null()) return Normalizer::none;
   if (type_of(part) == "NFC") return Normalizer::nfc;
-  if (type_of(part) == "Sequence" && value_of(part, "normalizers") == Json::array()) return Normalizer::none;
+  if (const Json& steps = value_of(part, "normalizers"); type_of(part) == "Sequence" && steps.is_array()) {
+    if (steps.empty()) return Normalizer::none;
+    if (steps.size() == 1) return parse_normalizer(steps.front());
+  }
   unsupported("normalizer", part);
 }
 
@@ -77,8 +88,17 @@ SplitPattern parse_pre_tokenizer(const Json& part) {
   return SplitPattern(pattern["Regex"].get<std::string>());
 }
 
+// transformers writes these sections after a batched call and resets them before the next one. Padding to the longest
+// text of a batch doesn't change the ids of a single text; other settings may.
+void check_batch_settings(const Json& root) {
+  const Json& padding = value_of(root, "padding");
+  if (value_of(padding, "strategy") != "BatchLongest" || !value_of(padding, "pad_to_multiple_of").is_null())
+    require_unset(root, "padding");
+  require_unset(root, "truncation");
+}
+
 void check_supported(const Json& root) {
-  for (const char* key : {"truncation", "padding"}) require_empty(root, "", key);
+  check_batch_settings(root);
   for (const char* key : {"post_processor", "decoder"})
     if (const Json& part = value_of(root, key); !part.is_null() && type_of(part) != "ByteLevel") unsupported(key, part);
   const Json& model = value_of(root, "model");

@@ -152,6 +152,13 @@ std::size_t packs_size(const ParameterLayout& layout, Precision precision, Netwo
 
 }  // namespace
 
+void check_cpu_precision(Precision precision) {
+  if (precision == Precision::bf16 && bf16_kernels() == nullptr)
+    throw Error("precision_unsupported",
+                "bf16 needs AVX512-BF16 or AMX, which this CPU (or the instruction set in STARPO_ISA) doesn't have",
+                "set precision to fp32");
+}
+
 CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precision, ModelHead head, NetworkUse use)
     : layout_(config, head),
       threads_(pool),
@@ -159,13 +166,8 @@ CpuModel::CpuModel(const ModelConfig& config, ThreadPool& pool, Precision precis
       unpacked_(unpacked_ranges(layout_, use)),
       weights_(size_of(unpacked_)) {
   packed_.offsets = offsets_in(unpacked_, model_offsets(layout_));
-  if (precision == Precision::bf16) {
-    packed_.bf16 = bf16_kernels();
-    if (packed_.bf16 == nullptr)
-      throw Error("precision_unsupported",
-                  "bf16 needs AVX512-BF16 or AMX, which this CPU (or the instruction set in STARPO_ISA) doesn't have",
-                  "set precision to fp32");
-  }
+  check_cpu_precision(precision);
+  if (precision == Precision::bf16) packed_.bf16 = bf16_kernels();
   packed_.layers.resize(packed_.offsets.layers.size());
   packed_.memory.reserve(packs_size(layout_, precision, use));
   float* next = packed_.memory.data();

@@ -15,6 +15,9 @@
 
 namespace starpo {
 
+// Throws precision_unsupported if this CPU has no kernels for the precision.
+void check_cpu_precision(Precision);
+
 // A weight matrix [outputs, inputs] in panels of 32 columns: `forward` packs its transpose (for x W^T), `backward` the
 // matrix (for dy W). Either the fp32 or the bf16 pointers are set, depending on the model's precision.
 struct PackedMatrix {

@@ -118,6 +118,20 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
   fsync_directory(folder);
 }
 
+// Returns the iterations of checkpoints that contain a file, newest first.
+std::vector<int> checkpoints_with(const fs::path& run_directory, const char* file) {
+  std::vector<int> iterations;
+  std::error_code missing;
+  for (const auto& entry : folder_entries(run_directory / "checkpoints")) {
+    const std::string name = entry.filename().string();
+    const bool is_number = name.size() >= 6 && name.size() <= 7 &&
+                           name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
+    if (is_number && fs::exists(entry / file, missing)) iterations.push_back(std::stoi(name));
+  }
+  std::sort(iterations.rbegin(), iterations.rend());
+  return iterations;
+}
+
 }  // namespace
 
 void write_checkpoint(const fs::path& run_directory, const CheckpointParts& parts, int iteration, Journal& journal) {
@@ -150,16 +164,11 @@ void remove_old_states(const fs::path& run_directory, int iteration, int keep, J
 }
 
 std::vector<int> resumable_checkpoints(const fs::path& run_directory) {
-  std::vector<int> iterations;
-  std::error_code missing;
-  for (const auto& entry : folder_entries(run_directory / "checkpoints")) {
-    const std::string name = entry.filename().string();
-    const bool is_number = name.size() >= 6 && name.size() <= 7 &&
-                           name.find_first_not_of("0123456789") == std::string::npos;  // at most 1000000
-    if (is_number && fs::exists(entry / kCheckpointStateFile, missing)) iterations.push_back(std::stoi(name));
-  }
-  std::sort(iterations.rbegin(), iterations.rend());
-  return iterations;
+  return checkpoints_with(run_directory, kCheckpointStateFile);
+}
+
+std::vector<int> checkpoints_with_weights(const fs::path& run_directory) {
+  return checkpoints_with(run_directory, kCheckpointWeightsFile);
 }
 
 void load_start_state(const fs::path& checkpoint, int iteration, Replica& replica) {

@@ -34,6 +34,9 @@ void remove_old_states(const std::filesystem::path& run_directory, int iteration
 // Returns the iterations of checkpoints with optimizer state, newest first.
 std::vector<int> resumable_checkpoints(const std::filesystem::path& run_directory);
 
+// Returns the iterations of checkpoints with weights, newest first.
+std::vector<int> checkpoints_with_weights(const std::filesystem::path& run_directory);
+
 // Loads weights, optimizer and critic of a checkpoint and checks that it belongs to the run with this seed. Returns the
 // seq of its checkpoint event. After an error the replica is unusable. Errors: checkpoint_corrupt, and errors unrelated
 // to the checkpoint.

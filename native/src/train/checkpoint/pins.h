@@ -5,6 +5,7 @@
 
 namespace starpo {
 
+inline constexpr auto kCheckpointWeightsFile = "model.safetensors";
 inline constexpr auto kCheckpointStateFile = "trainer-state.safetensors";
 inline constexpr auto kCheckpointPinFile = "pinned";
 

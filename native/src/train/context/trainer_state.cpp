@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/folder.h"
 #include "model/published_files.h"
+#include "train/replica/engine_needs.h"
 
 namespace starpo {
 namespace {
@@ -35,6 +36,23 @@ void check_vocabulary(const Tokenizer& tokenizer, const ModelConfig& config) {
                 "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens, but the model has only " +
                     std::to_string(config.vocab_size),
                 "use the tokenizer.json that belongs to the model");
+}
+
+void check_start(const RunConfig& config) {
+  check_engine(engine_settings(config));
+  const Playground playground(config, config.start.model);
+  const ModelConfig model = read_checked_model_config(config.start.model, playground.tokenizer, config.rollout.context);
+  if (config.start.weights == StartWeights::load)
+    check_model_folder_weights(config.start.model, ParameterLayout(model));
+  if (config.kl.reference.empty()) return;
+  check_reference(config, model);
+  check_model_folder_weights(config.kl.reference, ParameterLayout(model));
+}
+
+void check_reference(const RunConfig& config, const ModelConfig& model) {
+  if (!(read_model_folder_config(config.kl.reference) == model))
+    throw Error("reference_mismatch", "the model of kl.reference has a different architecture than the run's model",
+                "use a model with the same config.json, or leave kl.reference empty");
 }
 
 TrainerState::TrainerState(RunConfig run_config, const std::filesystem::path& model_folder)

@@ -17,6 +17,14 @@ int thread_count(int configured);
 // Throws model_tokenizer_mismatch if the tokenizer has more ids than the model.
 void check_vocabulary(const Tokenizer&, const ModelConfig&);
 
+// Throws reference_mismatch if the model of kl.reference has another architecture than the run's model.
+void check_reference(const RunConfig&, const ModelConfig&);
+
+// Checks that a run with this configuration can start on this machine: its device and precision, model folder, context
+// and reference model, but not the values of the weights. Errors: model_missing, those of the loaders, of check_engine
+// and of TrainerState, and reference_mismatch.
+void check_start(const RunConfig&);
+
 // Everything that lives as long as a training process. The owner passes parts to other functions.
 struct TrainerState {
   // Loads the tokenizer and model configuration from `model_folder`. The caller loads the weights. Throws the errors of

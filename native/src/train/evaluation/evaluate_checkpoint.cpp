@@ -33,26 +33,22 @@ std::string comma_separated(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-// Returns the checkpoints with weights, oldest first.
-std::vector<std::string> evaluable_checkpoints(const fs::path& run_directory) {
-  std::vector<std::string> found;
-  std::error_code missing;
-  for (const auto& entry : folder_entries(run_directory / "checkpoints")) {
-    const std::string name = entry.filename().string();
-    if (!name.starts_with(".") && fs::exists(entry / "model.safetensors", missing)) found.push_back(name);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+// Returns the checkpoints with weights, oldest first: "0, 50", or "none".
+std::string evaluable_checkpoints(const fs::path& run_directory) {
+  std::vector<std::string> names;
+  for (const int iteration : checkpoints_with_weights(run_directory)) names.push_back(std::to_string(iteration));
+  std::ranges::reverse(names);
+  return comma_separated(names);
 }
 
 // Explains why a checkpoint can't be read: it is missing, pruned or damaged.
 Error checkpoint_error(const fs::path& run_directory, int checkpoint, const std::string& why) {
   const fs::path folder = run_directory / checkpoint_path(checkpoint);
-  const std::string hint = "checkpoints with weights: " + comma_separated(evaluable_checkpoints(run_directory));
+  const std::string hint = "checkpoints with weights: " + evaluable_checkpoints(run_directory);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     return Error("checkpoint_missing", "checkpoint " + std::to_string(checkpoint) + " of the run was not found", hint);
-  if (!fs::exists(folder / "model.safetensors", ignored))
+  if (!fs::exists(folder / kCheckpointWeightsFile, ignored))
     return Error("checkpoint_pruned",
                  "the weights of checkpoint " + std::to_string(checkpoint) + " were removed to save space", hint);
   return Error("checkpoint_corrupt", checkpoint_path(checkpoint) + " can't be read: " + why, hint);

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/load_weights.h"
+#include "journal/journal_tail.h"
 #include "model/folder.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/replica/dry_step.h"
@@ -43,10 +46,11 @@ void TrainingRun::load(const RunConfig& config) {
              [&](int done, int total) { journal_.phase("load", iteration_, done, total); });
 }
 
-// Returns a warning about unreadable checkpoints that were skipped, or "".
+// Returns a warning about checkpoints that were skipped, or "".
 std::string TrainingRun::resume_or_begin(const RunConfig& config) {
-  std::string skipped;
   const auto checkpoints = resumable_checkpoints(directory_);
+  if (checkpoints.empty()) refuse_to_start_over(config);
+  std::string skipped;
   for (int iteration : checkpoints) {
     std::int64_t event = 0;
     try {
@@ -63,6 +67,9 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
     remove_old_states(directory_, iteration, config.checkpoint.keep, journal_);
     iteration_ = checkpointed_ = iteration;
     resumed_ = true;
+    if (const auto with_weights = checkpoints_with_weights(directory_); with_weights.front() > checkpoints.front())
+      skipped += std::string(skipped.empty() ? "" : "; ") + "checkpoint " + std::to_string(with_weights.front()) +
+                 " has no optimizer state, so training resumes from checkpoint " + std::to_string(iteration);
     return skipped;
   }
   if (!checkpoints.empty())
@@ -76,6 +83,22 @@ std::string TrainingRun::resume_or_begin(const RunConfig& config) {
   if (config.start.keep_optimizer) load_start_state(config.start.model, config.start.checkpoint, replica);
   iteration_ = first_iteration(config);
   return {};
+}
+
+// Refuses to start a run again from the beginning, which would replace its metrics and checkpoints. A run that was
+// killed during its first iteration loses nothing.
+void TrainingRun::refuse_to_start_over(const RunConfig& config) {
+  const auto with_weights = checkpoints_with_weights(directory_);
+  const int newest = with_weights.empty() ? 0 : with_weights.front();
+  const int trained = std::max(last_complete_iteration(directory_ / "events.jsonl"), newest);
+  if (trained <= first_iteration(config)) return;
+  iteration_ = trained;  // reported with the failure
+  throw Error("run_not_resumable",
+              "the run can't be resumed after iteration " + std::to_string(trained) +
+                  ", because none of its checkpoints has an optimizer state",
+              with_weights.empty() ? "start a new run with the same configuration"
+                                   : "fork from checkpoint " + std::to_string(newest) +
+                                         " with a new optimizer, or start a new run with the same configuration");
 }
 
 void TrainingRun::load_initial_weights(const RunConfig& config, Network& network) {
@@ -96,9 +119,7 @@ void TrainingRun::load_initial_weights(const RunConfig& config, Network& network
 void TrainingRun::load_reference(const RunConfig& config, Network& reference) {
   const std::filesystem::path folder = config.kl.reference;
   if (folder.empty()) return load_start(config, reference);
-  if (!(read_model_folder_config(folder) == reference.layout().config()))
-    throw Error("reference_mismatch", "the model of kl.reference has a different architecture than the run's model",
-                "use a model with the same config.json, or leave kl.reference empty");
+  check_reference(config, reference.layout().config());
   load_weights(folder, reference);
 }
 
@@ -108,7 +129,7 @@ void TrainingRun::load_start(const RunConfig& config, Network& network) {
   const std::filesystem::path start =
       directory_ / checkpoint_path(first_iteration(config));  // its weights may have been deleted to save space
   std::error_code missing;
-  if (std::filesystem::exists(start / "model.safetensors", missing))
+  if (std::filesystem::exists(start / kCheckpointWeightsFile, missing))
     load_weights(start, network);
   else
     load_initial_weights(config, network);

@@ -37,6 +37,7 @@ class TrainingRun {
  private:
   static int first_iteration(const RunConfig&);
   std::string resume_or_begin(const RunConfig&);
+  void refuse_to_start_over(const RunConfig&);
   void load_initial_weights(const RunConfig&, Network&);
   void load_reference(const RunConfig&, Network& reference);
   void load_start(const RunConfig&, Network&);
