@@ -4,31 +4,36 @@ import { basename, join } from 'node:path';
 import type { TimeEstimate } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
-import { preparedValue } from '../history/statements.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { isLocal } from '../run-sync/liveness.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
+import { trainerSpans, undisturbedSeconds } from './undisturbed.ts';
 
-/** Maximum number of runs to measure, and of their last iterations. */
+/** Maximum number of runs to measure, and of their newest iterations. */
 const maxRuns = 5;
-const window = 20;
+const window = 40;
 /** Maximum number of runs to read, because a data folder may contain thousands. */
 const maxCandidates = 40;
 /** Minimum number of iterations, because the first is slower. */
 const minIterations = 3;
 
-/** A measured run. `ratio` is its time relative to the typical time. */
+/** Half the width of a range, relative to the estimate: at least, and of typical figures. */
+const minSpread = 0.15;
+const typicalSpread = 0.5;
+
+/** A measured run. `ratios` are the times of its iterations relative to the typical time. */
 interface Measured {
   /** Environment types. */
   types: string;
-  ratio: number;
+  ratios: number[];
 }
 
 /**
  * Estimates the time of a run on this machine from its earlier runs of the same model on the same kind of device, preferably in the same
- * environments. Without any, uses typical figures if the model is the starter on a CPU.
+ * environments. Ignores iterations during which another run used the device. Without any, uses typical figures if the model is the starter on a
+ * CPU. The range holds half of the measured iterations.
  */
 export class TimeEstimates {
   private readonly home: string;
@@ -60,34 +65,35 @@ export class TimeEstimates {
     const similar = measured.filter(({ types }) => types === typesOf(config));
     const chosen = (similar.length > 0 ? similar : measured).slice(0, maxRuns);
     const typical = work / speedup(config.threads, this.cores);
-    if (chosen.length > 0)
-      return {
-        seconds: typical * median(chosen.map(({ ratio }) => ratio)),
-        basis: 'measured',
-        runs: chosen.length,
-      };
-    return isStarter(config) && config.device === 'cpu' ? { seconds: typical, basis: 'typical', runs: 0 } : null;
+    if (chosen.length > 0) {
+      const ratios = chosen.flatMap(({ ratios }) => ratios).sort((a, b) => a - b);
+      const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => typical * quantile(ratios, share));
+      return { ...rangeOf(middle!, minSpread, low, high), basis: 'measured', runs: chosen.length };
+    }
+    if (!isStarter(config) || config.device !== 'cpu') return null;
+    return { ...rangeOf(typical, typicalSpread), basis: 'typical', runs: 0 };
   }
 
   /** Returns comparable runs, newest first. */
   private measure(kind: string): Measured[] {
     const gpu = !kind.startsWith('cpu');
-    return listRuns(this.database)
-      .filter((row) => isLocal(row) && row.iteration >= minIterations && (row.device !== 'cpu') === gpu)
-      .slice(0, maxCandidates)
-      .flatMap((row) => this.ratioOf(row, kind) ?? []);
+    const local = listRuns(this.database).filter((row) => isLocal(row) && (row.device !== 'cpu') === gpu);
+    const candidates = local.filter((row) => row.iteration >= minIterations).slice(0, maxCandidates);
+    const oldest = Math.min(...candidates.map(({ created_at }) => created_at));
+    const spans = trainerSpans(
+      this.database,
+      local.filter(({ last_time }) => (last_time ?? 0) >= oldest),
+    );
+    return candidates.flatMap((row) => this.ratiosOf(row, kind, spans) ?? []);
   }
 
-  private ratioOf(row: RunRow, kind: string): Measured | null {
+  private ratiosOf(row: RunRow, kind: string, spans: ReturnType<typeof trainerSpans>): Measured | null {
     const config = this.configOf(row.id);
     if (!config || kindOf(config) !== kind) return null;
-    const seconds = preparedValue<[string, string, number], number>(
-      this.database,
-      'SELECT value FROM metrics WHERE run = ? AND name = ? ORDER BY iteration DESC LIMIT ?',
-    ).all(row.id, 'time/iteration', window);
+    const seconds = undisturbedSeconds(this.database, row, spans, window);
     const typical = iterationSeconds(config) / speedup(config.threads, this.cores);
     if (seconds.length < minIterations || typical === 0) return null;
-    return { types: typesOf(config), ratio: median(seconds) / typical };
+    return { types: typesOf(config), ratios: seconds.map((each) => each / typical) };
   }
 
   /** Caches configurations, because run.json never changes. Returns null for an unreadable or incomplete one. */
@@ -121,7 +127,12 @@ const isStarter = ({ preset, start }: RunConfig) =>
 
 const typesOf = ({ environments }: RunConfig) => environments.map(({ type }) => type).join();
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1]!;
+/** Returns a range around an estimate, at least as wide as `spread` on each side. */
+function rangeOf(seconds: number, spread: number, low = seconds, high = seconds) {
+  return { low: Math.min(low, seconds * (1 - spread)), seconds, high: Math.max(high, seconds * (1 + spread)) };
+}
+
+/** Returns a quantile of sorted values. */
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
 }

@@ -3,10 +3,23 @@ import { useApp } from '../stores/app-store.ts';
 
 /** Rounds a duration: `about 4 min`, `about 2.5 h`. */
 export function approximateDuration(seconds: number): string {
-  if (seconds < 55) return `about ${Math.max(5, Math.round(seconds / 5) * 5)} s`;
-  if (seconds < 90 * 60) return `about ${Math.max(1, Math.round(seconds / 60))} min`;
+  const { value, unit } = roundedDuration(seconds, seconds);
+  return `about ${value} ${unit}`;
+}
+
+/** Rounds a range: `4–6 min`, `1.5–2 h`. Both ends have the unit of the upper one. */
+export function durationRange(low: number, high: number): string {
+  const [from, to] = [roundedDuration(low, high), roundedDuration(high, high)];
+  return from.value === to.value ? `about ${to.value} ${to.unit}` : `${from.value}–${to.value} ${to.unit}`;
+}
+
+/** Rounds a duration in a unit suited for `scale` seconds. */
+function roundedDuration(seconds: number, scale: number): { value: number; unit: string } {
+  if (scale < 55) return { value: Math.max(5, Math.round(seconds / 5) * 5), unit: 's' };
+  if (scale < 90 * 60) return { value: Math.max(1, Math.round(seconds / 60)), unit: 'min' };
   const hours = seconds / 3600;
-  return hours < 48 ? `about ${Number(hours.toFixed(hours < 10 ? 1 : 0))} h` : `about ${Math.round(hours / 24)} d`;
+  if (scale < 48 * 3600) return { value: Number(hours.toFixed(scale < 36_000 ? 1 : 0)), unit: 'h' };
+  return { value: Math.round(hours / 24), unit: 'd' };
 }
 
 function basisText({ basis, runs }: TimeEstimate, cores: number | null): string {
@@ -23,7 +36,7 @@ export function EstimatedTime({ time, label = 'on this machine' }: { time: TimeE
   const basis = basisText(time, cores);
   return (
     <span title={basis}>
-      {approximateDuration(time.seconds)} {label}
+      {durationRange(time.low, time.high)} {label}
       <span className="visually-hidden">. {basis}</span>
     </span>
   );

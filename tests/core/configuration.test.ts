@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Handlers, procedures, type Settings } from '../../core/contract/contract.ts';
@@ -154,13 +155,51 @@ describe('configurations', { timeout: 60_000 }, () => {
     await other.close();
   });
 
+  test('a time estimate is a range and ignores iterations that shared the device', async () => {
+    const other = new World();
+    const start = Date.now();
+    /** Returns the journal of a trainer that ran iterations of these durations (s) from a time on. */
+    const journalOf = (from: number, durations: readonly number[]) => {
+      const line = (seq: number, seconds: number, type: string, fields: object) =>
+        JSON.stringify({ v: 1, seq, time: start + (from + seconds) * 1000, type, ...fields });
+      const machine = { host: hostname(), device: 'cpu', threads: 2, pid: 2 ** 30, build: 'test', isa: 'avx2', parameters: 1 };
+      const started = { resume: null, iteration: 0, iterations: durations.length, ...machine };
+      let at = 0;
+      return [
+        line(0, 0, 'started', started),
+        ...durations.map((seconds, index) => {
+          at += seconds;
+          const iteration = { iteration: index + 1, metrics: { 'time/iteration': seconds }, updates: {} };
+          return line(index + 1, at, 'iteration', iteration);
+        }),
+      ];
+    };
+    const timeOf = async () => {
+      const otherCore = await other.core();
+      const set = { 'evaluation.every': 0 };
+      const { time } = await createHandlers(otherCore)['configs.check']({ run: 'measured', set });
+      await other.end();
+      return time!;
+    };
+    other.run('measured', journalOf(0, [...Array(10).fill(2), ...Array(10).fill(4)]));
+    const slowed = await timeOf();
+    // In truth, the last ten iterations shared the device.
+    other.run('beside', journalOf(20, Array(10).fill(4)));
+    const beside = await timeOf();
+    await other.close();
+    expect(beside.seconds).toBeCloseTo(slowed.seconds / 2);
+    expect(beside).toMatchObject({ basis: 'measured', runs: 1 });
+    expect(beside.low).toBeLessThan(beside.seconds);
+    expect(beside.high).toBeGreaterThan(beside.seconds);
+  });
+
   test('extending a completed run forks it from its last checkpoint', async () => {
     const { runId } = await api['runs.create']({ preset, set: small, start: true });
     await untilRun(core, runId, ({ status }) => status === 'completed');
     const more = await api['runs.trainMore']({ runId, iterations: 3, start: true });
     const run = await untilRun(core, more.runId, ({ status }) => status === 'completed');
     expect(run).toMatchObject({ iteration: 7, iterations: 7, parent: { run: runId, iteration: 4 } });
-    expect(more.optimizerKept).toBe(false);
+    expect(more.optimizerKept).toBe(true);
 
     const check = async (set: Settings) =>
       (await api['configs.check']({ run: runId, checkpoint: 4, keepOptimizer: false, set, titles: true })).warnings;

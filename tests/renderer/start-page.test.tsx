@@ -117,13 +117,13 @@ test('a local model opens the form with the chosen settings', async () => {
 test('the time estimate explains its basis', async () => {
   page = await Page.start();
   page.open('#/start');
-  await page.shown(page.withText('form', /about \d+ (s|min|h) on this machine\. Typical time for \d+ core/));
+  await page.shown(page.withText('form', /\d–\d+ (s|min|h) on this machine\. Typical time for \d+ core/));
 });
 
 test('the essential settings are validated and update the time estimate', async () => {
   page = await Page.start();
   page.open('#/start');
-  const minutes = () => Number(page.find('form')?.textContent?.match(/about (\d+) min on this machine/)?.[1]);
+  const minutes = () => Number(page.find('form')?.textContent?.match(/–(\d+) min on this machine/)?.[1]);
   const usual = await page.shown(() => minutes() || null);
   const field = page.all<HTMLInputElement>('form label input').find(({ value }) => value === '120')!;
   page.write(field, '-5');
@@ -277,7 +277,7 @@ test('the introduction and the sample stay hidden after they are dismissed', asy
   const steps = 'section[aria-labelledby="first-steps"]';
   await page.shown(page.withText(steps, /cores?, [\d.]+ GB of memory\. No GPU found.*The trainer is ready/s));
   await page.shown(page.withText(`${steps} a`, 'Open the sample run'));
-  await page.shown(page.withText(steps, /FrozenLake takes about \d+ (s|min) on this machine/));
+  await page.shown(page.withText(steps, /FrozenLake takes \d+–\d+ (s|min) on this machine/));
   await page.click(`${steps} button[aria-label="Don’t show the steps again"]`);
   await page.click(page.withText('button', 'Hide the sample run'));
   await page.shown(() => !page.find(steps));

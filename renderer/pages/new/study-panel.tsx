@@ -4,7 +4,7 @@ import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
 import { navigate } from '../../base/router.ts';
 import { Button, IconButton } from '../../components/basics.tsx';
-import { approximateDuration } from '../../components/estimated-time.tsx';
+import { durationRange } from '../../components/estimated-time.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import type { PlacedField } from '../../stores/draft.ts';
@@ -117,10 +117,10 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
             {points.length} {points.length === 1 ? 'combination' : 'combinations'} × {seeds?.length ?? 0}{' '}
             {seeds?.length === 1 ? 'seed' : 'seeds'} = {runs} {runs === 1 ? 'run' : 'runs'}
           </strong>
-          {validation.seconds !== null &&
+          {validation.time !== null &&
             seeds &&
             runs > 0 &&
-            `, ${approximateDuration(validation.seconds * seeds.length)} on this machine`}
+            `, ${durationRange(validation.time.low * seeds.length, validation.time.high * seeds.length)} on this machine`}
           {runs > 2000 && '. A sweep has at most 2,000.'}
         </p>
         <span className="spacer" />
@@ -221,8 +221,8 @@ function AddField({ fields, onAdd }: { fields: readonly PlacedField[]; onAdd: (f
 }
 
 interface Validation {
-  /** Total for all combinations with one seed; null if any is unknown. */
-  seconds: number | null;
+  /** Total seconds for all combinations with one seed; null if any is unknown. */
+  time: { low: number; high: number } | null;
   problem: string | null;
 }
 
@@ -233,7 +233,7 @@ function useValidation(source: RunSource, set: Settings, points: readonly StudyP
   const key = JSON.stringify({ source, set, points });
   const [result, setResult] = useState<Validation & { key: string }>({
     key: '',
-    seconds: null,
+    time: null,
     problem: null,
   });
   useEffect(() => {
@@ -245,7 +245,7 @@ function useValidation(source: RunSource, set: Settings, points: readonly StudyP
     if (!ready || !open || points.length === 0 || points.length > maxValidated) return;
     let active = true;
     async function validate(): Promise<void> {
-      let seconds: number | null = 0;
+      let total: Validation['time'] = { low: 0, high: 0 };
       for (const point of points) {
         if (!active) return;
         const { problems, time } = await api.call('configs.check', {
@@ -255,12 +255,12 @@ function useValidation(source: RunSource, set: Settings, points: readonly StudyP
         });
         const [first] = problems;
         if (first) {
-          if (active) setResult({ key, seconds: null, problem: `${point.name}: ${first.message}` });
+          if (active) setResult({ key, time: null, problem: `${point.name}: ${first.message}` });
           return;
         }
-        seconds = seconds === null || !time ? null : seconds + time.seconds;
+        total = total && time && { low: total.low + time.low, high: total.high + time.high };
       }
-      if (active) setResult({ key, seconds, problem: null });
+      if (active) setResult({ key, time: total, problem: null });
     }
     const timer = setTimeout(() => validate().catch(() => {}), 400);
     return () => {
@@ -268,5 +268,5 @@ function useValidation(source: RunSource, set: Settings, points: readonly StudyP
       clearTimeout(timer);
     };
   }, [api, open, ready, key]);
-  return result.key === key ? result : { seconds: null, problem: null };
+  return result.key === key ? result : { time: null, problem: null };
 }

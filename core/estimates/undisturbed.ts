@@ -1,0 +1,53 @@
+import { mayShareDevice } from '../contract/run-facts.ts';
+import type { HistoryDatabase } from '../history/database.ts';
+import type { RunRow } from '../history/runs-table.ts';
+import { prepared } from '../history/statements.ts';
+
+/** When a trainer ran, in ms, and on which device. */
+interface Span {
+  run: string;
+  device: string;
+  from: number;
+  to: number;
+}
+
+/** Returns when the trainers of runs ran. A trainer that was killed ran until its last event. */
+export function trainerSpans(database: HistoryDatabase, runs: readonly RunRow[]): Span[] {
+  const starts = prepared<[string], { seq: number; time: number; device: string | null }>(
+    database,
+    `SELECT seq, time, body ->> 'device' AS device FROM events WHERE run = ? AND type = 'started' ORDER BY seq`,
+  );
+  const lastBefore = prepared<[string, number], { time: number }>(
+    database,
+    'SELECT time FROM events WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
+  );
+  return runs.flatMap((row) => {
+    const all = starts.all(row.id);
+    return all.map(({ time, device }, index): Span => {
+      const next = all[index + 1];
+      const end = next === undefined ? row.last_time : lastBefore.get(row.id, next.seq)?.time;
+      return { run: row.id, device: device ?? row.device, from: time, to: end ?? time };
+    });
+  });
+}
+
+/** Returns the durations (s) of a run's newest iterations, without those during which another run used the device. */
+export function undisturbedSeconds(
+  database: HistoryDatabase,
+  { id, device }: RunRow,
+  spans: readonly Span[],
+  count: number,
+): number[] {
+  const others = spans.filter((span) => span.run !== id && mayShareDevice(span.device, device));
+  return prepared<[string, number], { time: number; seconds: number | null }>(
+    database,
+    `SELECT time, body -> '$.metrics' ->> 'time/iteration' AS seconds FROM events
+     WHERE run = ? AND type = 'iteration' ORDER BY seq DESC LIMIT ?`,
+  )
+    .all(id, count)
+    .flatMap(({ time, seconds }) => {
+      if (seconds === null) return [];
+      const from = time - seconds * 1000;
+      return others.some((other) => other.from < time && other.to > from) ? [] : [seconds];
+    });
+}
