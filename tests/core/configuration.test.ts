@@ -162,7 +162,15 @@ describe('configurations', { timeout: 60_000 }, () => {
     const journalOf = (from: number, durations: readonly number[]) => {
       const line = (seq: number, seconds: number, type: string, fields: object) =>
         JSON.stringify({ v: 1, seq, time: start + (from + seconds) * 1000, type, ...fields });
-      const machine = { host: hostname(), device: 'cpu', threads: 2, pid: 2 ** 30, build: 'test', isa: 'avx2', parameters: 1 };
+      const machine = {
+        host: hostname(),
+        device: 'cpu',
+        threads: 2,
+        pid: 2 ** 30,
+        build: 'test',
+        isa: 'avx2',
+        parameters: 1,
+      };
       const started = { resume: null, iteration: 0, iterations: durations.length, ...machine };
       let at = 0;
       return [

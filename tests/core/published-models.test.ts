@@ -63,7 +63,7 @@ describe('a published model', () => {
   test.each([
     { HF_HUB_CACHE: '~/hugging-face/hub' },
     { HUGGINGFACE_HUB_CACHE: '$HOME/hugging-face/hub', HF_HOME: '/elsewhere' },
-    { HF_HOME: '${HOME}/hugging-face' },
+    { HF_HOME: '$HOME/hugging-face' },
     { HF_HUB_CACHE: '~/hugging-face/hub', HUGGINGFACE_HUB_CACHE: '/elsewhere' },
   ])('is found in the cache of %o', (variables) => {
     const cached = putModel(join(revisions(), 'a1'));
