@@ -19,6 +19,7 @@ const preset = 'qwen2.5-0.5b-sokoban';
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'starpo-models-'));
+  mkdirSync(join(home, 'runs'));
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
