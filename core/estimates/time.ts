@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { basename, join } from 'node:path';
+import { availableCores } from '../base/limits.ts';
 import type { TimeEstimate } from '../contract/contract.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { listRuns, type RunRow } from '../history/runs-table.ts';
@@ -38,7 +38,7 @@ interface Measured {
 export class TimeEstimates {
   private readonly home: string;
   private readonly database: HistoryDatabase;
-  private readonly cores = cpus().length;
+  private readonly cores = availableCores();
   private readonly configs = new Map<string, RunConfig | null>();
 
   constructor({ home, database }: { home: string; database: HistoryDatabase }) {

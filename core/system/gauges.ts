@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { cpus, freemem, release, totalmem, type } from 'node:os';
+import { cpus, release, type } from 'node:os';
+import { availableCores, memory } from '../base/limits.ts';
 import type { Notices } from '../base/notices.ts';
 import type { Machine, MachineSample } from '../contract/contract.ts';
 import { GpuMonitor } from './gpu-monitor.ts';
@@ -41,8 +42,8 @@ export class Gauges {
   machine(): Machine {
     return {
       processor: cpus()[0]?.model.trim() ?? 'unknown',
-      cores: cpus().length,
-      memoryBytes: totalmem(),
+      cores: availableCores(),
+      memoryBytes: memory().total,
       diskBytes: disk(this.home).total,
       gpus: this.gpus?.list().map(({ card }) => card) ?? [],
       system: `${type()} ${release()}`,
@@ -63,7 +64,7 @@ export class Gauges {
     const sample: MachineSample = {
       time: Date.now(),
       cpu: Math.min(1, Math.max(0, cpu)),
-      memoryBytes: totalmem() - freemem(),
+      memoryBytes: memory().used,
       diskFreeBytes: disk(this.home).free,
       gpus: this.gpus?.list().map((gpu) => gpu.now) ?? [],
     };

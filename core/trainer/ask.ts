@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Failure } from '../contract/failure.ts';
-import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
+import { parseTrainerError, trainerUnusable, unstartable } from './trainer-error.ts';
 
 /** Timeout in ms. */
 const timeout = 15_000;
@@ -12,6 +12,7 @@ const timeout = 15_000;
 export function askTrainer(executable: string, args: readonly string[], input = ''): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = execFile(executable, args, { timeout, maxBuffer: 16 << 20 }, (error, output, errorOutput) => {
+      if (error && 'syscall' in error) return reject(unstartable(executable, error));
       if (error) return reject(parseTrainerError(errorOutput) ?? unusable(executable, error.message));
       try {
         resolve(JSON.parse(output));

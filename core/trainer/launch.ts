@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, messageOf } from '../contract/failure.ts';
+import type { Failure } from '../contract/failure.ts';
 import { openForAppending } from '../run-directory/append-line.ts';
 import { runFiles } from '../run-directory/names.ts';
-import { parseTrainerError, trainerUnusable } from './trainer-error.ts';
+import { parseTrainerError, unstartable } from './trainer-error.ts';
 
 /** Maximum bytes of the log to search for an error, which is at its end. */
 const logLimit = 1 << 16;
@@ -41,7 +41,7 @@ export async function launchTrainer(
     child.unref();
     return { pid: child.pid!, ended };
   } catch (error) {
-    throw trainerUnusable(`Cannot start the trainer ${executable}: ${messageOf(error)}`);
+    throw unstartable(executable, error);
   } finally {
     closeSync(log);
   }

@@ -1,7 +1,22 @@
-import { Failure } from '../contract/failure.ts';
+import { asFileFailure, Failure } from '../contract/failure.ts';
+import { fileReason } from '../contract/file-errors.ts';
 
 export const trainerUnusable = (problem: string) =>
   new Failure('trainer_unusable', problem, 'Run `npm run setup` to build it again.');
+
+/** Returns why the system can't start the trainer. Only a missing or unsuitable file needs a new build. */
+export function unstartable(executable: string, error: unknown): Failure {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EAGAIN' || code === 'ENOMEM')
+    return new Failure(
+      'too_many_processes',
+      `Cannot start the trainer ${executable}: the system has no memory or process left.`,
+      'Close other programs, or raise the limit on processes (`ulimit -u`), then try again.',
+    );
+  const rejected = code === 'ENOENT' ? null : asFileFailure(error);
+  const message = `Cannot start the trainer ${executable}: ${fileReason(error)}.`;
+  return rejected ? new Failure('trainer_unusable', message, rejected.hint) : trainerUnusable(message);
+}
 
 /** Parses the last error in the trainer's stderr: the lines `error: ...`, `  code: ...` and `  hint: ...`. Returns null if none was found. */
 export function parseTrainerError(text: string): Failure | null {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "engine/cpu/kernels/isa.h"
+#include "files/descriptor.h"
 #include "train/run/train.h"
 
 namespace {
@@ -161,9 +162,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report("out_of_memory", "out of memory",
                   "reduce rollout.slots or optimizer.micro_batch_tokens, or close other programs", json, kFailedStatus);
-  } catch (const std::exception& error) {
-    return report("internal_error", error.what(),
-                  "this is a bug in the trainer; please report it and attach the run's trainer.log", json,
-                  kFailedStatus);
+  } catch (const std::exception& exception) {
+    const auto error = starpo::unhandled_error(exception);
+    return report(error.code(), error.what(), error.hint(), json, kFailedStatus);
   }
 }

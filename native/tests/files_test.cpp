@@ -11,6 +11,7 @@
 
 #include "error_code.h"
 #include "files/base64.h"
+#include "files/descriptor.h"
 #include "files/float16.h"
 #include "files/reading.h"
 #include "files/sha256.h"
@@ -222,4 +223,21 @@ TEST_CASE("an error of the background writer is thrown when its result is logged
   CHECK(error_code_of([&] { writer.wait_and_log(); }) == "file_unwritable");
   writer.log_best_effort();
   CHECK_FALSE(has_rollout_event(run));
+}
+
+TEST_CASE("what the system reports about a file has a cure and is not called a bug") {
+  const auto hint = [](int error_number) { return write_error("/run/file", error_number).hint(); };
+  CHECK(hint(EACCES).find("permissions") != std::string::npos);
+  CHECK(hint(EROFS).find("mount the disk writable") != std::string::npos);
+  CHECK(hint(ENOENT).find("was moved") != std::string::npos);
+  CHECK(hint(EMFILE).find("ulimit -n") != std::string::npos);
+  CHECK(hint(EIO).find("check the disk") != std::string::npos);
+
+  const std::filesystem::filesystem_error rejected("cannot open", "/run/file",
+                                                   std::make_error_code(std::errc::permission_denied));
+  CHECK(unhandled_error(rejected).code() == "file_unusable");
+  CHECK(unhandled_error(rejected).hint().find("permissions") != std::string::npos);
+  const std::system_error limit(std::make_error_code(std::errc::resource_unavailable_try_again));
+  CHECK(unhandled_error(limit).code() == "out_of_threads");
+  CHECK(unhandled_error(std::logic_error("broken")).code() == "internal_error");
 }

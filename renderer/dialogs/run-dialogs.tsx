@@ -19,12 +19,15 @@ export function RenameRun({ run, close }: RunProps) {
   const api = useApi();
   const report = useApp((state) => state.report);
   const [name, setName] = useState(run.name);
+  const length = [...name.trim()].length;
+  const isTooLong = length > maxNameLength;
   const save = (newName: string) =>
     void api.call('runs.annotate', { runId: run.id, name: newName }).then(close, report);
   return (
     <FormDialog
       title="Rename the run"
       submit="Rename"
+      disabled={isTooLong}
       onClose={close}
       onSubmit={() => {
         if (name.trim() === '' || name.trim() === run.name) close();
@@ -42,15 +45,14 @@ export function RenameRun({ run, close }: RunProps) {
         Name
         <input
           value={name}
-          maxLength={maxNameLength}
           spellCheck={false}
           onFocus={(event) => event.target.select()}
           onChange={(event) => setName(event.target.value)}
         />
         <small>
-          {name.length === maxNameLength
-            ? `Up to ${maxNameLength} characters.`
-            : 'Display name only; folder and ID don’t change.'}
+          {isTooLong
+            ? `${length} of ${maxNameLength} characters. Shorten the name.`
+            : `Display name only; folder and ID don’t change. ${length} of ${maxNameLength} characters.`}
         </small>
       </label>
     </FormDialog>

@@ -1,13 +1,16 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Coalescer } from '../../core/base/coalescer.ts';
 import { Emitter } from '../../core/base/emitter.ts';
 import { ensureFolder, makeFolder } from '../../core/base/folders.ts';
+import { dataFolder } from '../../core/base/home.ts';
 import { KeyedMutex } from '../../core/base/keyed-mutex.ts';
+import { memory } from '../../core/base/limits.ts';
 import { pasteable } from '../../core/base/pasteable.ts';
 import { asFailure } from '../../core/contract/failure.ts';
+import { unstartable } from '../../core/trainer/trainer-error.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -39,6 +42,33 @@ test('makes a folder with its parents, and ends with the reason where that is no
   } finally {
     rmSync(parent, { recursive: true });
   }
+});
+
+test('memory is that of the container if it has a limit below the machine', () => {
+  const machine = totalmem();
+  expect(memory({ limit: 120 << 20, available: 20 << 20 })).toEqual({ total: 120 << 20, used: 100 << 20 });
+  for (const limit of [0, machine * 4]) expect(memory({ limit, available: 1 }).total).toBe(machine);
+});
+
+test.each([
+  ['EMFILE', 'trainer_unusable', /too many files are open\.$/, /ulimit -n/],
+  ['EACCES', 'trainer_unusable', /permission denied\.$/, /who owns it/],
+  ['EAGAIN', 'too_many_processes', /no memory or process left\.$/, /ulimit -u/],
+  ['ENOENT', 'trainer_unusable', /file not found/, /build it again/],
+])('a trainer that fails to start with %s names the cause and its cure', (code, ours, message, hint) => {
+  const error = Object.assign(new Error(`spawn /t ${code}`), { code, syscall: 'spawn /t', path: '/t' });
+  expect(unstartable('/t', error)).toMatchObject({
+    code: ours,
+    message: expect.stringMatching(message),
+    hint: expect.stringMatching(hint),
+  });
+});
+
+test('a data folder whose name is not UTF-8 is rejected, because Node would use another folder', () => {
+  const decoded = Buffer.from([0x2f, 0x61, 0xff]).toString();
+  expect(() => dataFolder(decoded, {})).toThrow(expect.objectContaining({ code: 'data_folder_unusable' }));
+  expect(() => dataFolder(undefined, { STARPO_HOME: decoded })).toThrow(/not valid UTF-8/);
+  expect(dataFolder('/tmp/\u00e4', {})).toBe('/tmp/\u00e4');
 });
 
 test('no source file uses the recursive mkdir of Node', () => {

@@ -59,7 +59,7 @@ void score_sequences(Network& network, std::istream& requests, std::ostream& ans
 }
 
 int score_command(const std::filesystem::path& model_folder, const EngineSettings& settings) {
-  ThreadPool threads(describe_processor().threads);
+  ThreadPool threads(available_threads());
   const auto engine = make_engine(settings, threads);
   EngineNeeds needs{.model = read_model_folder_config(model_folder)};
   needs.pass_tokens = needs.model.max_position_embeddings;

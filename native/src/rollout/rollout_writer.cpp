@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::filesystem::path create_parent(std::filesystem::path file) {
   std::error_code ignored;  // opening the file reports the error
-  std::filesystem::create_directories(file.parent_path(), ignored);
+  std::filesystem::create_directory(file.parent_path(), ignored);
   return file;
 }
 

@@ -211,7 +211,7 @@ MemoryPlan CpuEngine::reserve(const EngineNeeds& needs) {
   const auto plan_memory = [this](const EngineNeeds& each) { return plan_cpu_memory(each, precision_); };
   MemoryPlan plan = plan_memory(needs);
   plan.device = device();
-  plan.device_bytes = describe_processor().memory_bytes;
+  plan.device_bytes = total_memory_bytes();
   plan.free_bytes = available_memory_bytes();
   if (plan.total_bytes() > plan.free_bytes)
     throw Error("out_of_memory",

@@ -104,7 +104,9 @@ void write_folder(const fs::path& folder, const CheckpointParts& parts, int iter
   const Network& policy = *parts.replica.policy;
   std::error_code error, ignored;
   fs::remove_all(folder, ignored);
-  fs::create_directories(folder, error);
+  // One level at a time: a run folder that was moved is not created again.
+  fs::create_directory(folder.parent_path(), ignored);
+  fs::create_directory(folder, error);
   throw_if_failed(error, folder);
   const auto weights = [&](std::size_t first, std::span<float> values) { policy.read_weights(first, values); };
   write_model_folder(folder, policy.layout(), ReadWeights(weights), parts.stop_ids);

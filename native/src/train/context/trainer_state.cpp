@@ -1,9 +1,7 @@
 #include "train/context/trainer_state.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "base/error.h"
+#include "base/processor.h"
 #include "model/folder.h"
 #include "model/published_files.h"
 #include "train/replica/engine_needs.h"
@@ -25,9 +23,7 @@ ModelConfig read_checked_model_config(const std::filesystem::path& folder, const
 
 }  // namespace
 
-int thread_count(int configured) {
-  return configured > 0 ? configured : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
+int thread_count(int configured) { return configured > 0 ? configured : available_threads(); }
 
 // A model may have more ids than its tokenizer, since vocabularies are padded.
 void check_vocabulary(const Tokenizer& tokenizer, const ModelConfig& config) {

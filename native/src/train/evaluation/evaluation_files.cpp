@@ -28,7 +28,7 @@ class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
     std::error_code ignored;  // opening the folder reports the error
-    fs::create_directories(folder, ignored);
+    fs::create_directory(folder, ignored);
     descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor_ < 0) throw write_error(folder, errno);
     int error = 0;

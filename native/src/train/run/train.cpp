@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "config/run_config.h"
+#include "files/descriptor.h"
 #include "journal/journal.h"
 #include "train/run/training_run.h"
 
@@ -40,10 +41,8 @@ int run_training(const std::filesystem::path& run_directory) {
                 Error("out_of_memory", "the machine does not have enough memory for this configuration",
                       "lower rollout.slots, rollout.context or optimizer.micro_batch_tokens; critic.model full "
                       "needs as much memory as the policy, head almost none"));
-  } catch (const std::exception& error) {
-    return fail(journal, run.iteration(),
-                Error("internal_error", error.what(),
-                      "this is a bug in the trainer; please report it with trainer.log and the run directory"));
+  } catch (const std::exception& exception) {
+    return fail(journal, run.iteration(), unhandled_error(exception));
   }
 }
 
