@@ -120,6 +120,9 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.click(() => rowOf(ids.lake)()?.querySelector<HTMLElement>('[aria-label^="More for"]'));
   await page.click(anywhere('[role="menuitem"]', 'Rename…'));
   const name = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
+  page.write(name, 'x'.repeat(81));
+  await page.shown(anywhere('[role="dialog"] small', '81 of 80 characters'));
+  expect(document.querySelector<HTMLButtonElement>('[role="dialog"] [type="submit"]')!.disabled).toBe(true);
   page.write(name, 'The long walk');
   name.form!.requestSubmit();
   await page.shown(() => names().includes('The long walk'));
