@@ -20,6 +20,7 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [from, setFrom] = useState<ImportSource | undefined>();
   const uploads = useRef<readonly Upload[]>([]);
+  const picker = useRef<HTMLInputElement>(null);
   const controller = useAbortOnClose();
   const reading = useTaskProgress('inspect_import', null);
   const importing = useTaskProgress('import', null);
@@ -95,17 +96,20 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
     >
       {step && <StepProgress step={task && step.share === null ? { ...step, share: task.share } : step} />}
       {!step && (
-        <label className={fieldStyles.field}>
-          Files
+        <div className="row wrap">
+          <Button onClick={() => picker.current?.click()}>{found ? 'Choose other files…' : 'Choose files…'}</Button>
+          <span className="faint small">or drop files and folders on the window</span>
           <input
+            ref={picker}
             type="file"
+            aria-label="Files"
+            hidden
             multiple
             onChange={({ target }) =>
               void upload([...(target.files ?? [])].map((content) => ({ name: content.name, content })))
             }
           />
-          {!found && <small>Or drop files or folders anywhere on the window.</small>}
-        </label>
+        </div>
       )}
       {found && !step && (
         <>

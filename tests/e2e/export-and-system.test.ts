@@ -87,7 +87,7 @@ test('a run is exported as one file and imported again', async () => {
   });
   await page.getByRole('button', { name: 'Import runs…' }).click();
   const file = { name: bundle.name, mimeType: 'application/zip', buffer: bundle.bytes };
-  await page.getByLabel('Files').setInputFiles(file);
+  await page.locator('[role="dialog"] input[type="file"]').setInputFiles(file);
   await page.getByText('Run bundle', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByText('Run imported.').waitFor();

@@ -23,23 +23,29 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const body = useId();
   const [open, setOpen] = useState(false);
   if (!trap) return run.task === 'reinforce' && run.startedAt !== null ? <NoVerdict /> : null;
+  const measured = isMeasured(trap);
   const { word, tone } = stateLabels[trap.state];
   const openAlerts = alerts.filter((alert) => isOpen(alert, Date.now())).length;
   const alarmed = isAlarm(trap.state);
   // A run that has ended after a collapse has the button beside its result.
   const rollBack = alarmed && !endedCollapsed(run) ? bestRollBack(run, trap.advice) : undefined;
   return (
-    <section className={`panel ${styles.panel}`} data-tone={tone} aria-labelledby={`${body}-title`} data-echo-trap>
+    <section
+      className={`panel ${styles.panel}`}
+      data-tone={measured ? tone : 'none'}
+      aria-labelledby={`${body}-title`}
+      data-echo-trap
+    >
       <div className={styles.head}>
         <h2 id={`${body}-title`}>
           <button type="button" aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>
             <Icon name="chevron" size={12} />
             <span className={styles.tone}>
-              <Icon name={toneIcons[tone]} />
+              <Icon name={measured ? toneIcons[tone] : 'quiet'} />
             </span>
             <span>Echo Trap</span>
-            <strong className={styles.tone}>{word}</strong>
-            <span className={styles.since}>{sinceText(trap)}</span>
+            <strong className={styles.tone}>{measured ? word : 'Not measured'}</strong>
+            {measured && <span className={styles.since}>{sinceText(trap)}</span>}
             <span className={styles.verdict}>{alarmed && !open && trap.summary}</span>
             {openAlerts > 0 && (
               <span className="badge">
@@ -58,6 +64,10 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   );
 }
 
+/** Returns whether the verdict rests on data. Imported runs may have metrics that no detector uses. */
+const isMeasured = ({ state, indicators }: EchoTrap) =>
+  state !== 'healthy' || indicators.some((indicator) => indicator.state !== 'unknown');
+
 /** Reserves the place of the verdict until the monitor has data. */
 const NoVerdict = () => (
   <p className={`panel ${styles.none} faint`}>
@@ -71,7 +81,9 @@ function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
   return (
     <div className={styles.body}>
       <div>
-        <p className={styles.summary}>{trap.summary}</p>
+        <p className={styles.summary}>
+          {isMeasured(trap) ? trap.summary : 'The run has no metric from which the monitor can recognize a collapse.'}
+        </p>
         <StateHistory history={trap.history} />
       </div>
       <Indicators indicators={trap.indicators} />
