@@ -225,8 +225,12 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const sizes = new Sizes({ ...base, trash });
   const exports = new Exports({ ...base, studies });
   const bundles = new Bundles({ ...base, exports });
-  const openSample = (sampleHome: string) =>
-    createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
+  const openSample = async (sampleHome: string) => {
+    const core = await createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
+    // Its few files are indexed at once, because it does no background work.
+    core.episodeIndex.indexAll().catch((error) => log(`Indexing the sample run: ${messageOf(error)}`));
+    return core;
+  };
   return {
     ...base,
     ...{ evaluations, queue, storage, trash, studies, sizes, exports, bundles },

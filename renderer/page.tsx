@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { formatRoute, type Route, type RouteOf } from './base/routes.ts';
 import { useTitle } from './base/title.ts';
 import { ComparePage } from './pages/compare/compare-page.tsx';
+import { GroupPage } from './pages/group/group-page.tsx';
 import { HistoryPage } from './pages/history/history-page.tsx';
 import { ModelsPage } from './pages/models/models-page.tsx';
 import { NewPage } from './pages/new/new-page.tsx';
@@ -62,7 +63,15 @@ const pages: { [Page in Route['page']]: (route: RouteOf<Page>) => ReactNode } = 
           episodeId={route.episodeId}
           turn={route.turn ?? null}
           thought={route.thought ?? null}
+          reward={route.reward ?? null}
         />
+      </ReplayView>,
+    ),
+  group: (route) =>
+    inRun(
+      route,
+      <ReplayView key={`${route.iteration} ${route.group}`}>
+        <GroupPage iteration={route.iteration} group={route.group - 1} />
       </ReplayView>,
     ),
   unknown: ({ hash }) => <UnknownPage hash={hash} />,

@@ -45,9 +45,13 @@ export type Route =
       evaluation?: string | null;
       /** First turn to play, from 1; defaults to the start. */
       turn?: number | null;
+      /** Only episodes with a reward in these bounds, inclusive. */
+      reward?: { least: number; most: number } | null;
       /** Only episodes whose first reasoning starts with, or (`whole`) equals, this text. */
       thought?: { text: string; whole: boolean } | null;
     }
+  /** The episodes of a group (from 1) of an iteration, side by side. */
+  | { page: 'group'; runId: string; iteration: number; group: number }
   | { page: 'unknown'; hash: string };
 
 export type RouteOf<Page extends Route['page']> = Extract<Route, { page: Page }>;
@@ -70,11 +74,13 @@ const fixed = <R extends RouteOf<'start' | 'queue' | 'studies' | 'system' | 'set
 
 /** Parses and formats the address of a page of a run, `run/ID/VIEW/...`. */
 const ofRun = <R extends Route & { runId: string }>(
-  parse: (runId: string, view: string, rest: readonly string[]) => R | null,
+  parse: (runId: string, view: string, rest: readonly string[], query: string) => R | null,
   format: (route: R) => readonly string[],
+  formatQuery: (route: R) => string = () => '',
 ): Address<R> => ({
-  parse: ([page, runId, view = '', ...rest]) => (page === 'run' && runId ? parse(runId, view, rest) : null),
-  format: (route) => path('run', route.runId, ...format(route)),
+  parse: ([page, runId, view = '', ...rest], query) =>
+    page === 'run' && runId ? parse(runId, view, rest, query) : null,
+  format: (route) => [path('run', route.runId, ...format(route)), formatQuery(route)].filter(Boolean).join('?'),
 });
 
 const path = (...parts: readonly (string | number)[]): string => parts.map(encodeURIComponent).join('/');
@@ -163,10 +169,18 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
       view === 'then-and-now' ? { page: view, runId, set: set || null, level: positive(level) } : null,
     ({ set, level }) => ['then-and-now', ...(set === null ? [] : [set, ...present(level)])],
   ),
-  // run/ID/replay[/EPISODE] or run/ID/evaluation/NAME[/EPISODE]; after an episode /turn/NUMBER, /thought/WORDS or /opening/WORDS
+  // run/ID/group/ITERATION/GROUP
+  group: ofRun(
+    (runId, view, [iteration = '', group, ...rest]) =>
+      view === 'group' && isIteration(iteration) && positive(group) !== null && rest.length === 0
+        ? { page: view, runId, iteration: Number(iteration), group: positive(group)! }
+        : null,
+    ({ iteration, group }) => ['group', String(iteration), String(group)],
+  ),
+  // run/ID/replay[/EPISODE][?reward=LEAST..MOST] or run/ID/evaluation/NAME[/EPISODE]; after an episode /turn/NUMBER, /thought/WORDS or /opening/WORDS
   replay: ofRun<RouteOf<'replay'>>(
-    (runId, view, rest) => {
-      if (view === 'replay') return { page: view, runId, ...parseEpisode(rest) };
+    (runId, view, rest, query) => {
+      if (view === 'replay') return { page: view, runId, ...parseEpisode(rest), ...parseReward(query) };
       const [evaluation, ...episode] = rest;
       if (view !== 'evaluation' || !evaluation) return null;
       return { page: 'replay', runId, evaluation, ...parseEpisode(episode) };
@@ -177,6 +191,7 @@ const addresses: { [Page in Valid]: Address<RouteOf<Page>> } = {
       ...(episodeId && thought ? [thought.whole ? 'thought' : 'opening', thought.text] : []),
       ...(episodeId && !thought && turn ? ['turn', String(turn)] : []),
     ],
+    ({ reward }) => (reward ? `reward=${reward.least}..${reward.most}` : ''),
   ),
 };
 
@@ -227,6 +242,12 @@ function parseEpisode([episodeId, kind, text = '']: readonly string[]) {
     ...(turn !== null && { turn }),
     ...((kind === 'thought' || kind === 'opening') && { thought: { text, whole: kind === 'thought' } }),
   };
+}
+
+function parseReward(query: string) {
+  const bounds = new URLSearchParams(query).get('reward')?.split('..').map(Number) ?? [];
+  const [least, most] = bounds;
+  return least !== undefined && most !== undefined && bounds.every(Number.isFinite) ? { reward: { least, most } } : {};
 }
 
 const present = (value: string | number | null): string[] => (value === null ? [] : [String(value)]);

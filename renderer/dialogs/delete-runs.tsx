@@ -67,26 +67,35 @@ export function DeleteRuns({ runs, close }: RunsProps) {
   );
 }
 
+const nothing: Output<'runs.cleanable'> = { episodes: 0, checkpoints: 0, refused: [] };
+
 /** Leaves the page of a deleted run. */
 function leaveDeletedRun(runIds: readonly string[]): void {
   const route = parseRoute(location.hash);
   if ('runId' in route && route.runId && runIds.includes(route.runId)) navigate({ page: 'history', tab: 'runs' }, true);
 }
 
-/** Deletes episodes and checkpoints of runs. Closing the dialog cancels the rest; files deleted so far stay deleted. */
+/** Deletes episodes and checkpoints of runs. Nothing is selected at first, and starred runs are left out. Closing the dialog cancels the rest; files deleted so far stay deleted. */
 export function CleanRuns({ runs, close }: RunsProps) {
   const api = useApi();
   const { notify } = useApp.getState();
   const [cleanable, setCleanable] = useState<Output<'runs.cleanable'> | null>(null);
-  const [episodes, setEpisodes] = useState(true);
+  const [episodes, setEpisodes] = useState(false);
   const [checkpoints, setCheckpoints] = useState(false);
   const [busy, perform] = useAction();
-  const ended = runs.filter(({ status }) => !isLive(status));
+  const [withStarred, setWithStarred] = useState(false);
+  const allEnded = runs.filter(({ status }) => !isLive(status));
+  const starred = allEnded.filter(({ marks }) => marks.starred);
+  const ended = withStarred ? allEnded : allEnded.filter((run) => !starred.includes(run));
   const ids = ended.map(({ id }) => id).join(' ');
   const cleaning = useTaskProgress('clean', ended.length === 1 ? ended[0]!.id : null);
   useEffect(() => {
-    if (ids === '') return;
-    api.call('runs.cleanable', { runIds: ids.split(' ') }).then(setCleanable, useApp.getState().report);
+    let active = true;
+    const request = ids === '' ? Promise.resolve(nothing) : api.call('runs.cleanable', { runIds: ids.split(' ') });
+    request.then((answer) => active && setCleanable(answer), useApp.getState().report);
+    return () => {
+      active = false;
+    };
   }, [api, ids]);
   const freed = (episodes ? (cleanable?.episodes ?? 0) : 0) + (checkpoints ? (cleanable?.checkpoints ?? 0) : 0);
 
@@ -109,7 +118,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
         <>
           <Button onClick={cancel}>Cancel</Button>
           <Button kind="danger" disabled={busy || freed === 0} onClick={() => perform(clean)}>
-            {freed > 0 ? `Free ${bytes(freed)}` : 'Nothing to free'}
+            {freed > 0 ? `Free ${bytes(freed)}` : episodes || checkpoints ? 'Nothing to free' : 'Free'}
           </Button>
         </>
       }
@@ -132,9 +141,18 @@ export function CleanRuns({ runs, close }: RunsProps) {
               <small>Keeps the first, newest, best and pinned checkpoints, and parents of forks.</small>
             </span>
           </label>
+          {starred.length > 0 && (
+            <label className={styles.choice}>
+              <input type="checkbox" checked={withStarred} onChange={() => setWithStarred(!withStarred)} />
+              <span>
+                Include {starred.length === 1 ? '1 starred run' : `${starred.length} starred runs`}
+                <small>Starred runs are left out otherwise.</small>
+              </span>
+            </label>
+          )}
         </>
       )}
-      {ended.length < runs.length && <p className={styles.warning}>Runs in training are skipped.</p>}
+      {allEnded.length < runs.length && <p className={styles.warning}>Runs in training are skipped.</p>}
     </Dialog>
   );
 }

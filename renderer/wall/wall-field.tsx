@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { RolloutBoards } from '../../core/contract/contract.ts';
 import { navigate } from '../base/router.ts';
-import { formatRoute } from '../base/routes.ts';
+import { formatRoute, type Route } from '../base/routes.ts';
 import { useTheme } from '../base/theme.ts';
 import { number, signed } from '../components/format.ts';
 import { type Group, groupsOf } from '../player/groups.ts';
@@ -87,7 +87,7 @@ export function WallField({
   return (
     <div className={styles.field} ref={field} style={{ height: Math.max(layout.total, fixedHeight ?? 0) }}>
       <canvas ref={canvas} className={styles.canvas} style={{ height: layout.total }} />
-      <GroupLinks runId={runId} groups={groups} layout={layout} />
+      <GroupLinks runId={runId} iteration={boards.iteration} groups={groups} layout={layout} />
     </div>
   );
 }
@@ -96,11 +96,25 @@ export function WallField({
 const shortWidth = 130;
 const narrowWidth = 250;
 
-/** All groups are one Tab stop; the arrow keys move between them. */
-function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[]; layout: WallLayout }) {
+interface GroupLinksProps {
+  runId: string;
+  iteration: number;
+  groups: Group[];
+  layout: WallLayout;
+}
+
+/**
+ * Links to the groups, and to the episodes by their boards. All groups are one Tab stop; the arrow keys move between
+ * them.
+ */
+function GroupLinks({ runId, iteration, groups, layout }: GroupLinksProps) {
   const [focused, setFocused] = useState(0);
   const current = Math.min(focused, groups.length - 1);
   const toEpisode = (id: string) => ({ page: 'replay', runId, episodeId: id }) as const;
+
+  /** A level of an evaluation has one episode, which is no group. */
+  const toGroup = ({ group, members }: Group): Route =>
+    members.length > 1 ? { page: 'group', runId, iteration, group: group + 1 } : toEpisode(members[0]!.id);
 
   function move(event: KeyboardEvent<HTMLUListElement>): void {
     const to = targetIndex(event.key, current, groups.length, layout);
@@ -126,7 +140,7 @@ function GroupLinks({ runId, groups, layout }: { runId: string; groups: Group[];
           <li key={group.group} style={{ left: x, top: y, width, height }}>
             <a
               className={styles.group}
-              href={formatRoute(toEpisode(group.members[0]!.id))}
+              href={formatRoute(toGroup(group))}
               tabIndex={at === current ? 0 : -1}
               data-dropped={!group.kept || undefined}
               onFocus={() => setFocused(at)}

@@ -172,6 +172,7 @@ describe('with runs', () => {
       run,
       export: `${run}/export`,
       replay: `${run}/replay`,
+      group: `${run}/group/1/1`,
       'then and now': `${run}/then-and-now`,
       thoughts: `${run}/thoughts`,
       'play a run': `/play/${lake}`,

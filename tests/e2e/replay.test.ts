@@ -192,5 +192,20 @@ test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async
     await page.getByRole('button', { name: 'Next level' }).click();
     await page.getByRole('region', { name: /^Now/ }).getByRole('img').waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `/run/${run}/group/20/1`);
+    await page.getByRole('list', { name: 'Episodes of the group' }).waitFor();
+    await page.getByRole('group', { name: 'Playback' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `/run/${run}/charts`);
+    await page.getByRole('region', { name: 'Timeline' }).waitFor();
+    await page
+      .getByRole('link', { name: /^Reward / })
+      .first()
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { receivePart } from '../../core/imports/exchange.ts';
@@ -127,6 +127,7 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   name.form!.requestSubmit();
   await page.shown(() => names().includes('The long walk'));
 
+  await page.core.annotations.annotate({ runId: ids.bandit, starred: true });
   for (const runId of [ids.lake, ids.bandit]) await page.click(box(runId));
   await page.click(page.withText('button', 'Tag…'));
   const tag = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
@@ -137,9 +138,14 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.shown(() => page.all('[role="row"] .tag').filter((each) => each.textContent === 'both').length === 2);
 
   await page.click(page.withText('button', /^Free space…$/));
+  // Nothing is selected at first, and the starred run is left out.
+  await page.shown(inDialog(/^Free$/));
+  await page.click(anywhere('[role="dialog"] label', 'Training episodes'));
   await page.click(inDialog(/^Free \d/));
   await page.shown(page.withText('.errors', / freed\./));
-  expect(existsSync(join(page.core.runs.folder(ids.lake), 'rollouts/000004-train.jsonl.zst'))).toBe(false);
+  const episodesOf = (runId: string) => join(page.core.runs.folder(runId), 'rollouts/000004-train.jsonl.zst');
+  expect(existsSync(episodesOf(ids.lake))).toBe(false);
+  expect(existsSync(episodesOf(ids.bandit))).toBe(true);
 
   dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
   const find = await page.shown(() => document.querySelector<HTMLInputElement>('[role="dialog"] input'));
@@ -147,6 +153,16 @@ test('runs are renamed, tagged, cleaned, and opened from the palette by the new 
   await page.click(anywhere('[role="option"]', 'The long walk'));
   await page.shown(page.withText('h1', 'The long walk'));
   expect(location.hash).toBe(`#/run/${ids.lake}`);
+});
+
+test('folders that can’t be read are listed with the reason', async () => {
+  const world = new World();
+  template.copyRunsTo(world);
+  writeFileSync(join(world.run('broken-run'), 'run.json'), '');
+  page = await Page.startIn(world);
+  page.open('#/history');
+  await page.shown(page.withText('summary', '1 folder can’t be read'));
+  await page.shown(page.withText('details li', /^broken-run: .*run\.json/));
 });
 
 test('episode search links to the replay', async () => {

@@ -49,6 +49,38 @@ test('board and conversation follow the player’s keys', async () => {
   await page.shown(page.withText('.transport-place', '1 / '));
 });
 
+test('a group is shown side by side, with the first action that differs from the best episode', async () => {
+  page = await Page.start(template);
+  page.open(`#/run/${lake}/replay/000004-train-0000`);
+  await page.click(page.withText('a', 'Compare side by side'));
+  await page.shown(() => location.hash === `#/run/${lake}/group/4/1`);
+  const cards = () => page.all('ul[aria-label="Episodes of the group"] > li');
+  await page.shown(() => cards().length === 4);
+  await page.shown(page.withText('header p', /Iteration 4 · FrozenLake, seed \d+ · 3 of 4 solved · .* · trained on/));
+  expect(cards().map((card) => card.querySelector('[data-differs]')?.textContent ?? null)).toEqual([
+    null,
+    null,
+    'Right (first action that differs from episode 1)',
+    null,
+  ]);
+  expect(cards()[2]!.textContent).toMatch(/Reward0/);
+  // The player's keys move all boards.
+  await page.shown(() => page.find('.transport'));
+  page.press('End');
+  await page.shown(() => cards()[0]!.querySelector('ol li:last-child[data-current]'));
+  expect(cards()[2]!.querySelector('ol li:last-child[data-current]')).not.toBeNull();
+});
+
+test('an address lists only the episodes with a reward', async () => {
+  page = await Page.start(template);
+  page.open(`#/run/${lake}/replay/000004-train-0000?reward=-0.025..0.025`);
+  await page.shown(page.withText('.episodes-tools [role="status"]', '2 of 8 episodes, 0 successful'));
+  await page.shown(page.withText('.stage-head h2', 'Group 1, episode 3'));
+  await page.click('button[aria-label="Remove filter: Reward ≥ -0.025"]');
+  await page.click('button[aria-label="Remove filter: Reward ≤ 0.025"]');
+  await page.shown(page.withText('.episodes-tools [role="status"]', '8 of 8 episodes'));
+});
+
 test('another iteration shows the same group and member', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-frozen-lake-0007`);
@@ -144,7 +176,7 @@ test('a list of a thousand levels renders only visible rows and the neighbors of
 test('a rollout can be shown by group, and the episodes of a group side by side', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}/replay/000004-train-0001`);
-  const mates = () => page.all<HTMLAnchorElement>('section[aria-label="Group"] a');
+  const mates = () => page.all<HTMLAnchorElement>('section[aria-label="Group"] li a');
   await page.shown(() => mates().length === 4);
   expect(mates()[2]!.firstElementChild!.textContent).toBe('Episode 3: failed, reward 0. player 0 goal 3 3');
   await page.click(page.withText('button', /^Groups$/));

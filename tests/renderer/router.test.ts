@@ -28,6 +28,11 @@ const routes: [string, Route][] = [
     '#/compare/a,b?group=optimizer.learning_rate&color=seed',
     { page: 'compare', runIds: ['a', 'b'], group: 'optimizer.learning_rate', color: 'seed' },
   ],
+  ['#/run/a/group/12/3', { page: 'group', runId: 'a', iteration: 12, group: 3 }],
+  [
+    '#/run/a/replay/000012-train-0000?reward=-0.1..0.25',
+    { page: 'replay', runId: 'a', episodeId: '000012-train-0000', reward: { least: -0.1, most: 0.25 } },
+  ],
   ['#/models', { page: 'models' }],
   ['#/models/Qwen/Qwen2.5-0.5B', { page: 'models', repository: 'Qwen/Qwen2.5-0.5B' }],
   ['#/play', { page: 'play' }],

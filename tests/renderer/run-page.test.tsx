@@ -339,7 +339,8 @@ test('freeing disk space shows progress and stops when canceled', async () => {
   const cancel = vi.spyOn(tasks, 'cancel');
   page.open('#/history');
   useDialogs.getState().openDialog({ kind: 'clean', runs: runs.list() });
-  (await page.shown(before('[role="dialog"] label', 'Intermediate checkpoints'))).click();
+  for (const choice of ['Training episodes', 'Intermediate checkpoints'])
+    (await page.shown(before('[role="dialog"] label', choice))).click();
   await page.click(inDialog(/^Free \d/));
   await page.shown(before('[role="dialog"] [role="status"]', /^Deleting, [1-9]\d* %/));
   await page.click(inDialog(/^Cancel$/));

@@ -79,7 +79,7 @@ test('two replays side by side have their own players', async () => {
         {episodes.map((episodeId) => (
           <article key={episodeId}>
             <ReplayView>
-              <ReplayPage evaluation={null} thought={null} episodeId={episodeId} turn={null} />
+              <ReplayPage evaluation={null} thought={null} reward={null} episodeId={episodeId} turn={null} />
             </ReplayView>
           </article>
         ))}

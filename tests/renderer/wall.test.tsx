@@ -129,7 +129,8 @@ describe('the wall of a run', () => {
     links()[0]!.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }));
     await page.shown(() => document.activeElement === links()[1] && links()[1]!.tabIndex === 0);
     links()[1]!.click();
-    await page.shown(() => location.hash === `#/run/${trained}/replay/000004-train-0004`);
+    await page.shown(() => location.hash === `#/run/${trained}/group/4/2`);
+    await page.shown(page.withText('h1', 'Group 2 of 2'));
   });
 
   test('shows the first evaluation, then the newest rollout', async () => {

@@ -10,6 +10,7 @@ import { useFilter } from './filter.ts';
 import styles from './history.module.css';
 import { RunsTab } from './runs-tab.tsx';
 import { TrashTab } from './trash-tab.tsx';
+import { UnreadableFolders } from './unreadable-folders.tsx';
 import { type Sizes, useSizes } from './use-sizes.ts';
 
 const tabs: { tab: HistoryTab; title: string }[] = [
@@ -36,6 +37,7 @@ export function HistoryPage({ tab }: { tab: HistoryTab }) {
         <div>
           <h1>History</h1>
           <DiskLine sizes={sizes} />
+          <UnreadableFolders />
         </div>
         <div className="wrap">
           <Button icon="import" onClick={() => useDialogs.getState().openDialog({ kind: 'import' })}>

@@ -1,11 +1,11 @@
-import { useEffect, useMemo, useState } from 'react';
-import type { EpisodeSummary, RolloutBoards } from '../../../core/contract/contract.ts';
-import { useApi } from '../../api/context.ts';
+import { useMemo } from 'react';
+import type { EpisodeSummary } from '../../../core/contract/contract.ts';
+import { formatRoute } from '../../base/routes.ts';
 import { signed } from '../../components/format.ts';
 import type { FileName } from '../../episodes/episode-files.ts';
+import { useGroup } from '../../episodes/use-group.ts';
 import { MiniBoard } from '../../player/mini-board.tsx';
 import { paintingOfBoards } from '../../player/paintings.ts';
-import { useApp } from '../../stores/app-store.ts';
 import styles from './group-mates.module.css';
 
 interface GroupMatesProps {
@@ -19,7 +19,7 @@ interface GroupMatesProps {
 
 /** Shows the episodes of the group side by side, which are different samples on the same level. They follow the player. */
 export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMatesProps) {
-  const boards = useGroup(runId, file, shown.group);
+  const { boards } = useGroup(runId, file, shown.group);
   const mates = useMemo(
     () =>
       boards?.episodes
@@ -32,6 +32,14 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
     <section className={styles.mates} aria-label="Group">
       <h3>
         Group <span className="faint">{mates.length} episodes of this level</span>
+        {file.evaluation === null && (
+          <a
+            className={styles.link}
+            href={formatRoute({ page: 'group', runId, iteration: file.iteration, group: shown.group + 1 })}
+          >
+            Compare side by side
+          </a>
+        )}
       </h3>
       <ul>
         {mates.map(({ summary, thought, painting }) => (
@@ -66,25 +74,4 @@ export function GroupMates({ runId, file, shown, addressOf, onChoose }: GroupMat
       </ul>
     </section>
   );
-}
-
-/** Returns the boards of a group; null while loading or on failure. */
-function useGroup(runId: string, { iteration, split, evaluation }: FileName, group: number): RolloutBoards | null {
-  const api = useApi();
-  const connection = useApp((state) => state.connection);
-  const key = `${runId} ${iteration} ${split} ${evaluation} ${group}`;
-  const [loaded, setLoaded] = useState<{ key: string; boards: RolloutBoards } | null>(null);
-  useEffect(() => {
-    if (connection !== 'open') return;
-    let active = true;
-    api
-      .call('rollouts.boards', { runId, iteration, split, evaluation, group })
-      .then((boards) => active && setLoaded({ key, boards }))
-      // The episode list reports errors of the same file.
-      .catch(() => {});
-    return () => {
-      active = false;
-    };
-  }, [api, connection, runId, iteration, split, evaluation, group, key]);
-  return loaded?.key === key ? loaded.boards : null;
 }

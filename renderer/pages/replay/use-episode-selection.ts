@@ -19,6 +19,8 @@ export interface ReplayAddress {
   episodeId: string | null;
   /** Lists only episodes with this first reasoning; null for all. */
   thought: ThoughtFilter | null;
+  /** Lists only episodes with these rewards at first; null for all. */
+  reward: { least: number; most: number } | null;
 }
 
 export type EpisodeSelection = ReturnType<typeof useEpisodeSelection>;
@@ -27,7 +29,7 @@ export type EpisodeSelection = ReturnType<typeof useEpisodeSelection>;
  * Resolves an address to a file and an episode, and changes them. An address without an existing episode
  * selects another episode, with the same group and member as the episode shown before if possible.
  */
-export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAddress) {
+export function useEpisodeSelection({ evaluation, episodeId, thought, reward }: ReplayAddress) {
   const runId = useRun((state) => state.runId);
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
@@ -41,13 +43,18 @@ export function useEpisodeSelection({ evaluation, episodeId, thought }: ReplayAd
 
   const episodes = useEpisodes(runId, file);
   const matching = useThoughtFilter(runId, file, episodes, thought);
-  const [listing, setListing] = useState<Listing>(firstListing);
+  const [listing, setListing] = useState<Listing>(() => ({ ...firstListing, ...(reward && { reward }) }));
   const rows = useMemo(() => rowsOf(matching, listing), [matching, listing]);
   const shown = useReplay(({ replay }) => replay?.summary ?? null);
   const shownEvaluation = useReplay((state) => state.evaluation);
   const exists = episodes?.some(({ id }) => id === episodeId) ?? false;
-  const selected =
-    exists || (!episodes && !following) ? episodeId : ((episodes ? nearest(rows, episodes, shown) : shown)?.id ?? null);
+  /** True if the address filters out its own episode, as one that opens the episodes of a reward may. */
+  const excluded = reward !== null && rows.length > 0 && !rows.some(({ id }) => id === episodeId);
+  const selected = excluded
+    ? rows[0]!.id
+    : exists || (!episodes && !following)
+      ? episodeId
+      : ((episodes ? nearest(rows, episodes, shown) : shown)?.id ?? null);
 
   const go = (id: string | null, of: string | null) =>
     navigate({ page: 'replay', runId, evaluation: of, episodeId: id, thought }, true);

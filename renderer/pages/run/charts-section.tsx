@@ -10,7 +10,9 @@ import { Empty } from '../../components/basics.tsx';
 import { CompareWith } from '../../components/compare-with.tsx';
 import { useRun } from '../../views/run-view.tsx';
 import { useParent } from '../../views/use-parent.ts';
+import { Rewards } from './rewards.tsx';
 import { useGroups, useMarks } from './run-charts.tsx';
+import { Timeline } from './timeline.tsx';
 
 /** Shows charts of all metrics in the run's journal. */
 export function ChartsSection({ run }: { run: RunSummary }) {
@@ -59,6 +61,8 @@ function Charts({ run, names }: { run: RunSummary; names: string }) {
         <CompareWith runId={run.id} />
       </ChartToolbar>
       <ChartSections groups={groups} marks={marks} matches={search.matches} subtitle={run.name} />
+      <Rewards runId={run.id} />
+      <Timeline runId={run.id} newest={run.iteration} />
     </section>
   );
 }

@@ -1,0 +1,17 @@
+/** An episode's reward, and its actions by frame; the first frame has none. */
+interface Played {
+  reward: number;
+  actions: readonly (string | null)[];
+}
+
+/** Returns the index of the episode with the highest reward, the first of several. */
+export function bestOf(episodes: readonly Pick<Played, 'reward'>[]): number {
+  const highest = Math.max(...episodes.map(({ reward }) => reward));
+  return episodes.findIndex(({ reward }) => reward === highest);
+}
+
+/** Returns the frame of the first action that differs from another episode's; null if all of them are the same. */
+export function firstDifference(actions: Played['actions'], others: Played['actions']): number | null {
+  const index = actions.findIndex((action, frame) => action !== (others[frame] ?? null));
+  return index < 0 ? null : index;
+}
