@@ -134,6 +134,7 @@ describe('automatic actions', { timeout: 120_000 }, () => {
     await core.supervisor.rebuild();
     expect(core.runs.get(runId).lastAction).toEqual(done);
     expect(core.runs.get(fork.id).parent).toEqual(fork.parent);
+    expect(core.runs.get(fork.id).name).toMatch(/, rolled back to \d+, LR /);
   });
 
   test('the number of roll-backs is inherited by forks, even if the parents are deleted', async () => {

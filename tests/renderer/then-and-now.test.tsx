@@ -69,6 +69,10 @@ test('a clip shows a level that stays solved, from the first checkpoint to the r
   expect(mostInstructiveLevel([none, some, none, all])).toBe(3);
   expect(mostInstructiveLevel([none, play(false, true, false, false)])).toBe(1);
   expect(mostInstructiveLevel([all, all])).toBeNull();
+  // A collapsed run: three stages lead to the peak, and the level that was learned and lost comes first.
+  expect(stageFiles(files, 'lake', 80, 40).map(({ iteration }) => iteration)).toEqual([0, 20, 40, 50, 80]);
+  expect(mostInstructiveLevel([none, all, play(true, false, true, true)], 1)).toBe(1);
+  expect(mostInstructiveLevel([none, all, all], 1)).toBe(0);
 });
 
 test('two players play and pause together, even if one has ended', () => {

@@ -30,6 +30,14 @@ describe('the layout of a wall', () => {
     }
   });
 
+  test.each([
+    [16, [16, 8, 4, 2, 1]],
+    [12, [12, 6, 4, 3, 2, 1]],
+  ])('groups of %i have full rows in any window', (members, full) => {
+    for (const width of [360, 700, 1130, 2300])
+      expect(full).toContain(layoutWall({ ...shape, width, groups: 8, members }).across);
+  });
+
   test('fits the height, and exceeds it if boards would get too small', () => {
     expect(layoutWall({ ...shape, groups: 8, members: 16 }).total).toBeLessThanOrEqual(306);
     const many = layoutWall({ ...shape, groups: 100, members: 16 });

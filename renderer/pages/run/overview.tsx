@@ -46,8 +46,8 @@ export function Overview({ run }: { run: RunSummary }) {
         )}
         <LatestIteration series={series} live={live} />
         <RecentEvents />
-        <FirstStepCheck />
       </div>
+      <FirstStepCheck />
     </>
   );
 }
