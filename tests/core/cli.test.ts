@@ -10,6 +10,7 @@ import type { ClientKey } from '../../core/contract/handshake.ts';
 import { openWebSocket } from '../../core/contract/web-socket.ts';
 import { openDatabase } from '../../core/history/database.ts';
 import { starpo } from './fixtures/child.ts';
+import * as journal from './fixtures/journal.ts';
 import { openApiOf, signIn } from './fixtures/sign-in.ts';
 import { World } from './fixtures/world.ts';
 
@@ -86,6 +87,20 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(lines.find(({ type }) => type === 'weather')).toMatchObject({ sunny: true });
     expect((await train()).output).toContain('weather: {"sunny":true}');
     expect((await run('show', runFolders()[0]!)).output).toMatch(/info +weather: \{"sunny":true\}/);
+  });
+
+  test('train prints the checks of the first step that are not ok, and show prints all', async () => {
+    const { type, iteration, checks } = JSON.parse(journal.firstStepCheck(0, 1));
+    const environment = world.environment({ FAKE_TRAINER_EVENT: JSON.stringify({ type, iteration, checks }) });
+    const args = ['train', 'starter-bandit', '--set', 'iterations=1', '--set', 'rollout.groups=1'];
+    const { output } = await starpo(args, environment).finished;
+    const wrong =
+      'Truncated responses 100 % (usual: up to 20 %). The actions are lost. Change rollout.max_response_tokens.';
+    expect(output).toContain(`\nfirst-step check: 1 wrong\n  wrong: ${wrong}\n`);
+    expect(output).not.toContain('Gradient norm');
+    expect((await run('show', runFolders()[0]!)).output).toContain(
+      `\nfirst-step check of iteration 1: 1 wrong\n  ok          Gradient norm 0.36 (usual: up to 1000). The loss has a gradient.\n  wrong       ${wrong}\n`,
+    );
   });
 
   test('pin keeps a checkpoint of a run without a trainer', async () => {

@@ -3,7 +3,7 @@ import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts'
 
 const home = temporaryHome();
 
-/** Trains a preset and returns the solved evaluation levels before and after. */
+/** Trains a preset and returns the solved evaluation levels before and after. Expects that the first-step check finds nothing. */
 async function learn(preset: string, label: string, settings: Record<string, string | number>) {
   const levels = 128;
   const folder = await newRun(home, preset, {
@@ -12,7 +12,11 @@ async function learn(preset: string, label: string, settings: Record<string, str
     'evaluation.every': 0,
   });
   expect(await train(folder)).toBe(0);
-  return readJournal(folder)
+  const events = readJournal(folder);
+  const checks = events.flatMap((event) => event.checks ?? []);
+  expect(checks).toHaveLength(9);
+  expect(checks.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
+  return events
     .filter((event) => event.type === 'evaluation')
     .map((event) => Math.round(levels * (event.metrics?.[`evaluation/${label}/success_rate`] ?? Number.NaN)));
 }

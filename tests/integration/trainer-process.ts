@@ -19,6 +19,7 @@ export interface JournalEvent {
   iteration?: number;
   label?: string;
   metrics?: Record<string, number>;
+  checks?: { verdict: string }[];
   resume?: { iteration: number } | null;
   [key: string]: unknown;
 }
