@@ -415,7 +415,7 @@ test('the first-step check lists values, usual ranges and the setting to change,
   const folder = page.world.run('checked', [journal.started(0)]);
   await page.core.supervisor.add('checked');
   page.open('#/run/checked');
-  await page.shown(page.withText('summary', /^Configuration/));
+  await page.shown(page.withText('h2', /^Recent events/));
   expect(page.withText('summary', /^First-step check/)()).toBeUndefined();
   appendFileSync(join(folder, 'events.jsonl'), `${journal.firstStepCheck(1, 1)}\n`);
   await page.core.supervisor.refresh('checked');

@@ -17,7 +17,7 @@ export function FirstStepCheck() {
   const open = notOk(check).length > 0;
   return (
     <Panel title="First-step check" note={`iteration ${check.iteration}: ${verdictSummary(check)}`} open={open}>
-      <ScrollingRegion aria-label="First-step check">
+      <ScrollingRegion className={styles.region} aria-label="First-step check">
         <table className={`table ${styles.table}`}>
           <caption className="visually-hidden">Checks of the first update</caption>
           <thead>
