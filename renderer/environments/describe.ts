@@ -34,3 +34,14 @@ export function describeBoard(replay: Replay, index: number): string {
   if (!replay.frames[index]) return '';
   return `${describeFrame(replay, index)}. ${environmentOf(replay.type).describe(replay, index)}`;
 }
+
+/** Explains the letters of a text grid, such as `P player, O hole`; empty if the text is no grid of known letters. */
+export function lettersIn(text: string, letters: Readonly<Record<string, string>> = {}): string {
+  const lines = text.trim().split('\n');
+  const isGrid =
+    lines.length > 1 && lines.every((line) => [...line.trim()].every((letter) => letter === ' ' || letters[letter]));
+  if (!isGrid) return '';
+  return Object.entries(letters)
+    .flatMap(([letter, meaning]) => (text.includes(letter) ? `${letter} ${meaning}` : []))
+    .join(', ');
+}

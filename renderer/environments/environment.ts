@@ -86,6 +86,8 @@ export interface EnvironmentView {
    * after 200 iterations. Undefined for other settings.
    */
   paper?: (config: Record<string, unknown>) => number | undefined;
+  /** What the letters of its text grid mean. */
+  letters?: Readonly<Record<string, string>>;
   Board: ComponentType<BoardProps>;
   painter: Painter;
   /** Text alternative of the board. */

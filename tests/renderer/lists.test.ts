@@ -54,7 +54,7 @@ describe('the table of episodes', () => {
     expect(ids(episodes, {})).toBe('cba');
     expect(ids(episodes, { filter: 'success' })).toBe('ca');
     expect(ids(episodes, { filter: 'failed' })).toBe('b');
-    expect(ids(episodes, { filter: 'kept' })).toBe('cb');
+    expect(ids(episodes, { trained: true })).toBe('cb');
   });
 
   test('sorts, with ties by group and member', () => {
@@ -77,7 +77,7 @@ describe('the table of episodes', () => {
     expect(ids(episodes, { reward: { least: null, most: 0.9 } })).toBe('b');
     expect(ids(episodes, { tokens: { least: 10, most: 29 } })).toBe('ca');
     expect(ids(episodes, { tokens: { least: 30, most: 30 } })).toBe('b');
-    expect(ids(episodes, { group: 0, reward: { least: 1, most: null }, filter: 'kept' })).toBe('c');
+    expect(ids(episodes, { group: 0, reward: { least: 1, most: null }, trained: true })).toBe('c');
   });
 
   test('filters by flags, and offers only flags that occur', () => {
@@ -99,7 +99,7 @@ describe('the table of episodes', () => {
 
   test('lists active filters, which can be removed one by one', () => {
     const listing: Listing = {
-      ...{ ...firstListing, filter: 'kept', group: 2, reward: { least: -0.5, most: 1 } },
+      ...{ ...firstListing, trained: true, group: 2, reward: { least: -0.5, most: 1 } },
       ...{ tokens: { least: null, most: 40 }, flags: ['cut', 'invalid'] },
     };
     const on = activeFilters(listing, 'Level');
@@ -114,7 +114,7 @@ describe('the table of episodes', () => {
     expect(on[1]!.without).toEqual({ ...listing, reward: { least: null, most: 1 } });
     let rest = listing;
     for (let left = on.length; left > 0; left--) rest = activeFilters(rest, 'Level')[0]!.without;
-    expect(rest).toEqual({ ...firstListing, filter: 'kept' });
+    expect(rest).toEqual({ ...firstListing, trained: true });
   });
 
   test('finds the same position in another file, else the first episode', () => {

@@ -11,6 +11,7 @@ import { lakePainter } from './lake-painter.ts';
 export const frozenLake: EnvironmentView = {
   type: 'frozen-lake',
   title: 'FrozenLake',
+  letters: { P: 'player', _: 'ice', O: 'hole', G: 'goal', X: 'player in a hole', '√': 'player on the goal' },
   tagline: 'Cross the ice to the star without falling into a hole.',
   bounds,
   outcome: (frames, index) => outcome(frames[index]!),

@@ -3,7 +3,8 @@ import type { Replay, ReplayTurn } from '../../../core/contract/contract.ts';
 import { number, signed } from '../../components/format.ts';
 import { inOrder } from '../../components/in-order.ts';
 import { ScrollingRegion } from '../../components/scrolling-region.tsx';
-import { outcomeAt } from '../../environments/describe.ts';
+import { lettersIn, outcomeAt } from '../../environments/describe.ts';
+import { environmentOf } from '../../environments/registry.ts';
 import { useCurrentTurn, useReplay } from '../../player/replay-view.tsx';
 import { TokenChoice } from './tokens/token-choice.tsx';
 import { type Measure, type Scale, scaleOf, type TokenTurn } from './tokens/token-scale.ts';
@@ -104,7 +105,7 @@ function Turn({
         )}
       </header>
       {state.trim() !== '' && (
-        <Block name="State" kind="state">
+        <Block name="State" kind="state" note={index === 0 ? lettersIn(state, environmentOf(replay.type).letters) : ''}>
           {state}
         </Block>
       )}
@@ -136,11 +137,20 @@ function Turn({
   );
 }
 
-function Block({ name, kind, children }: { name: string; kind: string; children: React.ReactNode }) {
+interface BlockProps {
+  name: string;
+  kind: string;
+  /** Text below. */
+  note?: string;
+  children: ReactNode;
+}
+
+function Block({ name, kind, note, children }: BlockProps) {
   return (
     <div className="block" data-kind={kind}>
       <h4>{name}</h4>
       <div className="block-text">{children}</div>
+      {note && <p className="faint small">{note}</p>}
     </div>
   );
 }

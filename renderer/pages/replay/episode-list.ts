@@ -1,12 +1,11 @@
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 
-export type Filter = 'all' | 'success' | 'failed' | 'kept';
+export type Filter = 'all' | 'success' | 'failed';
 export type SortKey = 'group' | 'reward' | 'tokens' | 'turns' | 'actions';
 export const filters: readonly { value: Filter; label: string }[] = [
   { value: 'all', label: 'All' },
   { value: 'success', label: 'Success' },
   { value: 'failed', label: 'Failed' },
-  { value: 'kept', label: 'Trained on' },
 ];
 
 export interface Sort {
@@ -18,7 +17,6 @@ const passes: Record<Filter, (episode: EpisodeSummary) => boolean> = {
   all: () => true,
   success: ({ success }) => success,
   failed: ({ success }) => !success,
-  kept: ({ kept }) => kept,
 };
 
 /** Unusual properties of an episode. */
@@ -41,6 +39,8 @@ export interface Bounds {
 /** The filters and the order of the list. */
 export interface Listing {
   filter: Filter;
+  /** True: only episodes that the update trained on. */
+  trained: boolean;
   sort: Sort;
   /** Null: all. */
   environment: string | null;
@@ -55,6 +55,7 @@ export interface Listing {
 const unbounded: Bounds = { least: null, most: null };
 export const firstListing: Listing = {
   filter: 'all',
+  trained: false,
   sort: { key: 'group', descending: false },
   environment: null,
   group: null,
@@ -74,13 +75,14 @@ export const flagsOf = (episodes: readonly EpisodeSummary[], { flags: selected }
 
 /** Returns the episodes to show; ties stay in order of group and member. */
 export function listed(episodes: readonly EpisodeSummary[], listing: Listing): EpisodeSummary[] {
-  const { filter, environment, group, reward, tokens, flags } = listing;
+  const { filter, trained, environment, group, reward, tokens, flags } = listing;
   const { key, descending } = listing.sort;
   const sign = descending ? -1 : 1;
   return episodes
     .filter(
       (episode) =>
         passes[filter](episode) &&
+        (!trained || episode.kept) &&
         (environment ?? episode.environment) === episode.environment &&
         (group ?? episode.group) === episode.group &&
         within(reward, episode.reward) &&

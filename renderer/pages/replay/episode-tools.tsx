@@ -36,6 +36,16 @@ export function EpisodeTools({ episodes, rows, listing, onList }: EpisodeToolsPr
           </button>
         ))}
       </fieldset>
+      {groupWord === 'Group' && (
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={listing.trained}
+          onClick={() => onList({ ...listing, trained: !listing.trained })}
+        >
+          Trained on
+        </button>
+      )}
       {environments.length > 1 && (
         <label className="episodes-environment">
           <span className="visually-hidden">Environment</span>

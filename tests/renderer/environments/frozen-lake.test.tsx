@@ -2,7 +2,8 @@ import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../core/contract/contract.ts';
-import { describeBoard, describeFrame, outcomeAt } from '../../../renderer/environments/describe.ts';
+import { describeBoard, describeFrame, lettersIn, outcomeAt } from '../../../renderer/environments/describe.ts';
+import { frozenLake } from '../../../renderer/environments/frozen-lake/frozen-lake.tsx';
 import { lakeAgent, parseLake } from '../../../renderer/environments/frozen-lake/lake.ts';
 import styles from '../../../renderer/environments/frozen-lake/lake-board.module.css';
 import { LakeBoard } from '../../../renderer/environments/frozen-lake/lake-board.tsx';
@@ -142,4 +143,13 @@ test('the board draws the frame', async () => {
   expect(host.querySelector('[data-kind="intended"]')).not.toBeNull();
   expect(host.querySelector('[data-kind="slip"]')).not.toBeNull();
   await act(() => root.unmount());
+});
+
+test('explains the letters of a grid that occur, and no other text', () => {
+  const { letters } = frozenLake;
+  expect(lettersIn('P___\n_O__\n___G', letters)).toBe('P player, _ ice, O hole, G goal');
+  expect(lettersIn('P _\n_ _', letters)).toBe('P player, _ ice');
+  expect(lettersIn('player 0 goal 3 3', letters)).toBe('');
+  expect(lettersIn('Player at (0, 1)\nGoal at (3, 3)', letters)).toBe('');
+  expect(lettersIn('P_\n__')).toBe('');
 });

@@ -55,7 +55,9 @@ export function TokenText({ turn, measure, scale }: TokenTextProps) {
         ))}
       </div>
       <p className={`${styles.values} muted small`} role="status">
-        {at !== null && (
+        {at === null ? (
+          <span className="faint">Point at a token for its values, or use the arrow keys.</span>
+        ) : (
           <>
             <strong>{turn.texts?.[at] ? `“${withVisibleSpace(turn.texts[at])}”` : `Token ${at + 1}`}</strong>{' '}
             {describeToken(turn, at)}
