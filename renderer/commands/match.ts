@@ -11,7 +11,7 @@ const scores = { start: 8, word: 6, inside: 4, initials: 3, keyword: 2 };
 /** Returns how well the item matches all words of a query, or null if a word doesn't match. */
 export function matchScore(query: string, { label, keywords = '' }: Searched): number | null {
   const text = label.toLowerCase();
-  let total = text === query.trim().toLowerCase() ? 1 : 0;
+  let total = 0;
   const others = keywords.toLowerCase();
   for (const word of query.toLowerCase().split(/\s+/).filter(Boolean)) {
     const score = scoreOf(word, text) ?? (others.includes(word) ? scores.keyword : null);
@@ -44,7 +44,8 @@ export interface Group<Item extends Searched> {
 }
 
 /**
- * Returns the groups with matching items, best first; equal ones keep their order. `limit` is the maximum number of
+ * Returns the groups with matching items, best first; equal ones keep their order. An exact match leads its group, but
+ * doesn't move it, so that runs stay above presets of the same name. `limit` is the maximum number of
  * items per group.
  */
 export function search<Item extends Searched>(
@@ -52,13 +53,14 @@ export function search<Item extends Searched>(
   query: string,
   limit: number,
 ): Group<Item>[] {
+  const isExact = ({ label }: Searched) => label.toLowerCase() === query.trim().toLowerCase();
   const found = groups.flatMap(({ value, items }) => {
     const matches = items
       .flatMap((item) => {
         const score = matchScore(query, item);
         return score === null ? [] : [{ item, score }];
       })
-      .sort((a, b) => b.score - a.score);
+      .sort((a, b) => b.score - a.score || Number(isExact(b.item)) - Number(isExact(a.item)));
     const best = matches[0]?.score;
     return best === undefined ? [] : [{ value, best, items: matches.slice(0, limit).map(({ item }) => item) }];
   });

@@ -105,7 +105,7 @@ test('the restart into another data folder asks about active runs and can be can
     .first()
     .click();
   await output(/desk: {"tray":\["Open StarPO Studio","FrozenLake [0-9a-f]{4}: 2 of /);
-  act({ second: ['starpo-studio', 'starpo://system'], folder: disk, message: 2 });
+  act({ second: ['starpo-studio', 'starpo://settings'], folder: disk, message: 2 });
   await page.getByRole('button', { name: 'Choose another folder…' }).click();
   const section = page.getByRole('region', { name: 'Data folder' });
   await section.getByRole('status').getByText(join(disk, 'starpo-studio')).waitFor();
@@ -120,7 +120,7 @@ test('the restart into another data folder asks about active runs and can be can
   shell = later;
   later.page.setDefaultTimeout(120_000);
   await later.page.getByText(`Data in ${join(disk, 'starpo-studio')}`).waitFor();
-  later.act({ second: ['starpo-studio', 'starpo://system'] });
+  later.act({ second: ['starpo-studio', 'starpo://settings'] });
   await later.page.getByRole('button', { name: 'Use the default folder' }).click();
   await later.page.getByRole('status').getByText(join(home, 'starpo-studio'), { exact: true }).waitFor();
   await later.page.getByRole('button', { name: 'Restart now' }).click();

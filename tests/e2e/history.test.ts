@@ -93,7 +93,10 @@ test('the keyboard alone finds a run, opens and cancels the stop dialog, and ret
   await page.getByRole('heading', { name: 'History' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('frozenlake');
-  await page.getByRole('option', { name: /^FrozenLake/ }).waitFor();
+  await page
+    .getByRole('group', { name: 'Runs' })
+    .getByRole('option', { name: /^FrozenLake/ })
+    .waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: /^FrozenLake/ }).waitFor();
   await page.keyboard.press('Control+.');

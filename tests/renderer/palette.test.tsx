@@ -107,21 +107,27 @@ test('single keys act on the run’s page only, not while typing, and can be tur
 test('results start with the best match; the limit applies per group', () => {
   const group = (value: string, ...labels: string[]) => ({ value, items: labels.map((label) => ({ label })) });
   const groups = [
-    group('A', 'Entropy coefficient', 'Learning rate', 'Rate limit'),
+    group('A', 'Entropy coefficient', 'Learning rate', 'Rate limit', 'Rate'),
     group('B', 'Rate', 'Iterations', 'Narrate'),
+    group('C', 'Learning rate decay'),
   ];
   const labels = (query: string, limit = 8) =>
     search(groups, query, limit).map(({ value, items }) => [value, ...items.map(({ label }) => label)]);
   expect(labels('rate')).toEqual([
+    ['A', 'Rate', 'Rate limit', 'Learning rate'],
     ['B', 'Rate', 'Narrate'],
-    ['A', 'Rate limit', 'Learning rate'],
+    ['C', 'Learning rate decay'],
   ]);
   expect(labels('rate', 1)).toEqual([
+    ['A', 'Rate'],
     ['B', 'Rate'],
-    ['A', 'Rate limit'],
+    ['C', 'Learning rate decay'],
   ]);
-  expect(labels('lr')).toEqual([['A', 'Learning rate']]);
+  expect(labels('lr')).toEqual([
+    ['A', 'Learning rate'],
+    ['C', 'Learning rate decay'],
+  ]);
   expect(labels('iter')).toEqual([['B', 'Iterations']]);
-  expect(labels('rate learn')).toEqual([['A', 'Learning rate']]);
+  expect(labels('rate learn')[0]).toEqual(['A', 'Learning rate']);
   expect(labels('rxte')).toEqual([]);
 });
