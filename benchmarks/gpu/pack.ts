@@ -38,7 +38,7 @@ execFileSync('ninja', ['-C', build, 'starpo-trainer', 'starpo-bench'], { stdio: 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(join(folder, 'configs'), { recursive: true });
 for (const program of ['starpo-trainer', 'starpo-bench']) cpSync(join(build, program), join(folder, 'bin', program));
-for (const script of ['run.sh', 'stages.py', 'models.py', 'peers.py', 'tools.py'])
+for (const script of ['run.sh', 'stages.py', 'checks.py', 'models.py', 'peers.py', 'tools.py'])
   cpSync(join(import.meta.dirname, script), join(folder, script));
 cpSync(join(root, 'native/tests/goldens'), join(folder, 'goldens'), { recursive: true });
 cpSync(join(root, 'resources/starter'), join(folder, 'starter'), { recursive: true });

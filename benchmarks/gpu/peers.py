@@ -67,7 +67,7 @@ def generation(attention):
     prompts = torch.randint(0, model.config.vocab_size, (options.sequences, options.prompt), device=device)
 
     def step(ids, positions, cache):
-        logits = model(input_ids=ids, cache_position=positions, past_key_values=cache, use_cache=True).logits[:, -1].float()
+        logits = model(input_ids=ids, cache_position=positions, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1].float()
         logs = logits.log_softmax(-1)
         noise = torch.empty_like(logs).exponential_()
         chosen = (logs - noise.log()).argmax(-1)

@@ -1,24 +1,27 @@
-"""Runs the stages by name: stages.py STAGE OUT --until EPOCH_SECONDS --call-seconds 480 [--device cuda:0] [--tiny]. README.md describes them; each writes OUT/STAGE.json as
-it goes. Exits with 0 if the stage is complete, 1 if a step failed, and 3 if the time is too short for the next step; the next call resumes with that step.
+"""Runs the stages by name: stages.py STAGE OUT --work WORK --until EPOCH_SECONDS --call-seconds 480 [--device cuda:0] [--tiny]. README.md describes them; each writes
+OUT/STAGE.json as it goes, and models, runs and goldens in WORK. Exits with 0 if the stage is complete, 1 if a step failed, and 3 if the time is too short for the next step; the
+next call resumes with that step.
 
 --tiny: a small model and short runs to test the scripts, also on a CPU. Its figures are meaningless."""
 
 import argparse
+import glob
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
+import checks
 import tools
-from tools import HERE, NoTimeLeft, Result, journal, median, run, run_json, run_json_lines
+from tools import HERE, NoTimeLeft, PeakMemory, Result, journal, median, run, run_json, run_json_lines
 
 parser = argparse.ArgumentParser()
 parser.add_argument("stage")
 parser.add_argument("out")
+parser.add_argument("--work", required=True, help="folder for models, runs and goldens, which may take 20 GB")
 parser.add_argument("--device", default="cuda:0")
 parser.add_argument("--tiny", action="store_true")
 parser.add_argument("--until", type=float, required=True, help="when this call ends, in seconds since 1970")
@@ -56,7 +59,7 @@ def model_folder(shape=SHAPE):
     import models
 
     prompts = [text for name in ("ppo-25", "starter") for environment in config(name)["environments"] for text in environment["prompt"].values()]
-    return models.make_model(os.path.join(options.out, "models", shape), shape, prompts)
+    return models.make_model(os.path.join(options.work, "models", shape), shape, prompts)
 
 
 def run_directory(name, changes, model):
@@ -68,7 +71,7 @@ def run_directory(name, changes, model):
         for section in sections:
             place = place[section]
         place[key] = value
-    folder = os.path.join(options.out, "runs", f"{name}-{int(time.time() * 1000)}")
+    folder = os.path.join(options.work, "runs", f"{name}-{int(time.time() * 1000)}")
     os.makedirs(folder)
     with open(os.path.join(folder, "run.json"), "w") as file:
         json.dump(values, file, indent=2)
@@ -87,27 +90,63 @@ def selftest():
     return result.finish([] if result.values["passed"] else ["selftest"])
 
 
+def sanitizer():
+    """Runs the kernels' checks under NVIDIA's compute-sanitizer: invalid accesses, races in shared memory, uninitialized reads and invalid barriers."""
+    result = result_of("sanitizer")
+    program = shutil.which("compute-sanitizer") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/compute-sanitizer"), reverse=True)), None)
+    if not (program and ON_GPU):
+        result.values["left_out"] = "compute-sanitizer was not found" if ON_GPU else "the device is not a GPU"
+        return result.finish([])
+    for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
+        for family in ("attention", "gemm", "sample", "loss"):
+            command = [program, "--tool", tool, "--error-exitcode", "9", TRAINER, "selftest", "--device", options.device, "--filter", family]
+            result.step("checked", f"{tool} of {family}", 200, lambda limit: sanitized(tool, family, run(command, limit)))
+    return result.finish([each for each in result.values["checked"] if each["status"] != 0])
+
+
+def sanitized(tool, family, done):
+    """The report's end is enough: a tool repeats the same error per thread."""
+    return {"tool": tool, "family": family, "status": done["status"], **({} if done["status"] == 0 else {"report": (done["output"] + done["errors"])[-4000:]})}
+
+
+def kernels():
+    """Times each kernel of a decode step, with every plan of its matrix products. scripts/gemm-plans.mjs makes the trainer's table of plans from the result."""
+    result = result_of("kernels")
+    if not ON_GPU:
+        result.values["left_out"] = "the device is not a GPU"
+        return result.finish([])
+    for shape in ["tiny"] if options.tiny else ["0.5b", "1.5b"]:
+        command = [BENCH, "kernels", "--device", options.device, "--shape", shape]
+        result.step("measured", shape, 400, lambda limit: run_json(command, limit))
+    return result.finish(checks.failures(result.values["measured"]))
+
+
 def goldens():
-    """Compares small and large PyTorch models with the engine. Without transformers a plain implementation is used, and the files say so."""
+    """Compares small and large PyTorch models with the engine. Without transformers a plain implementation is used, and the files record it."""
     result = result_of("goldens")
-    folder = os.path.join(options.out, "goldens")
+    folder = os.path.join(options.work, "goldens")
     os.makedirs(folder, exist_ok=True)
-    for name in ("qwen2-tiny", "qwen2-untied"):
-        shutil.copy(os.path.join(HERE, "goldens", f"{name}.json"), os.path.join(folder, f"{name}-committed.json"))
     has_transformers = run([sys.executable, "-c", "import transformers"])["status"] == 0
     implementations = ["plain"] + ["transformers"] * has_transformers
-    cases = [("tiny", each) for each in implementations] + [("untied", each) for each in implementations]
-    if not options.tiny:
-        cases.append(("0.5b", implementations[-1]))
-    for shape, implementation in cases:
-        path = os.path.join(folder, f"qwen2-{shape}-{implementation}.json")
-        make = [sys.executable, os.path.join(HERE, "goldens", "make.py"), shape, path, "--implementation", implementation]
-        result.step("made", f"{shape} by {implementation}", 400 if shape == "0.5b" else 60, lambda limit: {"status": run(make, limit)["status"], "file": os.path.basename(path)})
-    for name in sorted(os.listdir(folder)):
+    files = [os.path.join(HERE, "goldens", f"{name}.json") for name in ("qwen2-tiny", "qwen2-untied")]
+    cases = [(shape, each) for shape in ("tiny", "untied") for each in implementations] + [("0.5b", implementations[-1])] * (not options.tiny)
+    files += [os.path.join(folder, f"qwen2-{shape}-{implementation}.json") for shape, implementation in cases]
+    for path in files:
+        name = os.path.basename(path)
         for precision in ["fp32"] + ["bf16"] * ON_GPU:
-            compare = [BENCH, "--device", options.device, "--precision", precision, "golden", os.path.join(folder, name)]
-            result.step("comparisons", f"{name} in {precision}", 90, lambda limit: {"precision": precision, **run_json(compare, limit)})
-    return result.finish([each for each in result.values["made"] if each["status"] != 0] + [each for each in result.values["comparisons"] if "failed" in each])
+            seconds = 490 if "0.5b" in name and not os.path.exists(path) else 90
+            result.step("comparisons", f"{os.path.basename(os.path.dirname(path))}/{name} in {precision}", seconds, lambda limit: compared(path, precision, limit))
+    return result.finish(checks.goldens(result.values["comparisons"]))
+
+
+def compared(path, precision, limit):
+    """Compares the engine with a golden, which is made first if it doesn't exist, for example because another machine made it."""
+    if not os.path.exists(path):
+        _, shape, implementation = os.path.basename(path).removesuffix(".json").split("-", 2)
+        made = run([sys.executable, os.path.join(HERE, "goldens", "make.py"), shape, path, "--implementation", implementation], 0.8 * limit)
+        if made["status"] != 0:
+            return {"file": os.path.basename(path), "precision": precision, "failed": made}
+    return {"precision": precision, **run_json([BENCH, "--device", options.device, "--precision", precision, "golden", path], limit)}
 
 
 def iterations():
@@ -116,8 +155,8 @@ def iterations():
     result.step("model", "model", 120, lambda _: os.path.basename(model_folder()), many=False)
     for mean in (100, 400):
         for name in ("ppo-25", "ppo-all", "grpo"):
-            result.step("measured", f"{name} with replies of {mean}", 150, lambda limit: rehearsal(name, mean, limit))
-    return result.finish([each for each in result.values["measured"] if "failed" in each])
+            result.step("measured", f"{name} with responses of {mean}", 150, lambda limit: rehearsal(name, mean, limit))
+    return result.finish(checks.iterations(result.values["measured"]))
 
 
 def rehearsal(name, mean, limit):
@@ -129,7 +168,7 @@ def rehearsal(name, mean, limit):
     of = lambda metric: median([each[metric] for each in metrics if metric in each])
     shutil.rmtree(os.path.join(folder, "rollouts"), ignore_errors=True)
     return {
-        "run": name, "reply_mean": mean, "iterations": len(metrics), "seconds": of("time/iteration"), "rollout_seconds": of("time/rollout"), "update_seconds": of("time/update"),
+        "run": name, "response_mean": mean, "exactness": config(name)["exactness"], "iterations": len(metrics), "seconds": of("time/iteration"), "rollout_seconds": of("time/rollout"), "update_seconds": of("time/update"),
         "generated_tokens_per_second": of("throughput/generated_tokens_per_second"), "trained_tokens_per_second": of("throughput/trained_tokens_per_second"),
         "response_tokens_an_episode": of("rollout/response_tokens"), "gradient_norm": of("actor/grad_norm"), "logprob_gap": of("rollout/logprob_gap"),
         "logprob_gap_max": of("rollout/logprob_gap_max"), "first_iteration_seconds": events[0]["metrics"]["time/iteration"] if events else None,
@@ -175,8 +214,7 @@ def speed():
     result.step("peer_training", "training by the peer", 300, peer_training)
     for count in sorted(groups, key=lambda count: count != 8):
         result.step("peer_generation", f"generation by the peer, {16 * count} sequences", 300, lambda limit: peer_generation(count, limit))
-    engines = [line for each in result.values["generation"] for line in each["engine"]] + [each["engine"] for each in result.values["training"]]
-    return result.finish([each for each in engines if "failed" in each])
+    return result.finish(checks.speed(result.values["generation"], result.values["training"]))
 
 
 def share_of_peak(measured, update, models):
@@ -204,7 +242,7 @@ def memory():
 def peak_of_run(shape, name, limit):
     changes = {"evaluation.every": 0, **({"optimizer.recompute": "elementwise"} if shape == "1.5b" else {"optimizer.recompute": "block"} if shape == "3b" else {})}
     folder = run_directory(name, {**changes, **small_run()}, model_folder(shape))
-    with PeakMemory() as peak:
+    with PeakMemory(options.device if ON_GPU else None) as peak:
         done = run([BENCH, "rehearse", folder, "--iterations", "1", "--response-mean", "12" if options.tiny else "400"], limit)
     metrics = (journal(folder, "iteration") or [{"metrics": {}}])[-1]["metrics"]
     shutil.rmtree(os.path.join(folder, "rollouts"), ignore_errors=True)
@@ -212,32 +250,12 @@ def peak_of_run(shape, name, limit):
             "process_peak_bytes": metrics.get("memory/peak_bytes"), "nvidia_smi_peak_bytes": peak.bytes, **({} if done["status"] == 0 else {"failed": done})}
 
 
-class PeakMemory:
-    """Measures nvidia-smi's peak memory use; None without nvidia-smi."""
-
-    def __enter__(self):
-        self.bytes, self.ended = None, threading.Event()
-        self.thread = threading.Thread(target=self.watch)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
-
-    def watch(self):
-        index = options.device.partition(":")[2] or "0"
-        while ON_GPU and shutil.which("nvidia-smi") and not self.ended.wait(0.3):
-            seen = run(["nvidia-smi", "-i", index, "--query-gpu=memory.used", "--format=csv,noheader,nounits"])["output"].strip()
-            if seen.isdigit():
-                self.bytes = max(self.bytes or 0, int(seen) * 2**20)
-
-
 def learning():
-    """Trains the starter's preset with its evaluations, beside the CPU seeds. A call that runs out of time stops the run; the next resumes it."""
+    """Trains the starter's preset with its evaluations, beside the CPU seeds. A call that runs out of time stops the run; the next resumes it. On another machine, which has the
+    result but not the run, training starts again from the beginning."""
     result = result_of("learning")
     changes = {"iterations": 2, "rollout.groups": 2, "rollout.group_size": 4, "policy_loss.mini_batch": 4, "evaluation.levels": 8} if options.tiny else {"evaluation.levels": 256}
-    if "folder" not in result.values:
+    if not os.path.exists(os.path.join(result.values.get("folder", ""), "run.json")):
         result.values["folder"] = run_directory("starter", {**changes, "precision": "fp32", "exactness": "exact"}, os.path.join(HERE, "starter"))
         result.write()
     folder = result.values["folder"]
@@ -258,9 +276,10 @@ def learning():
     return result.finish([] if process.returncode == 0 else [errors[-4000:] or process.returncode])
 
 
-STAGES = {each.__name__: each for each in (selftest, goldens, iterations, speed, memory, learning)}
-os.makedirs(options.out, exist_ok=True)
-options.out = os.path.abspath(options.out)
+STAGES = {each.__name__: each for each in (selftest, sanitizer, speed, iterations, kernels, goldens, memory, learning)}
+for folder in (options.out, options.work):
+    os.makedirs(folder, exist_ok=True)
+options.out, options.work = os.path.abspath(options.out), os.path.abspath(options.work)
 try:
     sys.exit(0 if STAGES[options.stage]() else 1)
 except NoTimeLeft as step:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -108,3 +110,26 @@ def journal(directory, kind):
 
 def median(values):
     return statistics.median(values) if values else None
+
+
+class PeakMemory:
+    """Measures nvidia-smi's peak memory use; None without nvidia-smi. device: "cuda:0", or None for a CPU."""
+
+    def __init__(self, device):
+        self.command = device and shutil.which("nvidia-smi") and ["nvidia-smi", "-i", device.partition(":")[2] or "0", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+
+    def __enter__(self):
+        self.bytes, self.ended = None, threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def watch(self):
+        while self.command and not self.ended.wait(0.3):
+            seen = run(self.command)["output"].strip()
+            if seen.isdigit():
+                self.bytes = max(self.bytes or 0, int(seen) * 2**20)

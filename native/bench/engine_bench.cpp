@@ -7,6 +7,7 @@
 //   starpo-bench rehearse RUN_DIR --response-mean 100 --iterations 3
 //                                  runs whole iterations of a run with responses of given lengths
 //   starpo-bench golden FILE...    compares the engine with the results of another implementation
+//   starpo-bench kernels           measures each kernel of a decode step, and each plan of its products
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,9 +20,11 @@
 #include "config/run_config.h"
 #include "engine/cpu/kernels/bf16_kernels.h"
 #include "engine/cpu/kernels/isa.h"
+#include "engine/cuda/choose_gpu.h"
 #include "engine/engine.h"
 #include "golden.h"
 #include "journal/journal.h"
+#include "kernels.h"
 #include "measure.h"
 #include "model/folder.h"
 #include "train/run/training_run.h"
@@ -34,7 +37,10 @@ using Json = nlohmann::ordered_json;
 
 // Sets random weights so large that attention, gates and the distribution over tokens are far from trivial.
 void set_initial_weights(Network& network, ThreadPool& threads) {
-  std::vector<float> weights = initial_weights(network.layout(), 1, threads);
+  std::vector<float> weights(network.layout().size());
+  write_initial_weights(network.layout(), 1, threads, [&](std::size_t first, std::span<const float> values) {
+    std::ranges::copy(values, weights.begin() + first);
+  });
   for (float& weight : weights)
     if (weight != 1) weight *= 3;
   network.write_weights(0, weights);
@@ -72,6 +78,13 @@ int print_differences(const std::vector<std::string>& files, int threads, const 
                      .dump()
               << std::endl;
   }
+  return 0;
+}
+
+int print_kernel_times(const std::string& device, const cuda::TimedSteps& steps, const std::string& shape) {
+  const auto gpu = choose_gpu(device);
+  if (!gpu) throw Error("device_unavailable", "kernels are measured on a GPU", "use --device cuda");
+  std::cout << to_json(cuda::time_kernels(gpu->index, steps), shape).dump() << std::endl;
   return 0;
 }
 
@@ -129,6 +142,14 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 65536));
   auto* golden = app.add_subcommand("golden", "Compare with the results of another implementation.");
   golden->add_option("FILE", goldens)->required()->check(CLI::ExistingFile);
+  std::string timed = "0.5b";
+  std::vector<int> rows{8, 16, 32, 64, 96, 128, 192, 256};
+  int keys = 700;
+  auto* kernels =
+      app.add_subcommand("kernels", "Measure each kernel of a decode step in bf16, and each plan of its products.");
+  kernels->add_option("--shape", timed)->check(CLI::IsMember({"0.5b", "1.5b", "tiny"}));
+  kernels->add_option("--rows", rows, "sequences per step")->check(CLI::Range(1, 1024));
+  kernels->add_option("--keys", keys, "cached tokens per sequence")->check(CLI::Range(1, 32768));
   app.fallthrough();
   CLI11_PARSE(app, argc, argv);
   try {
@@ -139,6 +160,7 @@ int main(int argc, char** argv) {
                                   exactness == "fast" ? Exactness::fast : Exactness::exact};
     if (*rehearsal) return rehearse(run_directory, iterations, response_mean);
     if (*golden) return print_differences(goldens, threads, settings);
+    if (*kernels) return print_kernel_times(device, {timed_shape(timed), rows, keys}, timed);
     if (size.sequences % micro_batch != 0 || size.first_target >= size.length)
       throw std::invalid_argument("--sequences must be a multiple of --micro-batch, and --first-target below --length");
     ThreadPool pool(threads);
@@ -169,6 +191,7 @@ int main(int argc, char** argv) {
       if (only != "training") result["generation"] = measure_generation(*network, work);
       if (only != "generation" && i + 1 == groups.size())
         result["training"] = measure_training(*network, work, micro_batch);
+      if (const auto refused = engine->refused_products()) result["refused_products"] = *refused;
       std::cout << result.dump() << std::endl;
     }
   } catch (const Error& error) {

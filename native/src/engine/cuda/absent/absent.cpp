@@ -4,6 +4,7 @@
 #include "engine/cuda/engine/make_engine.h"
 #include "engine/cuda/runtime/devices.h"
 #include "engine/cuda/selftest/self_test.h"
+#include "engine/cuda/timing/kernel_times.h"
 
 namespace starpo::cuda {
 
@@ -22,5 +23,10 @@ std::unique_ptr<Engine> make_engine(const Device&, const EngineSettings&) {
 void self_test(int, const std::string&, const OnCheckResult&) {
   throw std::logic_error("this trainer was built without CUDA");
 }
+
+KernelTimes time_kernels(int, const TimedSteps&, const TimingEffort&) {
+  throw std::logic_error("this trainer was built without CUDA");
+}
+double KernelTimes::share_of_ceiling(const KernelTime&) const { return 0; }
 
 }  // namespace starpo::cuda

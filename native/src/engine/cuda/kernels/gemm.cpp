@@ -2,49 +2,36 @@
 
 #include <algorithm>
 
+#include "engine/cuda/kernels/gemm_plans.h"
+
 namespace starpo::cuda {
 namespace {
 
 constexpr int kStep = 64;  // the longest step along k of any tile
 constexpr int kMaxSplit = 16;
 
-// Estimates of the throughput of an H100 multiprocessor and of a block's waits, good enough to rank plans.
-constexpr double kBytesPerNanosecond = 45;  // of tiles, from the L2 cache, whose bandwidth all multiprocessors share
-constexpr double kNanosecondsPerStep =
-    150;  // latency of a barrier, loads from shared memory and the products that depend on them
-constexpr double kSplitOverhead = 2000;         // nanoseconds for the second kernel
-constexpr double kPartialsPerNanosecond = 500;  // floats that the whole GPU writes and reads back
-
-// Returns multiply-adds per nanosecond. The narrower a warp's tile, the more its products wait for shared memory.
-double products_per_nanosecond(GemmTile tile) {
-  switch (tile) {
-    case GemmTile::large: return 1500;
-    case GemmTile::medium: return 1000;
-    case GemmTile::narrow: return 650;
-    case GemmTile::small: return 500;
-    case GemmTile::row: return 400;
-  }
-  return 0;
-}
-
-constexpr int kResidentBlocks = 2;  // per multiprocessor; they hide each other's waits
-
 long ceil_divide(long a, long b) { return (a + b - 1) / b; }
+
+int max_split(int m, int n, bool exact, std::size_t partials) {
+  const std::size_t elements = static_cast<std::size_t>(m) * static_cast<std::size_t>(n + n % 2);
+  return exact ? 1 : static_cast<int>(std::clamp<std::size_t>(partials / elements, 1, kMaxSplit));
+}
 
 // Returns the estimated time of a product in nanoseconds.
 double estimated_time(const GemmPlan& plan, int m, int n, int k, int multiprocessors) {
+  constexpr GemmCosts costs;
   const TileSize size = tile_size(plan.tile);
   const long length = plan.split == 1 ? k : split_length(k, plan.split);
   const long blocks = ceil_divide(m, size.m) * ceil_divide(n, size.n) * ceil_divide(k, length);
   const double bytes = 2.0 * (size.m + size.n) * static_cast<double>(length);
   const double products = static_cast<double>(size.m) * size.n * static_cast<double>(length);
-  const double busy = std::max(bytes / kBytesPerNanosecond, products / products_per_nanosecond(plan.tile));
-  const double waiting = kNanosecondsPerStep * static_cast<double>(ceil_divide(length, kStep));
+  const double busy = std::max(bytes / costs.bytes_per_nanosecond, products / costs.products_per_nanosecond(plan.tile));
+  const double waiting = costs.nanoseconds_per_step * static_cast<double>(ceil_divide(length, kStep));
   const double time = std::max(
       busy * static_cast<double>(ceil_divide(blocks, multiprocessors)),
-      waiting * static_cast<double>(ceil_divide(blocks, static_cast<long>(kResidentBlocks) * multiprocessors)));
+      waiting * static_cast<double>(ceil_divide(blocks, static_cast<long>(costs.resident_blocks) * multiprocessors)));
   if (plan.split == 1) return time;
-  return time + kSplitOverhead + static_cast<double>(m) * n * plan.split / kPartialsPerNanosecond;
+  return time + costs.split_overhead + static_cast<double>(m) * n * plan.split / costs.partials_per_nanosecond;
 }
 
 template <typename T, typename Out>
@@ -55,6 +42,17 @@ void run_best_plan(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm, 
 }
 
 }  // namespace
+
+const char* tile_name(GemmTile tile) {
+  switch (tile) {
+    case GemmTile::large: return "large";
+    case GemmTile::medium: return "medium";
+    case GemmTile::narrow: return "narrow";
+    case GemmTile::small: return "small";
+    case GemmTile::row: return "row";
+  }
+  return "";
+}
 
 TileSize tile_size(GemmTile tile) {
   switch (tile) {
@@ -73,21 +71,27 @@ bool has_tile(GemmLayout layout, GemmTile tile) {
 
 int split_length(int k, int split) { return static_cast<int>(ceil_divide(ceil_divide(k, split), kStep)) * kStep; }
 
-GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials, int multiprocessors) {
-  const std::size_t elements = static_cast<std::size_t>(m) * static_cast<std::size_t>(n + n % 2);
-  const int max_split = exact ? 1 : static_cast<int>(std::clamp<std::size_t>(partials / elements, 1, kMaxSplit));
-  GemmPlan best{GemmTile::medium};
-  double best_time = estimated_time(best, m, n, k, multiprocessors);
+std::vector<GemmPlan> possible_plans(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials) {
+  std::vector<GemmPlan> plans;
   for (const GemmTile tile : kGemmTiles) {
     if (!has_tile(layout, tile)) continue;
-    for (int split = 1; split <= max_split; ++split) {
+    const int most = max_split(m, n, exact, partials);
+    for (int split = 1; split <= most; ++split)
       // Lengths are rounded up, so this split may need fewer blocks: that plan was already considered.
-      if (split > 1 && ceil_divide(k, split_length(k, split)) != split) continue;
-      const GemmPlan plan{tile, split};
-      const double time = estimated_time(plan, m, n, k, multiprocessors);
-      if (time < best_time) best = plan, best_time = time;
-    }
+      if (split == 1 || ceil_divide(k, split_length(k, split)) == split) plans.push_back({tile, split});
   }
+  return plans;
+}
+
+GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials, int multiprocessors) {
+  if (const MeasuredPlan* const measured =
+          find_plan(measured_plans(), layout, m, n, k, exact, max_split(m, n, exact, partials), multiprocessors))
+    return measured->plan;
+  GemmPlan best{GemmTile::medium};
+  double best_time = estimated_time(best, m, n, k, multiprocessors);
+  for (const GemmPlan& plan : possible_plans(layout, m, n, k, exact, partials))
+    if (const double time = estimated_time(plan, m, n, k, multiprocessors); time < best_time)
+      best = plan, best_time = time;
   return best;
 }
 

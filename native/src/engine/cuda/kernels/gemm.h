@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "engine/cuda/portable/bf16.h"
 #include "engine/cuda/runtime/stream.h"
@@ -23,12 +24,15 @@ inline constexpr GemmTile kGemmTiles[] = {GemmTile::large, GemmTile::medium, Gem
 struct GemmPlan {
   GemmTile tile;
   int split = 1;  // number of blocks that share an element's sum over k
+
+  bool operator==(const GemmPlan&) const = default;
 };
 
 struct TileSize {
   int m, n;
 };
 TileSize tile_size(GemmTile tile);
+const char* tile_name(GemmTile tile);
 
 // Returns whether a kernel exists. nn and tn have only the large and medium tiles, because their products are large.
 bool has_tile(GemmLayout layout, GemmTile tile);
@@ -37,8 +41,11 @@ bool has_tile(GemmLayout layout, GemmTile tile);
 // step. The last block may sum less.
 int split_length(int k, int split);
 
-// Returns the tile and split with the shortest estimated time. Does not split if `exact`, or if `partials` (floats) is
-// too small for the partial sums.
+// Returns the plans of a product: without split if `exact`, or if `partials` (floats) is too small for the partial
+// sums.
+std::vector<GemmPlan> possible_plans(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials);
+
+// Returns the measured plan (gemm_plans.h), or the possible plan with the shortest estimated time.
 GemmPlan plan_gemm(GemmLayout layout, int m, int n, int k, bool exact, std::size_t partials, int multiprocessors);
 
 // c [m, n] (+)= op(a) op(b) + bias, with row-major matrices and fp32 sums. gemm_nt, gemm_nn and gemm_tn define op.
