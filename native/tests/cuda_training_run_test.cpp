@@ -8,8 +8,10 @@
 #include "error_code.h"
 #include "model/folder.h"
 #include "model_fixtures.h"
+#include "tiny_policy.h"
 #include "tiny_run.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/checkpoint/checkpoint_writer.h"
 #include "train/context/levels.h"
 #include "train/evaluation/evaluate_checkpoint.h"
 #include "train/replica/dry_step.h"
@@ -108,6 +110,64 @@ TEST_CASE_FIXTURE(DeviceRun, "a GPU run with either critic and a KL term resumes
     CHECK(metrics().at("actor/kl_to_reference") > 0);
     check_that_resuming_changes_no_bit("000002");
   }
+}
+
+namespace {
+
+// A policy on the emulated GPU, and the writer of its checkpoints.
+struct DeviceCheckpoint {
+  TemporaryFolder model, run;
+  RunConfig config = small_run_config();
+  Journal journal{run.path()};
+  std::unique_ptr<TrainerState> state;
+  CheckpointWriter writer{run.path(), journal};
+
+  DeviceCheckpoint() {
+    make_tiny_model_folder(model.path());
+    config.device = "cuda";
+    config.optimizer.micro_batch_tokens = 300;
+    state = tiny_state(config, model.path());
+  }
+  Trainable& policy() { return state->replica.policy->trained(); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(DeviceCheckpoint,
+                  "a checkpoint of a GPU contains the state at its start, although training continues") {
+  policy().set_steps(3);
+  const std::vector<float> weights = state_of(policy(), StateVector::weights),
+                           moments = state_of(policy(), StateVector::first_moment);
+  writer.start(parts_of(*state), 5);
+  change(policy(), StateVector::weights, 7, 0.25f);
+  change(policy(), StateVector::first_moment, 7, 0.5f);
+  policy().set_steps(4);
+  CHECK(resumable_checkpoints(run.path()).empty());  // before it is published
+  writer.publish();
+  CHECK(resumable_checkpoints(run.path()) == std::vector<int>{5});
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
+  CHECK(state_of(policy(), StateVector::weights) == weights);
+  CHECK(state_of(policy(), StateVector::first_moment) == moments);
+  CHECK(policy().steps() == 3);
+
+  // The next start publishes the previous checkpoint.
+  writer.start(parts_of(*state), 6);
+  writer.start(parts_of(*state), 7);
+  CHECK(resumable_checkpoints(run.path()) == std::vector<int>{6, 5});
+  writer.publish();
+  writer.publish();
+  CHECK(resumable_checkpoints(run.path()).front() == 7);
+}
+
+TEST_CASE_FIXTURE(DeviceCheckpoint,
+                  "an error while a checkpoint of a GPU is written is reported when it is published") {
+  write_text(run.path() / "checkpoints", "a file");
+  writer.start(parts_of(*state), 5);
+  CHECK(error_code_of([&] { writer.publish(); }) == "file_unwritable");
+  std::filesystem::remove(run.path() / "checkpoints");
+  writer.start(parts_of(*state), 6);
+  writer.publish();
+  CHECK(resumable_checkpoints(run.path()) == std::vector<int>{6});
 }
 
 TEST_CASE_FIXTURE(DeviceRun, "diagnostics run on the device and change no bit of the run") {

@@ -14,6 +14,13 @@ namespace starpo {
 // In `exact` mode, rollout and update compute bit-identical log-probabilities.
 enum class Exactness { exact, fast };
 
+// Memory of the host, to which a device copies at full speed.
+class HostMemory {
+ public:
+  virtual ~HostMemory() = default;
+  virtual std::span<float> values() = 0;
+};
+
 // A device that networks run on.
 class Engine {
  public:
@@ -39,8 +46,16 @@ class Engine {
   // reserve().
   virtual std::optional<std::string> product_choice() const { return std::nullopt; }
 
+  // Returns a sentence about large matrix products that the library refused until now, or nothing. They are correct,
+  // but slow.
+  virtual std::optional<std::string> refused_products() const { return std::nullopt; }
+
   // Returns the device memory that all processes use, in bytes. Returns nothing if the device uses host memory.
   virtual std::optional<std::int64_t> memory_in_use() const { return std::nullopt; }
+
+  // Returns page-locked memory for copies of the networks' state, or null if their state is in host memory. Errors:
+  // out_of_memory.
+  virtual std::unique_ptr<HostMemory> allocate_host_memory(std::size_t) { return nullptr; }
 
   virtual std::unique_ptr<Network> make_network(const ModelConfig&, ModelHead, NetworkUse) = 0;
 };

@@ -44,9 +44,19 @@ TrainingRun::TrainingRun(std::filesystem::path run_directory, Journal& journal)
     : directory_(std::move(run_directory)),
       journal_(journal),
       control_(directory_, journal),
+      checkpoints_(directory_, journal),
       writer_(directory_, journal) {}
 
 std::string TrainingRun::run() {
+  try {
+    return run_iterations();
+  } catch (...) {
+    checkpoints_.publish_best_effort();
+    throw;
+  }
+}
+
+std::string TrainingRun::run_iterations() {
   const RunConfig& config = state_->config;
   // The first evaluation of a fork has the iteration of its checkpoint.
   control_.set_iteration(iteration_);
@@ -54,11 +64,13 @@ std::string TrainingRun::run() {
     if (!resumed_) {
       evaluate();
       checkpoint();
+      checkpoints_.publish();  // without a checkpoint, a run that was killed after an iteration can't be resumed
     }
     while (iteration_ < config.iterations && !control_.stop_requested()) {
       ++iteration_;
       control_.set_iteration(iteration_);
       train_iteration();
+      checkpoints_.publish_if_written();
 
       const bool last = iteration_ == config.iterations;
       if (last || (config.evaluation.every > 0 && iteration_ % config.evaluation.every == 0)) evaluate();
@@ -72,6 +84,7 @@ std::string TrainingRun::run() {
     --iteration_;
     checkpoint();
   }
+  checkpoints_.publish();
   control_.finish();
   return iteration_ >= config.iterations ? "completed" : control_.stop_reason();
 }
@@ -107,6 +120,10 @@ void TrainingRun::train_iteration() {
   }
   journal_.iteration(iteration_, trained.metrics, trained.updates, trained.reasoning);
   if (!trained.first_step.empty()) journal_.first_step_check(iteration_, trained.first_step);
+  if (const auto refused = state_->replica.engine->refused_products(); refused && !warned_of_refused_products_) {
+    journal_.warning(*refused);
+    warned_of_refused_products_ = true;
+  }
 }
 
 // Due after the first iteration, and after the first that trains the policy if a critic is warmed up before.
@@ -199,7 +216,10 @@ FilterResult TrainingRun::filter_episodes(std::span<const Episode> episodes, Met
 std::vector<Episode> TrainingRun::roll_out(Metrics& metrics) {
   const Stopwatch watch(control_);
   const RolloutConfig& rollout = state_->config.rollout;
-  const std::function<void()> write_last_checkpoint = [&] { write_checkpoint_of(iteration_ - 1); };
+  const std::function<void()> write_last_checkpoint = [&] {
+    start_checkpoint(iteration_ - 1);
+    checkpoints_.publish();
+  };
   const auto specs = training_episodes(state_->config, iteration_);
   RolloutRequest request{specs,
                          state_->playground.rules,
@@ -293,16 +313,15 @@ void TrainingRun::write_training_episodes(std::shared_ptr<const std::vector<Epis
 
 void TrainingRun::checkpoint() {
   control_.clear_checkpoint_request();
-  write_checkpoint_of(iteration_);
+  start_checkpoint(iteration_);
 }
 
 // The replica must be in the state of that iteration.
-void TrainingRun::write_checkpoint_of(int iteration) {
+void TrainingRun::start_checkpoint(int iteration) {
   if (checkpointed_ == iteration) return;
   journal_.phase("checkpoint", iteration, 0, 1);
-  write_checkpoint(directory_,
-                   {state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files},
-                   iteration, journal_);
+  checkpoints_.start({state_->config, state_->replica, state_->playground.chat.stop_ids(), state_->published_files},
+                     iteration);
   checkpointed_ = iteration;
 }
 

@@ -9,6 +9,7 @@
 #include "algorithm/filter.h"
 #include "journal/journal.h"
 #include "rollout/rollout.h"
+#include "train/checkpoint/checkpoint_writer.h"
 #include "train/context/trainer_state.h"
 #include "train/run/background_writer.h"
 #include "train/run/run_control.h"
@@ -42,6 +43,7 @@ class TrainingRun {
   void load_reference(const RunConfig&, Network& reference);
   void load_start(const RunConfig&, Network&);
   void load_start_if_available(const RunConfig&, Replica&);
+  std::string run_iterations();
   void train_iteration();
   struct Iteration {
     Metrics metrics;
@@ -56,7 +58,7 @@ class TrainingRun {
   FilterResult filter_episodes(std::span<const Episode>, Metrics&);
   void evaluate();
   void checkpoint();
-  void write_checkpoint_of(int iteration);
+  void start_checkpoint(int iteration);
   void write_training_episodes(std::shared_ptr<const std::vector<Episode>>, std::span<const Sequence> kept);
 
   std::filesystem::path directory_;
@@ -68,7 +70,10 @@ class TrainingRun {
   int checkpointed_ = -1;
   bool resumed_ = false;
   std::int64_t device_peak_bytes_ = 0;
-  BackgroundWriter writer_;  // last member: its destructor waits for the thread that reads the others
+  bool warned_of_refused_products_ = false;
+  // The last members: their destructors wait for threads that read the others.
+  CheckpointWriter checkpoints_;
+  BackgroundWriter writer_;
 };
 
 }  // namespace starpo
