@@ -122,7 +122,7 @@ TEST_CASE("CUDA: without clipping, AdamW has the CPU's bits") {
 
   Stream stream;
   auto weights = on_device(stream, start);
-  DeviceBuffer<float> first(size), second(size);
+  DeviceBuffer<float> first(stream, size), second(stream, size);
   first.fill_zero(stream);
   second.fill_zero(stream);
   auto flags = on_device(stream, group_decay_flags(decayed));

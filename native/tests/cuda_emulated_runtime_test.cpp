@@ -29,7 +29,7 @@ __global__ void write_once(float* values) {
 
 TEST_CASE("emulated runtime: a graph runs its work at each launch") {
   Stream stream;
-  DeviceBuffer<float> values(5);
+  DeviceBuffer<float> values(stream, 5);
   PinnedBuffer<float> host(5);
   values.fill_zero(stream);
   STARPO_LAUNCH(stream, 1, 32, 0, add_one, values.data(), 0);
@@ -46,7 +46,7 @@ TEST_CASE("emulated runtime: a graph runs its work at each launch") {
 
 TEST_CASE("emulated runtime: a kernel must be launched once before it is captured") {
   Stream stream;
-  DeviceBuffer<float> output(4);
+  DeviceBuffer<float> output(stream, 4);
   const auto record = [&] { Graph graph(stream, [&] { STARPO_LAUNCH(stream, 1, 32, 0, write_once, output.data()); }); };
   CHECK_THROWS_WITH_AS(
       record(), "launch of write_once: a kernel must run before it is captured, because its first launch loads it",
@@ -61,18 +61,18 @@ TEST_CASE("emulated runtime: allocations beyond the device memory fail") {
   emulated::set_device_memory(1000);
   std::string code;
   try {
-    DeviceBuffer<float> buffer(251);
+    DeviceBuffer<float> buffer(stream, 251);
   } catch (const starpo::Error& error) {
     code = error.code();
   }
   CHECK(code == "gpu_out_of_memory");
   {
-    DeviceBuffer<float> buffer(250);
-    CHECK(device_memory().free_bytes == 0);
+    DeviceBuffer<float> buffer(stream, 250);
+    CHECK(device_memory(0).free_bytes == 0);
     std::vector<float> larger(251);
     CHECK_THROWS_AS(buffer.upload(stream, larger), std::out_of_range);
   }
-  CHECK(device_memory().free_bytes == 1000);
+  CHECK(device_memory(0).free_bytes == 1000);
   emulated::set_device_memory(emulated::kDefaultDeviceMemory);
 }
 

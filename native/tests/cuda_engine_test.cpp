@@ -27,6 +27,35 @@ TEST_CASE("the thread order changes no bit of a training step or of sampled toke
   cuda::emulated::set_order(0);
 }
 
+TEST_CASE("engines on two devices train in one thread, as each does alone") {
+  cuda::EngineCase alone({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
+  cuda::training_step(alone.network());
+  const auto turns = cuda::first_turns(cuda::play_turns(alone.network(), true));
+  cuda::emulated::set_devices(2);
+  {
+    cuda::EngineCase first({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
+    cuda::EngineCase second({"cuda:1", Precision::bf16}, cuda::EngineCase::needs());
+    for (cuda::EngineCase* each : {&first, &second}) cuda::training_step(each->network());
+    for (cuda::EngineCase* each : {&first, &second}) {
+      CHECK(each->state(StateVector::weights) == alone.state(StateVector::weights));
+      CHECK(cuda::first_turns(cuda::play_turns(each->network(), true)).chosen == turns.chosen);
+    }
+    CHECK(second.engine().device() == "cuda:1");
+  }
+  cuda::emulated::set_devices(1);
+}
+
+TEST_CASE("only a pass with gradients sorts and uploads its tokens") {
+  cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
+  const PackedBatch batch = cuda::case_batch(std::array{40, 30});
+  std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
+  const auto pass = gpu.network().make_pass();
+  const std::int64_t before = cuda::emulated::staged_copies();
+  pass->forward(batch, 1, logprobs, entropies);
+  // Up: ids, positions, target rows and ids, starts. Down: log-probabilities and entropies.
+  CHECK(cuda::emulated::staged_copies() - before == 7);
+}
+
 TEST_CASE("decoding makes no copies that block the host") {
   cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   const auto generator = gpu.network().make_generator(5, 96);

@@ -181,7 +181,7 @@ TEST_CASE("emulated kernels: barriers and shuffles compute a softmax in every or
       expected.push_back(std::exp(static_cast<double>(input[static_cast<std::size_t>(row * columns + i)])) / sum);
   }
   Stream stream;
-  DeviceBuffer<float> device_input(stream, input), output(input.size());
+  DeviceBuffer<float> device_input(stream, input), output(stream, input.size());
   std::vector<float> first;
   in_every_order([&] {
     output.fill_poison(stream);
@@ -198,7 +198,7 @@ TEST_CASE("emulated kernels: ldmatrix, cp.async and mma compute a product of til
   const auto rounded_a = random_numbers<Bf16>(16 * k, 2), rounded_b = random_numbers<Bf16>(8 * k, 3);
   Stream stream;
   DeviceBuffer<Bf16> device_a(stream, rounded_a), device_b(stream, rounded_b);
-  DeviceBuffer<float> c(16 * 8);
+  DeviceBuffer<float> c(stream, 16 * 8);
   const auto check = [&](auto kernel, bool transposed) {
     std::vector<double> expected;
     for (int row = 0; row < 16; ++row)
@@ -223,7 +223,7 @@ TEST_CASE("emulated kernels: ldmatrix, cp.async and mma compute a product of til
 
 TEST_CASE("emulated kernels: warp functions and two-dimensional grids follow the PTX ISA") {
   Stream stream;
-  DeviceBuffer<int> output(2 * 4 * 32);
+  DeviceBuffer<int> output(stream, 2 * 4 * 32);
   in_every_order([&] {
     output.fill_poison(stream);
     STARPO_LAUNCH(stream, dim3(1, 2), 32, 0, warp_functions, output.data());
@@ -241,7 +241,7 @@ TEST_CASE("emulated kernels: warp functions and two-dimensional grids follow the
 
 TEST_CASE("emulated kernels: an atomic maximum covers every thread") {
   Stream stream;
-  DeviceBuffer<unsigned> largest(1);
+  DeviceBuffer<unsigned> largest(stream, 1);
   in_every_order([&] {
     largest.fill_zero(stream);
     STARPO_LAUNCH(stream, 5, 64, 0, find_maximum, largest.data());
@@ -253,8 +253,8 @@ TEST_CASE("emulated kernels: a missing barrier changes the result in some order"
   Stream stream;
   const auto input = random_numbers(64, 4);
   const std::vector<float> reversed(input.rbegin(), input.rend());
-  DeviceBuffer<float> device_input(stream, input), output(64);
-  DeviceBuffer<float> two_rounds(128);
+  DeviceBuffer<float> device_input(stream, input), output(stream, 64);
+  DeviceBuffer<float> two_rounds(stream, 128);
   std::vector<float> one_then_two(128, 2.0f);
   std::fill_n(one_then_two.begin(), 64, 1.0f);
   const auto orders_with_errors = [&](const DeviceBuffer<float>& buffer, const std::vector<float>& expected,
@@ -281,7 +281,7 @@ TEST_CASE("emulated kernels: a missing barrier changes the result in some order"
 TEST_CASE("emulated kernels: a missing wait for an asynchronous copy changes the result in some order") {
   Stream stream;
   const auto input = random_numbers(128, 5);
-  DeviceBuffer<float> device_input(stream, input), output(128);
+  DeviceBuffer<float> device_input(stream, input), output(stream, 128);
   int wrong = 0;
   in_every_order([&] {
     STARPO_LAUNCH(stream, 1, 32, 0, copy_without_waiting, device_input.data(), output.data());
@@ -292,7 +292,7 @@ TEST_CASE("emulated kernels: a missing wait for an asynchronous copy changes the
 
 TEST_CASE("emulated kernels: errors report kernel, block and threads") {
   Stream stream;
-  DeviceBuffer<float> buffer(64);
+  DeviceBuffer<float> buffer(stream, 64);
   in_every_order([&] {
     CHECK(message_of([&] { STARPO_LAUNCH(stream, 1, 64, 0, divergent_barrier, 40); }) ==
           "kernel divergent_barrier, block (0, 0, 0): deadlock, because not all of 64 threads reached the same "
@@ -334,7 +334,7 @@ TEST_CASE("emulated kernels: AddressSanitizer detects accesses beyond shared and
   };
   CHECK_FALSE(aborts([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 64 * sizeof(float), fill_shared); }));
   CHECK(aborts([](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 63 * sizeof(float), fill_shared); }));
-  DeviceBuffer<float> values(63);
+  DeviceBuffer<float> values(stream, 63);
   CHECK(aborts([&](Stream& stream) { STARPO_LAUNCH(stream, 1, 64, 0, add_one, values.data(), 64); }));
 }
 #endif

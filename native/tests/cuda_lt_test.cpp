@@ -1,6 +1,7 @@
 // Tests the loader of cuBLASLt and the fallback, with fake libraries that compute on the host.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,7 @@ std::string fake(const std::string& fault) { return test::fake_cublaslt(fault).s
 
 struct Fixture {
   Stream stream;
-  DeviceBuffer<float> workspace{Matmul::kWorkspaceBytes / sizeof(float)};
+  DeviceBuffer<float> workspace{stream, Matmul::kWorkspaceBytes / sizeof(float)};
 
   Matmul matmul(MatmulMode mode, const lt::Search& search) {
     return Matmul(stream, mode, {workspace.data(), workspace.size(), 4}, search);
@@ -131,14 +132,55 @@ TEST_CASE("cuBLASLt: shapes without an algorithm, or that fail, use the trainer'
   Matmul refusing = f.fast("no_large_algorithm");
   CHECK(refusing.uses_library());
   check_every_product(f, refusing);
-  CHECK(refusing.counts().unsupported == 3);  // the fourth has fewer rows
+  CHECK(refusing.counts().refused == 3);  // the fourth has fewer rows
   CHECK(refusing.counts().library == 1);
 
   Matmul failing = f.fast("failing_late");
   CHECK(failing.uses_library());
   for (int i = 0; i < 3; ++i) CHECK(forward_error<Bf16>(f, failing) < kBf16Tolerance);
   CHECK(failing.counts().library == 1);
-  CHECK(failing.counts().unsupported == 2);
+  CHECK(failing.counts().refused == 2);
+  CHECK(failing.refusals() ==
+        "cuBLASLt refused 2 of 3 large matrix products (first nt 640x200x88), which the trainer's own, slower kernels "
+        "computed");
+  CHECK(f.fast("good").refusals() == "");
+}
+
+TEST_CASE("cuBLASLt: every library and every algorithm is tried until one works") {
+  Fixture f;
+  Matmul second = f.matmul(MatmulMode::fast, {{fake("not_starting"), fake("wrong_result"), fake("good")}, "a test's"});
+  CHECK(reason_contains(second, "use cuBLASLt 13.2.3 (" + fake("good") + ")"));
+  check_every_product(f, second);
+  CHECK(second.counts().library == 4);
+
+  Matmul none = f.matmul(MatmulMode::fast, {{fake("not_starting"), "absent", fake("missing_function")}, "a test's"});
+  CHECK_FALSE(none.uses_library());
+  CHECK(none.choice() == "All matrix products use the trainer's own kernels: cuBLASLt 13.2.3 (" + fake("not_starting") +
+                             ") failed its self-test: it did not start (status 1); the cuBLASLt in " +
+                             fake("missing_function") + " has no function cublasLtMatmul.");
+
+  Matmul later_algorithm = f.fast("first_algorithm");
+  check_every_product(f, later_algorithm);
+  CHECK(later_algorithm.counts().library == 4);
+  CHECK(later_algorithm.counts().refused == 0);
+}
+
+TEST_CASE("cuBLASLt: an engine reports refused products") {
+  const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
+  setenv("STARPO_CUBLASLT", fake("no_large_algorithm").c_str(), 1);
+  EngineNeeds needs = EngineCase::needs();
+  needs.pass_tokens = 720;
+  EngineCase gpu({"cuda:0", Precision::bf16, Exactness::fast}, needs);
+  CHECK(gpu.engine().refused_products() == std::nullopt);
+  const PackedBatch batch = case_batch(std::array{720});
+  std::vector<float> logprobs(batch.targets.size()), entropies(logprobs.size());
+  gpu.network().make_pass()->forward(batch, 1, logprobs, entropies);
+  CHECK(gpu.engine().refused_products().value_or("").starts_with(
+      "cuBLASLt refused 2 of 2 large matrix products (first nt 720x208x72)"));
+  if (before.empty())
+    unsetenv("STARPO_CUBLASLT");
+  else
+    setenv("STARPO_CUBLASLT", before.c_str(), 1);
 }
 
 TEST_CASE("cuBLASLt: the library isn't opened in exact and fp32 modes") {

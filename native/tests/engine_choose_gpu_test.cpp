@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "engine/cuda/choose_gpu.h"
+#include "engine/cuda/runtime/free_memory.h"
 #include "error_code.h"
+#include "repository.h"
 
 using namespace starpo;
 
@@ -38,7 +40,7 @@ std::string error_text(const std::string& device, const cuda::DeviceList& list) 
 
 }  // namespace
 
-TEST_CASE("a GPU is chosen by name, or the first usable GPU") {
+TEST_CASE("a GPU is chosen by name, or a usable GPU") {
   const cuda::DeviceList list = two_gpus();
   CHECK(choose_gpu("cpu", list) == nullptr);
   for (const char* device : {"auto", "cuda", "cuda:1"}) {
@@ -47,6 +49,29 @@ TEST_CASE("a GPU is chosen by name, or the first usable GPU") {
     CHECK(choose_gpu(device, list)->name == "New");
   }
   CHECK(choose_gpu("auto", no_driver()) == nullptr);
+}
+
+TEST_CASE("cuda selects the usable GPU with the most free memory") {
+  cuda::DeviceList list;
+  list.devices.resize(3);
+  for (int i = 0; i < 3; ++i) list.devices[i].index = i;
+  CHECK(choose_gpu("cuda", list)->index == 0);  // without NVML
+  list.devices[0].pci_bus_id = "0000:01:00.0";
+  list.devices[1].pci_bus_id = "0000:02:00.0";
+  list.devices[2].pci_bus_id = "0000:03:00.0";
+  cuda::read_free_memory(list.devices, test::fake_nvml().c_str());
+  CHECK(list.devices[0].free_bytes == 10);
+  CHECK(list.devices[1].free_bytes == 60);
+  CHECK(list.devices[2].free_bytes == -1);
+  for (const char* device : {"auto", "cuda"}) CHECK(choose_gpu(device, list)->index == 1);
+  CHECK(choose_gpu("cuda:0", list)->index == 0);
+  list.devices[1].unavailable = cuda::Unavailable{"gpu_too_old", "its compute capability is 7.5", "use a newer one"};
+  CHECK(choose_gpu("cuda", list)->index == 0);
+
+  cuda::DeviceList unknown;
+  unknown.devices.resize(2);
+  cuda::read_free_memory(unknown.devices, "/no/such/library.so");
+  CHECK(unknown.devices[1].free_bytes == -1);
 }
 
 TEST_CASE("an unusable GPU is rejected with reason and hint") {

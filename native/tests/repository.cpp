@@ -10,4 +10,6 @@ std::filesystem::path fake_cublaslt(const std::string& fault) {
   return std::filesystem::path(STARPO_FAKE_CUBLASLT) / ("libfake_cublaslt_" + fault + ".so");
 }
 
+std::filesystem::path fake_nvml() { return STARPO_FAKE_NVML; }
+
 }  // namespace starpo::test

@@ -36,8 +36,8 @@ int status_command(const std::filesystem::path& run_directory, bool json);
 // Prints the CPU and every CUDA device, or the reason why CUDA is unavailable (docs/formats/devices.md).
 int devices_command(bool json);
 
-// Runs the engine's checks on `device`: cpu, cuda:N, or auto (the first usable GPU, else the CPU). Prints a table or
-// JSON lines (docs/formats/devices.md). Returns 1 if a check failed. Errors: device_unavailable,
+// Runs the engine's checks on `device`: cpu, cuda:N, or auto (the usable GPU with the most free memory, else the CPU).
+// Prints a table or JSON lines (docs/formats/devices.md). Returns 1 if a check failed. Errors: device_unavailable,
 // check_unknown.
 int self_test_command(const std::string& device, const std::string& filter, bool json);
 

@@ -11,6 +11,7 @@
 #define FAULT_NO_LARGE_ALGORITHM 4  // none for more than 600 rows
 #define FAULT_FAILING_LATE 5        // the second product of one shape
 #define FAULT_IGNORES_BETA 6
+#define FAULT_FIRST_ALGORITHM 7  // fails; the second works
 #ifndef FAULT
 #define FAULT FAULT_NONE
 #endif
@@ -155,6 +156,11 @@ int cublasLtMatmulAlgoGetHeuristic(void* handle, void* operation, void* a, void*
   // Data for the product: a mark of this heuristic, and the declared alignment.
   *found = {{{kMagic, p.alignment[0], p.alignment[1], p.alignment[2], 0, 0, 0, 0}}, kWorkspace, kSuccess, 1.0f, {}};
   *count = 1;
+  if (FAULT == FAULT_FIRST_ALGORITHM && capacity > 1) {
+    found[1] = found[0];
+    found[0].algorithm.data[4] = 1;
+    *count = 2;
+  }
   return kSuccess;
 }
 
@@ -173,6 +179,7 @@ int cublasLtMatmul(void* handle, void* operation, const void* alpha, const void*
     return kInvalidValue;
   if (!aligned(a, algorithm->data[1]) || !aligned(b, algorithm->data[2]) || !aligned(d, algorithm->data[3]))
     return kInvalidValue;
+  if (algorithm->data[4] != 0) return kNotSupported;
   static std::uint64_t last_rows = 0;
   const bool again = last_rows == dl.columns;
   last_rows = dl.columns;

@@ -70,7 +70,7 @@ function deviceChoices(value: SettingValue, devices: SystemInfo['devices'] = [])
   const choices = [
     { value: 'cpu', title: 'CPU' },
     { value: 'auto', title: 'GPU if available, else CPU' },
-    { value: 'cuda', title: 'First available GPU' },
+    { value: 'cuda', title: 'GPU with the most free memory' },
     ...devices
       .filter(({ id }) => id.startsWith('cuda'))
       .map(({ id, name }) => ({ value: id, title: `${id}: ${name}` })),

@@ -1,6 +1,5 @@
 #include "engine/cuda/choose_gpu.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
@@ -24,8 +23,10 @@ const cuda::Device* choose_gpu(const std::string& device, const cuda::DeviceList
   if (device != "auto" && device != "cuda")
     throw Error("device_unavailable", "unknown device " + device,
                 "use auto, cpu, cuda, or cuda:0, cuda:1, ...; starpo-trainer devices lists them");
-  const auto usable = std::ranges::find_if(list.devices, [](const cuda::Device& gpu) { return !gpu.unavailable; });
-  if (usable != list.devices.end()) return &*usable;
+  const cuda::Device* best = nullptr;
+  for (const cuda::Device& gpu : list.devices)
+    if (!gpu.unavailable && (best == nullptr || gpu.free_bytes > best->free_bytes)) best = &gpu;
+  if (best != nullptr) return best;
   if (device == "auto") return nullptr;
   return &cuda::require_device(list, 0);  // throws with the reason
 }

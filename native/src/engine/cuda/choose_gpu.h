@@ -7,8 +7,9 @@
 
 namespace starpo {
 
-// Returns the GPU for `device` of run.json: cuda:N selects GPU N, cuda and auto the first usable GPU. Returns null
-// (CPU) for cpu, and for auto if no GPU is usable. Errors: device_unavailable, with reason and hint.
+// Returns the GPU for `device` of run.json: cuda:N selects GPU N, cuda and auto the usable GPU with the most
+// free memory. Returns null (CPU) for cpu, and for auto if no GPU is usable. Errors: device_unavailable, with reason
+// and hint.
 const cuda::Device* choose_gpu(const std::string& device, const cuda::DeviceList&);
 
 // Chooses among the GPUs of this machine. Does not query the driver for cpu.

@@ -11,6 +11,9 @@ inline constexpr std::size_t kDefaultDeviceMemory = std::size_t{8} << 30;
 // Sets the memory size of the emulated device.
 void set_device_memory(std::size_t bytes);
 
+// Sets the number of emulated devices, 1 by default. Work for a stream fails if its device isn't current.
+void set_devices(int count);
+
 // Returns the number of copies between the device and pageable host memory since the program started. A real device
 // stages each of them, and the host waits.
 std::int64_t staged_copies();

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "engine/cuda/emulated/device.h"
 #include "engine/cuda/runtime/devices.h"
+#include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/failure.h"
 #include "engine/cuda/runtime/graph.h"
 #include "engine/cuda/runtime/launch.h"
@@ -29,6 +31,10 @@ struct CUstream_st {
   std::vector<Work>* capture = nullptr;
 };
 
+struct CUevent_st {
+  std::chrono::steady_clock::time_point time;
+};
+
 struct CUgraphExec_st {
   std::vector<Work> work;
 };
@@ -39,6 +45,8 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 std::atomic<std::size_t> memory_bytes{emulated::kDefaultDeviceMemory};
 std::atomic<std::size_t> used_bytes{0};
+std::atomic<int> devices{1};
+thread_local int current_device = 0;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 std::atomic<std::int64_t> calls{0}, failing_call{kNever};
@@ -74,6 +82,7 @@ struct Header {
 namespace emulated {
 
 void set_device_memory(std::size_t bytes) { memory_bytes = bytes; }
+void set_devices(int count) { devices = count; }
 
 FailAfter::FailAfter(std::int64_t more, Failure kind) {
   failure = kind;
@@ -87,9 +96,10 @@ std::int64_t staged_copies() { return staged; }
 }  // namespace emulated
 
 void use_device(int index) {
-  if (index != 0)
+  if (index < 0 || index >= devices)
     throw Error("device_unavailable", "cuda:" + std::to_string(index) + " does not exist",
-                "the emulation has one device, cuda:0");
+                "the last emulated device is cuda:" + std::to_string(devices - 1));
+  current_device = index;
 }
 
 Stream::Stream(int device) : device_(device) {
@@ -100,12 +110,16 @@ Stream::Stream(int device) : device_(device) {
 Stream::~Stream() { delete handle_; }
 
 void Stream::synchronize() {
+  use_device(device_);
   if (handle_->capture) throw std::logic_error("a stream can't be synchronized during graph capture");
   if (failure == emulated::Failure::device && calls > failing_call)
     throw device_error("waiting for the emulated device");
 }
 
 void submit(Stream& stream, Work work) {
+  if (stream.device() != current_device)
+    throw std::logic_error("work for cuda:" + std::to_string(stream.device()) +
+                           " was submitted while cuda:" + std::to_string(current_device) + " is the current device");
   if (auto* capture = stream.handle()->capture)
     capture->push_back(std::move(work));
   else {
@@ -115,6 +129,7 @@ void submit(Stream& stream, Work work) {
 }
 
 static void copy(Stream& stream, void* to, const void* from, std::size_t bytes) {
+  use_device(stream.device());
   submit(stream, [=] {
     if (bytes > 0) std::memcpy(to, from, bytes);
   });
@@ -131,11 +146,14 @@ void load_kernel(Stream& stream, const void* kernel, const char* name) {
                            ": a kernel must run before it is captured, because its first launch loads it");
 }
 
-DeviceMemory device_memory() { return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes}; }
+// All emulated devices share their memory.
+DeviceMemory device_memory(int) {
+  return {memory_bytes - std::min(memory_bytes.load(), used_bytes.load()), memory_bytes};
+}
 
 void* allocate_on_device(std::size_t bytes) {
   count_call();
-  if (bytes > device_memory().free_bytes)
+  if (bytes > device_memory(0).free_bytes)
     throw out_of_memory_error("an allocation of " + std::to_string(bytes) + " bytes");
   void* memory = nullptr;
   if (posix_memalign(&memory, kAlignment, kAlignment + bytes) != 0) throw std::bad_alloc();
@@ -175,9 +193,20 @@ void copy_to_host(Stream& stream, void* host, const void* device, std::size_t by
   copy(stream, host, device, bytes);
 }
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
+  use_device(stream.device());
   submit(stream, [=] {
     if (bytes > 0) std::memset(device, value, bytes);
   });
+}
+
+Event::Event(Stream&) { handle_ = new CUevent_st; }
+Event::~Event() { delete handle_; }
+void Event::record(Stream& stream) {
+  use_device(stream.device());
+  submit(stream, [handle = handle_] { handle->time = std::chrono::steady_clock::now(); });
+}
+double Event::milliseconds_since(const Event& earlier) const {
+  return std::chrono::duration<double, std::milli>(handle_->time - earlier.handle_->time).count();
 }
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
@@ -195,13 +224,22 @@ Graph::Graph(Stream& stream, const std::function<void()>& work) {
 }
 Graph::~Graph() { delete handle_; }
 void Graph::launch(Stream& stream) {
+  use_device(stream.device());
   for (const auto& work : handle_->work) submit(stream, work);
 }
 
 DeviceList list_devices() {
   DeviceList list;
   list.runtime_version = list.driver_version = 13000;
-  list.devices.push_back({0, "emulated", static_cast<std::int64_t>(memory_bytes.load()), 9, 0, 1, {}});
+  for (int index = 0; index < devices; ++index) {
+    Device device;
+    device.index = index;
+    device.name = "emulated";
+    device.memory_bytes = static_cast<std::int64_t>(memory_bytes.load());
+    device.compute_major = 9;
+    device.multiprocessors = 1;
+    list.devices.push_back(device);
+  }
   return list;
 }
 

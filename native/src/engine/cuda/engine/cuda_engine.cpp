@@ -97,7 +97,8 @@ class CudaEngine final : public Engine {
     EngineNeeds candidate = needs;
     for (candidate.pass_tokens = maximum; candidate.pass_tokens > std::max(minimum, needs.context);
          candidate.pass_tokens /= 2)
-      if (plan_memory<T>(candidate).total_bytes() <= usable_bytes(device_memory())) return candidate.pass_tokens;
+      if (plan_memory<T>(candidate).total_bytes() <= usable_bytes(device_memory(device_.index)))
+        return candidate.pass_tokens;
     return std::max(minimum, needs.context);
   }
 
@@ -105,7 +106,7 @@ class CudaEngine final : public Engine {
     check_shape(needs.model);
     needs_ = needs;
     MemoryPlan plan = plan_memory<T>(needs_);
-    const DeviceMemory memory = device_memory();
+    const DeviceMemory memory = device_memory(device_.index);
     plan.device = device();
     plan.device_bytes = static_cast<std::int64_t>(memory.total_bytes);
     plan.free_bytes = static_cast<std::int64_t>(memory.free_bytes);
@@ -120,14 +121,15 @@ class CudaEngine final : public Engine {
     table.extend_to(needs_.model, std::max(needs_.context + 2, needs_.pass_tokens));
     cosines_ = DeviceBuffer<float>(stream_, table.cosines);
     sines_ = DeviceBuffer<float>(stream_, table.sines);
-    workspace_ = DeviceBuffer<float>(Matmul::kWorkspaceBytes / sizeof(float));
+    workspace_ = DeviceBuffer<float>(stream_, Matmul::kWorkspaceBytes / sizeof(float));
     const MatmulMode mode = std::is_same_v<T, float> ? MatmulMode::fp32
                             : exact()                ? MatmulMode::exact
                                                      : MatmulMode::fast;
     matmul_ = std::make_unique<Matmul>(stream_, mode,
                                        GemmWorkspace{workspace_.data(), workspace_.size(), device_.multiprocessors});
-    arena_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(
-        std::max(plan.bytes_of(MemoryLifetime::rollout), plan.bytes_of(MemoryLifetime::update))));
+    arena_ =
+        DeviceBuffer<std::byte>(stream_, static_cast<std::size_t>(std::max(plan.bytes_of(MemoryLifetime::rollout),
+                                                                           plan.bytes_of(MemoryLifetime::update))));
     return plan;
   }
 
@@ -140,9 +142,23 @@ class CudaEngine final : public Engine {
 
   std::optional<std::string> product_choice() const override { return matmul_->choice(); }
 
+  std::optional<std::string> refused_products() const override {
+    const std::string refusals = matmul_->refusals();
+    return refusals.empty() ? std::nullopt : std::optional(refusals);
+  }
+
   std::optional<std::int64_t> memory_in_use() const override {
-    const DeviceMemory memory = device_memory();
+    const DeviceMemory memory = device_memory(device_.index);
     return static_cast<std::int64_t>(memory.total_bytes - memory.free_bytes);
+  }
+
+  std::unique_ptr<HostMemory> allocate_host_memory(std::size_t count) override {
+    struct Pinned final : HostMemory {
+      explicit Pinned(std::size_t size) : buffer(size) {}
+      std::span<float> values() override { return buffer.span(); }
+      PinnedBuffer<float> buffer;
+    };
+    return std::make_unique<Pinned>(count);
   }
 
   std::unique_ptr<Network> make_network(const ModelConfig& config, ModelHead head, NetworkUse use) override {

@@ -30,17 +30,17 @@ DeviceWeights<T>::DeviceWeights(Stream& stream, const ModelConfig& config, Model
       offsets_(model_offsets(layout_)),
       width_(config),
       master_ranges_(master_ranges(layout_, use)),
-      masters_(master_ranges_.back().position + master_ranges_.back().size) {
-  if constexpr (!std::is_same_v<T, float>) matrices_ = DeviceBuffer<T>(layout_.size());
+      masters_(stream, master_ranges_.back().position + master_ranges_.back().size) {
+  if constexpr (!std::is_same_v<T, float>) matrices_ = DeviceBuffer<T>(stream, layout_.size());
   if (use == NetworkUse::read) return;
   for (auto* each : {&gradients_, &first_moment_, &second_moment_}) {
-    *each = DeviceBuffer<float>(layout_.size());
+    *each = DeviceBuffer<float>(stream, layout_.size());
     each->fill_zero(stream);
   }
   const auto flags = group_decay_flags(decayed_weights(layout_.tensors()));
   decayed_ = DeviceBuffer<std::uint8_t>(stream, flags);
-  norm_partials_ = DeviceBuffer<double>(kNormPartials);
-  report_ = DeviceBuffer<StepReport>(1);
+  norm_partials_ = DeviceBuffer<double>(stream, kNormPartials);
+  report_ = DeviceBuffer<StepReport>(stream, 1);
 }
 
 template <class T>

@@ -89,19 +89,26 @@ class CudaGenerator final : public Generator {
     const int rows = decode_bucket(static_cast<int>(requests.size())),
               stop_count = static_cast<int>(draws.stop_ids.size());
     upload_rows(requests, draws);
-    Graph& step = steps_[{rows, stop_count}];
+    const StepKey key{rows, stop_count, exact_ ? 1 : key_parts(longest_keys(requests))};
+    Graph& step = steps_[key];
     int steps = 0;
     if (!step) {
       // The first launch of a kernel loads it, which fails during capture, so run the first step without a graph.
-      decode_step(rows, stop_count);
+      decode_step(key);
       ++steps;
-      step = Graph(stream_, [&] { decode_step(rows, stop_count); });
+      step = Graph(stream_, [&] { decode_step(key); });
     }
     for (; steps < longest; ++steps) step.launch(stream_);
     download_choices(requests, rows, choices);
   }
 
  private:
+  // The properties of a decode step that its graph fixes.
+  struct StepKey {
+    int rows, stop_count;
+    int key_parts;  // of the longest row, so that no blocks start for parts without keys
+    auto operator<=>(const StepKey&) const = default;
+  };
   // A cache slot of an episode or of a shared prompt: `length` tokens are cached, `pending` tokens follow.
   struct CachedSequence {
     std::uint32_t episode = 0;
@@ -115,6 +122,13 @@ class CudaGenerator final : public Generator {
     std::vector<std::int32_t> prompt;
     int users = 0;
   };
+
+  // Returns the most keys that a row can have at the end of a call.
+  int longest_keys(std::span<const ResponseRequest> requests) const {
+    int longest = 0;
+    for (const ResponseRequest& request : requests) longest = std::max(longest, sequences_[request.slot].length);
+    return std::min(longest + kStepsPerCall, shape_.cached_tokens());
+  }
 
   // Returns the cache slot of a shared prompt, or -1 if all are in use.
   int find_prefix(int group, std::span<const std::int32_t> prompt) {
@@ -186,40 +200,39 @@ class CudaGenerator final : public Generator {
     upload(stream_, buffers_.row_slots, slots);
     upload(stream_, buffers_.row_tokens, tokens);
     upload(stream_, buffers_.row_positions, positions);
-    run_layers(static_cast<int>(slots.size()), buffers_.row_tokens, buffers_.row_positions, buffers_.row_slots, false);
+    run_layers({static_cast<int>(slots.size()), buffers_.row_slots, buffers_.row_positions, false}, buffers_.row_tokens,
+               {});
   }
 
-  void run_layers(int rows, const std::int32_t* tokens, const std::int32_t* positions, const std::int32_t* slots,
-                  bool decoding) {
+  void run_layers(const CachedRows& rows, const std::int32_t* tokens, const KeySplits& splits) {
     const Widths& width = weights_.width();
     const LayerBuffers<T>& b = buffers_.layer;
-    const KeySplits splits =
-        decoding && !exact_ ? key_splits(shape_.cached_tokens(), buffers_.key_partials) : KeySplits{};
-    embed(stream_, rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
+    embed(stream_, rows.rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
     for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
       const KvCache<T>& cache = buffers_.caches[layer];
       const T* const delta = layer == 0 ? nullptr : buffers_.delta;
-      run_layer(stream_, weights_, products_, layer, rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
-        bias_rope_append(stream_, rows, qkv_shape(width), b.qkv, bias, positions, rotary_, cache, slots);
-        cached_attention(stream_, attention_shape(width), cache, {rows, slots, positions, decoding}, b.qkv, b.attended,
-                         splits);
+      run_layer(stream_, weights_, products_, layer, rows.rows, b.x, delta, b, buffers_.delta, [&](const float* bias) {
+        bias_rope_append(stream_, rows.rows, qkv_shape(width), b.qkv, bias, rows.position, rotary_, cache, rows.slot);
+        cached_attention(stream_, attention_shape(width), cache, rows, b.qkv, b.attended, splits);
       });
     }
   }
 
   // Computes the next token of each row. This work is captured in a graph.
-  void decode_step(int rows, int stop_count) {
+  void decode_step(const StepKey& key) {
+    const int rows = key.rows;
     const Widths& width = weights_.width();
     const LayerBuffers<T>& b = buffers_.layer;
     const DecodeRows& state = buffers_.rows;
-    run_layers(rows, state.tokens, state.positions, buffers_.slots, true);
+    run_layers({rows, buffers_.slots, state.positions, true}, state.tokens,
+               key_splits(key.key_parts * kKeySplit, buffers_.key_partials));
     residual_norm(stream_, rows, width.hidden, b.x, static_cast<const T*>(buffers_.delta),
                   weights_.master(weights_.offsets().final_norm), weights_.layout().config().rms_norm_eps, b.normed,
                   nullptr);
     products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head),
                       buffers_.logits);
     const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
-    sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, stop_count,
+    sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, key.stop_count,
            buffers_.choices);
     advance(stream_, rows, buffers_.choices, state, buffers_.log);
   }
@@ -277,7 +290,7 @@ class CudaGenerator final : public Generator {
   std::vector<Prefix> prefixes_;
   bool prefixes_changed_ = true;
   HostBuffers host_;
-  std::map<std::pair<int, int>, Graph> steps_;  // by rows and number of stop ids
+  std::map<StepKey, Graph> steps_;
 };
 
 }  // namespace

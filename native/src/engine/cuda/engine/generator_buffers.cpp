@@ -62,7 +62,10 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
       arena.allocate<float>(key_split_partials(attention, decode_rows, key_splits(shape.cached_tokens(), nullptr)));
 }
 
-KeySplits key_splits(int context, float* partials) { return {kKeySplit, context, partials}; }
+KeySplits key_splits(int longest, float* partials) {
+  if (key_parts(longest) <= 1) return {};
+  return {kKeySplit, longest, partials};
+}
 
 HostBuffers::HostBuffers(int rows)
     : decode_rows(rows),

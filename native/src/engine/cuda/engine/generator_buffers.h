@@ -35,7 +35,10 @@ inline constexpr int kPrefillRows = 4096;  // prompt and observation tokens per 
 inline constexpr int kMaxStopIds = 64;
 inline constexpr int kRowStates = 7;   // values per row: those of DecodeRows, slot and episode
 inline constexpr int kKeySplit = 512;  // keys per block when decoding in fast mode
-KeySplits key_splits(int context, float* partials);
+// Returns the split of rows with at most `longest` keys: none if one block computes them.
+KeySplits key_splits(int longest, float* partials);
+// Returns the parts into which key_splits() divides these keys.
+inline int key_parts(int longest) { return (longest + kKeySplit - 1) / kKeySplit; }
 
 // Returns the rows of a decode step for this many active slots. There are few sizes, so that few graphs are captured.
 int decode_bucket(int slots);

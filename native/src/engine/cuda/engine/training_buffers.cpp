@@ -44,18 +44,23 @@ void DeviceBatch::upload(Stream& stream, const PackedBatch& batch, int vocab) {
     rows.push_back(target - 1);
     target_tokens.push_back(batch.tokens[target]);
   }
-  const TokenOrder order = order_by_token(batch.tokens);
-  unique = static_cast<int>(order.ids.size());
+  tokens_on_host_ = batch.tokens;
+  unique = 0;
 
   cuda::upload(stream, ids, batch.tokens);
   cuda::upload(stream, positions, positions_in_sequence);
   cuda::upload(stream, target_rows, rows);
   cuda::upload(stream, target_ids, target_tokens);
+  cuda::upload(stream, starts_, starts);
+  sequences = packed_sequences(starts, starts_);
+}
+
+void DeviceBatch::upload_order(Stream& stream) {
+  const TokenOrder order = order_by_token(tokens_on_host_);
+  unique = static_cast<int>(order.ids.size());
   cuda::upload(stream, order_ids, order.ids);
   cuda::upload(stream, order_starts, order.starts);
   cuda::upload(stream, order_rows, order.rows);
-  cuda::upload(stream, starts_, starts);
-  sequences = packed_sequences(starts, starts_);
 }
 
 namespace {

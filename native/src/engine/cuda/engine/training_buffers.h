@@ -17,20 +17,24 @@ class DeviceBatch {
 
   // Errors: std::invalid_argument for an invalid batch, std::out_of_range for a token outside the vocabulary.
   void upload(Stream&, const PackedBatch&, int vocab);
+  // Sorts the tokens for the gradient of the embedding and uploads their order. Only a backward pass needs it.
+  void upload_order(Stream&);
 
-  int tokens = 0, targets = 0, unique = 0;
+  int tokens = 0, targets = 0;
   PackedSequences sequences{};
   std::vector<int> target_counts;  // [sequences], on the host
   std::int32_t* ids;               // [tokens]
   std::int32_t* positions;         // [tokens]
   std::int32_t* target_rows;       // [targets] the rows that predict the targets
   std::int32_t* target_ids;        // [targets]
+  int unique = 0;                  // tokens in order_ids, after upload_order
   std::int32_t* order_ids;         // of a TokenOrder (cuda/kernels/embedding.h)
   std::int32_t* order_starts;
   std::int32_t* order_rows;
 
  private:
   std::int32_t* starts_;
+  std::vector<std::int32_t> tokens_on_host_;
   int capacity_;
 };
 

@@ -186,7 +186,8 @@ class CudaTrainingPass final : public NetworkPass {
   }
 
   void blocks_backward() {
-    const TrainingBuffers<T>& b = buffers_;
+    TrainingBuffers<T>& b = buffers_;
+    b.batch.upload_order(stream_);  // the host sorts while the device computes the head
     const Widths& width = weights_.width();
     const int tokens = b.batch.tokens, targets = b.batch.targets;
     const std::size_t norm = weights_.offsets().final_norm, row = width.hidden * sizeof(float);

@@ -176,14 +176,14 @@ struct Bf16Attention {
       for (int h = 0; h < Halves; ++h) softmax[t][h].sum = quad_sum(softmax[t][h].sum);
   }
 
-  // Writes out / sum. Each warp stages its rows in the shared memory of its queries, so that it writes whole 16-byte
-  // chunks.
+  // Writes out * inverse_sum. Each warp stages its rows in the shared memory of its queries, so that it writes whole
+  // 16-byte chunks.
   __device__ __forceinline__ void write_attended(void* shared, const QueryRows<Bf16>& rows) {
     Bf16* const staging = static_cast<Bf16*>(shared);
     const int row = first_row();
     __syncwarp();
     for_each_row([&](int t, int h, int i) {
-      const float inverse = 1.0f / softmax[t][h].sum;
+      const float inverse = softmax[t][h].inverse_sum();
 #pragma unroll
       for (int j = 0; j < HeadDim / 8; ++j)
         *reinterpret_cast<unsigned*>(staging + Rows::offset(i, j) + 2 * (lane_index() % 4)) =

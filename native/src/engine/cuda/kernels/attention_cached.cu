@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(Attention::kThreads, 2)
 }
 
 // Merges the parts of a row's keys in order: attended = sum of out_p 2^(max_p - max) / sum of sum_p 2^(max_p - max).
-// One warp per row and head. Parts beyond the row's last key were not written.
+// A single part is rounded as without a split. One warp per row and head. Parts beyond the row's last key were not
+// written.
 template <class T, int HeadDim>
 __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T* attended, KeySplits splits,
                                         int key_parts) {
@@ -108,11 +109,12 @@ __global__ void merge_key_splits_kernel(AttentionShape shape, CachedRows rows, T
       if (lane_index() + 32 * i < HeadDim)
         out[i] = fmaf(splits.partials[partial * HeadDim + lane_index() + 32 * i], share, out[i] * rescale);
   }
+  const float inverse = merged.inverse_sum();
 #pragma unroll
   for (int i = 0; i < kColumns; ++i)
     if (lane_index() + 32 * i < HeadDim)
       attended[static_cast<std::ptrdiff_t>(row_head) * HeadDim + lane_index() + 32 * i] =
-          from_float<T>(written == 0 ? 0.0f : out[i] / merged.sum);
+          from_float<T>(written == 0 ? 0.0f : out[i] * inverse);
 }
 
 int count_key_parts(const KeySplits& splits) {

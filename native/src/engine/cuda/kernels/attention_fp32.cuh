@@ -118,7 +118,7 @@ struct Fp32Attention {
 
   __device__ __forceinline__ void write_attended(void*, const QueryRows<float>& rows) {
     for_each_value([&](int r, int i, int row, int column) {
-      if (row < rows.count) rows.template output<HeadDim>(row)[column] = out[r][i] / softmax[r].sum;
+      if (row < rows.count) rows.template output<HeadDim>(row)[column] = out[r][i] * softmax[r].inverse_sum();
     });
   }
 

@@ -41,6 +41,9 @@ struct RunningSoftmax {
   __device__ __forceinline__ float weight(float score, float log2_scale) const {
     return exp2_approximate(fmaf(score, log2_scale, -running_max));
   }
+  // Returns the factor that normalizes weighted sums. Kernels multiply by it instead of dividing, because the two round
+  // differently.
+  __device__ __forceinline__ float inverse_sum() const { return 1.0f / sum; }
 };
 
 // Addresses of the keys and values of one head, by position in a packed sequence or a cache slot.

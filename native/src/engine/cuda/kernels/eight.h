@@ -19,14 +19,23 @@ __device__ __forceinline__ void load_eight(const T* p, float (&values)[8]) {
   }
 }
 
-template <class T>
-__device__ __forceinline__ void store_eight(T* p, const float (&values)[8]) {
-  constexpr int width = Vector<T>::size;
+// Rounds two numbers per instruction.
+__device__ __forceinline__ void store_eight(Bf16* p, const float (&values)[8]) {
+  unsigned pairs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) pairs[i] = pack_bf16(values[2 * i], values[2 * i + 1]);
+  Vector<Bf16> stored;
+  memcpy(&stored, pairs, sizeof stored);
+  stored.store(p);
+}
+
+__device__ __forceinline__ void store_eight(float* p, const float (&values)[8]) {
+  constexpr int width = Vector<float>::size;
 #pragma unroll
   for (int part = 0; part < 8; part += width) {
-    Vector<T> stored;
+    Vector<float> stored;
 #pragma unroll
-    for (int i = 0; i < width; ++i) stored[i] = from_float<T>(values[part + i]);
+    for (int i = 0; i < width; ++i) stored[i] = values[part + i];
     stored.store(p + part);
   }
 }

@@ -54,10 +54,12 @@ void run(Stream& stream, GemmLayout layout, const Gemm<Bf16, Out>& gemm, const G
     arguments.partials = workspace.partials;
     assert(workspace.size >= static_cast<std::size_t>(split) * elements);
   }
+  const GemmStore store =
+      store_of(arguments.partials ? partial_result(arguments.result, arguments.partials, 0) : arguments.result);
   switch (layout) {
-    case GemmLayout::nt: launch_gemm_nt(stream, plan.tile, arguments, split); break;
-    case GemmLayout::nn: launch_gemm_nn(stream, plan.tile, arguments, split); break;
-    case GemmLayout::tn: launch_gemm_tn(stream, plan.tile, arguments, split); break;
+    case GemmLayout::nt: launch_gemm_nt(stream, plan.tile, store, arguments, split); break;
+    case GemmLayout::nn: launch_gemm_nn(stream, plan.tile, store, arguments, split); break;
+    case GemmLayout::tn: launch_gemm_tn(stream, plan.tile, store, arguments, split); break;
   }
   if (!arguments.partials) return;
   const unsigned blocks = static_cast<unsigned>((elements / 2 + kReductionThreads - 1) / kReductionThreads);
@@ -78,7 +80,9 @@ void gemm_planned(Stream& stream, GemmLayout layout, const Gemm<Bf16, float>& ge
 
 void gemm_swiglu_planned(Stream& stream, const Gemm<Bf16>& gemm, const GemmPlan& plan) {
   check_alignment(GemmLayout::nt, gemm);
-  launch_gemm_swiglu(stream, plan.tile, {gemm.a, gemm.b, gemm.lda, gemm.ldb, gemm.k, gemm.k, nullptr, result_of(gemm)});
+  const GemmResult result = result_of(gemm);
+  launch_gemm_swiglu(stream, plan.tile, store_of(result),
+                     {gemm.a, gemm.b, gemm.lda, gemm.ldb, gemm.k, gemm.k, nullptr, result});
 }
 
 }  // namespace starpo::cuda

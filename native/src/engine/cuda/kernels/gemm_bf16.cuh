@@ -108,7 +108,7 @@ struct GemmResult {
 };
 
 // Returns the destination of block `part` of a split in partials [split][m][n rounded up to even].
-__device__ __forceinline__ GemmResult partial_result(const GemmResult& result, float* partials, int part) {
+STARPO_HOST_DEVICE inline GemmResult partial_result(const GemmResult& result, float* partials, int part) {
   const int ld = result.n + result.n % 2;
   return {result.m, result.n, partials + static_cast<std::size_t>(part) * result.m * ld, ld, false, false,
           true,     nullptr};
@@ -150,6 +150,35 @@ enum class GemmEpilogue {
   sum,
   swiglu,  // b has the rows of two products, gate above up
 };
+
+// How a kernel stores its tile. Each way is compiled on its own, because branches around each pair of sums would make
+// the code of a tile six times as long. All but `any` need a result without bias in which pairs may be stored at once.
+enum class GemmStore {
+  any,
+  bf16,
+  fp32,  // also partial sums
+  fp32_accumulated,
+};
+
+// Returns the narrowest way to store a result.
+inline GemmStore store_of(const GemmResult& result) {
+  if (result.bias || !result.pairs || result.n % 2 != 0) return GemmStore::any;
+  if (result.bf16) return GemmStore::bf16;
+  return result.accumulate ? GemmStore::fp32_accumulated : GemmStore::fp32;
+}
+
+template <GemmStore store>
+__device__ __forceinline__ void store_sums(const GemmResult& result, int row, int column, float first, float second) {
+  if constexpr (store == GemmStore::any) {
+    store_pair(result, row, column, first, second);
+  } else if (row < result.m && column < result.n) {
+    const std::size_t at = static_cast<std::size_t>(row) * result.ldc + column;
+    if constexpr (store == GemmStore::bf16)
+      *reinterpret_cast<unsigned*>(static_cast<Bf16*>(result.c) + at) = pack_bf16(first, second);
+    else
+      *reinterpret_cast<float2*>(static_cast<float*>(result.c) + at) = make_float2(first, second);
+  }
+}
 
 struct GemmArguments {
   const Bf16* a;
@@ -226,6 +255,31 @@ struct WarpTile {
       }
   }
 
+  // Adds the sums to c. Loads 16 rows of c at once, because the compiler doesn't move loads of c before stores to it.
+  __device__ __forceinline__ void accumulate(const GemmResult& result, int first_row, int first_column) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    float* const c = static_cast<float*>(result.c);
+#pragma unroll
+    for (int i = 0; i < kFragmentsM; ++i) {
+      float2 before[2][kFragmentsN];
+      const auto for_each = [&](auto use) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+          for (int j = 0; j < kFragmentsN; ++j) {
+            const int r = first_row + i * 16 + half * 8 + lane / 4, column = first_column + j * 8;
+            if (r < result.m && column < result.n)
+              use(reinterpret_cast<float2*>(c + static_cast<std::size_t>(r) * result.ldc + column), half, j);
+          }
+      };
+      for_each([&](const float2* at, int half, int j) { before[half][j] = *at; });
+      for_each([&](float2* at, int half, int j) {
+        *at = make_float2(before[half][j].x + (sum[i][j][half * 2] + 0.0f),
+                          before[half][j].y + (sum[i][j][half * 2 + 1] + 0.0f));
+      });
+    }
+  }
+
   // Calls use(row, i, j, first) for each pair of the thread's sums in the fragments j < FragmentsN. The pair is
   // sum[i][j][first] and sum[i][j][first + 1].
   template <int FragmentsN, class Use>
@@ -243,7 +297,7 @@ struct WarpTile {
 // c = op(a) op(b), or swiglu of it. One block computes one tile of c, or a part of its sum if k is split. Grid: (tiles,
 // splits). An element is one chain of mma.m16n8k16 over ascending k in every shape, so the choice of a shape changes no
 // bit.
-template <class Shape, GemmLayout layout, GemmEpilogue epilogue>
+template <class Shape, GemmLayout layout, GemmEpilogue epilogue, GemmStore store>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_kernel(const GemmArguments p) {
   using A = Operand<layout != GemmLayout::tn, Shape::kM, Shape::kK, Shape::kThreads>;
   using B = Operand<layout == GemmLayout::nt, Shape::kN, Shape::kK, Shape::kThreads>;
@@ -302,20 +356,23 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResidentBlocks) gemm_
   constexpr int fragments = WarpTile<Shape>::kFragmentsN;
   if constexpr (epilogue == GemmEpilogue::swiglu) {
     const int column = first_column + warp.column / 2 + pair;
-    const auto gated = [&](int i, int j, int at) {
-      const Bf16 gate = from_float<Bf16>(warp.sum[i][j][at] + 0.0f),
-                 up = from_float<Bf16>(warp.sum[i][j + fragments / 2][at] + 0.0f);
-      return swiglu_of(to_float(gate), to_float(up));
+    const auto rounded = [&](int i, int j, int first) {
+      return pack_bf16(warp.sum[i][j][first] + 0.0f, warp.sum[i][j][first + 1] + 0.0f);
     };
     WarpTile<Shape>::template for_each_pair<fragments / 2>(first_row + warp.row, [&](int row, int i, int j, int first) {
-      store_pair(result, row, column + j * 8, gated(i, j, first), gated(i, j, first + 1));
+      const unsigned gate = rounded(i, j, first), up = rounded(i, j + fragments / 2, first);
+      store_sums<store>(result, row, column + j * 8, swiglu_of(unpack_low(gate), unpack_low(up)),
+                        swiglu_of(unpack_high(gate), unpack_high(up)));
     });
   } else {
     const GemmResult target = p.partials ? partial_result(result, p.partials, static_cast<int>(blockIdx.y)) : result;
     const int column = first_column + warp.column + pair;
-    WarpTile<Shape>::template for_each_pair<fragments>(first_row + warp.row, [&](int row, int i, int j, int first) {
-      store_pair(target, row, column + j * 8, warp.sum[i][j][first] + 0.0f, warp.sum[i][j][first + 1] + 0.0f);
-    });
+    if constexpr (store == GemmStore::fp32_accumulated)
+      warp.accumulate(target, first_row + warp.row, column);
+    else
+      WarpTile<Shape>::template for_each_pair<fragments>(first_row + warp.row, [&](int row, int i, int j, int first) {
+        store_sums<store>(target, row, column + j * 8, warp.sum[i][j][first] + 0.0f, warp.sum[i][j][first + 1] + 0.0f);
+      });
   }
 }
 
@@ -326,19 +383,20 @@ using NarrowShape = GemmShape<64, 32, 64, 2, 2, 4, 4>;
 using SmallShape = GemmShape<32, 32, 64, 2, 2, 5, 5>;
 using RowShape = GemmShape<16, 64, 64, 1, 4, 5, 4>;
 
-template <class Shape, GemmLayout layout, GemmEpilogue epilogue>
+template <class Shape, GemmLayout layout, GemmEpilogue epilogue, GemmStore store>
 void launch_gemm(Stream& stream, const GemmArguments& arguments, int split) {
   constexpr int tile_columns = epilogue == GemmEpilogue::swiglu ? Shape::kN / 2 : Shape::kN;
   const unsigned tiles_m = static_cast<unsigned>((arguments.result.m + Shape::kM - 1) / Shape::kM);
   const unsigned tiles_n = static_cast<unsigned>((arguments.result.n + tile_columns - 1) / tile_columns);
   STARPO_LAUNCH(stream, dim3(tiles_m * tiles_n, static_cast<unsigned>(split)), Shape::kThreads, Shape::kSharedBytes,
-                (gemm_kernel<Shape, layout, epilogue>), arguments);
+                (gemm_kernel<Shape, layout, epilogue, store>), arguments);
 }
 
-// Each is in its own file, so that they compile in parallel.
-void launch_gemm_nt(Stream& stream, GemmTile tile, const GemmArguments& arguments, int split);
-void launch_gemm_nn(Stream& stream, GemmTile tile, const GemmArguments& arguments, int split);
-void launch_gemm_tn(Stream& stream, GemmTile tile, const GemmArguments& arguments, int split);
-void launch_gemm_swiglu(Stream& stream, GemmTile tile, const GemmArguments& arguments);
+// Each is in its own file, so that they compile in parallel. GemmStore::any has only the medium tile: no result of the
+// engine needs it, and all tiles compute the same bits. nt and nn store accumulated results with it.
+void launch_gemm_nt(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments, int split);
+void launch_gemm_nn(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments, int split);
+void launch_gemm_tn(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments, int split);
+void launch_gemm_swiglu(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments);
 
 }  // namespace starpo::cuda

@@ -2,13 +2,17 @@
 
 namespace starpo::cuda {
 
-void launch_gemm_swiglu(Stream& stream, GemmTile tile, const GemmArguments& arguments) {
+void launch_gemm_swiglu(Stream& stream, GemmTile tile, GemmStore store, const GemmArguments& arguments) {
+  constexpr auto layout = GemmLayout::nt;
+  constexpr auto epilogue = GemmEpilogue::swiglu;
+  if (store != GemmStore::bf16) return launch_gemm<MediumShape, layout, epilogue, GemmStore::any>(stream, arguments, 1);
+  constexpr auto pairs = GemmStore::bf16;
   switch (tile) {
-    case GemmTile::large: return launch_gemm<LargeShape, GemmLayout::nt, GemmEpilogue::swiglu>(stream, arguments, 1);
-    case GemmTile::medium: return launch_gemm<MediumShape, GemmLayout::nt, GemmEpilogue::swiglu>(stream, arguments, 1);
-    case GemmTile::narrow: return launch_gemm<NarrowShape, GemmLayout::nt, GemmEpilogue::swiglu>(stream, arguments, 1);
-    case GemmTile::small: return launch_gemm<SmallShape, GemmLayout::nt, GemmEpilogue::swiglu>(stream, arguments, 1);
-    case GemmTile::row: return launch_gemm<RowShape, GemmLayout::nt, GemmEpilogue::swiglu>(stream, arguments, 1);
+    case GemmTile::large: return launch_gemm<LargeShape, layout, epilogue, pairs>(stream, arguments, 1);
+    case GemmTile::medium: return launch_gemm<MediumShape, layout, epilogue, pairs>(stream, arguments, 1);
+    case GemmTile::narrow: return launch_gemm<NarrowShape, layout, epilogue, pairs>(stream, arguments, 1);
+    case GemmTile::small: return launch_gemm<SmallShape, layout, epilogue, pairs>(stream, arguments, 1);
+    case GemmTile::row: return launch_gemm<RowShape, layout, epilogue, pairs>(stream, arguments, 1);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <system_error>
 
 namespace starpo::cuda::lt {
@@ -103,29 +104,37 @@ Search default_search(const std::filesystem::path& root) {
   return search;
 }
 
-std::optional<Library> open_library(const Search& search, std::string& reason) {
-  reason = "cuBLASLt was not found (" + search.places + ")";
+std::optional<Library> open_library(const Search& search, std::string& reason, const TestLibrary& test) {
+  std::vector<std::string> defects;
+  std::set<std::string> opened;  // several candidates may lead to one file
+  std::string not_found = "cuBLASLt was not found (" + search.places + ")";
   for (const std::string& candidate : search.candidates) {
     // RTLD_LOCAL hides its symbols from other libraries.
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       // A single candidate was chosen by the user, so report its error.
       if (const char* const error = dlerror(); error && search.candidates.size() == 1)
-        reason = "cuBLASLt could not be loaded (" + search.places + "): " + error;
+        not_found = "cuBLASLt could not be loaded (" + search.places + "): " + error;
       continue;
     }
     Library library;
     std::string missing;
     if (!resolve_all(handle, library.functions, missing)) {
-      reason = "the cuBLASLt in " + candidate + " has no function " + missing;
+      defects.push_back("the cuBLASLt in " + candidate + " has no function " + missing);
       continue;
     }
     Dl_info info{};
     library.path = dladdr(reinterpret_cast<void*>(library.functions.multiply), &info) && info.dli_fname ? info.dli_fname
                                                                                                         : candidate;
     library.version = version_text(library.functions.version());
-    return library;
+    if (!opened.insert(library.path).second) continue;
+    const std::string defect = test ? test(library) : "";
+    if (defect.empty()) return library;
+    defects.push_back(library.name() + " failed its self-test: " + defect);
   }
+  reason.clear();
+  for (const std::string& defect : defects) reason += (reason.empty() ? "" : "; ") + defect;
+  if (defects.empty()) reason = not_found;
   return std::nullopt;
 }
 

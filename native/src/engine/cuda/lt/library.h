@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,10 +24,15 @@ struct Library {
   Functions functions;
   std::string path;     // path of the loaded file
   std::string version;  // such as 13.0.2
+
+  std::string name() const { return "cuBLASLt " + version + " (" + path + ")"; }
 };
 
-// Opens the first candidate that loads and has every function. If there is none, returns nothing and sets `reason` to a
-// clause. The library stays loaded until the process exits.
-std::optional<Library> open_library(const Search& search, std::string& reason);
+// Returns an empty string if a library works, otherwise a clause about its defect.
+using TestLibrary = std::function<std::string(const Library&)>;
+
+// Opens the first candidate that loads, has every function and passes the test. If there is none, returns nothing and
+// sets `reason` to clauses about each candidate that loaded. Libraries stay loaded until the process exits.
+std::optional<Library> open_library(const Search& search, std::string& reason, const TestLibrary& test = {});
 
 }  // namespace starpo::cuda::lt

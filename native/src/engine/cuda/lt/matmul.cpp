@@ -22,6 +22,22 @@ bool is_large(GemmLayout layout, const Gemm<T, Out>& gemm) {
   return tokens >= kLargeTokens && static_cast<double>(gemm.m) * gemm.n * gemm.k >= kLargeProducts;
 }
 
+const char* layout_name(GemmLayout layout) {
+  switch (layout) {
+    case GemmLayout::nt: return "nt";
+    case GemmLayout::nn: return "nn";
+    case GemmLayout::tn: return "tn";
+  }
+  return "";
+}
+
+// Returns the sizes of a product: "nt 32768x9728x896".
+template <typename T, typename Out>
+std::string name_of(GemmLayout layout, const Gemm<T, Out>& gemm) {
+  return std::string(layout_name(layout)) + " " + std::to_string(gemm.m) + "x" + std::to_string(gemm.n) + "x" +
+         std::to_string(gemm.k);
+}
+
 // Returns an empty string if a small product is correct, or a clause about the error.
 template <typename Out>
 std::string check_layout(Stream& stream, lt::Products& products, GemmLayout layout, const char* name, bool accumulate) {
@@ -67,36 +83,43 @@ Matmul::Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace, 
 
 Matmul::~Matmul() = default;
 
+std::string Matmul::refusals() const {
+  if (counts_.refused == 0) return "";
+  return "cuBLASLt refused " + std::to_string(counts_.refused) + " of " +
+         std::to_string(counts_.refused + counts_.library) + " large matrix products (first " + first_refused_ +
+         "), which the trainer's own, slower kernels computed";
+}
+
 std::string Matmul::open(Stream& stream, const lt::Search& search) {
-  const auto fallback = [](const std::string& reason) {
-    return "All matrix products use the trainer's own kernels: " + reason + ".";
-  };
+  use_device(stream.device());
   std::string reason;
-  const auto library = lt::open_library(search, reason);
-  if (!library) return fallback(reason);
-  const std::string name = "cuBLASLt " + library->version + " (" + library->path + ")";
-  try {
-    library_ = std::make_unique<lt::Products>(*library, workspace_.partials, workspace_.size * sizeof(float));
-    reason = self_test(stream, *library_);
-  } catch (const Error&) {
-    throw;  // a device error, which the trainer's own kernels can't avoid either
-  } catch (const std::runtime_error& error) {
-    reason = error.what();
-  }
-  if (reason.empty()) return "Large matrix products use " + name + ", others the trainer's own kernels.";
-  library_.reset();
-  return fallback(name + " failed its self-test: " + reason);
+  const auto library = lt::open_library(search, reason, [&](const lt::Library& candidate) {
+    std::string defect;
+    try {
+      library_ = std::make_unique<lt::Products>(candidate, workspace_.partials, workspace_.size * sizeof(float));
+      defect = self_test(stream, *library_);
+    } catch (const Error&) {
+      throw;  // a device error, which the trainer's own kernels can't avoid either
+    } catch (const std::runtime_error& error) {
+      defect = error.what();
+    }
+    if (!defect.empty()) library_.reset();
+    return defect;
+  });
+  if (library) return "Large matrix products use " + library->name() + ", others the trainer's own kernels.";
+  return "All matrix products use the trainer's own kernels: " + reason + ".";
 }
 
 template <typename T, typename Out>
 bool Matmul::try_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm) {
   if constexpr (std::is_same_v<T, Bf16>) {
     if (library_ && !gemm.exact && is_large(layout, gemm)) {
+      use_device(stream.device());
       if (library_->multiply(stream, layout, gemm)) {
         ++counts_.library;
         return true;
       }
-      ++counts_.unsupported;
+      if (counts_.refused++ == 0) first_refused_ = name_of(layout, gemm);
     }
   }
   ++counts_.own;

@@ -45,9 +45,11 @@ class Matmul {
 
   struct Counts {
     std::uint64_t library = 0, own = 0;
-    std::uint64_t unsupported = 0;  // large products without an algorithm in the library, included in own
+    std::uint64_t refused = 0;  // large products without an algorithm in the library, included in own
   };
   const Counts& counts() const { return counts_; }
+  // Returns a sentence without its end about the refused products, or an empty string if there are none.
+  std::string refusals() const;
 
  private:
   std::string open(Stream& stream, const lt::Search& search);
@@ -60,6 +62,7 @@ class Matmul {
   std::unique_ptr<lt::Products> library_;
   std::string choice_;
   Counts counts_;
+  std::string first_refused_;
 };
 
 }  // namespace starpo::cuda

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 namespace starpo::cuda::lt {
 namespace {
 
 constexpr std::size_t kMaxPlans = 4096;  // micro-batches have many lengths; a plan takes a few hundred bytes
 constexpr std::uintptr_t kBestAlignment = 256;
+constexpr int kMaxCandidates = 8;  // algorithms per shape; a failure, such as a missing libnvrtc, may concern only some
 
 std::uint32_t alignment_of(std::initializer_list<const void*> pointers) {
   std::uintptr_t bits = kBestAlignment;
@@ -63,14 +65,13 @@ bool Description::accept(const char* what, Status status) {
   return false;
 }
 
-// The descriptors of a shape and the algorithm chosen by cuBLASLt.
+// The descriptors of a shape and the algorithms that cuBLASLt suggests.
 struct Products::Plan {
   Plan(const Functions& functions, const Shape& shape, std::size_t workspace_bytes)
       : description(functions, shape, workspace_bytes) {}
 
   const Description description;
-  Heuristic found{};
-  bool usable = false;
+  std::vector<Heuristic> candidates;  // best first; one that fails is removed
 };
 
 Products::Products(const Library& library, void* workspace, std::size_t workspace_bytes)
@@ -87,11 +88,16 @@ Products::~Products() {
 std::unique_ptr<Products::Plan> Products::make_plan(const Shape& shape) const {
   auto plan = std::make_unique<Plan>(functions_, shape, workspace_bytes_);
   const Description& d = plan->description;
+  if (!d.rejected().empty()) return plan;
   int count = 0;
-  plan->usable = d.rejected().empty() &&
-                 functions_.find_algorithms(handle_, d.operation(), d.a(), d.b(), d.c(), d.c(), d.preference(), 1,
-                                            &plan->found, &count) == Status::success &&
-                 count == 1 && plan->found.status == Status::success && plan->found.workspace_bytes <= workspace_bytes_;
+  plan->candidates.resize(kMaxCandidates);
+  if (functions_.find_algorithms(handle_, d.operation(), d.a(), d.b(), d.c(), d.c(), d.preference(), kMaxCandidates,
+                                 plan->candidates.data(), &count) != Status::success)
+    count = 0;
+  plan->candidates.resize(static_cast<std::size_t>(count));
+  std::erase_if(plan->candidates, [&](const Heuristic& found) {
+    return found.status != Status::success || found.workspace_bytes > workspace_bytes_;
+  });
   return plan;
 }
 
@@ -102,15 +108,16 @@ Products::Plan& Products::plan_of(const Shape& shape) {
 }
 
 bool Products::run(Stream& stream, Plan& plan, const void* a, const void* b, void* c, bool accumulate) const {
-  if (!plan.usable) return false;
+  if (plan.candidates.empty()) return false;
   const Description& d = plan.description;
   const float alpha = 1, beta = accumulate ? 1 : 0;
   // Our b is its first operand.
-  const Status status =
-      functions_.multiply(handle_, d.operation(), &alpha, b, d.a(), a, d.b(), &beta, c, d.c(), c, d.c(),
-                          &plan.found.algorithm, workspace_, workspace_bytes_, stream.handle());
-  plan.usable = status == Status::success;
-  return plan.usable;
+  for (; !plan.candidates.empty(); plan.candidates.erase(plan.candidates.begin()))
+    if (functions_.multiply(handle_, d.operation(), &alpha, b, d.a(), a, d.b(), &beta, c, d.c(), c, d.c(),
+                            &plan.candidates.front().algorithm, workspace_, workspace_bytes_,
+                            stream.handle()) == Status::success)
+      return true;
+  return false;
 }
 
 template <typename Out>

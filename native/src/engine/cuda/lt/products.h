@@ -47,8 +47,8 @@ class Description {
   std::string rejected_;
 };
 
-// Computes matrix products with cuBLASLt. Caches the heuristic's choice per shape. Use an instance on one stream at a
-// time, because products share a workspace.
+// Computes matrix products with cuBLASLt. Caches the heuristic's algorithms per shape. Use an instance on one stream at
+// a time, because products share a workspace.
 class Products {
  public:
   // workspace: aligned to 256 bytes. Throws std::runtime_error if the library does not start, for example without a

@@ -56,6 +56,12 @@ STARPO_HOST_DEVICE inline unsigned pack_bf16(float low, float high) {
 #endif
 }
 
+// Return the values that pack_bf16 packed.
+STARPO_HOST_DEVICE inline float unpack_low(unsigned pair) { return to_float(Bf16{static_cast<std::uint16_t>(pair)}); }
+STARPO_HOST_DEVICE inline float unpack_high(unsigned pair) {
+  return to_float(Bf16{static_cast<std::uint16_t>(pair >> 16)});
+}
+
 // A vector of 16 bytes, loaded and stored in one instruction. Pointers must be aligned to 16 bytes.
 template <class T>
 struct alignas(16) Vector {

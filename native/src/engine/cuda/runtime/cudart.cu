@@ -3,7 +3,9 @@
 #include <new>
 
 #include "engine/cuda/runtime/devices.h"
+#include "engine/cuda/runtime/event.h"
 #include "engine/cuda/runtime/failure.h"
+#include "engine/cuda/runtime/free_memory.h"
 #include "engine/cuda/runtime/graph.h"
 #include "engine/cuda/runtime/launch.h"
 #include "engine/cuda/runtime/memory.h"
@@ -52,10 +54,14 @@ void allow_dynamic_shared(const void* kernel, std::size_t bytes, const char* nam
 }
 
 void use_device(int index) {
-  if (cudaSetDevice(index) == cudaSuccess) return;
-  cudaGetLastError();
-  require_device(list_devices(), index);
-  check(cudaSetDevice(index), "cudaSetDevice");
+  static thread_local int current = -1;  // saves a call per launch
+  if (index == current) return;
+  if (cudaSetDevice(index) != cudaSuccess) {
+    cudaGetLastError();
+    require_device(list_devices(), index);
+    check(cudaSetDevice(index), "cudaSetDevice");
+  }
+  current = index;
 }
 
 Stream::Stream(int device) : device_(device) {
@@ -65,9 +71,13 @@ Stream::Stream(int device) : device_(device) {
 Stream::~Stream() {
   if (handle_) ignore(cudaStreamDestroy(handle_));
 }
-void Stream::synchronize() { check(cudaStreamSynchronize(handle_), "cudaStreamSynchronize"); }
+void Stream::synchronize() {
+  use_device(device_);
+  check(cudaStreamSynchronize(handle_), "cudaStreamSynchronize");
+}
 
-DeviceMemory device_memory() {
+DeviceMemory device_memory(int device) {
+  use_device(device);
   DeviceMemory memory{};
   check(cudaMemGetInfo(&memory.free_bytes, &memory.total_bytes), "cudaMemGetInfo");
   return memory;
@@ -94,21 +104,42 @@ void release_pinned(void* memory) noexcept { ignore(cudaFreeHost(memory)); }
 // Skips copies of size 0, whose pointers may be null.
 void copy_to_device(Stream& stream, void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
+  use_device(stream.device());
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream.handle()), "copying to the device");
-  static const bool asynchronous = copies_pageable_asynchronously(stream.device());
-  if (asynchronous) stream.synchronize();
+  if (copies_pageable_asynchronously(stream.device())) stream.synchronize();
 }
 void copy_to_host(Stream& stream, void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
+  use_device(stream.device());
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream.handle()), "copying to the host");
 }
 void fill_bytes(Stream& stream, void* device, unsigned char value, std::size_t bytes) {
   if (bytes == 0) return;
+  use_device(stream.device());
   check(cudaMemsetAsync(device, value, bytes, stream.handle()), "cudaMemsetAsync");
+}
+
+Event::Event(Stream& stream) {
+  use_device(stream.device());
+  check(cudaEventCreate(&handle_), "cudaEventCreate");
+}
+Event::~Event() {
+  if (handle_) ignore(cudaEventDestroy(handle_));
+}
+void Event::record(Stream& stream) {
+  use_device(stream.device());
+  check(cudaEventRecord(handle_, stream.handle()), "cudaEventRecord");
+}
+double Event::milliseconds_since(const Event& earlier) const {
+  check(cudaEventSynchronize(handle_), "cudaEventSynchronize");
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
+  return milliseconds;
 }
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
   cudaGraph_t graph = nullptr;
+  use_device(stream.device());
   // Relaxed: a library may load a kernel during capture, which allocates memory and would invalidate other modes.
   check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   try {
@@ -127,7 +158,10 @@ Graph::Graph(Stream& stream, const std::function<void()>& work) {
 Graph::~Graph() {
   if (handle_) ignore(cudaGraphExecDestroy(handle_));
 }
-void Graph::launch(Stream& stream) { check(cudaGraphLaunch(handle_, stream.handle()), "cudaGraphLaunch"); }
+void Graph::launch(Stream& stream) {
+  use_device(stream.device());
+  check(cudaGraphLaunch(handle_, stream.handle()), "cudaGraphLaunch");
+}
 
 DeviceList list_devices() {
   DeviceList list;
@@ -161,8 +195,12 @@ DeviceList list_devices() {
       device.unavailable = Unavailable{"gpu_failed", "querying it failed: " + describe(error),
                                        "check nvidia-smi and the kernel log (dmesg)"};
     }
+    char bus[32] = "";
+    if (cudaDeviceGetPCIBusId(bus, sizeof bus, index) == cudaSuccess) device.pci_bus_id = bus;
+    cudaGetLastError();
     list.devices.push_back(std::move(device));
   }
+  if (count > 1) read_free_memory(list.devices);
   return list;
 }
 

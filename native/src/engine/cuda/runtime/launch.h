@@ -20,6 +20,7 @@ void load_kernel(Stream& stream, const void* kernel, const char* name);
 template <class... Parameters, class... Arguments>
 void launch(Stream& stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
+  use_device(stream.device());
   load_kernel(stream, reinterpret_cast<const void*>(kernel), name);
   submit(stream, [=, values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
     emulated::run_grid(name, grid, block, shared_bytes, [&] { std::apply(kernel, values); });
@@ -38,6 +39,7 @@ void allow_dynamic_shared(const void* kernel, std::size_t bytes, const char* nam
 template <class... Parameters, class... Arguments>
 void launch(Stream& stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
+  use_device(stream.device());
   constexpr std::size_t always_allowed = 48 * 1024;
   if (shared_bytes > always_allowed) allow_dynamic_shared(reinterpret_cast<const void*>(kernel), shared_bytes, name);
   cudaLaunchConfig_t config{};

@@ -14,10 +14,10 @@ namespace starpo::cuda {
 struct DeviceMemory {
   std::size_t free_bytes, total_bytes;
 };
-// Queries the calling thread's device.
-DeviceMemory device_memory();
+DeviceMemory device_memory(int device);
 
-// Allocate or free memory, aligned to 256 bytes. Errors: gpu_out_of_memory, or out_of_memory for pinned memory.
+// Allocate or free memory, aligned to 256 bytes. Device memory is allocated on the thread's current device. Errors:
+// gpu_out_of_memory, or out_of_memory for pinned memory.
 void* allocate_on_device(std::size_t bytes);
 void release_on_device(void* memory) noexcept;
 void* allocate_pinned(std::size_t bytes);
@@ -74,8 +74,11 @@ class Buffer {
 template <class T>
 class DeviceBuffer : public Buffer<T, allocate_on_device, release_on_device> {
  public:
-  using Buffer<T, allocate_on_device, release_on_device>::Buffer;
-  DeviceBuffer(Stream& stream, std::span<const T> host) : DeviceBuffer(host.size()) { upload(stream, host); }
+  DeviceBuffer() = default;
+  // Allocates on the stream's device.
+  DeviceBuffer(Stream& stream, std::size_t size)
+      : Buffer<T, allocate_on_device, release_on_device>((use_device(stream.device()), size)) {}
+  DeviceBuffer(Stream& stream, std::span<const T> host) : DeviceBuffer(stream, host.size()) { upload(stream, host); }
 
   // Copies start at the first element and must fit the buffer.
   void upload(Stream& stream, std::span<const T> host) {

@@ -6,14 +6,14 @@ struct CUstream_st;
 
 namespace starpo::cuda {
 
-// Sets the calling thread's device for allocations and launches. Errors: device_unavailable.
+// Makes a GPU the calling thread's current device, on which CUDA allocates and launches. Every function that takes a
+// stream calls it, so that several engines may share a thread. Errors: device_unavailable.
 void use_device(int index);
 
 // Runs work in order on one device, asynchronously to the host. Later calls throw errors of earlier work:
 // gpu_out_of_memory, device_unavailable or gpu_failed.
 class Stream {
  public:
-  // Calls use_device.
   explicit Stream(int device = 0);
   ~Stream();
   Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), device_(other.device_) {}

@@ -59,7 +59,7 @@ DeviceBuffer<T> on_device(Stream& stream, const std::vector<T>& values) {
 
 template <class T>
 DeviceBuffer<T> poisoned(Stream& stream, std::size_t count) {
-  DeviceBuffer<T> buffer(count);
+  DeviceBuffer<T> buffer(stream, count);
   buffer.fill_poison(stream);
   return buffer;
 }

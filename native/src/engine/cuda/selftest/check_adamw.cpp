@@ -19,7 +19,7 @@ double steps(Stream& stream, int size, float gradient_clip) {
 
   auto weights = on_device(stream, start);
   auto rounded = poisoned<Bf16>(stream, size);
-  DeviceBuffer<float> first(size), second(size);
+  DeviceBuffer<float> first(stream, size), second(stream, size);
   first.fill_zero(stream);
   second.fill_zero(stream);
   auto flags = on_device(stream, group_decay_flags(decayed));

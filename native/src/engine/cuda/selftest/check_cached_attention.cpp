@@ -172,6 +172,21 @@ double split_difference(Stream& stream, const AttentionCase<T>& input, int prefi
   return equal ? 0 : 1;
 }
 
+// A row whose seven keys have equal weights and whose weighted mean is halfway between two bf16 numbers: dividing the
+// sum by 7 and multiplying it by 1/7 round differently. One part of split keys must round as without a split.
+template <class T>
+double tie_difference(Stream& stream) {
+  AttentionCase<T> input(1, 1, 16, {0, 7});
+  for (std::size_t i = 0; i < input.qkv.size(); ++i) {
+    const std::size_t token = i / input.shape.qkv_width(), column = i % input.shape.qkv_width();
+    const float value = token == 0 ? 255.0f / 256 : 360.0f / 256;
+    input.qkv[i] = from_float<T>(column < 32 ? 0.0f : value);
+  }
+  CachedCase<T> cached(stream, input, 0);
+  const std::vector<int> order{6};
+  return same_bits(cached.attend(order, true, kKeyBlock, kKeyBlock), cached.attend(order, true)) ? 0 : 1;
+}
+
 // Rows of ended slots become zeros, for any content of the cache and any order of rows.
 template <class T>
 double idle_difference(Stream& stream, const AttentionCase<T>& input) {
@@ -210,6 +225,8 @@ void add_cached_checks(std::vector<Check>& checks) {
                     std::is_same_v<T, Bf16> ? kBf16Tolerance : kFp32Tolerance, split_error<T>, split, 70, kKeyBlock});
   checks.push_back(
       {"cached_attention in parts, row by row, " + split.name(), kExact, split_difference<T>, split, 70, kKeyBlock});
+  checks.push_back({"cached_attention in one part rounds as without a split," + type_name<T>() + "7 keys", kExact,
+                    tie_difference<T>});
   const AttentionCase<T> idle(4, 2, 16, {0, 9});
   checks.push_back({"cached_attention with idle slots " + idle.name(), kExact, idle_difference<T>, idle});
 }

@@ -25,7 +25,7 @@ double launches_and_copies(Stream& stream) {
 }
 
 double graph_replays(Stream& stream) {
-  DeviceBuffer<float> values(kCount);
+  DeviceBuffer<float> values(stream, kCount);
   PinnedBuffer<float> result(kCount);
   values.fill_poison(stream);
   increment(stream, values.data(), kCount, 3);

@@ -12,6 +12,7 @@ class EngineCase {
 
   EngineCase(const EngineSettings&, const EngineNeeds&, ModelHead = ModelHead::language);
 
+  Engine& engine() { return *engine_; }
   Network& network() { return *network_; }
   std::vector<float> state(StateVector) const;
 

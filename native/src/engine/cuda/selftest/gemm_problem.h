@@ -47,9 +47,9 @@ struct GemmProblem {
         before(random_matrix<float>(m, n, ldc, 4)),
         device_a(stream, a),
         device_b(stream, b),
-        device_c(before.size()),
+        device_c(stream, before.size()),
         device_bias(stream, bias),
-        partials(static_cast<std::size_t>(16) * static_cast<std::size_t>(m) * static_cast<std::size_t>(n + 1)) {
+        partials(stream, static_cast<std::size_t>(16) * static_cast<std::size_t>(m) * static_cast<std::size_t>(n + 1)) {
     device_c.fill_poison(stream);
     partials.fill_poison(stream);
   }
