@@ -25,7 +25,7 @@ interface SectionsProps {
 }
 
 /** Index of the last section that is open by default. */
-const lastOpen = 2;
+const lastOpen = 1;
 
 /**
  * Collapsible sections of charts: pinned ones first, then the groups. A search shows only matches, with all

@@ -3,8 +3,12 @@ import type { RunSummary } from '../../core/contract/contract.ts';
 import { navigate } from '../base/router.ts';
 import { Button } from '../components/basics.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { approximateDuration } from '../components/estimated-time.tsx';
+import { settingAt } from '../components/setting-at.ts';
 import { useApp } from '../stores/app-store.ts';
+import { useQuery } from '../stores/use-query.ts';
 import { EvaluationForm } from './evaluation-form.tsx';
+import { Facts } from './new-run.tsx';
 
 interface EvaluateRunProps {
   run: RunSummary;
@@ -16,6 +20,7 @@ interface EvaluateRunProps {
 /** Starts an evaluation of a checkpoint. */
 export function EvaluateRun({ run, checkpoint, close }: EvaluateRunProps) {
   const [busy, setBusy] = useState(false);
+  const perLevel = useSecondsPerLevel(run.id);
   const started = () => {
     close();
     useApp.getState().notify('Evaluation started.');
@@ -36,6 +41,23 @@ export function EvaluateRun({ run, checkpoint, close }: EvaluateRunProps) {
       }
     >
       <EvaluationForm id="evaluate" run={run} checkpoint={checkpoint} onBusy={setBusy} onStarted={started} />
+      <Facts
+        facts={[
+          [
+            'Time',
+            perLevel === null ? 'unknown' : `${approximateDuration(100 * perLevel)} per 100 levels, as in training`,
+          ],
+          ['Keeps', 'the run and its checkpoint as they are; adds the episodes of all levels'],
+        ]}
+      />
     </Dialog>
   );
+}
+
+/** Returns the time of a level in the run's newest evaluation, or null without one. */
+function useSecondsPerLevel(runId: string): number | null {
+  const metric = 'time/evaluation';
+  const seconds = useQuery('runs.series', { runId, names: [metric] }, 0).value?.[0]?.values.at(-1);
+  const levels = settingAt(useQuery('runs.get', { runId }, 0).value?.config, 'evaluation.levels');
+  return seconds === undefined || typeof levels !== 'number' || levels === 0 ? null : seconds / levels;
 }

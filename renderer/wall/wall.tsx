@@ -4,7 +4,7 @@ import { isLive } from '../../core/contract/run-facts.ts';
 import { Empty } from '../components/basics.tsx';
 import { percent } from '../components/format.ts';
 import { Icon } from '../components/icon.tsx';
-import { describeEvaluation, describeRollout } from '../components/measured-how.ts';
+import { describeEvaluation, describeRollout, temperatureText } from '../components/measured-how.ts';
 import { useRun } from '../views/run-view.tsx';
 import { useBoards } from './use-boards.ts';
 import styles from './wall.module.css';
@@ -83,20 +83,23 @@ export function Wall({ run, height }: WallProps) {
   );
 }
 
-/** Summarizes the rollout: `Iteration 37: 74 of 128 solved (57.8 %), training (T 1)`. */
+/** Summarizes the rollout: `Iteration 37: 74 of 128 solved (57.8 %, T 1)`. */
 function Headline({ boards: { iteration, split, episodes } }: { boards: RolloutBoards }) {
   const config = useRun((state) => state.config);
   const solved = episodes.filter(({ summary }) => summary.success).length;
+  const temperature = temperatureText(config, split === 'train' ? 'rollout' : 'evaluation');
   return (
-    <p className={styles.headline}>
+    <p
+      className={styles.headline}
+      title={`Success in ${split === 'train' ? describeRollout(config) : describeEvaluation(config)}`}
+    >
       {split === 'train' ? `Iteration ${iteration}` : `Evaluation at iteration ${iteration}`}:{' '}
       <strong>
         {solved} of {episodes.length}
       </strong>{' '}
       solved{' '}
       <span className="faint">
-        ({percent(solved / Math.max(1, episodes.length))}),{' '}
-        {split === 'train' ? describeRollout(config) : describeEvaluation(config)}
+        ({[percent(solved / Math.max(1, episodes.length)), temperature].filter(Boolean).join(', ')})
       </span>
     </p>
   );

@@ -309,6 +309,7 @@ test('a refused clipboard shows the text, selected', async () => {
   const field = await page.shown(() => document.querySelector<HTMLTextAreaElement>('[role="dialog"] textarea'));
   expect(field.value).toMatch(/^FrozenLake, StarPO-S \(PPO\): 40\.0 → 70\.0 %/);
   expect(page.find('.errors')?.textContent ?? '').not.toContain('defect');
+  vi.unstubAllGlobals();
 });
 
 test('freeing disk space shows progress and stops when canceled', async () => {

@@ -55,7 +55,7 @@ function Figure({ runId, series, label, named }: FigureProps) {
         {success.length > 1 && (
           <span>
             {change < 0 ? '−' : '+'}
-            {Math.abs(change * 100).toFixed(1)} points since the first
+            {Math.abs(change * 100).toFixed(1)} points
           </span>
         )}
         <a href={formatRoute({ page: 'replay', runId, episodeId: first })}>Replay levels</a>
