@@ -227,7 +227,7 @@ function createServices(folder: Folder, { trainerPath, secrets }: CoreOptions): 
   const bundles = new Bundles({ ...base, exports });
   const openSample = async (sampleHome: string) => {
     const core = await createCore({ home: sampleHome, resources, trainerPath, log, thread: false });
-    // Its few files are indexed at once, because it does no background work.
+    // The sample has few files, and without `thread` nothing else indexes them.
     core.episodeIndex.indexAll().catch((error) => log(`Indexing the sample run: ${messageOf(error)}`));
     return core;
   };

@@ -14,7 +14,7 @@ const request = z.tuple([
   z.instanceof(Uint8Array).refine(({ length }) => length <= maxPart),
 ]);
 
-/** Receives files that the page uploads, part by part: where a browser sends them over HTTP. The page knows no path. */
+/** Receives the page's uploads in parts over IPC (a browser uploads over HTTP). The page never receives a path. */
 export function receiveUploads(ipc: IpcMain, home: string): void {
   ipc.handle('starpo-upload', async (event, ...input: unknown[]): Promise<{ problem: string | null }> => {
     const parsed = request.safeParse(input);

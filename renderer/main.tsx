@@ -1,4 +1,4 @@
-// Before any schema is created.
+// Must run before the first schema is created.
 import './base/zod.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

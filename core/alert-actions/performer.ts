@@ -31,7 +31,7 @@ export interface PerformerParts {
 
 export type PlannedAction = Plan &
   Pick<KnownAction, 'id' | 'by' | 'alert'> & {
-    /** Display name of a roll-back's fork. Not recorded: a process that completes the action later uses the default name. */
+    /** Display name for the fork of a roll-back. It isn't recorded: if another process completes the action, the fork gets the default name. */
     forkName?: string | undefined;
   };
 

@@ -41,5 +41,5 @@ const movedFailure = (folder: string) =>
   new Failure(
     'data_folder_moved',
     `The data folder ${folder} was moved, replaced or unmounted.`,
-    'Start again with its new place as --home or STARPO_HOME, or move it back. Training that writes to the old path fails.',
+    'Restart with its new location as --home or STARPO_HOME, or move it back. Runs that write to the old path fail.',
   );

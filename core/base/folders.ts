@@ -12,7 +12,7 @@ export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let each = resolve(folder); !existsSync(each); each = dirname(each)) missing.push(each);
   for (const each of missing.reverse()) ensureFolder(each);
-  // Reports a file in place of the folder.
+  // Throws if the path is a file.
   if (missing.length === 0) ensureFolder(folder);
 }
 
@@ -29,8 +29,8 @@ export function ensureFolder(folder: string): void {
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
- * Moves a folder. Between disks, copies it under a temporary name first, so that a killed process leaves a complete folder at one of the places. Such a
- * copy keeps times and is named `.NAME.moving`.
+ * Moves a folder. Between disks, copies it under a temporary name first, so that a killed process leaves a complete folder in the
+ * old or the new location. The copy keeps timestamps; its temporary name is `.NAME.moving`.
  */
 export async function moveFolder(from: string, to: string): Promise<void> {
   try {

@@ -7,7 +7,7 @@ export function dataFolder(named?: string, environment: NodeJS.ProcessEnv = proc
   const chosen = named ?? environment.STARPO_HOME;
   const base = environment.XDG_DATA_HOME || join(homedir(), '.local', 'share');
   const folder = chosen ? resolve(chosen) : join(base, 'starpo-studio');
-  // Node replaces invalid bytes with this character, which names another folder.
+  // Node replaces invalid bytes with this character, so the path would name a different folder.
   if (folder.includes('\ufffd'))
     throw new Failure(
       'data_folder_unusable',

@@ -1,6 +1,6 @@
 import { availableParallelism, freemem, totalmem } from 'node:os';
 
-/** The limits of a container or job (cgroups, processor affinity), which may be lower than the machine's. The trainer uses the same ones. */
+/** The limits of a container or job (cgroups, processor affinity), which may be lower than the machine's. The trainer applies the same limits. */
 
 /** Returns the number of threads that can run at a time. */
 export const availableCores = (): number => availableParallelism();

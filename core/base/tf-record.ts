@@ -19,7 +19,7 @@ function maskedCrc(bytes: Uint8Array): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 
-/** Bytes around the data: length (uint64) and its checksum before, checksum of the data after, all little-endian. */
+/** Bytes before the data (length as uint64, and its checksum) and after it (checksum of the data), little-endian. */
 const [before, after] = [12, 4];
 
 /** Returns a record with the given data. */

@@ -198,7 +198,7 @@ export const procedures = {
   /** Returns the Echo Trap monitor's state for a run; null without data, as in a warm start or before the first iteration. */
   'echoTrap.state': { input: z.object({ runId }), output: echoTrap.nullable() },
   /**
-   * Applies an advice from `echoTrap.state` and returns when done; a roll-back is done when the fork trains. `alertId` is the alert it answers. `name`: display
+   * Applies a piece of advice from `echoTrap.state` and returns when done; a roll-back is done when the fork trains. `alertId` is the alert it answers. `name`: display
    * name of the fork. Throws `advice_unknown`,
    * `advice_idle` if it has no effect, as `runs.command` and `runs.start` do, `checkpoint_missing`, `disk_space_low`, or `run_active` if the run does not stop.
    */

@@ -96,7 +96,7 @@ const settingChange = z.object({
 });
 export type SettingChange = z.infer<typeof settingChange>;
 
-/** Effect of applying an advice. */
+/** Effect of applying a piece of advice. */
 const adviceAction = z.discriminatedUnion('kind', [
   /** Sent to the trainer with `runs.command`. */
   z.object({ kind: z.literal('command'), command: z.enum(['pause', 'checkpoint', 'stop']) }),

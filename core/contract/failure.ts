@@ -32,7 +32,7 @@ export function asDiskFull(error: unknown): Failure | null {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Converts any thrown value to a {@link Failure}. What the operating system does not report about a file is an internal error. */
+/** Converts any thrown value to a {@link Failure}. Errors that neither the operating system nor SQLite reports about a file become `internal`. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return (

@@ -1,6 +1,6 @@
 import type { ApiError } from './contract.ts';
 
-/** What the operating system and SQLite report about a user's file, disk or permission. */
+/** Explains errors that the operating system and SQLite report about a user's file, disk or permission. */
 
 interface Reason {
   /** Code of our error. */
@@ -10,12 +10,12 @@ interface Reason {
   hint: string;
 }
 
-const permissions = 'Check who owns it (`ls -l`), or choose another place.';
+const permissions = 'Check its owner and permissions (`ls -l`), or choose another location.';
 const freeSpace = 'Free some disk space, or raise the limit. No data was lost: missing events are ingested again.';
 const readOnly = {
   code: 'disk_read_only',
   reason: 'the disk is mounted read-only',
-  hint: 'Mount the disk writable, or choose a place on another disk.',
+  hint: 'Remount the disk with write access, or choose a location on another disk.',
 };
 const diskFailed = {
   code: 'disk_failed',
@@ -67,15 +67,15 @@ const reasons: Readonly<Record<string, Reason>> = {
   ETXTBSY: { code: 'file_in_use', reason: 'it is being executed', hint: 'End that program, then try again.' },
   ESTALE: {
     ...diskFailed,
-    reason: 'the network disk no longer has it',
+    reason: 'it no longer exists on the network disk',
     hint: 'Mount the network disk again, then try again.',
   },
 };
 
-/** Of mkdir in /proc and the like, whose parent exists. */
+/** Reported by mkdir in /proc and similar file systems although the parent exists. */
 const noFolders: Reason = {
   code: 'path_invalid',
-  reason: 'its parent accepts no folders',
+  reason: 'its parent does not accept new folders',
   hint: 'Choose a folder on a disk.',
 };
 
@@ -109,7 +109,7 @@ const verbs: Readonly<Record<string, string>> = {
 
 const sqliteReasons: readonly [RegExp, Reason][] = [
   [/^SQLITE_FULL/, reasons.ENOSPC!],
-  // Failed growth of a file is a full disk or the file size limit.
+  // A file can't grow if the disk is full or the file size limit is reached.
   [
     /^SQLITE_IOERR_(WRITE|SHMSIZE|SHMMAP)/,
     { ...reasons.ENOSPC!, reason: 'no space is left on the disk, or a limit is reached' },
@@ -132,13 +132,13 @@ function reasonOf(code: unknown): Reason | null {
   return reasons[code] ?? sqliteReasons.find(([pattern]) => pattern.test(code))?.[1] ?? null;
 }
 
-/** Returns why a file can't be read or written, to end a sentence. */
+/** Returns why a file can't be read or written, as the end of a sentence. */
 export function fileReason(error: unknown): string {
   const { code, message = String(error) } = (error ?? {}) as SystemError;
   return reasonOf(code)?.reason ?? String(message);
 }
 
-/** Returns why a new file can't be written, to end a sentence. */
+/** Returns why a new file can't be written, as the end of a sentence. */
 export const writeReason = (error: unknown): string =>
   (error as SystemError | null)?.code === 'ENOENT' ? 'its folder was not found' : fileReason(error);
 

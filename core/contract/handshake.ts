@@ -55,7 +55,7 @@ export async function linkTo(code: string, path: string, until = Date.now() + li
 /** Returns the proof that a link was made with the code. */
 export const linkProof = (code: string, path: string, until: number) => hmac(code, `link ${path} until ${until}`);
 
-/** Creates a sign-in code that is valid once, for a minute. Other users can read the arguments of the program that opens a browser. */
+/** Creates a sign-in code that is valid once, for a minute. It is an argument of the program that opens the browser, so other users can read it. */
 export async function oneTimeCode(code: string, until = Date.now() + linkLifetime): Promise<string> {
   return until.toString(16).padStart(untilDigits, '0') + (await hmac(code, `sign in until ${until}`));
 }

@@ -8,7 +8,7 @@ const changes = true;
 
 /** Name of an upload. */
 export const fileId = z.string().regex(/^[0-9a-f]{32}$/);
-/** Maximum size of an uploaded file, as a bundle may have. */
+/** Maximum size of an uploaded file, such as a bundle. */
 const maxUploadBytes = 2 ** 40;
 
 /** Recognized kinds of files. */
@@ -37,7 +37,7 @@ export type Upload = z.infer<typeof uploads>[number];
 
 /** A run found in the uploads. */
 export const importable = z.object({
-  /** Identifies the run among those of the same uploads. */
+  /** Identifies the run within the uploads. */
   key: z.string(),
   file: z.string(),
   kind: importKind,
@@ -46,10 +46,10 @@ export const importable = z.object({
   from: importSource.nullable(),
   /** Number of steps. */
   steps: z.number().int(),
-  /** Metrics that get a StarPO name: that name and the one in the file. At most 300, as are the next. */
+  /** Metrics that get a StarPO name, with their column in the file. At most 300. */
   mapped: z.array(z.object({ name: z.string(), column: z.string() })),
   mappedCount: z.number().int(),
-  /** Metrics that keep their name, after the trainer's. */
+  /** Metrics that keep their name, prefixed with the trainer's. At most 300. */
   unmapped: z.array(z.string()),
   unmappedCount: z.number().int(),
   /** Sentences about skipped or changed parts. */
@@ -59,7 +59,7 @@ export const importable = z.object({
 });
 export type Importable = z.infer<typeof importable>;
 
-/** The trainer; default: recognized by the names of the metrics. */
+/** The trainer. By default, it is recognized from the metric names. */
 const from = importSource.optional();
 
 export const importProcedures = {

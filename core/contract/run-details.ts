@@ -5,15 +5,15 @@ import { runId } from './runs.ts';
 const settingValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type RunSetting = z.infer<typeof settingValue>;
 
-/** The settings of several runs by column, which is shorter than by run. */
+/** The settings of several runs, by column to avoid repeating the paths. */
 export const runSettings = z.object({
   runIds: z.array(runId),
-  /** `path`: as in `optimizer.learning_rate`. One value per run of `runIds`; null if the run has none. */
+  /** `path`: for example `optimizer.learning_rate`. One value per run of `runIds`; null if the run has none. */
   settings: z.array(z.object({ path: z.string(), values: z.array(settingValue) })),
 });
 export type RunSettings = z.infer<typeof runSettings>;
 
-/** How many training episodes of each iteration got which reward. */
+/** Histograms of the rewards of training episodes, one per iteration. */
 export const rewardHistogram = z.object({
   /** Center of the first bin, and the distance between centers. A bin extends half a step to each side. */
   first: z.number(),
@@ -28,7 +28,7 @@ export type RewardHistogram = z.infer<typeof rewardHistogram>;
 
 /** Part of an iteration, in ms since the epoch. */
 const timeSpan = z.object({
-  /** A phase of the trainer, or `write` for writing episodes, which happens beside the update. */
+  /** A phase of the trainer, or `write` for writing episodes, which happens during the update. */
   name: z.string(),
   iteration: z.number().int(),
   start: z.number(),
@@ -48,7 +48,7 @@ export const iterationTimeline = z.object({
 export type IterationTimeline = z.infer<typeof iterationTimeline>;
 
 export const detailProcedures = {
-  /** Returns the settings of all runs. Leaves out runs whose run.json can't be read. */
+  /** Returns the settings of all runs. Omits runs whose run.json can't be read. */
   'runs.settings': { input: z.object({}), output: runSettings },
   /** Returns the timeline of an iteration, by default the newest; null if the journal has no phases, as in imported runs. */
   'runs.timeline': {

@@ -5,8 +5,8 @@ const maxLength = 80;
 const derivedEnd = /, (fork at|extended to|rolled back to) \d+(, .*)?$/;
 
 /**
- * Returns the name of a run that is derived from another: `FrozenLake b7e8, fork at 40`. The name of the parent loses the end that it got
- * the same way, and is shortened if needed. A number makes the name unique among `taken`.
+ * Returns the name of a run that is derived from another: `FrozenLake b7e8, fork at 40`. Replaces the suffix of a parent that
+ * is derived itself, and shortens the parent's name if necessary. Appends a number if the name is in `taken`.
  */
 export function derivedName(parent: string, end: string, taken: readonly string[]): string {
   const base = parent.replace(derivedEnd, '');

@@ -130,8 +130,8 @@ export type RunStorage = z.infer<typeof runStorage>;
 const successAt = z.object({ iteration: z.number().int(), success: z.number() });
 
 /**
- * A run that has lost its success (docs/collapse-rule.md, Shown as collapsed): its peak, its last measurement, and the first iteration
- * at which the Echo Trap monitor warned, or null. Success is in [0, 1], the mean over environments.
+ * The collapse of a run (docs/collapse-rule.md, Shown as collapsed): peak success, last success, and the iteration of the Echo Trap
+ * monitor's first warning, or null. Success is in [0, 1], averaged over environments.
  */
 export const runCollapse = z.object({ peak: successAt, last: successAt, warnedAt: z.number().int().nullable() });
 export type RunCollapse = z.infer<typeof runCollapse>;
@@ -175,7 +175,7 @@ export const runSummary = z.object({
   parent: z.object({ run: runId, iteration: z.number().int().nullable() }).nullable(),
   /** State of the Echo Trap monitor; null without data. */
   trap: trapBrief.nullable(),
-  /** Null unless the run reads as collapsed: its success is now less than half of its peak. Independent of `trap`. */
+  /** Null unless the run is shown as collapsed: its success is now less than half of its peak. Independent of `trap`. */
   collapse: runCollapse.nullable(),
   /** The last action on an alarm; null if none. */
   lastAction: alertAction.nullable(),
@@ -240,7 +240,7 @@ export const memoryPlan = z.object({
 });
 export type MemoryPlan = z.infer<typeof memoryPlan>;
 
-/** One line of the first-step check (docs/formats/journal.md). */
+/** An item of the first-step check (docs/formats/journal.md). */
 export const firstStepItem = z.object({
   name: z.string(),
   title: z.string(),

@@ -11,7 +11,7 @@ export interface Success {
 
 /**
  * Returns how much success a run has lost, or null if its last success is at least half of its peak. `points`: ascending by iteration.
- * The two intervals must not overlap, so that a few levels more or less don't count as a collapse.
+ * The two intervals must not overlap, so that a difference of a few levels doesn't count as a collapse.
  */
 export function lostSuccess(points: readonly Success[]): Pick<RunCollapse, 'peak' | 'last'> | null {
   const last = points.at(-1);

@@ -11,7 +11,7 @@ import { isLocal } from '../run-sync/liveness.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
 import { trainerSpans, undisturbedSeconds } from './undisturbed.ts';
 
-/** Maximum number of runs to measure, and of their newest iterations. */
+/** Maximum number of runs to measure, and of newest iterations per run. */
 const maxRuns = 5;
 const window = 40;
 /** Maximum number of runs to read, because a data folder may contain thousands. */
@@ -19,7 +19,7 @@ const maxCandidates = 40;
 /** Minimum number of iterations, because the first is slower. */
 const minIterations = 3;
 
-/** Half the width of a range, relative to the estimate: at least, and of typical figures. */
+/** Half the width of a range relative to the estimate: the minimum, and the one for typical figures. */
 const minSpread = 0.15;
 const typicalSpread = 0.5;
 
@@ -33,7 +33,7 @@ interface Measured {
 /**
  * Estimates the time of a run on this machine from its earlier runs of the same model on the same kind of device, preferably in the same
  * environments. Ignores iterations during which another run used the device. Without any, uses typical figures if the model is the starter on a
- * CPU. The range holds half of the measured iterations.
+ * CPU. The range contains the middle half of the measured iterations.
  */
 export class TimeEstimates {
   private readonly home: string;

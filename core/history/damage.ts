@@ -37,8 +37,8 @@ function lockUnlessHosted(home: string): { release(): void } | null {
 }
 
 /**
- * Deletes a history with files that another user wrote and that this process can't write, if the data folder allows it. A process that is refused
- * used to leave such files. Returns whether it did. Throws `history_in_use` or `data_folder_in_use`.
+ * Deletes a history with files that another user wrote and that this process can't write, if the data folder allows it.
+ * Returns whether it did. Throws `history_in_use` or `data_folder_in_use`.
  */
 function dropForeign(home: string): boolean {
   const files = [lockFile(home), ...databaseFiles(home)].filter((file) => existsSync(file));

@@ -24,7 +24,7 @@ export function lockFolder(home: string): { release(): void } {
   });
 }
 
-/** Creates what is missing of a data folder. Creates the trash now, because deleting must work on a full disk. */
+/** Creates the missing parts of a data folder, including the trash, because deleting must work on a full disk. */
 function prepareFolder(home: string): void {
   refuseUnreadable(home);
   const readOnly = whyReadOnly(home);

@@ -3,7 +3,7 @@ import { trainSplit } from '../run-directory/names.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
-/** About this many bins. */
+/** Approximate number of bins. */
 const targetBins = 20;
 
 /** Counts the rewards of a run's indexed training episodes per iteration. Bins are centered on round numbers, where most rewards are. */

@@ -4,11 +4,11 @@ import { readAlerts } from './annotations.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared } from './statements.ts';
 
-/** With fewer evaluations, the success of rollouts decides, averaged over this many iterations. */
+/** With fewer evaluations, the success of rollouts is used, averaged over this many iterations. */
 const fewestEvaluations = 2;
 const rolloutWindow = 10;
 
-/** Returns the success that a run has lost, or null if it doesn't read as collapsed. */
+/** Returns the success that a run has lost, or null if it isn't shown as collapsed. */
 export function readRunCollapse(database: HistoryDatabase, runId: string): RunCollapse | null {
   const evaluated = evaluations(database, runId);
   const found = lostSuccess(evaluated.length >= fewestEvaluations ? evaluated : rollouts(database, runId));

@@ -8,8 +8,8 @@ import { databaseFiles, lockFile } from './files.ts';
 export const readOnlyCode = 'data_folder_read_only';
 
 /**
- * Returns `data_folder_read_only` if this process can't write to an existing data folder or one of its files. Call it before SQLite opens a file: a
- * process that is then refused would leave files that lock out their owner.
+ * Returns `data_folder_read_only` if this process can't write to an existing data folder or one of its files. Call it before SQLite opens a
+ * file: otherwise, SQLite may create files that lock out the owner of the folder.
  */
 export function whyReadOnly(home: string): Failure | null {
   const runs = runsFolder(home);
@@ -33,7 +33,7 @@ export function refuseUnreadable(home: string): void {
   if (path === undefined) return;
   throw new Failure(
     'data_folder_unusable',
-    `The data folder ${home} can't be used: ${path} can't be read: ${belongingOf(path)}.`,
+    `The data folder ${home} can't be used, because ${path} can't be read: ${belongingOf(path)}.`,
     'Get read access to the folder, or choose another data folder with --home or STARPO_HOME.',
   );
 }

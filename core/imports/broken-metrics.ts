@@ -5,13 +5,13 @@ export const [finite, notFinite] = [1, 2];
 
 export const isEvaluation = (name: string) => name.startsWith('evaluation/');
 
-/** Minimum number of last steps without a finite value. Exports may end with rows, such as a last evaluation, that have NaN for update metrics. */
+/** Minimum number of trailing steps without a finite value. Exports may end with rows, such as a last evaluation, that have NaN for update metrics. */
 const minMissing = 3;
 
 /**
  * Returns the index of the step from which a metric that depends on the weights is NaN or infinite until the end, or null. Exports also write NaN
  * if a metric was not logged. Therefore the gap at the end must be longer than all gaps before and than a few steps. `hidden` marks the steps in
- * which a metric without a value may be NaN, because the table can't express NaN. Then it must have had values before.
+ * which a metric without a value may be NaN, because the table can't express NaN; such a metric must have had values before.
  */
 export function findBreak(
   name: string,

@@ -42,7 +42,11 @@ export function readMetrics(
   progress: (share: number) => void = () => {},
 ): ImportedMetrics {
   if (table.rowCount === 0 || table.columns.length === 0)
-    throw new Failure('import_empty', 'It has no rows.', 'Export a table with a header and a row for each step.');
+    throw new Failure(
+      'import_empty',
+      'The table has no rows.',
+      'Export a table with a header and a row for each step.',
+    );
   const remarks = [...table.remarks];
   const stepColumn = findStep(table.columns);
   const time = timeColumn(table.columns);

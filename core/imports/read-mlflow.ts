@@ -80,15 +80,14 @@ export function readDatabase({ name, bytes }: InputFile): MlflowRun[] {
       ),
     }));
   } catch (error) {
-    if (error instanceof Sqlite.SqliteError)
-      throw malformed(name, `it is not a database of MLflow (${error.message}).`);
+    if (error instanceof Sqlite.SqliteError) throw malformed(name, `it is not an MLflow database (${error.message}).`);
     throw error;
   } finally {
     database.close();
   }
 }
 
-/** Opens a database in memory, which leaves the file alone and can't load others. */
+/** Opens a copy of the database in memory, so that the file stays unchanged and no other file can be attached. */
 function openCopy(name: string, bytes: Buffer) {
   try {
     const database = new Sqlite(bytes);

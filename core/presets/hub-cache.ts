@@ -20,7 +20,7 @@ export function hubCache(environment: NodeJS.ProcessEnv = process.env): string {
   return join(expanded(HF_HOME || join(XDG_CACHE_HOME || join(home, '.cache'), 'huggingface'), environment), 'hub');
 }
 
-/** Replaces a leading `~` and variables such as `$USER` or `${USER}`. Unknown variables stay. */
+/** Replaces a leading `~` and variables such as `$USER` or `${USER}`. Unknown variables are unchanged. */
 function expanded(path: string, environment: NodeJS.ProcessEnv): string {
   return path
     .replace(/^~(?=\/|$)/, () => environment.HOME || homedir())

@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { type JournalEvent, parseEvent } from './events.ts';
 import { readTail } from './journal-tail.ts';
 
-/** Bytes read at once. A line that is longer costs another read. */
+/** Bytes per read. A longer line needs several reads. */
 const chunk = 1 << 16;
 
-/** Returns a journal's valid events from one `seq` to another, inclusive. Reads little else: `seq` grows along the file, so the start is found by bisection. */
+/** Returns a journal's valid events from one `seq` to another, inclusive. Finds the start by bisection, because `seq` increases along the file. */
 export function readJournalRange(path: string, from: number, to: number): JournalEvent[] {
   const events: JournalEvent[] = [];
   for (let offset = startOf(path, from), more = true; more; ) {
@@ -28,7 +28,7 @@ function startOf(path: string, seq: number): number {
   let high = statSync(path).size;
   while (high - low > chunk) {
     const middle = low + Math.floor((high - low) / 2);
-    // The middle is within a line, which is left out.
+    // Skips the line that the middle is in.
     const { lines } = readTail(path, middle, chunk);
     const after = lines.slice(1).flatMap((line) => seqOf(line) ?? [])[0];
     if (after === undefined || after > seq) high = middle;

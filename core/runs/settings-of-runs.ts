@@ -6,7 +6,7 @@ import { runFiles, runFolder } from '../run-directory/names.ts';
 /** Files read at the same time, far below the limit of open files. */
 const concurrentReads = 64;
 
-/** Reads the settings of runs from their run.json. Leaves out runs without a readable one. */
+/** Reads the settings of runs from their run.json. Omits runs without a readable one. */
 export async function settingsOfRuns(home: string, runIds: readonly string[]): Promise<RunSettings> {
   const read: { runId: string; values: Map<string, RunSetting> }[] = [];
   for (let from = 0; from < runIds.length; from += concurrentReads) {

@@ -10,7 +10,7 @@ export function unstartable(executable: string, error: unknown): Failure {
   if (code === 'EAGAIN' || code === 'ENOMEM')
     return new Failure(
       'too_many_processes',
-      `Cannot start the trainer ${executable}: the system has no memory or process left.`,
+      `Cannot start the trainer ${executable}: the system is out of memory or processes.`,
       'Close other programs, or raise the limit on processes (`ulimit -u`), then try again.',
     );
   const rejected = code === 'ENOENT' ? null : asFileFailure(error);

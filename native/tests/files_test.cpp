@@ -225,10 +225,10 @@ TEST_CASE("an error of the background writer is thrown when its result is logged
   CHECK_FALSE(has_rollout_event(run));
 }
 
-TEST_CASE("what the system reports about a file has a cure and is not called a bug") {
+TEST_CASE("file errors of the operating system have a hint and are not called bugs") {
   const auto hint = [](int error_number) { return write_error("/run/file", error_number).hint(); };
   CHECK(hint(EACCES).find("permissions") != std::string::npos);
-  CHECK(hint(EROFS).find("mount the disk writable") != std::string::npos);
+  CHECK(hint(EROFS).find("remount the disk with write access") != std::string::npos);
   CHECK(hint(ENOENT).find("was moved") != std::string::npos);
   CHECK(hint(EMFILE).find("ulimit -n") != std::string::npos);
   CHECK(hint(EIO).find("check the disk") != std::string::npos);

@@ -6,7 +6,7 @@ export function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[]> {
   // The browser clears the items when the event ends, so take all entries first.
   const found = [...items].map((item) => {
     const entry = item.webkitGetAsEntry();
-    // What isn't on a disk has no entry, such as an image that is dragged from a page.
+    // Items that aren't files, such as an image dragged from a page, have no entry.
     return entry ? filesIn(entry, true) : [item.getAsFile()].flatMap((content) => asChosen(content));
   });
   return Promise.all(found).then((files) => files.flat());

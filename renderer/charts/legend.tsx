@@ -60,7 +60,7 @@ function Entry({ spec, trace, reading, named, smoothing }: EntryProps) {
       {named && <span className={styles.label}>{trace.label}</span>}
       <strong className={styles.value}>{value}</strong>
       {smoothing > 0 && !trace.sparse && (
-        <span className={`faint ${styles.raw}`} title="The number before it is smoothed">
+        <span className={`faint ${styles.raw}`} title="Value before smoothing">
           {measured !== value && `raw ${measured}`}
         </span>
       )}

@@ -20,7 +20,7 @@ export const statusLabel = (status: RunStatus): string => knownWord(statusLabels
 
 type Displayed = Pick<RunSummary, 'status' | 'stalled' | 'collapse'>;
 
-/** Returns whether a run that has ended reads as collapsed. A live run keeps its status, because it may recover. */
+/** Returns whether a run that has ended is shown as collapsed. A live run keeps its status, because it may recover. */
 export const endedCollapsed = ({ status, collapse }: Pick<RunSummary, 'status' | 'collapse'>): boolean =>
   collapse !== null && (status === 'completed' || status === 'stopped');
 

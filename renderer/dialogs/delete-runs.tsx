@@ -75,7 +75,7 @@ function leaveDeletedRun(runIds: readonly string[]): void {
   if ('runId' in route && route.runId && runIds.includes(route.runId)) navigate({ page: 'history', tab: 'runs' }, true);
 }
 
-/** Deletes episodes and checkpoints of runs. Nothing is selected at first, and starred runs are left out. Closing the dialog cancels the rest; files deleted so far stay deleted. */
+/** Deletes episodes and checkpoints of runs. Nothing is selected at first, and starred runs are excluded. Closing the dialog cancels the rest; files deleted so far stay deleted. */
 export function CleanRuns({ runs, close }: RunsProps) {
   const api = useApi();
   const { notify } = useApp.getState();
@@ -146,7 +146,7 @@ export function CleanRuns({ runs, close }: RunsProps) {
               <input type="checkbox" checked={withStarred} onChange={() => setWithStarred(!withStarred)} />
               <span>
                 Include {starred.length === 1 ? '1 starred run' : `${starred.length} starred runs`}
-                <small>Starred runs are left out otherwise.</small>
+                <small>Otherwise, starred runs are skipped.</small>
               </span>
             </label>
           )}

@@ -17,7 +17,7 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
   const { report, notify } = useApp.getState();
   const [step, setStep] = useState<Step | null>(null);
   const [found, setFound] = useState<readonly Importable[] | null>(null);
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
   const [from, setFrom] = useState<ImportSource | undefined>();
   const uploads = useRef<readonly Upload[]>([]);
   const picker = useRef<HTMLInputElement>(null);
@@ -25,7 +25,7 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
   const reading = useTaskProgress('inspect_import', null);
   const importing = useTaskProgress('import', null);
   const task = reading ?? importing;
-  const chosen = found?.filter(({ key, problem }) => problem === null && !left.has(key)) ?? [];
+  const chosen = found?.filter(({ key, problem }) => problem === null && !excluded.has(key)) ?? [];
 
   useEffect(() => () => void dropUploads(api, uploads.current), [api]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: dropped files open a new dialog.
@@ -54,7 +54,7 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
   async function inspect(source: ImportSource | undefined): Promise<void> {
     setStep({ label: 'Recognizing', share: null });
     setFrom(source);
-    setLeft(new Set());
+    setExcluded(new Set());
     setFound(await api.call('imports.inspect', { uploads: [...uploads.current], from: source }));
   }
   const importAll = () =>
@@ -137,7 +137,7 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
                 key={run.key}
                 run={run}
                 isChosen={chosen.includes(run)}
-                onToggle={() => setLeft((before) => toggled(before, run.key))}
+                onToggle={() => setExcluded((before) => toggled(before, run.key))}
               />
             ))}
           </ul>

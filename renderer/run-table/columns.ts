@@ -126,7 +126,7 @@ export function cellText({ value, text }: Column, run: RunSummary): string {
 /** Writes a setting as in run.json, but without digits that are due to binary fractions. */
 const plain = (value: number) => String(Number(value.toPrecision(12)));
 
-/** Returns mean and standard deviation of a numeric column; null if fewer runs than one have a value. */
+/** Returns mean and standard deviation of a numeric column; null if no run has a value. */
 export function statisticsOf(
   { value }: Column,
   runs: readonly RunSummary[],

@@ -45,7 +45,7 @@ interface RunGroup {
   members: number[];
 }
 
-/** The runs grouped by something. */
+/** The runs, grouped by the choice `id`. */
 export interface Grouping {
   id: string;
   groups: RunGroup[];

@@ -18,7 +18,7 @@ type Value = string | number | boolean;
 
 interface ParsedFilter {
   terms: Term[];
-  /** What is wrong with the text; null if nothing is. */
+  /** Error in the text, or null. */
   problem: string | null;
 }
 

@@ -44,7 +44,7 @@ export interface Message {
   action: MessageAction | null;
 }
 
-/** Undoes the confirmed change, or leads to its result. */
+/** Undoes the confirmed change, or links to its result. */
 export type MessageAction = (() => void) | { label: string; route: Route };
 
 /** Maximum number of messages per kind. */

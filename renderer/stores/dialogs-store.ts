@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import type { Advice, RunSummary } from '../../core/contract/contract.ts';
 import type { ChosenFile } from '../api/files.ts';
 
-/** An advice that rolls the run back. */
+/** Advice that rolls the run back. */
 export type RollBackAdvice = Advice & { action: Extract<Advice['action'], { kind: 'rollback' }> };
 
 type OpenDialog =

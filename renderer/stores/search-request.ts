@@ -4,7 +4,7 @@ import { create } from 'zustand';
 /** A search that another part of the app can request from a page. */
 type SearchField = 'settings' | 'charts' | 'tag';
 
-/** Requested search texts, which the page takes over when it is shown. */
+/** Requested search texts, which the page applies when it is shown. */
 const useRequests = create<Record<SearchField, string | null>>()(() => ({
   settings: null,
   charts: null,

@@ -14,7 +14,7 @@ interface WallFieldProps {
   runId: string;
   boards: RolloutBoards;
   playing: boolean;
-  /** Plays the boards again each time it rises. */
+  /** Replays the boards each time it increases. */
   round?: number | undefined;
   /** Height in CSS pixels. Default: depends on the window. */
   height?: number | undefined;
@@ -112,7 +112,7 @@ function GroupLinks({ runId, iteration, groups, layout }: GroupLinksProps) {
   const current = Math.min(focused, groups.length - 1);
   const toEpisode = (id: string) => ({ page: 'replay', runId, episodeId: id }) as const;
 
-  /** A level of an evaluation has one episode, which is no group. */
+  /** A level of an evaluation has a single episode, so it links to that. */
   const toGroup = ({ group, members }: Group): Route =>
     members.length > 1 ? { page: 'group', runId, iteration, group: group + 1 } : toEpisode(members[0]!.id);
 

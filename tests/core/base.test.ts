@@ -14,7 +14,7 @@ import { unstartable } from '../../core/trainer/trainer-error.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-test('makes a folder with its parents, and ends with the reason where that is not possible', () => {
+test('creates a folder and its parents, or throws the reason', () => {
   const parent = mkdtempSync(join(tmpdir(), 'starpo-folders-'));
   try {
     const folder = join(parent, 'a/b/c');
@@ -38,7 +38,7 @@ test('makes a folder with its parents, and ends with the reason where that is no
     expect(() => ensureFolder(join(parent, 'x/y'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
     // Node's recursive mkdir never returns here.
     if (process.platform === 'linux')
-      expect(reasonOf('/proc/none/x')).toBe("/proc/none can't be created: its parent accepts no folders.");
+      expect(reasonOf('/proc/none/x')).toBe("/proc/none can't be created: its parent does not accept new folders.");
   } finally {
     rmSync(parent, { recursive: true });
   }
@@ -52,10 +52,10 @@ test('memory is that of the container if it has a limit below the machine', () =
 
 test.each([
   ['EMFILE', 'trainer_unusable', /too many files are open\.$/, /ulimit -n/],
-  ['EACCES', 'trainer_unusable', /permission denied\.$/, /who owns it/],
-  ['EAGAIN', 'too_many_processes', /no memory or process left\.$/, /ulimit -u/],
+  ['EACCES', 'trainer_unusable', /permission denied\.$/, /its owner and permissions/],
+  ['EAGAIN', 'too_many_processes', /out of memory or processes\.$/, /ulimit -u/],
   ['ENOENT', 'trainer_unusable', /file not found/, /build it again/],
-])('a trainer that fails to start with %s names the cause and its cure', (code, ours, message, hint) => {
+])('a trainer that fails to start with %s names the cause and the fix', (code, ours, message, hint) => {
   const error = Object.assign(new Error(`spawn /t ${code}`), { code, syscall: 'spawn /t', path: '/t' });
   expect(unstartable('/t', error)).toMatchObject({
     code: ours,

@@ -161,7 +161,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const following = starpo(['logs', id!, '--follow'], world.environment());
     await following.line(/info {5}Started on/);
     expect(await run('pause', id!)).toMatchObject({ status: 0, output: expect.stringContaining('`starpo resume') });
-    expect((await run('pause', id!)).output).toBe(`${id} is paused already`);
+    expect((await run('pause', id!)).output).toBe(`${id} is already paused`);
     const resumed = starpo(['resume', id!], world.environment());
     await resumed.line(/^iteration 2\//);
     expect(await run('stop', id!)).toMatchObject({

@@ -245,7 +245,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     await untilRun(core, id, (run) => run.iteration === 51);
   });
 
-  test('a run whose evaluations fell below half of their peak reads as collapsed, until it recovers', async () => {
+  test('a run whose evaluations fell below half of their peak is shown as collapsed until it recovers', async () => {
     const folder = world.run(id, [
       journal.started(0),
       journal.evaluation(1, 0, 0.2),
@@ -265,7 +265,7 @@ describe('the run history', { timeout: 60_000 }, () => {
     await untilRun(core, id, (run) => run.collapse === null);
   });
 
-  test('without evaluations, means over ten rollouts decide', async () => {
+  test('without evaluations, collapse is determined from means over ten rollouts', async () => {
     const levels = [...Array.from({ length: 10 }, () => 0.4), ...Array.from({ length: 10 }, () => 0.1)];
     world.run(id, [
       journal.started(0),

@@ -232,7 +232,7 @@ describe('recognizing what to import', { timeout: 60_000 }, () => {
     });
   });
 
-  test('says what it assumes if RAGEN does not log what its filter measures', async () => {
+  test('reports its assumption if RAGEN does not log what its filter measures', async () => {
     const run = await mappedIn(write('old.csv', '_step,rollout/in_group_std\n1,0.5\n'));
     expect(run.names).toEqual({ 'rollout/reward_std_in_group': 'rollout/in_group_std' });
     expect(run.remarks).toEqual([

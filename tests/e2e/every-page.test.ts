@@ -339,7 +339,7 @@ describe('with runs', () => {
       [`/study/${study}`, button(/^(Download|Save) /)],
       ['/history/trash', button(/^Restore /)],
       ['/queue', page.locator('#main').getByRole('button', { name: /^Remove .* from the queue$/ })],
-      ['/settings', page.getByLabel('Shortcuts of a single key')],
+      ['/settings', page.getByLabel('Single-key shortcuts')],
       ['/system', button('Check again')],
       ['/system', button('Create diagnostics file')],
     ];

@@ -119,7 +119,7 @@ test('a write failure is reported on every page, and the Export page shows the f
   const runId = await core.runs.create({ preset: 'starter-bandit', set: small });
   const folder = join(world.home, 'tensorboard', runId);
   page.open(`#/run/${runId}/export`);
-  await page.shown(page.withText('p', 'For live logging, turn it on in Settings.'));
+  await page.shown(page.withText('p', 'Turn on live logging in Settings.'));
   core.tensorBoard.set(true);
   await page.shown(page.withText('code', folder));
   writeFileSync(folder, 'in the way');

@@ -10,7 +10,7 @@ import { type CommandOptions, withRun } from './with-client.ts';
 export async function pauseRun(named: string, { home }: CommandOptions): Promise<void> {
   await withRun(home, named, async (client, runId) => {
     const { status } = await requireLive(client, runId);
-    if (status === 'paused') return print(`${runId} is paused already`);
+    if (status === 'paused') return print(`${runId} is already paused`);
     await command(client, runId, 'pause');
     advise(`paused ${runId}; continue with \`starpo resume ${runId}\``);
   });

@@ -23,8 +23,8 @@ interface LocalFile {
 }
 
 /**
- * Imports all runs in files and folders, and prints their ids. Files are copied to where uploads go, because the server accepts no paths from
- * clients.
+ * Imports all runs in files and folders, and prints their ids. Files are copied to the uploads folder, because the server accepts no paths
+ * from clients.
  */
 export async function importFiles(paths: string[], { home, json, ...flags }: ImportFlags): Promise<void> {
   const files = (await Promise.all(paths.map(filesIn))).flat();
@@ -58,14 +58,14 @@ async function filesIn(path: string): Promise<LocalFile[]> {
   } catch (error) {
     throw unreadable(path, fileReason(error));
   }
-  throw unreadable(path, 'the folder has no metrics of MLflow, TensorBoard, W&B or Hugging Face trainers');
+  throw unreadable(path, 'the folder contains no metrics from MLflow, TensorBoard, W&B or Hugging Face trainers');
 }
 
 const unreadable = (path: string, reason: string) =>
   new Failure(
     'import_unreadable',
     `Cannot read ${path}: ${reason}.`,
-    'Give the path of a run bundle, a table of metrics, or a folder of a tracker.',
+    'Pass a run bundle, a table of metrics, or the folder of an experiment tracker.',
   );
 
 async function upload(client: Client, { path, name }: LocalFile, { signal }: TaskContext): Promise<Upload> {
@@ -89,7 +89,7 @@ async function importUploads(
   const found = await asTask(client, inspect, context, () => client.call('imports.inspect', { uploads, from }));
   const chosen = choose(found, run);
   if (name !== undefined && chosen.length > 1)
-    throw new Failure('usage_invalid', `The files have ${chosen.length} runs.`, 'Choose one with --run to name it.');
+    throw new Failure('usage_invalid', `The files contain ${chosen.length} runs.`, 'Choose one with --run to name it.');
   const invalid = chosen.find(({ problem }) => problem !== null)?.problem;
   if (invalid) throw new Failure(invalid.code, invalid.message, invalid.hint);
   const imported = [];
@@ -110,7 +110,11 @@ function choose(found: readonly Importable[], run: string | undefined): Importab
   const chosen = found.filter(({ name }) => name === run);
   if (chosen.length > 0) return chosen;
   const names = found.map(({ name }) => name).slice(0, 8);
-  throw new Failure('import_run_unknown', `The files have no run "${run}".`, `They have ${names.join(', ')}.`);
+  throw new Failure(
+    'import_run_unknown',
+    `The files contain no run "${run}".`,
+    `Runs in the files: ${names.join(', ')}.`,
+  );
 }
 
 function printRun(

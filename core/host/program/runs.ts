@@ -78,7 +78,11 @@ export function addOrganizingCommands(root: Command): void {
   );
   command(root, 'note', "write or print a run's note", [], noteRun)
     .argument('<run>', runNames)
-    .argument('[text]', 'text of the note; an empty text removes it, none prints it', checkedBy(noteText));
+    .argument(
+      '[text]',
+      'text of the note; an empty text removes the note; omit it to print the note',
+      checkedBy(noteText),
+    );
   command(root, 'star', 'star a run', [off('remove the star')], starRun).argument('<run>', runNames);
   command(
     root,

@@ -9,11 +9,11 @@
 namespace starpo {
 namespace {
 
-std::string cure_for(int error_number) {
+std::string hint_for(int error_number) {
   switch (error_number) {
     case EACCES:
     case EPERM: return "check who owns the file and its folder, and their permissions";
-    case EROFS: return "mount the disk writable, or move the run to another disk";
+    case EROFS: return "remount the disk with write access, or move the run to another disk";
     case ENOENT:
     case ENOTDIR: return "check whether the run folder was moved or its disk disconnected";
     case EIO: return "check the disk and its connection (dmesg)";
@@ -21,7 +21,7 @@ std::string cure_for(int error_number) {
     case ENFILE: return "close other programs, or raise the limit on open files (ulimit -n)";
     case EISDIR:
     case EEXIST:
-    case ENOTEMPTY: return "move away what has the file's name";
+    case ENOTEMPTY: return "move the existing file or folder of that name";
     case ENAMETOOLONG: return "move the run to a folder with a shorter path";
     default: return "check the folder and its disk";
   }
@@ -50,12 +50,12 @@ Error write_error(const std::filesystem::path& file, int error_number) {
     return Error("file_unwritable", file.string() + " is a symbolic link, and the trainer does not write through links",
                  "check its target, remove the link, then resume the run");
   return Error("file_unwritable", "can't write " + file.string() + ": " + std::strerror(error_number),
-               cure_for(error_number) + ", then resume the run");
+               hint_for(error_number) + ", then resume the run");
 }
 
 Error unhandled_error(const std::exception& exception) {
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&exception))
-    return Error("file_unusable", file->what(), cure_for(file->code().value()));
+    return Error("file_unusable", file->what(), hint_for(file->code().value()));
   const auto* system = dynamic_cast<const std::system_error*>(&exception);
   if (system && system->code() == std::errc::resource_unavailable_try_again)
     return Error("out_of_threads", std::string("the system rejected another thread: ") + system->what(),

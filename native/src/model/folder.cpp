@@ -17,7 +17,7 @@ ModelConfig read_model_folder_config(const std::filesystem::path& folder) {
   // Libraries that support adapters would merge it into the weights, so ignoring it would train another model.
   std::error_code ignored;
   if (std::filesystem::exists(folder / "adapter_config.json", ignored))
-    throw Error("model_is_adapter", folder.string() + " contains an adapter (LoRA), which is not a whole model",
+    throw Error("model_is_adapter", folder.string() + " contains an adapter (LoRA), which is not a complete model",
                 "merge the adapter into its base model, for example with PEFT's merge_and_unload, and use the result");
   return read_model_config(folder / "config.json");
 }

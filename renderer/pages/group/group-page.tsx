@@ -137,7 +137,7 @@ function Cards({ boards }: { boards: RolloutBoards }) {
   useEpisode(runId, null, longest.episode.summary.id);
   const replay = useReplay((state) => state.replay);
   const act = useReplay((state) => state.act);
-  // Without reduced motion the boards play at once.
+  // The boards play immediately unless the user prefers reduced motion.
   useEffect(() => {
     if (replay && !matchMedia('(prefers-reduced-motion: reduce)').matches) act({ type: 'toggle' });
   }, [replay, act]);

@@ -15,9 +15,9 @@ const phases: Record<string, string> = {
 export interface TimelineRow {
   name: string;
   title: string;
-  /** Of the iteration and its neighbors. */
+  /** When the phase ran, in the iteration and its neighbors. */
   spans: readonly TimeSpan[];
-  /** Of the iteration alone. `share` is of its duration. */
+  /** Time in the iteration alone, and its share of the iteration's duration. */
   seconds: number;
   share: number;
 }

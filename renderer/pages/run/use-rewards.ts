@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
 
-/** While episodes are being indexed, which has no notice: delay in ms until the next request, and how many there are. */
+/** Indexing of episodes sends no notice, so the rewards are requested again: delay in ms, and maximum number of requests. */
 const indexingDelay = 3000;
 const maxRequests = 20;
 

@@ -18,7 +18,7 @@ export function SettingsPage() {
       <header className="page-head">
         <div>
           <h1>Settings</h1>
-          <p className="muted">Preferences of this window, and of the data folder.</p>
+          <p className="muted">Preferences for this window and settings of the data folder.</p>
         </div>
       </header>
       <Appearance />
@@ -84,9 +84,9 @@ function Keyboard() {
     >
       <label className={`${styles.switch} row`}>
         <input type="checkbox" checked={singleKeys} onChange={({ target }) => setSingleKeys(target.checked)} />
-        Shortcuts of a single key
+        Single-key shortcuts
       </label>
-      <p className="muted">Such as N for a new run. Turn them off if you use speech input.</p>
+      <p className="muted">For example, N configures a new run. Turn them off if you use speech input.</p>
     </Section>
   );
 }

@@ -58,7 +58,7 @@ constexpr double kFrozen = 1e-9;
 
 // Returns why the rewards of (almost) all groups are equal.
 Advice equal_rewards_advice(const Metrics& metrics) {
-  const std::string effect = "Almost all groups have equal rewards, so they teach nothing. ";
+  const std::string effect = "Almost all groups have equal rewards, so they give no learning signal. ";
   if (find(metrics, metric::kRolloutTruncatedRate).value_or(0) > 0.9)
     return {effect + "Most responses are truncated before the action.", "rollout.max_response_tokens"};
   if (find(metrics, metric::kRolloutEntropy).value_or(1) < kLowEntropy)
@@ -87,7 +87,7 @@ void add_logprob_gap(const RunConfig& config, const Metrics& metrics, CheckList&
   list.add({"logprob_gap", "Log-probability gap", "nats"}, find(metrics, metric::kRolloutLogprobGap),
            {0, exact ? 1e-6 : 0.05, -kUnlimited, 0.5}, "Rollout and update compute the same probabilities.", {},
            {"Rollout and update compute different probabilities for the same tokens, so the update trains the wrong "
-            "tokens or computes too coarsely.",
+            "tokens or its precision is too low.",
             exact ? "precision" : "exactness"});
 }
 
@@ -110,7 +110,7 @@ void add_rollout(const FirstStepMeasurements& measured, const Metrics& metrics, 
            {});
   list.add({"sampling_entropy", "Sampling entropy", "nats"}, find(metrics, metric::kRolloutEntropy),
            {kLowEntropy, kUnlimited, 0.001}, "The rollouts explore.",
-           {"Sampling is almost deterministic, so a group tries only one way.", "rollout.temperature"}, {});
+           {"Sampling is almost deterministic, so the rollouts of a group hardly differ.", "rollout.temperature"}, {});
 }
 
 // A step KL of 0.01 to 0.05 is the usual target of PPO. AdamW's first step changes each weight by the learning rate, so

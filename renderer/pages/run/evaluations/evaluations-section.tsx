@@ -15,7 +15,7 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
     <section className="evaluations" aria-labelledby={title}>
       <div className="section-head">
         <h2 id={title}>Evaluations</h2>
-        <p className="muted">A checkpoint on more levels, larger levels or another environment.</p>
+        <p className="muted">Evaluate a checkpoint on more levels, larger levels or another environment.</p>
         <span className="spacer" />
         <Button
           icon="ok"
@@ -30,7 +30,7 @@ export function EvaluationsSection({ run }: { run: RunSummary }) {
         {evaluations.length > 0 ? (
           <EvaluationList runId={run.id} evaluations={evaluations} />
         ) : (
-          <p className="faint evaluation-none">No evaluations yet. Those during training are in the charts.</p>
+          <p className="faint evaluation-none">No evaluations yet. Evaluations during training are in the charts.</p>
         )}
       </div>
     </section>

@@ -100,7 +100,7 @@ function TensorBoardHint({ runId }: { runId: string }) {
   if (!tensorBoard) return null;
   const { on, folder } = tensorBoard;
   const settings = <a href={formatRoute({ page: 'settings' })}>Settings</a>;
-  if (!on) return <p className="muted">For live logging, turn it on in {settings}.</p>;
+  if (!on) return <p className="muted">Turn on live logging in {settings}.</p>;
   return (
     <p className="muted">
       Live log folder during training: <code>{`${folder}/${runId}`}</code> (see {settings})
