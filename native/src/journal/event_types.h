@@ -76,8 +76,8 @@ inline constexpr std::array kTypes{
          "otherwise at most four per second"},
     Type{"iteration", kIterationFields, "an iteration completed"},
     Type{"first_step_check", kFirstStepCheckFields,
-         "after the first `iteration` event of a run, and after the first that updates the policy if the critic warms "
-         "up before; readers keep the last event"},
+         "after a run's first `iteration` event, and again after the first update of the policy if the critic warms up "
+         "first; readers keep the last event"},
     Type{"evaluation", kEvaluationFields, "an evaluation set completed; iteration 0 is before training"},
     Type{"rollout", kRolloutFields,
          "a rollout file was written. Training rollouts are written during the update and logged between two steps, "
