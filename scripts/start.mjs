@@ -5,7 +5,7 @@ import { setupApp, setupTrainer } from './lib/setup-steps.mjs';
 import { forgetBuild } from './lib/trainer-build.mjs';
 
 const args = process.argv.slice(2);
-// For hints that the app and the server print.
+// Used in hints of the app and the server.
 process.env.STARPO_COMMAND ??= pastedCommand(process.env.INIT_CWD);
 try {
   await setupApp();

@@ -1,6 +1,6 @@
 /**
  * Measures the Run page in headless Chromium while a run trains and after it has completed: cumulative layout shift, long tasks, and the main
- * thread's share of a core. Goals: a shift below 0.1; a share below 0.1 while training and below 0.01 on a completed run.
+ * thread's share of a core. Targets: a shift below 0.1; a share below 0.1 while training and below 0.01 on a completed run.
  * Usage: npm run benchmark:run-page -- [--minutes 10] [--out FILE]. Run `npm run build` first; needs the trainer.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

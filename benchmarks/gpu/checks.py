@@ -1,4 +1,4 @@
-"""The expected values of a GPU's results. Each function returns a list of problems, one sentence each, or an empty list."""
+"""Compares the results of a GPU with expected values. Each function returns a list of problems, one sentence each, or an empty list."""
 
 EXACT, FAST = "exact", "fast"
 
@@ -7,12 +7,12 @@ FAST_TOLERANCE = 0.01
 
 
 def failures(measurements):
-    """Measurements whose program failed."""
+    """Returns the measurements whose program failed."""
     return [each for each in measurements if "failed" in each]
 
 
 def forward_gap(name, exactness, gap):
-    """In exact mode, rollout and update compute the same bits, so their log-probabilities don't differ at all."""
+    """Checks that rollout and update compute the same log-probabilities, bit by bit, in exact mode."""
     if gap is None:
         return [f"{name}: no difference between the log-probabilities of rollout and update was measured"]
     if exactness == EXACT and gap != 0:
@@ -21,7 +21,7 @@ def forward_gap(name, exactness, gap):
 
 
 def gradient_norm(name, norm):
-    """A gradient of 0 means that nothing is trained. The negated comparison also rejects NaN."""
+    """Rejects a gradient of 0 or NaN, with which nothing is trained."""
     return [] if norm is not None and norm > 0 else [f"{name}: the gradient norm is {norm}, expected more than 0"]
 
 
@@ -36,12 +36,12 @@ def fast_training(fast, exact):
 
 
 def refused_products(name, line):
-    """A product that cuBLASLt refuses runs on the trainer's own, slower kernel."""
+    """Reports products that cuBLASLt refused, because the trainer's own kernels are slower."""
     return [f"{name}: {line['refused_products']}"] if "refused_products" in line else []
 
 
 def iterations(measured):
-    """measured: the results of the stage of the same name."""
+    """Checks the results of the stage `iterations`."""
     problems = failures(measured)
     for each in measured:
         if "failed" not in each:
@@ -51,7 +51,7 @@ def iterations(measured):
 
 
 def speed(generation, training):
-    """generation, training: the engine's results of the stage `speed`, by exactness."""
+    """Checks the engine's results of the stage `speed`, by exactness."""
     lines = [(each["exactness"], line) for each in generation for line in each["engine"]]
     steps = {each["exactness"]: each["engine"] for each in training}
     problems = failures([line for _, line in lines] + list(steps.values()))

@@ -29,7 +29,7 @@ options = parser.parse_args()
 try:
     import transformers
 except ImportError:
-    print(json.dumps({"left_out": "transformers is not installed"}))
+    print(json.dumps({"skipped": "transformers is not installed"}))
     raise SystemExit(0)
 
 device = torch.device(options.device)

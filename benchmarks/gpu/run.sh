@@ -1,6 +1,6 @@
 #!/bin/sh
 # The first hour on a GPU: runs every stage, most important first, each into its own small JSON file in OUT. Models, runs and goldens stay in
-# WORK. Exit status 3: the time limit was too short, run the same command again to continue. 1: a check failed.
+# WORK. Exits with status 1 if a check failed, and 3 if the time limit was too short: run the same command again to continue.
 # Usage: run.sh OUT [--device cuda:0] [--stages "selftest sanitizer ..."] [--minutes 90] [--work FOLDER] [--tiny]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -95,7 +95,7 @@ def sanitizer():
     result = result_of("sanitizer")
     program = shutil.which("compute-sanitizer") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/compute-sanitizer"), reverse=True)), None)
     if not (program and ON_GPU):
-        result.values["left_out"] = "compute-sanitizer was not found" if ON_GPU else "the device is not a GPU"
+        result.values["skipped"] = "compute-sanitizer was not found" if ON_GPU else "the device is not a GPU"
         return result.finish([])
     for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
         for family in ("attention", "gemm", "sample", "loss"):
@@ -105,15 +105,15 @@ def sanitizer():
 
 
 def sanitized(tool, family, done):
-    """The report's end is enough: a tool repeats the same error per thread."""
+    """Describes a tool's result with the end of its report, because a tool repeats the same error per thread."""
     return {"tool": tool, "family": family, "status": done["status"], **({} if done["status"] == 0 else {"report": (done["output"] + done["errors"])[-4000:]})}
 
 
 def kernels():
-    """Times each kernel of a decode step, with every plan of its matrix products. scripts/gemm-plans.mjs makes the trainer's table of plans from the result."""
+    """Times each kernel of a decode step, with every plan of its matrix products. scripts/gemm-plans.mjs writes the trainer's table of plans from the result."""
     result = result_of("kernels")
     if not ON_GPU:
-        result.values["left_out"] = "the device is not a GPU"
+        result.values["skipped"] = "the device is not a GPU"
         return result.finish([])
     for shape in ["tiny"] if options.tiny else ["0.5b", "1.5b"]:
         command = [BENCH, "kernels", "--device", options.device, "--shape", shape]
@@ -140,7 +140,7 @@ def goldens():
 
 
 def compared(path, precision, limit):
-    """Compares the engine with a golden, which is made first if it doesn't exist, for example because another machine made it."""
+    """Compares the engine with a golden, which is created unless it exists, for example from another machine."""
     if not os.path.exists(path):
         _, shape, implementation = os.path.basename(path).removesuffix(".json").split("-", 2)
         made = run([sys.executable, os.path.join(HERE, "goldens", "make.py"), shape, path, "--implementation", implementation], 0.8 * limit)

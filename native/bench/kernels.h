@@ -10,8 +10,8 @@ namespace starpo {
 // Returns a published model's shape: 0.5b, 1.5b (Qwen2.5), or tiny for tests.
 ModelConfig timed_shape(const std::string& name);
 
-// Returns the ceilings and the kernels with their times, bytes, operations and shares of the nearer ceiling. Of the
-// products, each row count and plan is an entry.
+// Returns the ceilings and the kernels with their times, bytes, operations and shares of the nearer ceiling. Each
+// row count and plan of a matrix product has its own entry.
 nlohmann::ordered_json to_json(const cuda::KernelTimes&, const std::string& shape);
 
 }  // namespace starpo

@@ -42,7 +42,7 @@ TEST_CASE("starpo-bench kernels measures the ceilings, and every kernel and plan
     }
 }
 
-TEST_CASE("a measured plan applies to products of its shape with up to its rows") {
+TEST_CASE("a measured plan applies to products of its shape with at most its number of rows") {
   using enum cuda::GemmLayout;
   const std::vector<cuda::MeasuredPlan> table{{132, nt, 896, 4864, false, 8, {cuda::GemmTile::row, 8}},
                                               {132, nt, 896, 4864, false, 64, {cuda::GemmTile::small, 4}},

@@ -27,7 +27,7 @@ TEST_CASE("the thread order changes no bit of a training step or of sampled toke
   cuda::emulated::set_order(0);
 }
 
-TEST_CASE("engines on two devices train in one thread, as each does alone") {
+TEST_CASE("two engines on different devices in one thread train like single engines") {
   cuda::EngineCase alone({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   cuda::training_step(alone.network());
   const auto turns = cuda::first_turns(cuda::play_turns(alone.network(), true));

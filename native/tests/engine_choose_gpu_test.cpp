@@ -40,7 +40,7 @@ std::string error_text(const std::string& device, const cuda::DeviceList& list) 
 
 }  // namespace
 
-TEST_CASE("a GPU is chosen by name, or a usable GPU") {
+TEST_CASE("cuda:N selects that GPU, cuda and auto a usable one") {
   const cuda::DeviceList list = two_gpus();
   CHECK(choose_gpu("cpu", list) == nullptr);
   for (const char* device : {"auto", "cuda", "cuda:1"}) {

@@ -44,7 +44,7 @@ MimeType=x-scheme-handler/starpo;
 StartupWMClass=${title}
 `;
 
-/** Where Debian's shells look for completions. */
+/** Debian's folders for shell completions. */
 const completions = {
   bash: 'usr/share/bash-completion/completions/starpo',
   zsh: 'usr/share/zsh/vendor-completions/_starpo',

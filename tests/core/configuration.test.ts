@@ -158,7 +158,7 @@ describe('configurations', { timeout: 60_000 }, () => {
   test('a time estimate is a range and ignores iterations that shared the device', async () => {
     const other = new World();
     const start = Date.now();
-    /** Returns the journal of a trainer that ran iterations of these durations (s) from a time on. */
+    /** Returns the journal of a trainer that ran iterations of these durations (s), starting at a time. */
     const journalOf = (from: number, durations: readonly number[]) => {
       const line = (seq: number, seconds: number, type: string, fields: object) =>
         JSON.stringify({ v: 1, seq, time: start + (from + seconds) * 1000, type, ...fields });
@@ -191,7 +191,7 @@ describe('configurations', { timeout: 60_000 }, () => {
     };
     other.run('measured', journalOf(0, [...Array(10).fill(2), ...Array(10).fill(4)]));
     const slowed = await timeOf();
-    // In truth, the last ten iterations shared the device.
+    // The last ten iterations actually shared the device.
     other.run('beside', journalOf(20, Array(10).fill(4)));
     const beside = await timeOf();
     await other.close();

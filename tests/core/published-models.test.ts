@@ -80,7 +80,7 @@ describe('a published model', () => {
     mkdirSync(join(revisions(), '../refs'));
     writeFileSync(join(revisions(), '../refs/main'), 'a1\n');
     expect(findPublishedModel(home, small, environment)).toBe(main);
-    // As left by a download of the tokenizer alone.
+    // A download of the tokenizer alone leaves such a revision.
     rmSync(join(main, 'model.safetensors'));
     expect(findPublishedModel(home, small, environment)).toBe(newest);
     rmSync(join(newest, 'tokenizer.json'));

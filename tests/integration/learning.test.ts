@@ -3,7 +3,7 @@ import { newRun, readJournal, temporaryHome, train } from './trainer-process.ts'
 
 const home = temporaryHome();
 
-/** Trains a preset and returns the solved evaluation levels before and after. Expects that the first-step check finds nothing. */
+/** Trains a preset and returns the solved evaluation levels before and after. Expects the first-step check to find nothing. */
 async function learn(preset: string, label: string, settings: Record<string, string | number>) {
   const levels = 128;
   const folder = await newRun(home, preset, {

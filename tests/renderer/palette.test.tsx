@@ -43,7 +43,7 @@ async function find(query: string, result: string): Promise<void> {
   await page.shown(() => !dialog());
 }
 
-/** Does the same and waits for the page of the result. */
+/** Does the same, then waits for the page of the result. */
 async function open(query: string, result: string, hash: string): Promise<void> {
   const moved = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
   await find(query, result);
@@ -84,7 +84,7 @@ test('single keys act on the run’s page only, not while typing, and can be tur
   await page.shown(page.withText('h1', 'Bandit'));
   key('r');
   const name = await input();
-  // The dialog has the keys.
+  // An open dialog receives the keys.
   key('n');
   expect(location.hash).toBe(`#/run/${runId}`);
   name.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));

@@ -61,7 +61,7 @@ describe('the filter field', () => {
       runs: [],
       problem: 'No setting or metric is called “learning”.',
     });
-    // While settings load, none is unknown.
+    // While settings are loading, none is reported as unknown.
     expect(filterByText(runs, 'learning=3', null).problem).toBeNull();
   });
 });

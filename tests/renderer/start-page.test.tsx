@@ -299,7 +299,7 @@ test('the sample’s boards play until there is a run with boards', async () => 
   expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/replay\/000004-train-/);
   expect(page.find('.run-list')!.textContent).toBe('');
 
-  // Runs of other tasks play nothing here.
+  // Boards of other tasks are not played here.
   const other = await page.core.runs.create({ preset: 'starter-bandit', set: small });
   await page.core.runs.start(other);
   await untilRun(page.core, other, ({ iteration }) => iteration === 3);

@@ -14,7 +14,7 @@ namespace starpo {
 // In `exact` mode, rollout and update compute bit-identical log-probabilities.
 enum class Exactness { exact, fast };
 
-// Memory of the host, to which a device copies at full speed.
+// Host memory that a device can copy to at full speed.
 class HostMemory {
  public:
   virtual ~HostMemory() = default;

@@ -14,7 +14,7 @@
 namespace starpo {
 
 ModelConfig read_model_folder_config(const std::filesystem::path& folder) {
-  // Libraries that support adapters would merge it into the weights, so ignoring it would train another model.
+  // Libraries that support adapters would merge it into the weights, so ignoring it would train a different model.
   std::error_code ignored;
   if (std::filesystem::exists(folder / "adapter_config.json", ignored))
     throw Error("model_is_adapter", folder.string() + " contains an adapter (LoRA), which is not a complete model",
@@ -102,7 +102,7 @@ class WeightFiles {
  private:
   SafetensorsFile& file_of(const std::string& tensor) { return files_.at(shards_.at(tensor)); }
 
-  // Refuses a tensor that the layout doesn't read, because the model would compute something else without it.
+  // Refuses a tensor that the layout doesn't read, because the model would compute different results without it.
   void check_unread(const std::filesystem::path& folder, const ParameterLayout& layout, const std::string& tensor,
                     const std::string& file) {
     const auto& tensors = layout.tensors();

@@ -8,7 +8,7 @@
 
 #include "train/replica/replica.h"
 
-// The names in a checkpoint's folder and its tensors, for reading and writing (docs/formats/checkpoint.md).
+// The names of a checkpoint's files and tensors, for reading and writing (docs/formats/checkpoint.md).
 namespace starpo {
 
 inline constexpr auto kStateJson = "trainer-state.json";

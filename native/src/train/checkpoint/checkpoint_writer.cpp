@@ -47,7 +47,7 @@ void replace_folder(const fs::path& partial, const fs::path& destination) {
   fs::remove_all(replaced, ignored);
 }
 
-// Numbers of a checkpoint, and the function that reads them: from a network, or from a copy of it.
+// A tensor of a checkpoint. `read` reads its numbers from a network, or from a copy of them.
 struct Array {
   TensorName name;
   std::size_t size;
@@ -99,7 +99,7 @@ struct CheckpointWriter::Content {
     for (Array& array : state) copy(array);
   }
 
-  // Writes all files but trainer-state.json, in chunks, so that memory use does not grow with the model.
+  // Writes all files except trainer-state.json, in chunks, so that memory use does not grow with the model.
   void write_files(const fs::path& folder) const {
     std::error_code error, ignored;
     fs::remove_all(folder, ignored);

@@ -38,9 +38,9 @@ class CheckpointWriter {
 
   std::filesystem::path run_directory_;
   Journal& journal_;
-  std::unique_ptr<HostMemory> memory_;  // of the last copy, kept because locking pages takes seconds
+  std::unique_ptr<HostMemory> memory_;  // for copies, kept because locking pages takes seconds
   bool lacks_memory_ = false;
-  std::unique_ptr<Content> content_;  // of the checkpoint that isn't published yet
+  std::unique_ptr<Content> content_;  // checkpoint that isn't published yet
   std::future<void> writing_;         // from std::async, so its destructor waits
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 constexpr double kSmallest = std::numeric_limits<double>::min();  // as `low`: the value must exceed 0
 
-// The usual range, and the bounds from which on a value is wrong.
+// The usual range, and the bounds at and beyond which a value is wrong.
 struct Limits {
   double low, high;
   double wrong_low = -kUnlimited, wrong_high = kUnlimited;

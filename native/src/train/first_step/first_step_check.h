@@ -11,7 +11,7 @@ namespace starpo {
 
 // Checks the first iteration of a run for the most common mistakes: a prompt or template that the model doesn't follow,
 // a wrong mask, a learning rate that is off by a factor, equal rewards. Omits checks whose metric is absent. The usual
-// ranges are wide: a run outside of them is rarely intended.
+// ranges are wide: values outside of them are rarely intended.
 std::vector<FirstStepCheck> first_step_check(const RunConfig&, const Metrics&, const FirstStepMeasurements&);
 
 }  // namespace starpo

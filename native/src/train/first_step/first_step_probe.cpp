@@ -10,7 +10,7 @@ namespace starpo {
 namespace {
 
 constexpr std::size_t kEpisodes = 64;
-constexpr std::size_t kPieces = 256, kPieceSize = 4096;  // of weights
+constexpr std::size_t kPieces = 256, kPieceSize = 4096;  // sampled weights
 
 double token_share(std::span<const Sequence> sequences) {
   double trained = 0, all = 0;

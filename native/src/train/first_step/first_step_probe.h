@@ -11,7 +11,7 @@
 
 namespace starpo {
 
-// What an update did to the policy. A value is absent if nothing was trained.
+// Effects of an update on the policy. A value is absent if nothing was trained.
 struct FirstStepMeasurements {
   std::optional<double> trained_tokens;  // share of the tokens of the kept episodes
   // KL(before || after) per trained token (k3). The median over a sample of episodes, because a single broken response

@@ -126,7 +126,7 @@ void TrainingRun::train_iteration() {
   }
 }
 
-// Due after the first iteration, and after the first that trains the policy if a critic is warmed up before.
+// Due after the first iteration, and again after the first that trains the policy if the critic warms up first.
 bool TrainingRun::first_step_due() const {
   const RunConfig& config = state_->config;
   return iteration_ == first_iteration(config) + 1 ||

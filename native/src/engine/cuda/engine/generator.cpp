@@ -123,7 +123,7 @@ class CudaGenerator final : public Generator {
     int users = 0;
   };
 
-  // Returns the most keys that a row can have at the end of a call.
+  // Returns the maximum number of keys of a row at the end of a call.
   int longest_keys(std::span<const ResponseRequest> requests) const {
     int longest = 0;
     for (const ResponseRequest& request : requests) longest = std::max(longest, sequences_[request.slot].length);

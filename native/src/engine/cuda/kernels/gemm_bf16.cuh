@@ -151,7 +151,7 @@ enum class GemmEpilogue {
   swiglu,  // b has the rows of two products, gate above up
 };
 
-// How a kernel stores its tile. Each way is compiled on its own, because branches around each pair of sums would make
+// How a kernel stores its tile. Each mode is compiled separately, because branches around each pair of sums would make
 // the code of a tile six times as long. All but `any` need a result without bias in which pairs may be stored at once.
 enum class GemmStore {
   any,
@@ -160,7 +160,7 @@ enum class GemmStore {
   fp32_accumulated,
 };
 
-// Returns the narrowest way to store a result.
+// Returns the most specialized mode that can store a result.
 inline GemmStore store_of(const GemmResult& result) {
   if (result.bias || !result.pairs || result.n % 2 != 0) return GemmStore::any;
   if (result.bf16) return GemmStore::bf16;

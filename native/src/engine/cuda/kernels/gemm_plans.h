@@ -21,11 +21,11 @@ std::span<const MeasuredPlan> measured_plans();
 
 // Estimates for an H100, good enough to rank plans.
 struct GemmCosts {
-  double bytes_per_nanosecond = 45;      // of tiles, from the L2 cache, whose bandwidth all multiprocessors share
+  double bytes_per_nanosecond = 45;      // bandwidth of the L2 cache, which all multiprocessors share
   double nanoseconds_per_step = 150;     // latency of a barrier, loads from shared memory and dependent products
   double split_overhead = 2000;          // nanoseconds for the second kernel
   double partials_per_nanosecond = 500;  // floats that the whole GPU writes and reads back
-  int resident_blocks = 2;               // per multiprocessor; they hide each other's waits
+  int resident_blocks = 2;               // per multiprocessor, to hide latency
 
   // Returns multiply-adds per nanosecond and multiprocessor. The narrower a warp's tile, the more its products wait for
   // shared memory.

@@ -28,7 +28,7 @@ struct Library {
   std::string name() const { return "cuBLASLt " + version + " (" + path + ")"; }
 };
 
-// Returns an empty string if a library works, otherwise a clause about its defect.
+// Returns an empty string if a library works, otherwise a clause that describes its defect.
 using TestLibrary = std::function<std::string(const Library&)>;
 
 // Opens the first candidate that loads, has every function and passes the test. If there is none, returns nothing and

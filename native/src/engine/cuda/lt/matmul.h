@@ -48,7 +48,7 @@ class Matmul {
     std::uint64_t refused = 0;  // large products without an algorithm in the library, included in own
   };
   const Counts& counts() const { return counts_; }
-  // Returns a sentence without its end about the refused products, or an empty string if there are none.
+  // Returns a sentence without its final period about the refused products, or an empty string if there are none.
   std::string refusals() const;
 
  private:

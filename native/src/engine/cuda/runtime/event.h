@@ -6,7 +6,7 @@ struct CUevent_st;
 
 namespace starpo::cuda {
 
-// A point in a stream's work, to measure the time between two.
+// A point in a stream's work, for measuring times.
 class Event {
  public:
   explicit Event(Stream& stream);

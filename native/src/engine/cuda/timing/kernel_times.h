@@ -18,13 +18,13 @@ struct TimedSteps {
 // How long to measure. The defaults are for a GPU.
 struct TimingEffort {
   int repeats = 11;
-  int calls = 8;                                       // of a kernel per repeat, at least
-  std::size_t rotated_bytes = std::size_t{128} << 20;  // of an operand's copies, more than the cache
-  std::size_t ceiling_bytes = std::size_t{1} << 30;    // read to measure the bandwidth
-  int ceiling_steps = 20000;                           // of tensor core products
+  int calls = 8;                                       // minimum number of calls per kernel and repeat
+  std::size_t rotated_bytes = std::size_t{128} << 20;  // size of an operand's copies, larger than the cache
+  std::size_t ceiling_bytes = std::size_t{1} << 30;    // bytes read to measure the bandwidth
+  int ceiling_steps = 20000;                           // tensor core products to measure
 };
 
-// What a GPU reaches at most.
+// The highest rates that a GPU reaches.
 struct Ceilings {
   double bytes_per_second, operations_per_second;
 };
@@ -33,18 +33,18 @@ struct KernelTime {
   std::string kernel;
   int rows;
   double microseconds;
-  double bytes;       // that the kernel must read and write
+  double bytes;       // bytes that the kernel must read and write
   double operations;  // on tensor cores, two per multiply-add
-  // Of a matrix product only:
+  // Only for matrix products:
   int n = 0, k = 0;
   std::string plan = {};  // "row split 4", or "cublaslt"
-  bool chosen = false;    // by plan_gemm
+  bool chosen = false;    // whether plan_gemm chooses the plan
 };
 
 struct KernelTimes {
   std::string device_name;
   int multiprocessors;
-  std::string library;  // that computed the products with the plan "cublaslt"; empty without one
+  std::string library;  // library of the plan "cublaslt", or empty
   Ceilings ceilings;
   std::vector<KernelTime> times;
 
