@@ -56,6 +56,40 @@ TEST_CASE("only a pass with gradients sorts and uploads its tokens") {
   CHECK(cuda::emulated::staged_copies() - before == 7);
 }
 
+TEST_CASE("short contexts decode without key parts, to the same bits as beside a long context") {
+  EngineNeeds needs = cuda::EngineCase::needs();
+  needs.context = 560;
+  cuda::EngineCase gpu({"cuda:0", Precision::bf16, Exactness::fast}, needs);
+  const auto generator = gpu.network().make_generator(5, needs.context);
+  const std::vector<std::int32_t> long_prompt = cuda::case_batch(std::array{520}).tokens;
+  struct Decoded {
+    std::vector<float> logprobs;
+    std::int64_t calls;  // of the device, in a call without prefill
+  };
+  const auto decode = [&](bool beside_long) {
+    generator->reset();
+    generator->begin(0, std::array{1, 2, 3, 4}, -1, 7);
+    std::vector<ResponseRequest> requests{{0, 24}};
+    if (beside_long) {
+      generator->begin(1, long_prompt, -1, 8);
+      requests.push_back({1, 24});
+    }
+    Decoded decoded;
+    std::vector<std::vector<Choice>> choices;
+    for (int call = 0; call < 2; ++call) {
+      const std::int64_t before = cuda::emulated::device_calls();
+      generator->generate(requests, {{3, RandomStream::train_sampling}, 5, {}, {}}, choices);
+      decoded.calls = cuda::emulated::device_calls() - before;
+      for (const Choice& choice : choices[0]) decoded.logprobs.push_back(choice.logprob);
+    }
+    return decoded;
+  };
+  const Decoded alone = decode(false), beside = decode(true);
+  CHECK(alone.logprobs.size() == 16);
+  CHECK(alone.logprobs == beside.logprobs);
+  CHECK(beside.calls - alone.calls == 8 * 2);  // a merge of two parts, per step and layer
+}
+
 TEST_CASE("decoding makes no copies that block the host") {
   cuda::EngineCase gpu({"cuda:0", Precision::bf16}, cuda::EngineCase::needs());
   const auto generator = gpu.network().make_generator(5, 96);

@@ -45,7 +45,11 @@ struct DeviceRun : TinyRun {
     return read_text(run.path() / "checkpoints" / checkpoint / "trainer-state.safetensors");
   }
 
-  void remove_checkpoints() const { std::filesystem::remove_all(run.path() / "checkpoints"); }
+  // With its journal, because a run whose journal has iterations can't start again.
+  void remove_checkpoints() const {
+    std::filesystem::remove_all(run.path() / "checkpoints");
+    std::filesystem::remove(run.path() / "events.jsonl");
+  }
   std::vector<float> final_weights() const {
     const auto folder = run.path() / "checkpoints/000002";
     return read_model_folder_weights(folder, ParameterLayout(read_model_folder_config(folder)));
