@@ -199,6 +199,7 @@ TEST_CASE_FIXTURE(TinyRun, "a run with critic and KL term resumes identically wi
       config["kl"]["placement"] = placement;
       make_tiny_model_folder(model.path());
       std::filesystem::remove_all(run.path() / "checkpoints");
+      std::filesystem::remove(run.path() / "events.jsonl");
       CHECK(train() == 0);
       const auto whole = weights("000003");
       std::filesystem::remove_all(model.path());
@@ -221,6 +222,7 @@ TEST_CASE_FIXTURE(TinyRun, "the policy does not change while the critic warms up
     CAPTURE(critic);
     config["critic"].update({{"model", critic}, {"warmup", 1}});
     std::filesystem::remove_all(run.path() / "checkpoints");
+    std::filesystem::remove(run.path() / "events.jsonl");
     CHECK(train() == 0);
     CHECK(weights("000001") == weights("000000"));
     const auto metrics = events("iteration").back().at("metrics");
