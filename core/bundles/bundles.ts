@@ -12,7 +12,7 @@ import { BundleThread } from './bundle-thread.ts';
 import { bundleFormat, bundleVersion, type Manifest } from './format.ts';
 
 /** Placeholder name of a run being imported. */
-const halfImported = '.importing-';
+const partialPrefix = '.importing-';
 
 interface BundlesParts {
   home: string;
@@ -48,7 +48,7 @@ export class Bundles {
    */
   async import(path: string, control: TaskControl): Promise<string> {
     const { home, supervisor } = this.parts;
-    const target = join(runsFolder(home), halfImported + randomBytes(8).toString('hex'));
+    const target = join(runsFolder(home), partialPrefix + randomBytes(8).toString('hex'));
     try {
       const { run } = await new BundleThread().callOnce('unpack', { file: path, target }, control);
       const runId = freeRunId(home, run);
@@ -63,8 +63,8 @@ export class Bundles {
   /** Deletes leftovers of killed processes. */
   async deleteLeftovers(): Promise<void> {
     const { home } = this.parts;
-    const half = (await readdir(runsFolder(home))).filter((name) => name.startsWith(halfImported));
-    for (const name of half) await rm(join(runsFolder(home), name), { recursive: true, force: true });
+    const partial = (await readdir(runsFolder(home))).filter((name) => name.startsWith(partialPrefix));
+    for (const name of partial) await rm(join(runsFolder(home), name), { recursive: true, force: true });
   }
 
   private manifest(runId: string, choice: BundleChoice): Manifest {

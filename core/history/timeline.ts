@@ -64,7 +64,7 @@ function boundsOf(database: HistoryDatabase, runId: string, requested = Number.M
   return { iteration, first, last, from, to };
 }
 
-type Begun = Omit<TimeSpan, 'end'>;
+type OpenSpan = Omit<TimeSpan, 'end'>;
 
 /** Events that end a phase. */
 const ends: ReadonlySet<string> = new Set(['iteration', 'checkpoint', 'paused', 'stopped', 'failed', 'started']);
@@ -74,9 +74,9 @@ export function spansOf(events: readonly JournalEvent[]): TimeSpan[] {
   let spans: TimeSpan[] = [];
   /** When the training episodes of an iteration were logged as written. */
   const written = new Map<number, number>();
-  let open = null as Begun | null;
-  let paused = null as Begun | null;
-  const close = (span: Begun | null, end: number) => {
+  let open = null as OpenSpan | null;
+  let paused = null as OpenSpan | null;
+  const close = (span: OpenSpan | null, end: number) => {
     if (span && end > span.start) spans.push({ ...span, end });
   };
   for (const event of events) {

@@ -17,7 +17,7 @@ export function whyReadOnly(home: string): Failure | null {
   const path = [home, runs, ...files].find((each) => existsSync(each) && accessError(each) !== null);
   if (path === undefined || !existsSync(runs)) return null;
   const { code } = accessError(path) as NodeJS.ErrnoException;
-  const reason = code === 'EACCES' ? belongingOf(path) : fileReason({ code });
+  const reason = code === 'EACCES' ? ownerText(path) : fileReason({ code });
   return new Failure(
     readOnlyCode,
     `The data folder ${home} is read-only, because ${path} can't be written: ${reason}.`,
@@ -33,7 +33,7 @@ export function refuseUnreadable(home: string): void {
   if (path === undefined) return;
   throw new Failure(
     'data_folder_unusable',
-    `The data folder ${home} can't be used, because ${path} can't be read: ${belongingOf(path)}.`,
+    `The data folder ${home} can't be used, because ${path} can't be read: ${ownerText(path)}.`,
     'Get read access to the folder, or choose another data folder with --home or STARPO_HOME.',
   );
 }
@@ -51,7 +51,7 @@ function accessError(path: string, mode = constants.W_OK): unknown {
 }
 
 /** Returns `it belongs to alice`, or `permission denied` for our own files. */
-function belongingOf(path: string): string {
+function ownerText(path: string): string {
   const { uid } = statSync(path);
   return uid === process.getuid?.() ? 'permission denied' : `it belongs to ${userName(uid)}`;
 }

@@ -163,7 +163,7 @@ export class Studio {
       const record = { address: origin, token, pid: process.pid, host: hostname() };
       unlessFull(
         () => announceHost(this.home, record),
-        () => this.logError(unannounced(this.home)),
+        () => this.logError(notAnnounced(this.home)),
       );
       return core;
     } catch (error) {
@@ -264,7 +264,7 @@ function unlessFull<T>(work: () => T, otherwise: () => T): T {
   }
 }
 
-const unannounced = (home: string) =>
+const notAnnounced = (home: string) =>
   new Failure(
     'disk_full',
     `The disk of ${home} is full, so other commands can't connect to this app.`,

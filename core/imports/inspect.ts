@@ -8,7 +8,7 @@ import type { Table } from './table.ts';
 
 const maxListed = 300;
 
-/** Returns the runs in files. Reads them as an import does, so that each problem and remark is reported before it. */
+/** Returns the runs in files. Reads them like an import, so that problems and remarks are reported beforehand. */
 export async function inspectFiles(sources: readonly Source[], from?: ImportSource): Promise<Importable[]> {
   const { files, bundles, failed } = await readFiles(sources);
   const asBundle = (name: string) => ({
@@ -30,7 +30,7 @@ function inspectRun({ key, file, kind, name, table }: FoundRun, chosen: ImportSo
   const from = chosen ?? sourceOf(table);
   try {
     const { steps, metrics, mapped, remarks } = readMetrics(table, from);
-    const [known, others] = [
+    const [recognized, others] = [
       metrics.filter(({ column }) => mapped.has(column)),
       metrics.filter(({ column }) => !mapped.has(column)),
     ];
@@ -38,8 +38,8 @@ function inspectRun({ key, file, kind, name, table }: FoundRun, chosen: ImportSo
       ...run,
       from,
       steps: steps.length,
-      mapped: known.slice(0, maxListed).map((metric) => ({ name: metric.name, column: metric.column })),
-      mappedCount: known.length,
+      mapped: recognized.slice(0, maxListed).map((metric) => ({ name: metric.name, column: metric.column })),
+      mappedCount: recognized.length,
       unmapped: others.slice(0, maxListed).map(({ column }) => column),
       unmappedCount: others.length,
       remarks,

@@ -181,12 +181,12 @@ export const isInEveryUpdate = /^actor\/(loss|grad_norm)$/;
 
 /** Returns the StarPO name of each column that has one, and of every column of a StarPO export. */
 export function starpoNames(from: ImportSource, columns: readonly string[]): Map<string, string> {
-  const known = [...(from === 'starpo' || from === 'other' ? [...commonNames, ...rules.trl] : rules[from])];
-  if (from === 'ragen' && !columns.some((name) => measuredByFilter.test(name))) known.push(...filterRules);
+  const sourceRules = [...(from === 'starpo' || from === 'other' ? [...commonNames, ...rules.trl] : rules[from])];
+  if (from === 'ragen' && !columns.some((name) => measuredByFilter.test(name))) sourceRules.push(...filterRules);
   const nameOf = (column: string) => {
     if (from === 'starpo') return column;
-    if (from === 'other') return isStarpoName(column) ? column : mappedName(known, column.toLowerCase());
-    return mappedName(known, from === 'trl' ? column : originalName(column));
+    if (from === 'other') return isStarpoName(column) ? column : mappedName(sourceRules, column.toLowerCase());
+    return mappedName(sourceRules, from === 'trl' ? column : originalName(column));
   };
   return new Map(columns.flatMap((column) => [[column, nameOf(column)] as const]).filter(isMapped));
 }

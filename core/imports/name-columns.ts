@@ -36,7 +36,7 @@ export function nameColumns(columns: readonly Column[], from: ImportSource, rema
   if (names.size === 0)
     throw new Failure(
       'import_no_metric',
-      `No column is a known metric of ${sourceTitles[from]}.`,
+      `No column is a metric of ${sourceTitles[from]}.`,
       `The file has ${listed(columnNames)}. Choose another trainer (--from), or rename the columns: docs/formats/imported-run.md lists the names.`,
     );
   const labels = new Set(

@@ -44,9 +44,9 @@ export interface Group<Item extends Searched> {
 }
 
 /**
- * Returns the groups with matching items, best first; equal ones keep their order. An exact match leads its group, but
- * doesn't move it, so that runs stay above presets of the same name. `limit` is the maximum number of
- * items per group.
+ * Returns the groups with matching items, best first; equal ones keep their order. An exact match comes first in
+ * its group, but doesn't change the order of groups, so that runs stay above presets of the same name. `limit` is the
+ * maximum number of items per group.
  */
 export function search<Item extends Searched>(
   groups: readonly Group<Item>[],

@@ -16,6 +16,6 @@ export function temperatureText(config: unknown, of: 'evaluation' | 'rollout'): 
 }
 
 function named(name: string, details: readonly unknown[]): string {
-  const known = details.filter(Boolean);
-  return known.length === 0 ? name : `${name} (${known.join(', ')})`;
+  const present = details.filter(Boolean);
+  return present.length === 0 ? name : `${name} (${present.join(', ')})`;
 }

@@ -47,7 +47,7 @@ export function EvaluateRun({ run, checkpoint, close }: EvaluateRunProps) {
             'Time',
             perLevel === null ? 'unknown' : `${approximateDuration(100 * perLevel)} per 100 levels, as in training`,
           ],
-          ['Keeps', 'the run and its checkpoint as they are; adds the episodes of all levels'],
+          ['Adds', 'the episodes of all levels'],
         ]}
       />
     </Dialog>

@@ -67,7 +67,7 @@ export function useCheckpointList(runId: string): readonly Checkpoint[] | null {
 
 interface ForkRequest {
   run: RunSummary;
-  /** Null until known. */
+  /** Null until loaded. */
   checkpoint: number | null;
   keepOptimizer: boolean;
   set: Settings;

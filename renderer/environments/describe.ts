@@ -35,7 +35,7 @@ export function describeBoard(replay: Replay, index: number): string {
   return `${describeFrame(replay, index)}. ${environmentOf(replay.type).describe(replay, index)}`;
 }
 
-/** Explains the letters of a text grid, such as `P player, O hole`; empty if the text is no grid of known letters. */
+/** Explains the letters of a text grid, such as `P player, O hole`; empty if the text isn't a grid of these letters. */
 export function lettersIn(text: string, letters: Readonly<Record<string, string>> = {}): string {
   const lines = text.trim().split('\n');
   const isGrid =

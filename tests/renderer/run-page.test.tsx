@@ -131,7 +131,7 @@ test('a new iteration updates progress, values and the chart’s text', async ()
   page.open(`#/run/${runId}`);
   const chart = () => page.find('[data-chart="reward-mean"]');
   // The measured value follows the smoothed one.
-  const value = () => chart()?.querySelector('[title^="The number before"]')?.textContent?.replace('raw ', '');
+  const value = () => chart()?.querySelector('[title="Value before smoothing"]')?.textContent?.replace('raw ', '');
   const meanOf = (iteration: number) => 0.3 + (0.4 * iteration) / 3 + 0.05 * Math.sin(iteration * 1.7) - 0.02;
   await page.shown(() => value() === number(meanOf(2)));
   await page.shown(page.withText('.run-facts', /Iteration2 of 3/));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../core/contract/contract.ts';
 import { MetricSeries } from '../../renderer/charts/metric-series.ts';
-import { clipStory, describeResult, learnedIn, resultSentence } from '../../renderer/pages/run/outcome.ts';
+import { clipRange, describeResult, learnedIn, resultSentence } from '../../renderer/pages/run/outcome.ts';
 import { ideasFor, sampleIdeas } from '../../renderer/pages/run/what-next.ts';
 import { runOf } from './summaries.ts';
 
@@ -35,7 +35,7 @@ describe('next steps', () => {
   });
 
   test('the clip ends at the best checkpoint, or at the last if none beat the first or the run collapsed', () => {
-    const story = (values: readonly number[], collapsed = false) => clipStory(learned(values)[0]!, collapsed);
+    const story = (values: readonly number[], collapsed = false) => clipRange(learned(values)[0]!, collapsed);
     expect(story([0.3, 0.7, 0.6])).toEqual({ upTo: 20, peak: null });
     expect(story([0.5, 0.3, 0.4])).toEqual({ upTo: 40, peak: null });
     expect(story([0.3, 0.7, 0.1], true)).toEqual({ upTo: 40, peak: 20 });

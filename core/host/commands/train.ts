@@ -32,7 +32,7 @@ export async function resume(named: string, { home, json = false }: CommandOptio
   await following(home, json, (studio) => startExisting(studio, named, json));
 }
 
-/** Creates the extension of a completed run, and follows it like {@link train}. */
+/** Extends a completed run, and streams the progress like {@link train}. */
 export async function extend(named: string, iterations: number, { home, json = false }: CommandOptions): Promise<void> {
   await following(home, json, (studio) =>
     onHost(studio, async (client) => {

@@ -89,9 +89,9 @@ function valuesOf({ long, argChoices }: Option, command: Command, data: Completi
 
 /** Completes an argument by its name. */
 function argumentsAt(command: Command, index: number, root: Command, data: CompletionData, word: string): Completion[] {
-  const { registeredArguments: known } = command;
-  const last = known.at(-1);
-  const argument: Argument | undefined = known[index] ?? (last?.variadic ? last : undefined);
+  const { registeredArguments } = command;
+  const last = registeredArguments.at(-1);
+  const argument: Argument | undefined = registeredArguments[index] ?? (last?.variadic ? last : undefined);
   if (!argument) return [];
   if (argument.argChoices) return plain(argument.argChoices);
   switch (argument.name()) {

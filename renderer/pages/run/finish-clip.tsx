@@ -2,7 +2,7 @@ import type { RunSummary } from '../../../core/contract/contract.ts';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
 import { useClip } from '../../episodes/clip/use-clip.ts';
 import type { EpisodeFile } from '../../episodes/episode-files.ts';
-import { clipStory, type Learned } from './outcome.ts';
+import { clipRange, type Learned } from './outcome.ts';
 
 interface FinishClipProps {
   run: RunSummary;
@@ -12,7 +12,7 @@ interface FinishClipProps {
 
 /** Shows a clip of one level: from before training to the best checkpoint and, if the run collapsed, to its end. */
 export function FinishClip({ run, files, learned }: FinishClipProps) {
-  const { upTo, peak } = clipStory(learned, run.collapse !== null);
+  const { upTo, peak } = clipRange(learned, run.collapse !== null);
   const result = useClip({ runId: run.id, files, set: learned.label, upTo, peak, level: null });
   return <ClipPlayer runId={run.id} name={run.name} result={result} />;
 }

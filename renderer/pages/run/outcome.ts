@@ -32,7 +32,7 @@ export function learnedIn(series: Pick<RunSeries, 'names' | 'get'>): Learned[] {
  * Returns which part of the run a clip shows: up to the best evaluation, or to the last if none beat the first. The clip of a collapsed run
  * continues to the last evaluation, with the best one (`peak`) in between.
  */
-export function clipStory({ first, best, last }: Learned, collapsed: boolean): { upTo: number; peak: number | null } {
+export function clipRange({ first, best, last }: Learned, collapsed: boolean): { upTo: number; peak: number | null } {
   if (best.iteration <= first.iteration) return { upTo: last.iteration, peak: null };
   return collapsed && best.iteration < last.iteration
     ? { upTo: last.iteration, peak: best.iteration }

@@ -2,12 +2,12 @@ import type { Advice, RunSummary } from '../../../../core/contract/contract.ts';
 import { isLive } from '../../../../core/contract/run-facts.ts';
 import type { RollBackAdvice } from '../../../stores/dialogs-store.ts';
 
-/** Returns the run that continues a run after a roll-back, or null. */
+/** Returns the id of the fork that continues a run after a roll-back, or null. */
 export const successorOf = ({ lastAction }: Pick<RunSummary, 'lastAction'>): string | null =>
   lastAction?.kind === 'rollback' && lastAction.state === 'done' ? lastAction.fork : null;
 
 /**
- * Returns the actions that are possible in the run's status. For example, a run that has ended can't be paused, and a run that was rolled back
+ * Returns the advice whose action is possible in the run's status. For example, a run that has ended can't be paused, and a run that was rolled back
  * is not rolled back again.
  */
 export function possibleActions(run: Pick<RunSummary, 'status' | 'lastAction'>, advice: readonly Advice[]): Advice[] {
