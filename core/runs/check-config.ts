@@ -77,7 +77,7 @@ async function findStartProblem(
   } catch (error) {
     const failure = asFailure(error);
     const problem = asProblem(failure, config, names);
-    return { ...problem, path: problem.path ?? settingOf(failure, config) };
+    return { ...problem, path: problem.path ?? settingOf(failure, config), machine: true };
   }
 }
 
@@ -125,6 +125,7 @@ function applyEach(
         path,
         message: expected ? `${names.of(path)} must be ${expected}` : message,
         hint,
+        machine: false,
       });
     }
   }
@@ -133,7 +134,7 @@ function applyEach(
 
 function toProblem(path: string, words: string, names: SettingNames): Omit<ConfigProblem, 'hint'> {
   const name = path === '' ? 'The configuration' : names.of(path);
-  return { code: 'config_invalid', path: path || null, message: `${name} ${words}` };
+  return { code: 'config_invalid', path: path || null, message: `${name} ${words}`, machine: false };
 }
 
 /** Finds the setting that a trainer's message starts with. */
@@ -141,7 +142,13 @@ function asProblem({ code, message, hint }: Failure, config: RunConfig, names: S
   const [named = ''] = /^[\w.[\]-]+/.exec(message) ?? [];
   const path = byIndex(dotted(named.replace(/[:.]$/, '')), config);
   if (!keyPaths(config as unknown as Tree).includes(path))
-    return { code, path: null, message: sentence(names.within(message)), hint: sentence(names.within(hint)) };
+    return {
+      code,
+      path: null,
+      message: sentence(names.within(message)),
+      hint: sentence(names.within(hint)),
+      machine: false,
+    };
   const rest = message.slice(named.length).replace(/^:?\s*/, '');
   const separator = /^(must|is|has|needs|can|isn|and|names?)\b/.test(rest) ? ' ' : ': ';
   return {
@@ -149,6 +156,7 @@ function asProblem({ code, message, hint }: Failure, config: RunConfig, names: S
     path,
     message: `${names.of(path)}${separator}${names.within(rest)}`,
     hint: sentence(names.within(hint)),
+    machine: false,
   };
 }
 

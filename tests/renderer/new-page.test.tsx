@@ -265,10 +265,10 @@ test('a run’s configuration or checkpoint can be the base', async () => {
   expect(field('Seed')()?.value).toBe('5');
   pick(begin, '2');
   await page.shown(() => location.hash === `#/new/run/${parent}/2`);
-  await page.shown(page.withText('label', /Keep the optimizer state\(not in this checkpoint\)/));
+  await page.shown(page.withText('label', 'Keep the optimizer state'));
   await page.click(() => {
     const start = page.withText('aside button', /^Start$/)();
-    return start?.closest('aside')?.textContent?.includes('about') ? start : null;
+    return start?.closest('aside')?.textContent?.includes('on this machine') ? start : null;
   });
   await page.shown(() => location.hash.startsWith('#/run/'));
   const fork = core.runs.list().find(({ id }) => id !== parent)!;
@@ -318,7 +318,7 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[0]);
   await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[1]);
   page.write(field('Seeds')()!, '1-2');
-  await page.shown(page.withText(panel, /4 combinations × 2 seeds = 8 runs, about/));
+  await page.shown(page.withText(panel, /4 combinations × 2 seeds = 8 runs, \d+–\d+ s on this machine/));
   page.write(field('Name')()!, 'Rate and filter');
   await page.click(page.withText(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/rate-and-filter'));

@@ -180,7 +180,9 @@ async function readConfig(api: Api, text: string): Promise<Imported | Pick<Confi
     return [{ message: 'Not a valid configuration.', hint: 'A run.json file contains a JSON object: { … }.' }];
   const parsed = config as Config;
   const { problems } = await api.call('configs.check', { config: parsed, titles: true });
-  if (problems.length > 0) return problems;
+  // The form shows problems of this machine, such as a model folder of another machine.
+  const invalid = problems.filter(({ machine }) => !machine);
+  if (invalid.length > 0) return invalid;
   const loaded = await api.call('configs.load', { config: parsed });
   return (await asPreset(api, loaded)) ?? { source: { config: loaded.config }, edits: {}, ...loaded };
 }
