@@ -201,10 +201,10 @@ describe('starpo', { timeout: 300_000 }, () => {
       status: 0,
       output: expect.stringContaining('alerts'),
     });
-    expect(await run('queue', 'add', 'a16c')).toMatchObject({ status: 0 });
     const model = `start.model=${join(world.resources, 'starter')}`;
     const made = await run('new', '--from', 'a16c', '--set', model);
     expect(made).toMatchObject({ status: 0, errors: '' });
+    expect(await run('queue', 'add', made.output.slice(-4))).toMatchObject({ status: 0 });
     expect(readdirSync(join(world.home, 'runs'))).toHaveLength(3);
     expect(await run('rename', 'a2ff', 'Wide clip')).toMatchObject({ status: 0, output: 'Wide clip' });
     const packed = join(world.folder, 'wide.zip');
