@@ -113,7 +113,7 @@ export type PresetCard = z.infer<typeof presetCard>;
 const configProblem = apiError.extend({
   /** The invalid setting; null if the problem concerns no single setting. */
   path: z.string().nullable(),
-  /** True if the configuration is valid, but this machine lacks its model or device. */
+  /** True if the configuration is valid, but its model or device isn't available on this machine. */
   machine: z.boolean(),
 });
 export type ConfigProblem = z.infer<typeof configProblem>;

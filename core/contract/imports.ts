@@ -54,7 +54,7 @@ export const importable = z.object({
   unmappedCount: z.number().int(),
   /** Sentences about skipped or changed parts. */
   remarks: z.array(z.string()),
-  /** Why the run can't be imported; null if it can. */
+  /** Reason why the run can't be imported, or null. */
   problem: apiError.nullable(),
 });
 export type Importable = z.infer<typeof importable>;

@@ -27,7 +27,7 @@ interface HistoryOptions {
 export interface History extends HistoryWriter {
   readonly database: HistoryDatabase;
   readonly reader: HistoryReader;
-  /** Why writes to the data folder fail, or null. */
+  /** Reason why the data folder isn't writable, or null. */
   readonly readOnly: Failure | null;
   /** Whether this process is the data folder's host. False only for a folder that it can't write to, which may have another host. */
   readonly locked: boolean;
@@ -59,7 +59,7 @@ function lockUnlessReadOnly(home: string): { release(): void } | Failure {
   }
 }
 
-/** Where the history is, why the data folder is read-only, and what to do after closing. */
+/** Location of the history, reason why the data folder is read-only, and cleanup after closing. */
 interface Index {
   folder: string;
   readOnly?: Failure | null;

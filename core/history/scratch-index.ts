@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { databaseFile, databaseFiles } from './files.ts';
 
-/** A copy of a run history in a temporary folder, for a data folder where it can't be written. */
+/** A copy of the run history in a temporary folder, used if the data folder isn't writable. */
 export interface ScratchIndex {
   folder: string;
   remove(): void;

@@ -41,7 +41,7 @@ export class Studio {
   private readsOnly = false;
   private closed = false;
   private guard: { folder: FolderGuard; timer: NodeJS.Timeout } | null = null;
-  /** Why this studio ended before it was closed, or null. */
+  /** Reason why this studio ended before it was closed, or null. */
   private failure: Failure | null = null;
   private readonly failed = Promise.withResolvers<Failure>();
 

@@ -11,7 +11,7 @@ export const uploadedFile = (home: string, file: string) => join(exchangeFolder(
 
 /** Returns the path of an announced upload: an empty file of the announced size. */
 const announcedFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.announced`);
-/** Returns the path of a running upload. */
+/** Returns the path of an upload in progress. */
 const partialFile = (home: string, file: string) => join(exchangeFolder(home), `${file}.partial`);
 
 /** Allows one upload of the given size. */

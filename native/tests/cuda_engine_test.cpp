@@ -56,7 +56,7 @@ TEST_CASE("only a pass with gradients sorts and uploads its tokens") {
   CHECK(cuda::emulated::staged_copies() - before == 7);
 }
 
-TEST_CASE("short contexts decode without key parts, to the same bits as beside a long context") {
+TEST_CASE("a short context decodes without key parts, and bit-identically beside a long context") {
   EngineNeeds needs = cuda::EngineCase::needs();
   needs.context = 560;
   cuda::EngineCase gpu({"cuda:0", Precision::bf16, Exactness::fast}, needs);

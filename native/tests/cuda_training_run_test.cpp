@@ -45,7 +45,7 @@ struct DeviceRun : TinyRun {
     return read_text(run.path() / "checkpoints" / checkpoint / "trainer-state.safetensors");
   }
 
-  // With its journal, because a run whose journal has iterations can't start again.
+  // Removes the journal too, because a run whose journal has iterations can't start over.
   void remove_checkpoints() const {
     std::filesystem::remove_all(run.path() / "checkpoints");
     std::filesystem::remove(run.path() / "events.jsonl");

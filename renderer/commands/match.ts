@@ -1,4 +1,4 @@
-/** What the palette searches in an item. */
+/** Texts of an item that the palette searches. */
 export interface Searched {
   label: string;
   /** Other words that find the item, such as an id or tags. */

@@ -4,7 +4,7 @@ import styles from './dialog.module.css';
 
 interface DialogProps {
   open?: boolean;
-  /** For two columns. */
+  /** Makes room for two columns. */
   wide?: boolean;
   onClose: () => void;
   title: string;

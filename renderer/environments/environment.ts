@@ -86,7 +86,7 @@ export interface EnvironmentView {
    * after 200 iterations. Undefined for other settings.
    */
   paper?: (config: Record<string, unknown>) => number | undefined;
-  /** What the letters of its text grid mean. */
+  /** Meanings of the letters of its text grid. */
   letters?: Readonly<Record<string, string>>;
   Board: ComponentType<BoardProps>;
   painter: Painter;

@@ -9,7 +9,7 @@ interface FilterFieldProps {
 
 const examples = 'All words must match. Also: lr=3e-4, success>50%, tag=baseline, -status=failed, /regular expression/';
 
-/** Filters runs by text, in the language of filter-text.ts. */
+/** Filters runs by text, in the syntax of filter-text.ts. */
 export const FilterField = ({ value, problem, onChange }: FilterFieldProps) => (
   <div className={styles.field} title={examples}>
     <SearchField value={value} label="Search runs" placeholder="Name, tag, lr=3e-4, /regex/…" onChange={onChange} />

@@ -5,7 +5,7 @@ import { stateLabels } from '../components/trap-labels.ts';
 import { noSettings, type Settings, type SettingsByRun } from './settings.ts';
 
 /**
- * The language of the filter field. All terms must match: words and "phrases" in any text of the run, /regular expressions/ in its
+ * The syntax of the filter field. All terms must match: words and "phrases" in any text of the run, /regular expressions/ in its
  * name, id or a tag, and comparisons such as lr=3e-4, success>50%, tag=baseline or clip_high!=0.2. A minus before a term negates it.
  */
 export type Term = { negated: boolean } & (

@@ -9,7 +9,7 @@ const actionTime = 420;
 const motionTime = 260;
 /** Fade of the frame around a solved board, and of the tint over a failed one. */
 const endTime = 700;
-/** How long the final frames stay before the next boards. */
+/** Time for which the final frames stay before the next boards. */
 export const restTime = 1200;
 /** Minimum time between drawn frames. Small boards look fine at 20 frames per second, and training needs the processor. */
 const frameTime = 48;

@@ -22,7 +22,7 @@ export async function listRuns({ home, json, all }: CommandOptions & { all?: boo
     }),
     { repeatable: true },
   );
-  // On stderr, so that the output is a list of runs alone.
+  // Printed to stderr, so that stdout contains only the list of runs.
   if (unreadable.length > 0) process.stderr.write(`${unreadableText(unreadable)}\n`);
   if (json) return print(JSON.stringify(runs, null, 2));
   if (runs.length === 0)

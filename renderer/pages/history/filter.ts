@@ -4,7 +4,7 @@ import { filterByText } from '../../run-table/filter-text.ts';
 import type { SettingsByRun } from '../../run-table/settings.ts';
 
 interface Filter {
-  /** In the language of run-table/filter-text.ts. */
+  /** Terms in the syntax of run-table/filter-text.ts. */
   text: string;
   statuses: readonly RunStatus[];
   environments: readonly string[];

@@ -7,7 +7,7 @@
 namespace starpo::cuda {
 namespace {
 
-// Runs the large products of an update of Qwen2.5-0.5B. Fails with the refused ones, which would run on slower kernels.
+// Runs the large products of a Qwen2.5-0.5B update. Throws if cuBLASLt refuses one, which would run on slower kernels.
 double refuses_products(Stream& stream) {
   constexpr int kTokens = 1024, kWide = 4864, kNarrow = 896;
   DeviceBuffer<float> workspace(stream, Matmul::kWorkspaceBytes / sizeof(float));

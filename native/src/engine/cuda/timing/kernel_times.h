@@ -15,7 +15,7 @@ struct TimedSteps {
   int keys;               // cached tokens per sequence
 };
 
-// How long to measure. The defaults are for a GPU.
+// Amount of work per measurement. The defaults are for a GPU.
 struct TimingEffort {
   int repeats = 11;
   int calls = 8;                                       // minimum number of calls per kernel and repeat
