@@ -37,10 +37,13 @@ const measured = z.object({
   since: z.number().int().nullable(),
 });
 
-/** One of the paper's four signals, in its order. All four on confirm the Echo Trap. */
+/** A group of signals. The first four are the paper's, in its order. Its value is always of the same metric. */
 const trapIndicator = measured.extend({
-  name: z.enum(['reward_std', 'entropy', 'gradient', 'diversity']),
+  name: z.enum(['reward_std', 'entropy', 'gradient', 'diversity', 'format', 'success']),
+  /** `on` if one of its signals is evidence for the state. Always `off` in a healthy or solved run. */
   state: z.enum(['on', 'off', 'unknown']),
+  /** Names of the signals that turn it on. */
+  signals: z.array(z.string()),
 });
 export type TrapIndicator = z.infer<typeof trapIndicator>;
 
@@ -59,6 +62,11 @@ const trapSignal = measured.extend({
   on: z.boolean(),
   /** Current threshold; null if unknown. */
   threshold: z.number().nullable(),
+  /** Whether values above or below the threshold are evidence of collapse; null if unknown. */
+  worse: z.enum(['above', 'below']).nullable(),
+  /** Consecutive iterations beyond the threshold so far, and those needed to turn the signal on. */
+  beyond: z.number().int(),
+  needed: z.number().int(),
   /** Current contribution to the risk score. */
   contribution: z.number(),
   /** Most extreme value since it turned on; null while off. */
@@ -146,9 +154,12 @@ export const echoTrap = z.object({
   summary: z.string(),
   /** Risk score: the sum of the signals' contributions; 1 or more triggers a warning. Null if the paper's rule is used instead. */
   risk: z.number().nullable(),
+  /** A warning starts at the risk `warn` and clears after `calmFor` iterations below `clear`. */
+  riskLimits: z.object({ warn: z.number(), clear: z.number(), calmFor: z.number().int() }),
+  /** Start of the current warning or collapse and the risk score at that iteration; null without one. */
+  warned: z.object({ iteration: z.number().int(), risk: z.number().nullable() }).nullable(),
   /** Newest iteration without alarm, elevated risk, chaos or late signals. A roll-back uses a checkpoint at or before it. */
   lastHealthy: z.number().int().nullable(),
-  /** In the paper's order: reward std, entropy, gradient, diversity. */
   indicators: z.array(trapIndicator),
   map: regimeMap,
   signals: z.array(trapSignal),

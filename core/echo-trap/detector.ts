@@ -27,6 +27,8 @@ export interface Reading {
   baseline: number;
   /** The value at which the signal turns on. */
   threshold: number;
+  /** The side of the threshold that is evidence of collapse. */
+  worse: 'above' | 'below';
   /** `hot`: beyond the threshold. `cool`: clearly back below it. Neither: within the hysteresis. */
   hot: boolean;
   cool: boolean;
@@ -129,14 +131,14 @@ export function peakOf(memory: Memory, key: string, value: number): number {
 export function low(view: View, series: Watched, value: number, baseline: number, threshold: number) {
   const recovered = threshold + view.parameters.hysteresis * (baseline - threshold);
   const cool = value >= Math.max(recovered, threshold);
-  return { series, value, baseline, threshold, hot: value < threshold, cool } satisfies Reading;
+  return { series, value, baseline, threshold, worse: 'below', hot: value < threshold, cool } satisfies Reading;
 }
 
 /** Builds a reading of a value that is bad when high. */
 export function high(view: View, series: Watched, value: number, baseline: number, threshold: number) {
   const recovered = threshold + view.parameters.hysteresis * (baseline - threshold);
   const cool = value <= Math.min(recovered, threshold);
-  return { series, value, baseline, threshold, hot: value > threshold, cool } satisfies Reading;
+  return { series, value, baseline, threshold, worse: 'above', hot: value > threshold, cool } satisfies Reading;
 }
 
 /** Compares a series with its baseline. The threshold is `factor` times the baseline; above 1, high values are bad. `windows`: number of windows to average over. */

@@ -3,7 +3,7 @@ import { Failure } from '../contract/failure.ts';
 import { shippedCalibration } from './calibration.ts';
 import { factsOf } from './facts.ts';
 import type { LabeledRun } from './labeled-runs.ts';
-import { advance, isAlarm, newStanding, targetOf } from './machine.ts';
+import { advance, isAlarm, newStanding, targetOf, warningRisk } from './machine.ts';
 import { Monitor } from './monitor.ts';
 import { followOutcome, newOutcomeMemory } from './outcome.ts';
 import { type Example, type Fit, fitRidge } from './ridge.ts';
@@ -119,7 +119,7 @@ function readRun(run: LabeledRun, thresholds: Thresholds): ReadRun {
     };
     readSignals(view, latches);
     const strengths = hasRisk(latches) ? strengthsOf(latches) : null;
-    const target = (risk: number) => targetOf(latches, outcome, iteration, strengths && risk, thresholds);
+    const target = (risk: number) => targetOf('healthy', latches, outcome, iteration, strengths && risk, thresholds);
     steps.push({ iteration, strengths, below: target(0), above: target(1) });
   }
   return { run, steps, examples: examplesOf(run, steps) };
@@ -149,7 +149,7 @@ function alarmsIn({ steps }: ReadRun, { weights: named, calm_for }: Thresholds):
   for (const { iteration, strengths, below, above } of steps) {
     const before = isAlarm(standing.state);
     const risk = strengths?.reduce((sum, strength, i) => sum + strength * weights[i]!, 0) ?? 0;
-    advance(standing, risk >= 1 ? above : below, iteration, calm_for);
+    advance(standing, risk >= warningRisk(standing.state) ? above : below, iteration, calm_for);
     if (!before && isAlarm(standing.state)) alarms.push(iteration);
   }
   return alarms;

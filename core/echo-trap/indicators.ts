@@ -1,32 +1,45 @@
-import type { TrapIndicator } from '../contract/echo-trap.ts';
-import { detectors, type Latch } from './signals.ts';
+import type { TrapIndicator, TrapSignal, TrapState } from '../contract/echo-trap.ts';
+import { evidenceFor } from './words.ts';
 
-/** The paper's four signals, each with its detectors. Figures come from the detector that is on, else from the first with a reading; while on, the worst value is shown. */
-const indicators: readonly { name: TrapIndicator['name']; by: readonly string[] }[] = [
-  { name: 'reward_std', by: ['reward_std_falls', 'groups_fail'] },
-  { name: 'entropy', by: ['entropy_falls', 'entropy_rises', 'entropy_rebounds'] },
-  { name: 'gradient', by: ['gradient_spikes', 'gradient_grows', 'not_finite'] },
+interface Group {
+  name: TrapIndicator['name'];
+  /** The signal whose metric it shows: the first that the run measures. */
+  measure: readonly string[];
+  /** Its other signals. */
+  others: readonly string[];
+}
+
+/** Every signal that is observed belongs to one indicator. The first four are the paper's. */
+const groups: readonly Group[] = [
+  { name: 'reward_std', measure: ['reward_std_falls'], others: ['groups_fail'] },
+  { name: 'entropy', measure: ['entropy_falls'], others: ['entropy_rises', 'entropy_rebounds', 'actions_scatter'] },
+  { name: 'gradient', measure: ['gradient_spikes'], others: ['gradient_grows', 'updates_clip', 'not_finite'] },
   {
     name: 'diversity',
-    by: ['template_share_rises', 'reasoning_similar', 'reasoning_ignores_state', 'actions_ignore_state'],
+    measure: ['template_share_rises', 'reasoning_similar', 'reasoning_ignores_state', 'actions_ignore_state'],
+    others: ['single_reasoning', 'reasoning_shortens'],
   },
+  { name: 'format', measure: ['format_falls'], others: ['responses_grow'] },
+  { name: 'success', measure: ['success_falls'], others: ['success_lost', 'levels_lost', 'episodes_grow'] },
 ];
 
-const finite = (value: number) => (Number.isFinite(value) ? value : null);
-
-export function indicatorsOf(latches: readonly Latch[]): TrapIndicator[] {
-  return indicators.map(({ name, by }) => {
-    const all = by.map((each) => latches[detectors.findIndex((detector) => detector.name === each)]!);
-    const shown = all.find(({ on }) => on) ?? all.find(({ reading }) => reading);
-    if (!shown?.reading) return { name, state: 'unknown', series: '', value: null, baseline: null, since: null };
-    const { series, value, baseline } = shown.reading;
+/** Returns the indicators. Those with evidence for the state are on, so that they never contradict its sentence. */
+export function indicatorsOf(state: TrapState, signals: readonly TrapSignal[]): TrapIndicator[] {
+  const evidence = evidenceFor(state, signals);
+  return groups.map(({ name, measure, others }) => {
+    const own = [...measure, ...others].flatMap((each) => signals.find((signal) => signal.name === each) ?? []);
+    const lit = evidence.filter((signal) => own.includes(signal));
+    const shown = own.find((signal) => measure.includes(signal.name) && signal.series !== '');
+    const starts = lit.flatMap(({ since }) => since ?? []);
+    const isMeasured = own.some(({ value }) => value !== null);
     return {
       name,
-      state: shown.on ? 'on' : 'off',
-      series,
-      value: finite(shown.on ? (shown.extreme ?? value) : value),
-      baseline: finite(baseline),
-      since: shown.since,
+      state: lit.length > 0 ? 'on' : isMeasured ? 'off' : 'unknown',
+      signals: lit.map((signal) => signal.name),
+      series: shown?.series ?? '',
+      value: shown?.value ?? null,
+      baseline: shown?.baseline ?? null,
+      since: starts.length > 0 ? Math.min(...starts) : null,
     };
   });
 }

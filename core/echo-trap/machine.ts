@@ -1,9 +1,8 @@
 import type { TrapLevel, TrapState } from '../contract/echo-trap.ts';
 import { knownWord, type OpenWord } from '../contract/open-words.ts';
 import type { Detector } from './detector.ts';
-import { indicatorsOf } from './indicators.ts';
 import type { Outcome } from './outcome.ts';
-import { minimumObserved, observedRisk, watchRisk } from './risk.ts';
+import { clearRisk, minimumObserved, observedRisk, warnRisk, watchRisk } from './risk.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -30,6 +29,8 @@ const ranks: Record<TrapState, number> = {
   collapsing: 3,
   collapsed: 4,
 };
+/** Returns whether a state is `healthy` or `solved`. */
+export const isCalm = (state: TrapState): boolean => ranks[state] === ranks.healthy;
 /** Returns whether a state is `warning` or worse. Unknown states are not. */
 export const isAlarm = (state: OpenWord<TrapState>) => (knownWord(ranks, state) ?? 0) >= ranks.warning;
 
@@ -53,8 +54,12 @@ export function advance(standing: Standing, target: TrapState, iteration: number
   return level;
 }
 
-/** Returns the target state for one iteration. `risk`: the risk score, or null if the weights do not apply. */
+/**
+ * Returns the target state for one iteration. `state`: the current state, because a warning clears at a lower risk than it starts. `risk`: the risk score,
+ * or null if the weights do not apply.
+ */
 export function targetOf(
+  state: TrapState,
   latches: readonly Latch[],
   outcome: Outcome,
   iteration: number,
@@ -73,7 +78,7 @@ export function targetOf(
   const warned =
     risk === null
       ? paperEvidenceOf(active, outcome, thresholds) >= 1
-      : risk >= 1 || (isOn('success_falls') && isConfirmed(latches));
+      : risk >= warningRisk(state) || (isOn('success_falls') && isConfirmed(latches));
   if (warned) return isOn('success_falls') ? 'collapsing' : 'warning';
   const early = active.filter(({ detector }) => detector.stage === 'early');
   const reasoningRepeats = early.some(({ detector }) => detector.family === 'reasoning');
@@ -84,8 +89,20 @@ export function targetOf(
   return isNotable ? 'watch' : 'healthy';
 }
 
+/** Returns the risk score that starts a warning, or in an alarm state the one that keeps it. */
+export const warningRisk = (state: TrapState): number => (isAlarm(state) ? clearRisk : warnRisk);
+
+/** The paper's four signals, each with its detectors. */
+const paperSignals: readonly (readonly string[])[] = [
+  ['reward_std_falls', 'groups_fail'],
+  ['entropy_falls', 'entropy_rises', 'entropy_rebounds'],
+  ['gradient_spikes', 'gradient_grows', 'not_finite'],
+  ['template_share_rises', 'reasoning_similar', 'reasoning_ignores_state', 'actions_ignore_state'],
+];
+
 /** Returns whether all four signals of the paper are on, which confirms the Echo Trap for any risk score. */
-const isConfirmed = (latches: readonly Latch[]) => indicatorsOf(latches).every(({ state }) => state === 'on');
+const isConfirmed = (latches: readonly Latch[]) =>
+  paperSignals.every((names) => detectors.some(({ name }, i) => names.includes(name) && latches[i]!.on));
 
 interface ActiveSignal {
   detector: Detector;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AlertEvidence } from '../contract/contract.ts';
-import type { EchoTrap, RegimePoint, TrapLevel, TrapRegime, TrapState } from '../contract/echo-trap.ts';
+import type { EchoTrap, RegimePoint, TrapLevel, TrapRegime, TrapSignal, TrapState } from '../contract/echo-trap.ts';
 import type { RunConfig } from '../run-config/run-config.ts';
 import { adviceFor } from './advice.ts';
 import { type Calibration, shippedCalibration } from './calibration.ts';
@@ -10,7 +10,7 @@ import { indicatorsOf } from './indicators.ts';
 import { advance, isAlarm, newStanding, type Standing, targetOf } from './machine.ts';
 import { followOutcome, newOutcomeMemory, type OutcomeMemory } from './outcome.ts';
 import { cross, type Position, positionOf, regimeOf } from './regime.ts';
-import { contributionsOf, riskOf, watchRisk } from './risk.ts';
+import { clearRisk, contributionsOf, riskOf, warnRisk, watchRisk } from './risk.ts';
 import { detectors, type Latch, newLatches, readSignals, shownSignals } from './signals.ts';
 import { broken, evaluated, type Point, Track, type TrackPoint } from './track.ts';
 import { alertMessage, mainSignal, stateSummary } from './words.ts';
@@ -30,6 +30,8 @@ interface Running {
   latches: Latch[];
   outcome: OutcomeMemory;
   standing: Standing;
+  /** Start of the current alarm and its risk score. */
+  warned: EchoTrap['warned'];
 }
 
 /** Result for one index. */
@@ -144,7 +146,7 @@ export class Monitor {
     const { latches } = this.running;
     const lastHealthy = this.lastHealthy();
     const { thresholds } = this.calibration;
-    const signals = shownSignals(latches, contributionsOf(latches, thresholds));
+    const signals = this.signals();
     const path = own.flatMap(({ position }) => position?.point ?? []);
     return {
       state: last.state,
@@ -152,13 +154,14 @@ export class Monitor {
       iteration: last.iteration,
       summary: stateSummary(
         last.state,
-        last.regime,
         signals,
         last.iteration >= (this.config?.iterations ?? Number.POSITIVE_INFINITY),
       ),
       risk: riskOf(latches, thresholds),
+      riskLimits: { warn: warnRisk, clear: clearRisk, calmFor: thresholds.calm_for },
+      warned: this.running.warned,
       lastHealthy,
-      indicators: indicatorsOf(latches),
+      indicators: indicatorsOf(last.state, signals),
       map: {
         regime: last.regime,
         position: placed?.point ?? null,
@@ -216,12 +219,14 @@ export class Monitor {
     const risk = riskOf(latches, thresholds);
     const level = advance(
       standing,
-      targetOf(latches, outcome, iteration, risk, thresholds),
+      targetOf(standing.state, latches, outcome, iteration, risk, thresholds),
       iteration,
       thresholds.calm_for,
     );
+    if (!isAlarm(standing.state)) running.warned = null;
+    else running.warned ??= { iteration, risk };
     const position = positionOf(view, latches);
-    const regime = regimeOf(position?.point ?? null, latches, isAlarm(standing.state));
+    const regime = regimeOf(position?.point ?? null, latches, standing.state);
     const clear =
       !isAlarm(standing.state) &&
       (risk ?? 0) < watchRisk &&
@@ -242,8 +247,7 @@ export class Monitor {
   }
 
   private alertOf(level: TrapLevel, { iteration, state, regime }: IterationResult): TrapAlert {
-    const { latches } = this.running;
-    const signals = shownSignals(latches, contributionsOf(latches, this.calibration.thresholds));
+    const signals = this.signals();
     const main = mainSignal(state, signals);
     const kind = state === 'locked' ? 'echo_trap_locked' : `echo_trap_${level}`;
     const counting = signals.filter(({ contribution }) => contribution > 0);
@@ -256,7 +260,7 @@ export class Monitor {
       kind,
       severity: level === 'watch' ? 'notice' : level === 'warning' ? 'warning' : 'critical',
       iteration,
-      message: alertMessage(state, regime, main),
+      message: alertMessage(state, signals),
       level,
       series: main?.series || null,
       value: main?.series ? (main.extreme ?? main.value) : null,
@@ -267,6 +271,15 @@ export class Monitor {
         .filter(({ acts }) => acts)
         .map(({ id }) => id),
     };
+  }
+
+  private signals(): TrapSignal[] {
+    const { thresholds } = this.calibration;
+    const { latches } = this.running;
+    return shownSignals(latches, contributionsOf(latches, thresholds), {
+      parameters: thresholds,
+      thresholds: thresholds.detectors,
+    });
   }
 
   /** The latest iteration to roll back to: without an alarm or other evidence of collapse. */
@@ -291,6 +304,7 @@ const newRunning = (): Running => ({
   latches: newLatches(),
   outcome: newOutcomeMemory(),
   standing: newStanding(),
+  warned: null,
 });
 
 /** Resets the state to healthy, because a fork inherits its parents' baselines but not their state. */
@@ -298,6 +312,7 @@ function resetHysteresis(running: Running): void {
   for (const [i, latch] of newLatches().entries())
     Object.assign(running.latches[i]!, latch, { memory: running.latches[i]!.memory });
   running.standing = newStanding();
+  running.warned = null;
 }
 
 /** Returns whether a configuration has the sections that advice reads. */

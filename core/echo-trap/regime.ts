@@ -1,6 +1,7 @@
-import type { RegimePoint, TrapRegime } from '../contract/echo-trap.ts';
+import type { RegimePoint, TrapRegime, TrapState } from '../contract/echo-trap.ts';
 import type { View } from './detector.ts';
 import { smooth } from './detector.ts';
+import { isCalm } from './machine.ts';
 import { detectors, type Latch } from './signals.ts';
 import type { Watched } from './track.ts';
 
@@ -40,18 +41,20 @@ export function positionOf(view: View, latches: readonly Latch[]): Position | nu
   };
 }
 
-/** Returns whether any reasoning metric is available. */
-const hasReasoning = (latches: readonly Latch[]) =>
-  detectors.some(({ family }, i) => family === 'reasoning' && latches[i]!.reading !== null);
-
-/** Chaos follows from its own signals, other regimes from the quadrant. With an alarm the regime is never `healthy`. */
-export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], alarmed: boolean): TrapRegime {
-  const count = (regime: TrapRegime) => detectors.filter((each, i) => each.regime === regime && latches[i]!.on).length;
-  const [chaos, template] = [count('chaos'), count('template')];
-  if (chaos > 0 && chaos >= template) return 'chaos';
-  if (!point) return template > 0 && hasReasoning(latches) ? 'template' : 'unknown';
+/**
+ * Returns the failure mode, which never contradicts the state: a healthy or solved run has none, and any other run has one or it is `unknown`. Chaos follows
+ * from its own signals, other modes from the quadrant.
+ */
+export function regimeOf(point: RegimePoint | null, latches: readonly Latch[], state: TrapState): TrapRegime {
+  if (isCalm(state)) return point ? 'healthy' : 'unknown';
+  const active = detectors.filter((_, i) => latches[i]!.on);
+  const count = (regime: TrapRegime) => active.filter((each) => each.regime === regime).length;
+  if (count('chaos') > 0 && count('chaos') >= count('template')) return 'chaos';
+  if (!point)
+    return active.some(({ family, regime }) => family === 'reasoning' && regime === 'template')
+      ? 'template'
+      : 'unknown';
   const [varied, dependent] = [point.entropy >= cross.entropy, point.dependence >= cross.dependence];
-  if (varied && dependent) return alarmed ? 'unknown' : 'healthy';
-  if (varied) return 'template';
+  if (varied) return dependent ? 'unknown' : 'template';
   return dependent ? 'compressed' : 'entropy_collapse';
 }

@@ -9,6 +9,12 @@ import type { Thresholds } from './thresholds.ts';
 /** Indices of the {@link detectors} with a weight. */
 export const weighted: readonly number[] = detectors.flatMap(({ weight }, i) => (weight === undefined ? [] : i));
 
+/** Risk score that triggers a warning. */
+export const warnRisk = 1;
+
+/** Risk score below which a warning clears. Lower than the one that triggers it, so that noise does not end a warning and start another. */
+export const clearRisk = 0.8;
+
 /** Risk score of the `watch` state. A roll-back never targets an iteration at or above it. */
 export const watchRisk = 0.7;
 

@@ -81,7 +81,7 @@ function switchLatch(detector: Detector, reading: Reading, view: View, latch: La
   else if (reading.hot) latch.extreme = farther(latch.extreme, reading);
   latch.hot = reading.hot ? latch.hot + 1 : 0;
   latch.cool = reading.cool ? latch.cool + 1 : 0;
-  const onAfter = detector.onAfter?.(thresholds) ?? parameters.on_after;
+  const onAfter = neededFor(detector, view);
   const offAfter = detector.offAfter?.(thresholds) ?? parameters.off_after;
   if (!latch.on && latch.hot >= onAfter) {
     latch.on = true;
@@ -93,13 +93,22 @@ function switchLatch(detector: Detector, reading: Reading, view: View, latch: La
   }
 }
 
+/** Returns the consecutive iterations beyond the threshold that turn a signal on. */
+const neededFor = (detector: Detector, { parameters, thresholds }: Pick<View, 'parameters' | 'thresholds'>) =>
+  detector.onAfter?.(thresholds) ?? parameters.on_after;
+
 const farther = (extreme: number | null, { value, baseline }: Reading): number =>
   extreme === null || (value > baseline ? value > extreme : value < extreme) ? value : extreme;
 
 /** Returns the signals for the API. `contributions`: those of each signal to the risk score (risk.ts). */
-export function shownSignals(latches: readonly Latch[], contributions: readonly number[]): TrapSignal[] {
-  return detectors.map(({ name, title, meaning, stage, regime }, i) => {
-    const { on, since, reading, extreme } = latches[i]!;
+export function shownSignals(
+  latches: readonly Latch[],
+  contributions: readonly number[],
+  limits: Pick<View, 'parameters' | 'thresholds'>,
+): TrapSignal[] {
+  return detectors.map((detector, i) => {
+    const { name, title, meaning, stage, regime } = detector;
+    const { on, since, reading, extreme, hot } = latches[i]!;
     return {
       name,
       title,
@@ -112,6 +121,9 @@ export function shownSignals(latches: readonly Latch[], contributions: readonly 
       value: reading?.value ?? null,
       baseline: finite(reading?.baseline),
       threshold: finite(reading?.threshold),
+      worse: reading?.worse ?? null,
+      beyond: hot,
+      needed: neededFor(detector, limits),
       contribution: contributions[i]!,
       extreme: on ? extreme : null,
     };

@@ -1,5 +1,7 @@
-import type { TrapRegime, TrapSignal, TrapState } from '../contract/echo-trap.ts';
+import type { TrapSignal, TrapState } from '../contract/echo-trap.ts';
 import { metricInSentence } from '../contract/metric-titles.ts';
+import description from '../run-directory/description.json' with { type: 'json' };
+import { isCalm } from './machine.ts';
 
 /** Texts of alerts and state summaries. */
 
@@ -15,15 +17,6 @@ const states: Record<TrapState, string> = {
 
 const warnedAtEnd = 'The run ended at a high risk of collapse. More iterations are likely to collapse.';
 
-const regimes: Record<TrapRegime, string> = {
-  healthy: '',
-  unknown: '',
-  template: 'Reasoning is becoming a template that does not depend on the level.',
-  compressed: 'Low entropy, but responses still depend on the level.',
-  entropy_collapse: 'Low entropy; responses are the same on every level.',
-  chaos: 'Responses are becoming random and malformed.',
-};
-
 /**
  * Returns the signal that explains a state best. In `watch` and `warning` it is the one with the largest contribution to the risk score,
  * otherwise the earliest active signal of the last stage.
@@ -38,29 +31,59 @@ export function mainSignal(state: TrapState, signals: readonly TrapSignal[]): Tr
   return active[0] ?? null;
 }
 
-const number = (value: number | null) => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
+/** A signal that adds at least this much to the risk score is evidence, even if it is off. */
+const minimumContribution = 0.1;
+
+/** Returns the observed signals that are evidence for a state, the main one first; none for a healthy or solved run. */
+export function evidenceFor(state: TrapState, signals: readonly TrapSignal[]): TrapSignal[] {
+  if (isCalm(state)) return [];
+  const main = mainSignal(state, signals);
+  const others = signals.filter(
+    (signal) =>
+      signal !== main && signal.stage !== 'setting' && (signal.on || signal.contribution >= minimumContribution),
+  );
+  others.sort((a, b) => b.contribution - a.contribution || (a.since ?? 0) - (b.since ?? 0));
+  return main ? [main, ...others] : others;
+}
+
+/** Metrics that are shown in percent. */
+const shares = new Set(description.metrics.filter(({ unit }) => unit === 'share').map(({ name }) => name));
+
+function figure(value: number | null, series: string): string {
+  if (value === null) return 'unknown';
+  if (shares.has(series)) return `${Number((100 * value).toFixed(1))} %`;
+  return String(Number(value.toPrecision(3)));
+}
 
 /** Uses the worst value while the signal is on, because the latest value may be back near the baseline. */
 const describeSignal = ({ title, value, extreme, baseline, series, since }: TrapSignal) => {
-  const reference = baseline === 0 ? '' : ` (baseline ${number(baseline)})`;
-  const figures = `: ${metricInSentence(series)} ${number(extreme ?? value)}${reference}`;
+  const reference = baseline === 0 ? '' : ` (baseline ${figure(baseline, series)})`;
+  const figures = `: ${metricInSentence(series)} ${figure(extreme ?? value, series)}${reference}`;
   return `${title}${since === null ? '' : ` since iteration ${since}`}${series === '' ? '' : figures}.`;
 };
 
-export function alertMessage(state: TrapState, regime: TrapRegime, main: TrapSignal | null): string {
-  return [states[state], state === 'locked' ? '' : regimes[regime], main ? describeSignal(main) : '']
+const inSentence = (title: string) =>
+  title.startsWith('NaN') ? title : `${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+
+/** Number of other signals that a message names. */
+const named = 3;
+
+/** Names the state, its main signal with figures, and its other signals. */
+export function alertMessage(state: TrapState, signals: readonly TrapSignal[]): string {
+  const [main, ...others] = evidenceFor(state, signals);
+  const names = others.slice(0, named).map(({ title }) => inSentence(title));
+  const more = others.length > named ? ` and ${others.length - named} more` : '';
+  return [
+    states[state],
+    main ? describeSignal(main) : '',
+    others.length > 0 ? `Other signals: ${names.join(', ')}${more}.` : '',
+  ]
     .filter((part) => part !== '')
     .join(' ');
 }
 
 /** `ended`: the run has completed its last iteration. */
-export function stateSummary(
-  state: TrapState,
-  regime: TrapRegime,
-  signals: readonly TrapSignal[],
-  ended: boolean,
-): string {
-  if (state === 'healthy' || state === 'solved') return states[state];
-  const message = alertMessage(state, regime, mainSignal(state, signals));
+export function stateSummary(state: TrapState, signals: readonly TrapSignal[], ended: boolean): string {
+  const message = alertMessage(state, signals);
   return ended && state === 'warning' ? message.replace(states.warning, warnedAtEnd) : message;
 }

@@ -113,6 +113,12 @@ function metricSpec(metric: string, names: readonly string[]): ChartSpec {
 const unitText = (unit: MetricFacts['unit'], title: string) =>
   ['share', 'bytes', 's'].includes(unit) || title.toLowerCase().includes(unit) ? '' : unit;
 
+/** Formats a value of a metric with its unit, such as `62.5 %` or `0.268 nats`. */
+export function metricValue(metric: string, value: number): string {
+  const { unit } = metricFacts(metric);
+  return ['nats', 'tokens', 'turns', 'actions'].includes(unit) ? `${number(value)} ${unit}` : formatOf(unit)(value);
+}
+
 function formatOf(unit: string): (value: number) => string {
   switch (unit) {
     case 'share':

@@ -56,8 +56,8 @@ export const regimeLabels: Record<TrapRegime, RegimeLabel> = {
     word: 'Entropy collapse',
     meaning: 'responses vary little, and reasoning is the same on every level',
   },
-  chaos: { word: 'Chaos', meaning: 'responses lose their format' },
-  unknown: { word: 'Not measured', meaning: 'not enough data' },
+  chaos: { word: 'Chaos', meaning: 'responses become random or lose their format' },
+  unknown: { word: 'Undetermined', meaning: 'no failure mode explains the signals' },
 };
 
 /** Returns the label of a regime. An unknown regime is shown by its name. */
@@ -68,7 +68,9 @@ export const indicatorLabels: Record<TrapIndicator['name'], { name: string; mean
   reward_std: { name: 'Reward std (in-group)', meaning: 'Rewards within a group become equal' },
   entropy: { name: 'Entropy', meaning: 'Responses lose variety or become random' },
   gradient: { name: 'Gradient norm', meaning: 'Gradient spikes' },
-  diversity: { name: 'Diversity', meaning: 'Reasoning becomes the same on every level' },
+  diversity: { name: 'Template reasoning', meaning: 'Reasoning becomes the same on every level' },
+  format: { name: 'Response format', meaning: 'Responses lose their format or grow longer' },
+  success: { name: 'Success', meaning: 'Fewer levels are solved, or episodes need more turns' },
 };
 
 export const indicatorStateLabels: Record<TrapIndicator['state'], string> = {

@@ -16,6 +16,7 @@ describe('signal strength', () => {
       value: 0,
       baseline: 1,
       threshold: 0.5,
+      worse: 'below',
       hot: false,
       cool: false,
       ...reading,
@@ -132,7 +133,7 @@ describe('risk score', () => {
       on: true,
       contribution: 0,
     });
-    expect(indicators.find(({ name }) => name === 'reward_std')).toMatchObject({ state: 'on' });
+    expect(indicators.find(({ name }) => name === 'reward_std')).toMatchObject({ state: 'off', signals: [] });
     expect(state).toBe('healthy');
     expect(monitor.alerts).toEqual([]);
   });

@@ -1,21 +1,28 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { echoTrap } from '../../core/contract/contract.ts';
-import { type TrapState, trapRegime, trapState } from '../../core/contract/echo-trap.ts';
+import { type TrapSignal, type TrapState, trapRegime, trapState } from '../../core/contract/echo-trap.ts';
 import { metricTitles } from '../../core/contract/metric-titles.ts';
 import { adviceFor } from '../../core/echo-trap/advice.ts';
 import { shippedCalibration } from '../../core/echo-trap/calibration.ts';
-import { advance, newStanding } from '../../core/echo-trap/machine.ts';
+import { indicatorsOf } from '../../core/echo-trap/indicators.ts';
+import { readLabeledRun } from '../../core/echo-trap/labeled-runs.ts';
+import { advance, isAlarm, newStanding } from '../../core/echo-trap/machine.ts';
 import { Monitor } from '../../core/echo-trap/monitor.ts';
+import { detectors } from '../../core/echo-trap/signals.ts';
 import { parseThresholds, shippedThresholds } from '../../core/echo-trap/thresholds.ts';
 import { type Point, type Watched, watched } from '../../core/echo-trap/track.ts';
-import { stateSummary } from '../../core/echo-trap/words.ts';
+import { evidenceFor, stateSummary } from '../../core/echo-trap/words.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import type { RunConfig } from '../../core/run-config/run-config.ts';
 import { metricNames } from '../../core/run-directory/metrics.ts';
+import { root } from '../../scripts/lib/process.mjs';
 import { monitorOf, type Outcome, random, seriesOf } from './fixtures/trap-series.ts';
 
 const outcomes: Outcome[] = ['healthy', 'solved', 'template', 'chaos', 'locked', 'dead'];
+/** A recorded run whose risk varied around 1 between its warning and its collapse. */
+const flapping = readLabeledRun(join(root, 'benchmarks/echo-trap/tuning/lake-grpo-5e-4-two-epochs-seed-1'))!;
 const seeds = [1, 2, 3, 4, 5];
 /** Metrics that a run without reasoning, or of another trainer, lacks. */
 const ofThoughts = [
@@ -115,7 +122,7 @@ describe('the Echo Trap monitor', () => {
     expect(monitor.view()!.state).toBe('collapsed');
   });
 
-  test('all four indicators are on in the paper’s collapse, and none in a healthy run', () => {
+  test('the six indicators are on in a collapse, and none in a healthy run', () => {
     const states = (points: Point[]) =>
       monitorOf(points)
         .view()!
@@ -125,13 +132,80 @@ describe('the Echo Trap monitor', () => {
       ['entropy', 'on'],
       ['gradient', 'on'],
       ['diversity', 'on'],
+      ['format', 'off'],
+      ['success', 'on'],
     ]);
-    expect(states(seriesOf('healthy')).map(([, light]) => light)).toEqual(['off', 'off', 'off', 'off']);
+    for (const outcome of ['healthy', 'solved'] as const)
+      expect(states(seriesOf(outcome)).map(([, state]) => state)).toEqual(Array(6).fill('off'));
     const bare = seriesOf('healthy').map(({ iteration, metrics }) => ({
       iteration,
       metrics: { 'rollout/success_rate': metrics['rollout/success_rate']! },
     }));
-    expect(states(bare).map(([, light]) => light)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+    expect(states(bare).map(([, state]) => state)).toEqual([...Array(5).fill('unknown'), 'off']);
+  });
+
+  test('every observed signal belongs to one indicator', () => {
+    for (const { name, stage } of detectors.filter((each) => each.stage !== 'setting')) {
+      const active: TrapSignal = {
+        ...{ name, title: name, meaning: '', stage, regime: null, on: true, since: 3, contribution: 0, extreme: 1 },
+        ...{ series: '', value: 1, baseline: 0, threshold: 1, worse: 'above', beyond: 3, needed: 3 },
+      };
+      const lit = indicatorsOf('watch', [active]).filter(({ state }) => state === 'on');
+      expect(
+        lit.map(({ signals, since }) => ({ signals, since })),
+        name,
+      ).toEqual([{ signals: [name], since: 3 }]);
+      expect(indicatorsOf('healthy', [active]).filter(({ state }) => state === 'on')).toEqual([]);
+    }
+  });
+
+  test.each([...outcomes, 'recorded'] as const)(
+    'state, sentence, indicators and regime agree at every iteration (%s)',
+    (outcome) => {
+      const points = outcome === 'recorded' ? flapping.points : seriesOf(outcome, { iterations: 160 });
+      const monitor = new Monitor(outcome === 'recorded' ? flapping.config : baseConfig);
+      const measures = new Map<string, string>();
+      for (const point of points) {
+        monitor.add(point);
+        const view = monitor.view();
+        if (!view) continue;
+        const { state, signals, indicators, map, summary, warned, risk, riskLimits } = view;
+        const lit = indicators.filter((each) => each.state === 'on');
+        const calm = state === 'healthy' || state === 'solved';
+        expect(lit.length > 0, `${point.iteration}: ${summary}`).toBe(!calm);
+        expect(map.regime === 'healthy' || !map.position).toBe(calm || !map.position);
+        const [main] = evidenceFor(state, signals);
+        if (main) {
+          expect(summary).toContain(main.title);
+          expect(lit.flatMap((each) => each.signals)).toContain(main.name);
+        }
+        const alarmed = isAlarm(state);
+        expect(warned !== null).toBe(alarmed);
+        if (state === 'warning' && warned!.iteration === point.iteration)
+          expect(risk).toBeGreaterThanOrEqual(riskLimits.warn);
+        for (const { name, series } of indicators) {
+          if (series === '') continue;
+          expect(measures.get(name) ?? series).toBe(series);
+          measures.set(name, series);
+        }
+      }
+      expect(measures.size).toBe(6);
+    },
+  );
+
+  test('a warning clears at a lower risk than it starts, so a recorded run is not warned twice', () => {
+    const monitor = new Monitor(flapping.config);
+    monitor.addAll(flapping.points);
+    expect(monitor.view()!.history.map(({ state }) => state)).toEqual(['healthy', 'watch', 'warning', 'collapsing']);
+    expect(monitor.alarms).toEqual([16]);
+    const until = new Monitor(flapping.config);
+    until.addAll(flapping.points.filter(({ iteration }) => iteration <= 40));
+    const { state, risk, warned, riskLimits } = until.view()!;
+    expect(state).toBe('warning');
+    expect(risk).toBeLessThan(1);
+    expect(warned).toMatchObject({ iteration: 16 });
+    expect(warned!.risk).toBeGreaterThanOrEqual(1);
+    expect(riskLimits).toEqual({ warn: 1, clear: 0.8, calmFor: 25 });
   });
 
   test("the map shows the run's position and path", () => {
@@ -178,11 +252,9 @@ describe('the Echo Trap monitor', () => {
     const spike = monitor.view()!.signals.find(({ name }) => name === 'gradient_spikes')!;
     expect(spike).toMatchObject({ on: true, since: 100, extreme: 9.5 });
     expect(spike.value).toBeLessThan(2);
-    expect(stateSummary('watch', 'unknown', [spike], false)).toMatch(
-      /Gradient spike since iteration 100: .* 9\.5 \(baseline/,
-    );
-    expect(stateSummary('warning', 'unknown', [spike], false)).toContain('High risk of collapse');
-    expect(stateSummary('warning', 'unknown', [spike], true)).toMatch(/^The run ended at a high risk/);
+    expect(stateSummary('watch', [spike], false)).toMatch(/Gradient spike since iteration 100: .* 9\.5 \(baseline/);
+    expect(stateSummary('warning', [spike], false)).toContain('High risk of collapse');
+    expect(stateSummary('warning', [spike], true)).toMatch(/^The run ended at a high risk/);
   });
 });
 

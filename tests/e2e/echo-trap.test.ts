@@ -96,8 +96,8 @@ test('a collapsing run warns, shows why, and is rolled back', async () => {
 
   await studio.call('runs.command', { runId: run, command: 'checkpoint' });
   await page.getByRole('link', { name: 'Echo Trap: warning', exact: true }).waitFor();
-  await panel.locator('li[data-state="on"]').first().waitFor();
-  expect(await indicators.getByRole('listitem').count()).toBe(4);
+  await indicators.locator('[data-state="on"]').first().waitFor();
+  expect(await indicators.getByRole('listitem').count()).toBe(6);
   await expect.poll(() => notifications(page)).toHaveLength(1);
   const [note] = await notifications(page);
   expect(note!.title).toBe('Echo Trap: warning');

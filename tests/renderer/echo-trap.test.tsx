@@ -48,11 +48,13 @@ test('a healthy run shows one line, which expands', async () => {
   page.open(`#/run/${await trainWithMetrics('healthy', 60)}`);
   const line = await page.shown(head);
   expect(line.textContent).toMatch(/Echo Trap ?Healthy ?since the start/);
-  expect(line.textContent).toContain('Reward std (in-group) OK, Entropy OK, Gradient norm OK, Diversity OK');
+  expect(line.textContent).toContain(
+    'Reward std (in-group) OK, Entropy OK, Gradient norm OK, Template reasoning OK, Response format OK, Success OK',
+  );
   expect(line.getAttribute('aria-expanded')).toBe('false');
   expect(indicators()).toEqual([]);
   line.click();
-  await page.shown(() => indicators().length === 4);
+  await page.shown(() => indicators().length === 6);
   for (const indicator of indicators()) expect(indicator).toMatch(/OK.*baseline \d/);
   expect(page.find('figure[aria-label="Regime map"] figcaption')!.textContent).toMatch(
     /^Healthy.*Iteration \d+: entropy \d+ %/,
@@ -72,7 +74,7 @@ test('a collapsing run shows a verdict on every tab, evidence and marks on every
   expect(line.textContent).not.toMatch(/\w+\/\w+_/);
   expect(line.getAttribute('aria-expanded')).toBe('false');
   line.click();
-  await page.shown(() => indicators().length === 4);
+  await page.shown(() => indicators().length === 6);
   const active = page.all('[aria-label="Echo Trap indicators"] li[data-state="on"]');
   expect(active.length).toBeGreaterThanOrEqual(3);
   for (const { textContent } of active) expect(textContent).toMatch(/baseline \d.*since iteration \d/);
@@ -132,7 +134,7 @@ test('a roll-back states its cost, starts a fork with its own name, and is not o
   const dialog = () => document.querySelector('[role="dialog"]');
   await page.click(ask);
   await page.shown(() =>
-    dialog()?.textContent?.match(/Loses\d+ iterations \(\d+ to 167\).*ChangesLearning rate .*→ .*Timeabout/),
+    dialog()?.textContent?.match(/Loses\d+ iterations \(\d+ to 167\).*ChangesLearning rate .*→ .*Time(?:about )?\d/),
   );
   const name = dialog()!.querySelector('input')!;
   expect(name.value).toMatch(new RegExp(`^${parent.name}, rolled back to \\d+, LR `));
@@ -186,7 +188,7 @@ test('without diagnostics, the regime map explains how to enable them', async ()
   page.open('#/run/plain');
   await page.click(head);
   await page.shown(page.withText('[aria-label="Regime map"]', /diagnostics are off.*Set “Diagnostics every” to 5/));
-  for (const indicator of ['Reward std (in-group)', 'Entropy', 'Diversity'])
+  for (const indicator of ['Reward std (in-group)', 'Entropy', 'Template reasoning'])
     expect(indicators().find((text) => text?.startsWith(indicator))).toMatch(/no data.*not measured/);
 });
 

@@ -95,7 +95,7 @@ export const gradientSpikes = detector({
     const baseline = median(before);
     const limit = own.gradient_spike * baseline;
     const hot = value > limit && value > baseline + minimumDeviations * deviationOf(before, baseline);
-    return { series, value, baseline, threshold: limit, hot, cool: !hot };
+    return { series, value, baseline, threshold: limit, worse: 'above', hot, cool: !hot };
   },
 });
 
@@ -132,7 +132,7 @@ export const stepsLong = detector({
     // Uses the configured rate, because a schedule starts and ends with lower ones.
     const isKnown = facts.epochs * (facts.learningRate ?? rate) >= otherScale * steady_steps;
     const [baseline, limit] = isKnown ? [steady_steps, long_steps] : [0, 2 * value];
-    return { series: '', value, baseline, threshold: limit, hot: false, cool: true };
+    return { series: '', value, baseline, threshold: limit, worse: 'above', hot: false, cool: true };
   },
 });
 
@@ -172,6 +172,7 @@ export const notFinite = detector({
       value: memory.count,
       baseline: 0,
       threshold: 1,
+      worse: 'above',
       hot: broken,
       cool: !broken,
     };

@@ -3,7 +3,7 @@ import type { EchoTrap, RunSummary } from '../../../../core/contract/contract.ts
 import { endedCollapsed } from '../../../components/basics.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
-import { isAlarm, sinceText, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
+import { isAlarm, stateLabels, toneIcons } from '../../../components/trap-labels.ts';
 import { NotifyChoice } from '../../../notifications/notify-choice.tsx';
 import { useRun } from '../../../views/run-view.tsx';
 import { ActionLine } from './action-line.tsx';
@@ -15,6 +15,7 @@ import { bestRollBack } from './possible-actions.ts';
 import { RegimeMap } from './regime-map.tsx';
 import { RollBackButton } from './roll-back-button.tsx';
 import { Risk, Signals } from './signals.tsx';
+import { type Verdict, verdictOf } from './verdict.ts';
 
 /** Shows the verdict of the Echo Trap monitor in one line with the recommended action. It opens to show all evidence. */
 export function EchoTrapPanel({ run }: { run: RunSummary }) {
@@ -23,10 +24,11 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
   const body = useId();
   const [open, setOpen] = useState(false);
   if (!trap) return run.task === 'reinforce' && run.startedAt !== null ? <NoVerdict /> : null;
-  const measured = isMeasured(trap);
-  const { word, tone } = stateLabels[trap.state];
+  const verdict = verdictOf(run, trap);
+  const measured = isMeasured(verdict, trap);
+  const { word, tone } = stateLabels[verdict.state];
   const openAlerts = alerts.filter((alert) => isOpen(alert, Date.now())).length;
-  const alarmed = isAlarm(trap.state);
+  const alarmed = isAlarm(verdict.state);
   // A run that has ended after a collapse has the button beside its result.
   const rollBack = alarmed && !endedCollapsed(run) ? bestRollBack(run, trap.advice) : undefined;
   return (
@@ -45,8 +47,8 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
             </span>
             <span>Echo Trap</span>
             <strong className={styles.tone}>{measured ? word : 'Not measured'}</strong>
-            {measured && <span className={styles.since}>{sinceText(trap)}</span>}
-            <span className={styles.verdict}>{alarmed && !open && trap.summary}</span>
+            {measured && <span className={styles.since}>{verdict.since}</span>}
+            <span className={styles.verdict}>{alarmed && !open && verdict.summary}</span>
             {openAlerts > 0 && (
               <span className="badge">
                 {openAlerts} alert{openAlerts === 1 ? '' : 's'}
@@ -58,15 +60,15 @@ export function EchoTrapPanel({ run }: { run: RunSummary }) {
         {rollBack && <RollBackButton run={run} advice={rollBack} alertId={newestOpen(alerts)?.id} primary />}
       </div>
       <div id={body} hidden={!open}>
-        {open && <Body run={run} trap={trap} />}
+        {open && <Body run={run} trap={trap} verdict={verdict} />}
       </div>
     </section>
   );
 }
 
-/** Returns whether the verdict rests on data. Imported runs may have metrics that no detector uses. */
-const isMeasured = ({ state, indicators }: EchoTrap) =>
-  state !== 'healthy' || indicators.some((indicator) => indicator.state !== 'unknown');
+/** Returns whether the verdict rests on data. Imported runs may have metrics that no detector uses. Success alone shows a collapse only afterwards. */
+const isMeasured = ({ state }: Verdict, { indicators }: EchoTrap) =>
+  state !== 'healthy' || indicators.some((indicator) => indicator.name !== 'success' && indicator.state !== 'unknown');
 
 /** Reserves the place of the verdict until the monitor has data. */
 const NoVerdict = () => (
@@ -75,30 +77,32 @@ const NoVerdict = () => (
   </p>
 );
 
-function Body({ run, trap }: { run: RunSummary; trap: EchoTrap }) {
+function Body({ run, trap, verdict }: { run: RunSummary; trap: EchoTrap; verdict: Verdict }) {
   const series = useRun((state) => state.series);
   const alerts = trapAlerts(useRun((state) => state.alerts));
   return (
     <div className={styles.body}>
       <div>
         <p className={styles.summary}>
-          {isMeasured(trap) ? trap.summary : 'The run has no metric from which the monitor can recognize a collapse.'}
+          {isMeasured(verdict, trap)
+            ? verdict.summary
+            : 'The run has no metric from which the monitor can recognize a collapse.'}
         </p>
-        <StateHistory history={trap.history} />
+        <StateHistory history={verdict.history} />
       </div>
-      <Indicators indicators={trap.indicators} />
+      <Indicators indicators={trap.indicators} signals={trap.signals} />
       {run.lastAction && <ActionLine action={run.lastAction} />}
       <AdviceList run={run} advice={trap.advice} alertId={newestOpen(alerts)?.id} />
       <Alerts runId={run.id} alerts={alerts} signals={trap.signals} />
       <div className={styles.evidence}>
         <div>
           <h3>Signals</h3>
-          {trap.risk !== null && <Risk risk={trap.risk} signals={trap.signals} />}
+          <Risk trap={trap} />
           <Signals signals={trap.signals} series={series} />
         </div>
         <div>
           <h3>Regime</h3>
-          <RegimeMap map={trap.map} />
+          <RegimeMap map={verdict.map} tone={stateLabels[verdict.state].tone} />
         </div>
       </div>
       <Footer calibration={trap.calibration} />

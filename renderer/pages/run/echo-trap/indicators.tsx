@@ -1,22 +1,28 @@
-import type { TrapIndicator } from '../../../../core/contract/contract.ts';
+import type { TrapIndicator, TrapSignal } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
-import { number } from '../../../components/format.ts';
+import { metricValue } from '../../../charts/metric-sections.ts';
 import { indicatorLabels, indicatorStateLabels } from '../../../components/trap-labels.ts';
 import styles from './indicators.module.css';
 
-/** Shows the four Echo Trap indicators in the paper's order, each with its value and the run's baseline. */
-export function Indicators({ indicators }: { indicators: readonly TrapIndicator[] }) {
+interface IndicatorsProps {
+  indicators: readonly TrapIndicator[];
+  signals: readonly TrapSignal[];
+}
+
+/** Shows the Echo Trap indicators, the paper's four first, each with its value, the run's baseline and its active signals. */
+export function Indicators({ indicators, signals }: IndicatorsProps) {
   return (
     <ul className={`${styles.indicators} stack`} aria-label="Echo Trap indicators">
       {indicators.map((indicator) => (
-        <Indicator key={indicator.name} indicator={indicator} />
+        <Indicator key={indicator.name} indicator={indicator} signals={signals} />
       ))}
     </ul>
   );
 }
 
-function Indicator({ indicator }: { indicator: TrapIndicator }) {
+function Indicator({ indicator, signals }: { indicator: TrapIndicator; signals: readonly TrapSignal[] }) {
   const { name, state, series, value, baseline, since } = indicator;
+  const titles = indicator.signals.map((each) => signals.find((signal) => signal.name === each)?.title ?? each);
   const label = indicatorLabels[name];
   return (
     <li className={styles.indicator} data-state={state} title={label.meaning}>
@@ -30,8 +36,8 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
             'not measured'
           ) : (
             <>
-              <span>{number(value)}</span>
-              {baseline !== null && <span>baseline {number(baseline)}</span>}
+              <span>{metricValue(series, value)}</span>
+              {baseline !== null && <span>baseline {metricValue(series, baseline)}</span>}
             </>
           )}
           {since !== null && <span>since iteration {since}</span>}
@@ -39,6 +45,7 @@ function Indicator({ indicator }: { indicator: TrapIndicator }) {
         {series !== '' && metricTitle(series) !== label.name && (
           <p className={`${styles.series} faint small`}>{metricTitle(series)}</p>
         )}
+        {titles.length > 0 && <p className="small">{titles.join(', ')}</p>}
       </div>
     </li>
   );

@@ -2,7 +2,7 @@ import type { RegimePoint, RegimeMap as Regimes, TrapRegime } from '../../../../
 import { metricInSentence } from '../../../../core/contract/metric-titles.ts';
 import { settingFacts } from '../../../../core/facts/setting-facts.ts';
 import { inOrder } from '../../../components/in-order.ts';
-import { regimeLabels } from '../../../components/trap-labels.ts';
+import { regimeLabels, type Tone } from '../../../components/trap-labels.ts';
 import styles from './regime-map.module.css';
 
 /** The four regimes. Entropy increases upward, dependence on the level to the right. */
@@ -13,26 +13,38 @@ const regions = [
   { regime: 'compressed', row: 1, column: 1 },
 ] as const satisfies { regime: TrapRegime; row: number; column: number }[];
 
+const isIn = (
+  { row, column }: (typeof regions)[number],
+  { entropy, dependence }: RegimePoint,
+  cross: Regimes['cross'],
+) => (row === 0) === entropy >= cross.entropy && (column === 1) === dependence >= cross.dependence;
+
 const measuredPrefix = 'diagnostics/';
 /** The setting's title in the form for a new run. */
 const diagnosticsEvery = settingFacts('diagnostics.every').title;
 
+interface RegimeMapProps {
+  map: Regimes;
+  /** Tone of the state. It colors the region of the regime, so that the map and the state never disagree. */
+  tone: Tone;
+}
+
 /** Plots the run's entropy against how much its reasoning depends on the level, with its trail. */
-export function RegimeMap({ map }: { map: Regimes }) {
+export function RegimeMap({ map, tone }: RegimeMapProps) {
   const { regime, position, trail, cross, series } = map;
   if (!position && trail.length === 0) return <NoData series={series} />;
   const scale = scaleOf(map);
   const current = position ?? trail.at(-1)!;
   const split = scale({ iteration: 0, ...cross });
   return (
-    <figure className={styles.map} aria-label="Regime map">
+    <figure className={styles.map} data-tone={tone} aria-label="Regime map">
       <div className={styles.plot}>
         {regions.map((region) => (
           <span
             key={region.regime}
             className={`${styles.region} muted small`}
             data-regime={region.regime}
-            data-here={region.regime === regime || undefined}
+            data-here={(region.regime === regime && isIn(region, current, cross)) || undefined}
             style={{
               left: region.column === 0 ? 0 : `${split.x}%`,
               right: region.column === 0 ? `${100 - split.x}%` : 0,
@@ -58,7 +70,7 @@ export function RegimeMap({ map }: { map: Regimes }) {
       </span>
       <figcaption>
         <strong>{regimeLabels[regime].word}</strong>
-        {regime !== 'unknown' && `: ${regimeLabels[regime].meaning}`}. <span>{describe(current)}</span>
+        {regime !== 'healthy' && `: ${regimeLabels[regime].meaning}`}. <span>{describe(current)}</span>
         <span className="visually-hidden">{describeStart(trail)}</span>
         {!series.dependence.startsWith(measuredPrefix) && (
           <span className="faint">

@@ -1,10 +1,10 @@
 import { useState, useSyncExternalStore } from 'react';
-import type { TrapSignal } from '../../../../core/contract/contract.ts';
+import type { EchoTrap, TrapSignal } from '../../../../core/contract/contract.ts';
 import { metricTitle } from '../../../../core/contract/metric-titles.ts';
+import { metricValue } from '../../../charts/metric-sections.ts';
 import type { RunSeries } from '../../../charts/run-series.ts';
 import { sparkline } from '../../../charts/sparkline.ts';
 import { Button } from '../../../components/basics.tsx';
-import { number } from '../../../components/format.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { inOrder } from '../../../components/in-order.ts';
 import styles from './signals.module.css';
@@ -16,23 +16,21 @@ const stageLabels: Record<TrapSignal['stage'], string> = {
   confirming: 'after the reward has dropped',
 };
 
-/** Shows the risk score and the signals that contribute to it, largest first. */
-export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSignal[] }) {
+/** Shows the risk score, its limits, and the signals that contribute to it, largest first. */
+export function Risk({ trap: { risk, riskLimits, warned, signals } }: { trap: EchoTrap }) {
+  if (risk === null) return null;
+  const { warn, clear, calmFor } = riskLimits;
   const parts = signals
     .filter(({ contribution }) => shortScore(contribution) !== '0')
     .toSorted((a, b) => b.contribution - a.contribution);
-  const scale = Math.max(1, risk);
+  const scale = Math.max(warn, risk);
   return (
     <div className={styles.risk}>
       <p>
-        <strong>Risk score {shortScore(risk)}</strong> (warning at 1.0){parts.length > 0 && '. '}
-        {inOrder(parts.slice(0, 3), ({ title, contribution }, index) => (
-          <span>
-            {index > 0 && ', '}
-            {index === 0 ? title : title.toLowerCase()} +{shortScore(contribution)}
-          </span>
-        ))}
-        {parts.length > 3 && ` and ${parts.length - 3} more`}
+        <strong>Risk {shortScore(risk)}.</strong>{' '}
+        {warned
+          ? `Warned at iteration ${warned.iteration}${warned.risk === null ? '' : ` (${shortScore(warned.risk)})`}; clears after ${calmFor} iterations below ${clear}.`
+          : `A warning starts at ${warn}.`}
       </p>
       <div className={styles.bar} aria-hidden="true">
         {parts.map(({ name, title, contribution }) => (
@@ -42,8 +40,18 @@ export function Risk({ risk, signals }: { risk: number; signals: readonly TrapSi
             style={{ width: `${(100 * contribution) / scale}%` }}
           />
         ))}
-        <i style={{ left: `${100 / scale}%` }} />
+        <i data-mark="clear" title={`Clears below ${clear}`} style={{ left: `${(100 * clear) / scale}%` }} />
+        <i data-mark="warn" title={`Warning at ${warn}`} style={{ left: `${(100 * warn) / scale}%` }} />
       </div>
+      <p className="small">
+        {inOrder(parts.slice(0, 3), ({ title, contribution }, index) => (
+          <span>
+            {index > 0 && ', '}
+            {index === 0 ? title : title.toLowerCase()} +{shortScore(contribution)}
+          </span>
+        ))}
+        {parts.length > 3 && ` and ${parts.length - 3} more`}
+      </p>
     </div>
   );
 }
@@ -75,7 +83,8 @@ export function Signals({ signals, series }: { signals: readonly TrapSignal[]; s
 }
 
 function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
-  const { title, meaning, on, since, value, threshold, stage, contribution } = signal;
+  const { title, meaning, on, value, extreme, stage, contribution } = signal;
+  const format = (figure: number) => metricValue(signal.series, figure);
   return (
     <li className={styles.signal} data-on={on || undefined} title={`${meaning} (${stageLabels[stage]})`}>
       <p className={`${styles.title} muted small`}>
@@ -85,26 +94,34 @@ function Signal({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
       <Line signal={signal} series={series} />
       <p className={`${styles.figures} wrap muted small`}>
         {value === null ? (
-          <span>no data</span>
+          <span>not measured</span>
         ) : (
-          <>
-            <span>
-              now <strong>{number(value)}</strong>
-            </span>
-            {threshold !== null && stage !== 'setting' && <span>threshold {number(threshold)}</span>}
-          </>
+          <span>
+            now <strong>{format(value)}</strong>
+          </span>
+        )}
+        {extreme !== null && value !== null && format(extreme) !== format(value) && (
+          <span>worst {format(extreme)}</span>
         )}
         {shortScore(contribution) !== '0' && <span>adds {shortScore(contribution)}</span>}
         <BucketNote signal={signal} series={series} />
-        <span className={styles.since}>
-          {stage === 'setting' ? 'setting' : on ? `active since iteration ${since}` : 'OK'}
-        </span>
+        <span className={styles.since}>{standingOf(signal)}</span>
       </p>
       <p className="visually-hidden">
         {metricTitle(signal.series)}. {meaning}
       </p>
     </li>
   );
+}
+
+/** Returns the limit of a signal, and for how long its value has been beyond it. */
+export function standingOf({ on, since, stage, series, threshold, worse, beyond, needed }: TrapSignal): string {
+  if (stage === 'setting') return 'a setting of this run';
+  const limit =
+    threshold === null || worse === null || series === '' ? '' : ` ${worse} ${metricValue(series, threshold)}`;
+  if (on) return `active${limit} since iteration ${since}`;
+  if (beyond > 0) return `${beyond} of ${needed} iterations${limit}`;
+  return limit === '' ? 'OK' : `OK, active${limit}`;
 }
 
 /** Notes that the line shows means, if the series of a long run has buckets of iterations. */
@@ -115,11 +132,11 @@ function BucketNote({ signal, series }: { signal: TrapSignal; series: RunSeries 
   return most > 1 ? <span>line: mean of up to {most.toLocaleString('en')} iterations</span> : null;
 }
 
-/** Draws the series as a sparkline, with a dashed line at the threshold. */
+/** Draws the series as a sparkline, with a dashed line at the threshold; nothing without a series or if it is constant. */
 function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
   useSyncExternalStore(series.subscribe, () => series.version);
   const metric = series.get(signal.series);
-  if (!metric || metric.length < 2) return <div className={styles.line} data-empty />;
+  if (!metric || metric.length < 2 || isConstant(metric.values())) return null;
   const { points, levels, at } = sparkline(metric.iterations(), metric.values(), [signal.threshold]);
   const [threshold] = levels;
   const x = (share: number) => (100 * share).toFixed(2);
@@ -135,4 +152,9 @@ function Line({ signal, series }: { signal: TrapSignal; series: RunSeries }) {
       <polyline points={points.map((point) => `${x(point.x)},${y(point.y)}`).join(' ')} className={styles.curve} />
     </svg>
   );
+}
+
+function isConstant(values: ArrayLike<number>): boolean {
+  const finite = Array.from(values).filter(Number.isFinite);
+  return finite.every((value) => value === finite[0]);
 }
