@@ -30,6 +30,7 @@ import {
   memoryPlan,
   metrics,
   modelState,
+  newRunMarks,
   noteText,
   runCommand,
   runId,
@@ -130,7 +131,9 @@ export const procedures = {
   /** Creates a run; `start` also starts its trainer, `queue` adds it to the queue instead. */
   'runs.create': {
     changes,
-    input: z.object({ set: settings.optional(), start: z.boolean(), queue: z.boolean().optional() }).and(runSource),
+    input: z
+      .object({ set: settings.optional(), ...newRunMarks.shape, start: z.boolean(), queue: z.boolean().optional() })
+      .and(runSource),
     output: z.object({ runId }),
   },
   /** Starts a created run's trainer, or resumes a stopped, interrupted or failed one from its last checkpoint. */

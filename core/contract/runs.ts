@@ -45,6 +45,14 @@ export const keptText = z.string().max(65_536);
 /** Display name of a run; empty for the default name. */
 export const runName = z.string().regex(/^\P{Cc}{0,80}$/u, 'must be at most 80 characters, on one line');
 
+/** Marks that a run can have from its start. */
+export const newRunMarks = z.object({
+  name: runName.optional(),
+  tags: z.array(tagText).max(256).optional(),
+  note: noteText.optional(),
+});
+export type NewRunMarks = z.infer<typeof newRunMarks>;
+
 /** Marks set by users, stored in annotations.jsonl. */
 export const runMarks = z.object({
   tags: z.array(z.string()).describe('sorted'),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
-import type { RunSource } from '../contract/contract.ts';
+import type { NewRunMarks, RunSource } from '../contract/contract.ts';
 import { asFailure, Failure, messageOf, runUnknown } from '../contract/failure.ts';
 import { named } from '../contract/file-errors.ts';
 import { findPublishedModel } from '../presets/find.ts';
@@ -12,7 +12,7 @@ import { publishedModel } from '../presets/published.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { applySettings, type Setting } from '../run-config/settings.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { appendAnnotation } from '../run-directory/annotations.ts';
+import { appendAnnotation, type NewAnnotation } from '../run-directory/annotations.ts';
 import { refuseImported } from '../run-directory/imported.ts';
 import { modelDigest, weightsIndex } from '../run-directory/model-digest.ts';
 import { newRunId, runFiles, runFolder, runsFolder, wholeWeights } from '../run-directory/names.ts';
@@ -26,7 +26,7 @@ export interface CreateRunParts {
   trainer: Pick<Trainer, 'validate'>;
 }
 
-export type NewRun = RunSource & { set?: Record<string, Setting> | undefined };
+export type NewRun = RunSource & NewRunMarks & { set?: Record<string, Setting> | undefined };
 
 export interface Origin {
   config: RunConfig;
@@ -48,7 +48,17 @@ export async function createRun(
   inherit: Inherit = async () => null,
 ): Promise<string> {
   const config = await prepareConfig(parts, newRun);
-  return writeRun(parts.home, config, runId ?? newRunId(config.preset), await inherit(config));
+  const inheritance = await inherit(config);
+  return writeRun(parts.home, config, runId ?? newRunId(config.preset), inheritance, marksOf(newRun));
+}
+
+/** Returns the annotations for the name, tags and note of a new run. */
+function marksOf({ name = '', tags = [], note = '' }: NewRunMarks): NewAnnotation[] {
+  return [
+    ...(name.trim() === '' ? [] : [{ type: 'name' as const, name: name.trim() }]),
+    ...[...new Set(tags)].map((tag) => ({ type: 'tag' as const, tag, present: true })),
+    ...(note.trim() === '' ? [] : [{ type: 'note' as const, text: note }]),
+  ];
 }
 
 /** Returns the validated configuration of a new run, with absolute folders and the digest of the model's weights. Throws as {@link createRun} does. */
@@ -170,6 +180,7 @@ async function writeRun(
   config: RunConfig,
   runId: string,
   inheritance: Inheritance | null,
+  marks: readonly NewAnnotation[],
 ): Promise<string> {
   const partial = join(runsFolder(home), `.${runId}-${randomBytes(4).toString('hex')}`);
   ensureFolder(partial);
@@ -179,6 +190,7 @@ async function writeRun(
     // Asynchronously, because the baseline of a long run is several megabytes.
     if (forkBaseline !== null) await writeFile(join(partial, runFiles.forkBaseline), forkBaseline, { flush: true });
     if (rollbacks > 0) appendAnnotation(partial, { type: 'rollbacks', count: rollbacks });
+    for (const mark of marks) appendAnnotation(partial, mark);
     renameSync(partial, runFolder(home, runId));
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });

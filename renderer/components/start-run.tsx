@@ -1,5 +1,5 @@
 import { type ReactNode, useRef, useState } from 'react';
-import type { RunSource, RunSummary, Settings } from '../../core/contract/contract.ts';
+import type { NewRunMarks, RunSource, RunSummary, Settings } from '../../core/contract/contract.ts';
 import { isLive } from '../../core/contract/run-facts.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
@@ -13,6 +13,8 @@ import { isDeviceInUse, runsOnDevice } from './run-facts.ts';
 export interface RunRequest {
   source: RunSource;
   set: Settings;
+  /** Its name, tags and note. */
+  marks?: NewRunMarks;
   /** The device setting after applying `set`. */
   device: string;
   /** Title for messages. */
@@ -41,13 +43,13 @@ export function useStartRun(): StartRun {
   async function create(request: RunRequest, how: 'start' | 'queue'): Promise<void> {
     if (creating.current) return;
     creating.current = true;
-    const { source, set, title } = request;
+    const { source, set, marks, title } = request;
     setUnconfirmed(null);
     setBusy({ how, title });
     try {
       const queue = how === 'queue';
-      const { runId } = await api.call('runs.create', { ...source, set, start: !queue, queue });
-      if (queue) notifyQueued(title);
+      const { runId } = await api.call('runs.create', { ...source, set, ...marks, start: !queue, queue });
+      if (queue) notifyQueued(marks?.name || title);
       else navigate({ page: 'run', runId });
     } catch (cause) {
       report(cause);

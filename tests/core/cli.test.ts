@@ -209,7 +209,13 @@ describe('starpo', { timeout: 300_000 }, () => {
     spawnSync('mkfifo', [opened]);
     writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 });
     const environment = world.environment({ PATH: `${bin}:${process.env.PATH}`, DISPLAY: ':9' });
-    const made = await run('new', 'starter-bandit');
+    const marks = ['--name', 'Bandit, long', '--tag', 'baseline', '--tag', 'b', '--note', 'A first try.'];
+    const made = await run('new', 'starter-bandit', ...marks);
+    const [created] = JSON.parse((await run('runs', '--json')).output);
+    expect(created).toMatchObject({
+      name: 'Bandit, long',
+      marks: { tags: ['b', 'baseline'], note: 'A first try.' },
+    });
     const id = made.output.split('/').at(-1)!;
     const host = starpo(['serve', '--port', '0'], environment);
     const [, , origin] = await host.line(printed);

@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { usualPreset } from '../../core/contract/contract.ts';
 import { findPreset } from '../../core/presets/presets.ts';
 import { playableRun, starter } from '../core/fixtures/playable.ts';
 import { untilRun } from '../core/fixtures/world.ts';
@@ -309,14 +310,28 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   await page.click('button[aria-label="Vary Learning rate in a sweep"]');
   const panel = 'section[aria-labelledby="study"]';
   const values = (await page.shown(() => page.find<HTMLInputElement>(`${panel} [class*="varied"] input`)))!;
-  expect(values.value).toBe('0.0002');
+  expect(values.value).toBe('0.0002, 0.0006');
+  expect(document.activeElement).toBe(values);
+  // The sweep sets the values of this setting and the seeds.
+  const disabledFields = () =>
+    page
+      .all<HTMLLabelElement>('main label')
+      .filter(({ control }) => (control as HTMLInputElement | null)?.disabled)
+      .map(({ textContent }) => textContent);
+  expect(disabledFields()).toEqual(expect.arrayContaining(['Learning rate']));
+  page.write(page.find<HTMLInputElement>('input[type="search"]')!, 'seed');
+  await page.shown(() => disabledFields().includes('Seed'));
+  page.write(page.find<HTMLInputElement>('input[type="search"]')!, '');
   page.write(values, '1e-4, 3e-4, 2');
   await page.shown(page.withText(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'));
   page.write(values, '1e-4, 3e-4');
-  const add = page.find<HTMLSelectElement>(`${panel} [class*="add"] select`)!;
-  pick(add, 'filter.strategy');
-  await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[0]);
-  await page.click(() => page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`)[1]);
+  page.write(page.find<HTMLInputElement>(`${panel} [class*="add"] input`)!, 'Group filter');
+  const ticks = await page.shown(() => {
+    const inputs = page.all<HTMLInputElement>(`${panel} input[type="checkbox"]`);
+    return inputs.length > 1 && inputs;
+  });
+  expect(document.activeElement).toBe(ticks[0]);
+  for (const [index, tick] of ticks.entries()) if (tick.checked !== index < 2) await page.click(() => tick);
   page.write(field('Seeds')()!, '1-2');
   await page.shown(page.withText(panel, /4 combinations × 2 seeds = 8 runs, \d+–\d+ s on this machine/));
   page.write(field('Name')()!, 'Rate and filter');
@@ -348,6 +363,40 @@ test('a sweep compares success in one of its environments', async () => {
   await page.click(page.withText(`${panel} button`, 'Create'));
   await page.shown(() => location.hash.startsWith('#/study/'));
   expect(page.core.studies.list()[0]!.environment).toBe(second);
+});
+
+test('without a base, the form and its preset are the default preset', async () => {
+  page = await Page.start();
+  page.open('#/new');
+  const preset = await page.shown(() => {
+    const select = page.find<HTMLSelectElement>('header select');
+    return select?.value ? select : null;
+  });
+  expect(preset.value).toBe(usualPreset);
+  expect(preset.selectedOptions[0]!.textContent).toBe('FrozenLake, StarPO-S (PPO)');
+  page.write(page.find<HTMLInputElement>('input[type="search"]')!, 'clip above');
+  expect((await page.shown(field('Upper clip range'))).value).toBe('0.28');
+  expect(findPreset(usualPreset).config.policy_loss.clip_high).toBe(0.28);
+});
+
+test('a run gets its name, tags and note before it starts', async () => {
+  page = await Page.start();
+  page.open('#/new/starter-bandit?iterations=4');
+  page.write((await page.shown(field('Name')))!, ' Wide clip ');
+  page.write(field('Tags')()!, 'baseline, _wrong');
+  const start = page.withText('aside button', /^Start$/);
+  await page.shown(page.withText('main p', /Invalid tag “_wrong”/));
+  expect(start()?.hasAttribute('disabled')).toBe(true);
+  page.write(field('Tags')()!, 'baseline, clip');
+  page.write(page.find<HTMLTextAreaElement>('main textarea')!, 'A wider clip learns faster.');
+  await page.shown(() => start()?.hasAttribute('disabled') === false);
+  await page.click(start as () => HTMLElement);
+  await page.shown(() => location.hash.startsWith('#/run/'));
+  const [run] = page.core.runs.list();
+  expect(run).toMatchObject({
+    name: 'Wide clip',
+    marks: { name: 'Wide clip', tags: ['baseline', 'clip'], note: 'A wider clip learns faster.' },
+  });
 });
 
 test('an unknown base shows an error', async () => {

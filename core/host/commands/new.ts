@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { RunSource } from '../../contract/contract.ts';
+import type { NewRunMarks, RunSource } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
 import type { Setting } from '../../run-config/settings.ts';
@@ -12,14 +12,17 @@ export interface NewRunOptions {
   home?: string | undefined;
   source: RunSource;
   set: Record<string, Setting>;
+  /** Its name, tags and note. */
+  marks: NewRunMarks;
 }
 
 /** Creates a run once: if the host exits before answering, the command fails instead of retrying. */
-export async function newRun({ home, source, set }: NewRunOptions): Promise<void> {
+export async function newRun({ home, source, set, marks }: NewRunOptions): Promise<void> {
   await withClient(home, async (client) => {
     const { runId } = await client.call('runs.create', {
       ...(await resolveSource(client, source)),
       set,
+      ...marks,
       start: false,
     });
     print((await client.call('runs.get', { runId })).folder);

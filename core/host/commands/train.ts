@@ -88,10 +88,10 @@ async function followFork(studio: Studio, runId: string, json: boolean): Promise
 }
 
 /** Creates a run and queues it. */
-async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue'>): Promise<void> {
+async function trainLater({ home, json, source, set, marks }: Omit<TrainOptions, 'queue'>): Promise<void> {
   await withClient(home, async (client) => {
     const made = await resolveSource(client, source);
-    const { runId } = await client.call('runs.create', { ...made, set, start: false, queue: true });
+    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false, queue: true });
     const { summary, folder } = await client.call('runs.get', { runId });
     const position = summary.queuePosition;
     if (json) return print(JSON.stringify({ type: 'queued', run: runId, folder, position }));
@@ -100,11 +100,12 @@ async function trainLater({ home, json, source, set }: Omit<TrainOptions, 'queue
   });
 }
 
-async function begin(studio: Studio, { source, set }: Omit<NewRunOptions, 'home'>, json: boolean): Promise<Follower> {
+async function begin(studio: Studio, run: Omit<NewRunOptions, 'home'>, json: boolean): Promise<Follower> {
   return onHost(studio, async (client) => {
     await client.call('trainer.require', {});
+    const { source, set, marks } = run;
     const made = await resolveSource(client, source);
-    const { runId } = await client.call('runs.create', { ...made, set, start: false });
+    const { runId } = await client.call('runs.create', { ...made, set, ...marks, start: false });
     return followNew(studio, client, runId, json);
   });
 }

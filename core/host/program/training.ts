@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { evaluationName, procedures } from '../../contract/contract.ts';
+import { evaluationName, noteText, procedures, runName, tagText } from '../../contract/contract.ts';
 import { parseSettings, type Setting } from '../../run-config/settings.ts';
 import { check } from '../commands/check.ts';
 import { pauseRun, stopRun } from '../commands/control.ts';
@@ -13,6 +13,7 @@ import { extend, resume, train } from '../commands/train.ts';
 import {
   checkedBy,
   command,
+  eachCheckedBy,
   examples,
   json,
   jsonLines,
@@ -35,6 +36,13 @@ const source = [
   option('--device <device>', 'auto, cpu, cuda or cuda:<number>; same as --set device=<device>'),
 ];
 
+/** Options for the marks of a new run. */
+const marks = [
+  option('--name <name>', 'display name').argParser(checkedBy(runName)),
+  option('--tag <tag>', 'tag; repeatable').argParser(eachCheckedBy(tagText)),
+  option('--note <text>', 'note').argParser(checkedBy(noteText)),
+];
+
 interface NewRunFlags extends SourceFlags {
   home?: string;
   set?: string[];
@@ -42,11 +50,15 @@ interface NewRunFlags extends SourceFlags {
   device?: string;
   json?: boolean;
   queue?: boolean;
+  name?: string;
+  tag?: string[];
+  note?: string;
 }
 
 function newRunOf(preset: string | undefined, flags: NewRunFlags) {
-  const { home, json = false, queue = false } = flags;
-  return { source: sourceOf(preset, flags), set: settingsOf(flags), home, json, queue };
+  const { home, json = false, queue = false, name, tag: tags, note } = flags;
+  const marks = { name, tags, note };
+  return { source: sourceOf(preset, flags), set: settingsOf(flags), marks, home, json, queue };
 }
 
 function settingsOf({ set = [], seed, device }: NewRunFlags): Record<string, Setting> {
@@ -63,11 +75,17 @@ export function addTrainingCommands(root: Command): void {
       root,
       'train [preset]',
       'create a run, train it and stream progress until it finishes',
-      [...source, jsonLines, option('--queue', 'queue the run until its device is free and return immediately')],
+      [
+        ...source,
+        ...marks,
+        jsonLines,
+        option('--queue', 'queue the run until its device is free and return immediately'),
+      ],
       (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
     ),
     'train starter-frozen-lake',
     'train starter-bandit --set iterations=50 --set optimizer.learning_rate=3e-4 --seed 2',
+    'train starter-sokoban --name "sokoban, long" --tag baseline',
     'train --from a16c@40 --keep-optimizer',
     'train --config run.json --device cuda:1 --queue',
   );
@@ -149,7 +167,7 @@ export function addConfigurationCommands(root: Command): void {
     root,
     'new [preset]',
     'create a run without starting it and print its folder',
-    source,
+    [...source, ...marks],
     (preset: string | undefined, flags: NewRunFlags) => newRun(newRunOf(preset, flags)),
   );
 }

@@ -1,11 +1,12 @@
 import { type KeyboardEvent, useMemo } from 'react';
-import type { ConfigForm } from '../../../core/contract/contract.ts';
+import type { ConfigForm, NewRunMarks } from '../../../core/contract/contract.ts';
 import type { NewFrom } from '../../base/routes.ts';
 import { type RunRequest, useStartRun } from '../../components/start-run.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
 import { applyEdits, environmentsOf, isPrompt, type PlacedField, placeSections } from '../../stores/draft.ts';
 import { useQuery } from '../../stores/use-query.ts';
+import { DetailsPanel, useDetails } from './details.tsx';
 import styles from './editor.module.css';
 import { EnvironmentChoice } from './environment-choice.tsx';
 import type { EnvironmentConfig } from './environment-list.ts';
@@ -50,9 +51,10 @@ export function Editor(props: EditorProps) {
     <SettingRow key={field.at} field={field} config={config} check={check.value} from={from} models={models} />
   );
 
-  const request = requestOf(config);
+  const { details, setDetails, marks, invalidTags } = useDetails();
+  const request = requestOf(config, marks);
   const ready = problems.length === 0 && check.error === null;
-  const blocked = !ready || Boolean(trainer?.problem) || run.busy !== null;
+  const blocked = !ready || invalidTags.length > 0 || Boolean(trainer?.problem) || run.busy !== null;
   function onKeyDown(event: KeyboardEvent): void {
     const submits = event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.repeat;
     // Key events from this page's dialogs bubble up to here too.
@@ -68,7 +70,7 @@ export function Editor(props: EditorProps) {
       <Header {...props} config={config} />
       <div className={styles.columns}>
         <div className={styles.main}>
-          {variation && (
+          {variation ? (
             <StudyPanel
               config={config}
               variation={variation}
@@ -77,6 +79,8 @@ export function Editor(props: EditorProps) {
               environments={environmentsOf(base).map(({ label }) => label)}
               ready={ready}
             />
+          ) : (
+            <DetailsPanel details={details} invalidTags={invalidTags} onChange={setDetails} />
           )}
           <EnvironmentChoice
             form={form}
@@ -155,9 +159,10 @@ function Header({
   );
 }
 
-const requestOf = ({ source, set, edits, values, base }: ConfigEdits): RunRequest => ({
+const requestOf = ({ source, set, edits, values, base }: ConfigEdits, marks: NewRunMarks): RunRequest => ({
   source,
   set,
+  marks,
   device: String(edits.device ?? values.get('device')),
   title: environmentsOf(base)
     .map(({ label }) => environmentTitle(label))

@@ -19,6 +19,8 @@ interface FieldRowProps {
   /** True if the sweep varies the setting; null if it can't be varied. */
   varied: boolean | null;
   onVary: () => void;
+  /** Why the value can't be edited here; null if it can. */
+  disabled: string | null;
   /** Choices for a text field. */
   choices?: { value: string; title: string }[];
   /** Shown below the field. */
@@ -27,7 +29,7 @@ interface FieldRowProps {
 
 /** Shows one setting with its title, help, value, and a reset button if it was changed. */
 export function FieldRow(props: FieldRowProps) {
-  const { field, base, changed, problem, idle, onReset, varied, onVary, children } = props;
+  const { field, base, changed, problem, idle, onReset, varied, onVary, disabled, children } = props;
   const id = useId();
   return (
     <div className={styles.row} data-changed={changed || undefined} data-long={field.type === 'text' || undefined}>
@@ -36,7 +38,7 @@ export function FieldRow(props: FieldRowProps) {
           {field.title}
         </label>
         <p id={`${id}-help`} className={styles.help}>
-          {idle ? <span className={styles.idle}>No effect: {idle}</span> : field.help}
+          {disabled ?? (idle ? <span className={styles.idle}>No effect: {idle}</span> : field.help)}
         </p>
       </div>
       <div className={styles.value}>
@@ -53,7 +55,7 @@ export function FieldRow(props: FieldRowProps) {
         {children}
       </div>
       <div className={styles.actions}>
-        {changed && (
+        {changed && disabled === null && (
           <IconButton icon="reset" label={`Reset ${field.title} to ${valueText(base, field)}`} onClick={onReset} />
         )}
         {varied !== null && (
@@ -64,9 +66,11 @@ export function FieldRow(props: FieldRowProps) {
   );
 }
 
-function Control({ field, value, problem, onChange, choices = field.choices, id }: FieldRowProps & { id: string }) {
+function Control(props: FieldRowProps & { id: string }) {
+  const { field, value, problem, onChange, choices = field.choices, disabled, id } = props;
   const shared = {
     id,
+    disabled: disabled !== null,
     'aria-invalid': problem !== null,
     'aria-describedby': problem === null ? `${id}-help` : `${id}-problem`,
   };
@@ -105,6 +109,7 @@ function Control({ field, value, problem, onChange, choices = field.choices, id 
 
 interface TypedInputProps {
   id: string;
+  disabled: boolean;
   isNumber: boolean;
   value: SettingValue;
   onChange: (value: string) => void;

@@ -46,15 +46,17 @@ const folderTitle = (folder: string, from: NewFrom) =>
 interface ModelPathProps {
   value: string;
   invalid: boolean;
+  disabled: boolean;
   onChange: (folder: string) => void;
 }
 
-export function ModelPath({ value, invalid, onChange }: ModelPathProps) {
+export function ModelPath({ value, invalid, disabled, onChange }: ModelPathProps) {
   return (
     <div className={`${styles.control} row`}>
       <input
         aria-label="Path of the model folder"
         aria-invalid={invalid}
+        disabled={disabled}
         placeholder="/path/to/a/model"
         autoComplete="off"
         spellCheck={false}

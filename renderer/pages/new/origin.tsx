@@ -32,7 +32,7 @@ function PresetChoice({ from, study }: OriginProps) {
   const presets = useApp((state) => state.presets) ?? [];
   const id = useId();
   const presetId = ('preset' in from && from.preset) || usualPreset;
-  const chosen = presets.find((preset) => preset.id === presetId || preset.alias === presetId) ?? presets[0];
+  const chosen = presets.find((preset) => preset.id === presetId || preset.alias === presetId);
   return (
     <div className={styles.origin}>
       <label htmlFor={id}>Preset</label>

@@ -48,12 +48,14 @@ export function SettingRow({ field, config, check, from, models }: SettingRowPro
         config.reset(at);
       }}
       varied={canVary ? at in (config.variation ?? {}) : null}
-      onVary={() => config.toggleVariation(at)}
+      onVary={() => config.toggleVariation(field)}
+      disabled={sweptText(at, config)}
     >
       {asFolder && (
         <ModelPath
           value={String(value)}
           invalid={problem !== null}
+          disabled={at in (config.variation ?? {})}
           onChange={(text) => {
             setFolder(text);
             config.change(at, text);
@@ -63,6 +65,13 @@ export function SettingRow({ field, config, check, from, models }: SettingRowPro
       {isModel && <ModelNote value={value} from={from} base={base} />}
     </FieldRow>
   );
+}
+
+/** Explains why a sweep sets the value instead of this field; null if it doesn't. */
+function sweptText(at: string, { variation }: ConfigEdits): string | null {
+  if (variation === null) return null;
+  if (at === 'seed') return 'The sweep sets the seeds.';
+  return at in variation ? 'The sweep sets the values.' : null;
 }
 
 /** Returns the choices for `device`, including its present value. */

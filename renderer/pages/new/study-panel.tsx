@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import type { RunSource, Settings, SettingValue, StudyPoint } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { useApi } from '../../api/context.ts';
@@ -7,7 +7,8 @@ import { Button, IconButton } from '../../components/basics.tsx';
 import { durationRange } from '../../components/estimated-time.tsx';
 import { environmentTitle } from '../../environments/registry.ts';
 import { useApp } from '../../stores/app-store.ts';
-import type { PlacedField } from '../../stores/draft.ts';
+import { formatValue, type PlacedField } from '../../stores/draft.ts';
+import { AddVariedField } from './add-varied-field.tsx';
 import styles from './study-panel.module.css';
 import type { ConfigEdits } from './use-config-edits.ts';
 import { pointsOf, readSeeds, readValues, runCount, type Variation } from './variation.ts';
@@ -104,12 +105,12 @@ export function StudyPanel({ config, variation, fields, title, environments, rea
           field={field}
           values={variation[field.at]!}
           onChange={(values) => setVariation({ ...variation, [field.at]: values })}
-          onRemove={() => toggleVariation(field.at)}
+          onRemove={() => toggleVariation(field)}
         />
       ))}
-      <AddField
+      <AddVariedField
         fields={fields.filter(({ at, type }) => !(at in variation) && at !== 'seed' && type !== 'text')}
-        onAdd={(field) => setVariation({ ...variation, [field.at]: [] })}
+        onAdd={toggleVariation}
       />
       <footer className="row wrap">
         <p role="status">
@@ -147,17 +148,19 @@ interface VariedFieldProps {
   onRemove: () => void;
 }
 
-/** Shows the values of one setting: ticked where it has choices, else typed with commas. */
+/** Shows the values of one setting: ticked if it has choices, else typed with commas. Receives the focus when it is added. */
 function VariedField({ field, values, onChange, onRemove }: VariedFieldProps) {
   const id = useId();
-  const [text, setText] = useState(values.join(', '));
+  const [text, setText] = useState(values.map(formatValue).join(', '));
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => row.current?.querySelector('input')?.focus(), []);
   const choices = field.type === 'boolean' ? onOff : field.choices;
   const tick = (value: string, on: boolean) =>
     onChange(
       choices.map((choice) => choice.value).filter((each) => (each === value ? on : values.map(String).includes(each))),
     );
   return (
-    <div className={styles.varied}>
+    <div ref={row} className={styles.varied}>
       <label htmlFor={choices.length > 0 ? undefined : id} id={`${id}-title`}>
         {field.title}
       </label>
@@ -195,30 +198,6 @@ const onOff = [
   { value: 'true', title: 'On' },
   { value: 'false', title: 'Off' },
 ];
-
-function AddField({ fields, onAdd }: { fields: readonly PlacedField[]; onAdd: (field: PlacedField) => void }) {
-  return (
-    <label className={`${styles.add} row`}>
-      <span>Vary</span>
-      <select
-        value=""
-        onChange={({ target }) => {
-          const field = fields.find(({ at }) => at === target.value);
-          if (field) onAdd(field);
-        }}
-      >
-        <option value="" disabled>
-          Choose a setting…
-        </option>
-        {fields.map((field) => (
-          <option key={field.at} value={field.at}>
-            {field.title}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 interface Validation {
   /** Total seconds for all combinations with one seed; null if any is unknown. */

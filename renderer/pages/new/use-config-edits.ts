@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'react';
 import type { RunSource, Settings, SettingValue } from '../../../core/contract/contract.ts';
-import { type Config, flatten, withEdit } from '../../stores/draft.ts';
+import { type Config, flatten, type PlacedField, withEdit } from '../../stores/draft.ts';
 import { type EnvironmentConfig, joinEdits, splitEdits, withoutEnvironmentEdits } from './environment-list.ts';
 import type { Imported } from './transfer.tsx';
-import type { Variation } from './variation.ts';
+import { initialValues, type Variation } from './variation.ts';
 
 export interface ConfigEdits {
   /** The base configuration, with the changed list of environments. */
@@ -27,7 +27,7 @@ export interface ConfigEdits {
   reset: (path: string) => void;
   resetAll: () => void;
   /** Adds a setting to the sweep or removes it. */
-  toggleVariation: (path: string) => void;
+  toggleVariation: (field: PlacedField) => void;
 }
 
 /** Edits a configuration and the values that a sweep varies. Starts a sweep if `startsAsStudy`. */
@@ -71,10 +71,12 @@ export function useConfigEdits(begin: Imported, optimizerKept: boolean | null, s
       setEnvironments(null);
       setEdits({});
     },
-    toggleVariation: (path) =>
+    toggleVariation: (field) =>
       setVariation((current) => {
-        const { [path]: varied, ...others } = current ?? {};
-        return varied ? others : { ...others, [path]: [edits[path] ?? values.get(path)!] };
+        const { [field.at]: varied, ...others } = current ?? {};
+        return varied
+          ? others
+          : { ...others, [field.at]: initialValues(field, edits[field.at] ?? values.get(field.at)!) };
       }),
   };
 }

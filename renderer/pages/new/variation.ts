@@ -9,6 +9,17 @@ const maxNameLength = 64;
 /** Maximum length of a choice's title in a name; for longer ones the name uses the value in run.json. */
 const maxTitleLength = 18;
 
+/** Returns the values that a sweep of a setting starts with: the present one, and three times a number or the other switch position. */
+export function initialValues(
+  { type, maximum }: Pick<PlacedField, 'type' | 'maximum'>,
+  value: SettingValue,
+): SettingValue[] {
+  if (type === 'boolean') return ['true', 'false'];
+  const tripled = Number((3 * Number(value)).toPrecision(12));
+  const isUsable = ['integer', 'number'].includes(type) && Number.isFinite(tripled) && tripled !== 0;
+  return isUsable && (maximum === null || tripled <= maximum) ? [value, tripled] : [value];
+}
+
 /** Parses `1e-4, 3e-4` into unique values. */
 export const readValues = (text: string): string[] => [
   ...new Set(
