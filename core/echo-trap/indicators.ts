@@ -28,14 +28,14 @@ export function indicatorsOf(state: TrapState, signals: readonly TrapSignal[]): 
   const evidence = evidenceFor(state, signals);
   return groups.map(({ name, measure, others }) => {
     const own = [...measure, ...others].flatMap((each) => signals.find((signal) => signal.name === each) ?? []);
-    const lit = evidence.filter((signal) => own.includes(signal));
+    const active = evidence.filter((signal) => own.includes(signal));
     const shown = own.find((signal) => measure.includes(signal.name) && signal.series !== '');
-    const starts = lit.flatMap(({ since }) => since ?? []);
+    const starts = active.flatMap(({ since }) => since ?? []);
     const isMeasured = own.some(({ value }) => value !== null);
     return {
       name,
-      state: lit.length > 0 ? 'on' : isMeasured ? 'off' : 'unknown',
-      signals: lit.map((signal) => signal.name),
+      state: active.length > 0 ? 'on' : isMeasured ? 'off' : 'unknown',
+      signals: active.map((signal) => signal.name),
       series: shown?.series ?? '',
       value: shown?.value ?? null,
       baseline: shown?.baseline ?? null,
