@@ -48,6 +48,20 @@ export function matches(text: string, opening: string, whole: boolean): boolean 
   return words === opening || (!whole && (opening === '' || words.startsWith(`${opening} `)));
 }
 
+/** Number of words that make an opening, as in the metric `rollout/common_opening_share`. */
+const openingWords = 3;
+
+/** Returns how often each opening occurs, most frequent first: the first words without case and punctuation. */
+export function openingCounts(thoughts: readonly Thought[]): number[] {
+  const counts = new Map<string, number>();
+  for (const { text, count } of thoughts) {
+    const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const opening = words.slice(0, openingWords).join(' ');
+    counts.set(opening, (counts.get(opening) ?? 0) + count);
+  }
+  return [...counts.values()].sort((a, b) => b - a);
+}
+
 /** Counts the leaves. */
 export const leavesOf = (branches: readonly Branch[]): number =>
   branches.reduce((sum, { branches: next }) => sum + Math.max(1, leavesOf(next)), 0);

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, test } from 'vitest';
-import { type Branch, matches, thoughtTree } from '../../renderer/episodes/thought-tree.ts';
+import { type Branch, matches, openingCounts, thoughtTree } from '../../renderer/episodes/thought-tree.ts';
 
 const limits = { depth: 5, breadth: 9, least: 1, words: 9 };
 const thought = (text: string, count: number, successes = 0) => ({ text, count, successes, episodes: [] });
@@ -29,6 +29,14 @@ test('a text that ends where others continue has a branch of its own', () => {
   const [ends, continues] = tree[0]!.branches;
   expect(ends).toMatchObject({ opening: 'I go', whole: true });
   expect(continues).toMatchObject({ opening: 'I go home', whole: true });
+});
+
+test('texts that differ only after their opening, or in case and punctuation, have one opening', () => {
+  const trunk = Array.from({ length: 127 }, (_, index) =>
+    thought(`${index % 2 ? 'The goal is' : 'the goal, is'}  down and right; step ${index}`, 1),
+  );
+  expect(openingCounts([...trunk, thought('I go left', 1)])).toEqual([127, 1]);
+  expect(openingCounts([thought('', 3)])).toEqual([3]);
 });
 
 test('an empty text has a branch', () => {

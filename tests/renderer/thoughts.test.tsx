@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Thoughts } from '../../core/contract/contract.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
+import { openingCounts } from '../../renderer/episodes/thought-tree.ts';
 import { play, preset, small } from '../core/fixtures/played.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
 import { Page } from './page.tsx';
@@ -37,7 +38,7 @@ test('shows an iteration’s first reasoning as a tree, and the slider changes t
   await page.shown(tree(2));
   const { thoughts, episodes } = await thoughtsOf(2);
   expect(fact('Episodes')).toBe(String(episodes));
-  expect(fact('Distinct first reasoning')).toBe(String(thoughts.length));
+  expect(fact('Distinct openings')).toBe(String(openingCounts(thoughts).length));
   const roots = [...tree(2)()!.children];
   const counts = roots.map((root) => Number(root.textContent!.match(/(\d+) of 16 episodes/)![1]));
   expect(counts.reduce((sum, count) => sum + count)).toBe(episodes);

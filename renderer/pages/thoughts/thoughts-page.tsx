@@ -8,7 +8,7 @@ import { Empty, ErrorNote, IconButton } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWidth } from '../../components/use-width.ts';
-import { type Branch, leavesOf, matches, thoughtTree } from '../../episodes/thought-tree.ts';
+import { type Branch, leavesOf, matches, openingCounts, thoughtTree } from '../../episodes/thought-tree.ts';
 import { useThoughts } from '../../episodes/use-thoughts.ts';
 import { useRunSummary } from '../../stores/app-store.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -182,8 +182,9 @@ function Tree({ runId, thoughts }: { runId: string; thoughts: Thoughts }) {
 }
 
 function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
-  const [first] = thoughts;
-  if (!first || episodes === 0) return null;
+  const openings = openingCounts(thoughts);
+  const [most] = openings;
+  if (most === undefined || episodes === 0) return null;
   const successes = thoughts.reduce((sum, each) => sum + each.successes, 0);
   return (
     <dl className={`${styles.summary} wrap`}>
@@ -191,13 +192,13 @@ function Summary({ thoughts: { thoughts, episodes } }: { thoughts: Thoughts }) {
         <dt>Episodes</dt>
         <dd>{episodes}</dd>
       </div>
-      <div>
-        <dt>Distinct first reasoning</dt>
-        <dd>{thoughts.length}</dd>
+      <div title="Opening: the first three words, without case and punctuation">
+        <dt>Distinct openings</dt>
+        <dd>{openings.length}</dd>
       </div>
       <div>
-        <dt>Most common</dt>
-        <dd>{percent(first.count / episodes, 0)}</dd>
+        <dt>Most common opening</dt>
+        <dd>{percent(most / episodes, 0)}</dd>
       </div>
       <div>
         <dt>Success</dt>
