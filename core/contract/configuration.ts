@@ -67,12 +67,12 @@ const loadedConfig = z.object({
 });
 export type LoadedConfig = z.infer<typeof loadedConfig>;
 
-/** `measured` from earlier runs on this machine, or `typical` figures shipped with the app. */
 /** Duration of a run in seconds: an estimate, and a range that it is likely in. */
 const timeEstimate = z.object({
   low: z.number(),
   seconds: z.number(),
   high: z.number(),
+  /** `measured` from earlier runs on this machine, or `typical` figures shipped with the app. */
   basis: z.enum(['measured', 'typical']),
   /** Number of measured runs; 0 if typical. */
   runs: z.number().int(),

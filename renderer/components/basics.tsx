@@ -129,6 +129,13 @@ export function Progress({ value, label, status }: { value: number; label: strin
 const withRunNames = (text: string, runs: readonly RunSummary[] | null): string =>
   text.replace(/[a-z0-9][a-z0-9-]{2,63}/g, (word) => runs?.find(({ id }) => id === word)?.name ?? word);
 
+/** Shows text in backticks, such as a command, as code. */
+const withCode = (text: string): ReactNode[] =>
+  text.split('`').map((part, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order
+    index % 2 === 1 ? <code key={index}>{part}</code> : part,
+  );
+
 /** Shows the error code, for bug reports. */
 export const CodeDetails = ({ code }: { code: string }) => (
   <details className="note-details">
@@ -154,7 +161,7 @@ export function ErrorNote({
     <div className="note" data-kind={kind} role={kind === 'error' ? 'alert' : 'status'}>
       <div className="note-body">
         <p className="note-title">{withRunNames(error.message, runs)}</p>
-        <p>{withRunNames(error.hint, runs)}</p>
+        <p>{withCode(withRunNames(error.hint, runs))}</p>
         {children}
         <CodeDetails code={error.code} />
       </div>

@@ -304,6 +304,17 @@ test('a fork at iteration 0 belongs to its parentâ€™s family, a duplicate doesnâ
   expect(page.withText('button', 'Show parent run')()).toBeUndefined();
 });
 
+test('a missing model is reported once, with its download command as code, and disables Start', async () => {
+  vi.stubEnv('HF_HUB_CACHE', '/nowhere');
+  page = await Page.start();
+  page.open('#/new/qwen2.5-0.5b-sokoban');
+  await page.shown(page.withText('aside .note-title', /Qwen2\.5-0\.5B-Instruct was not found in/));
+  expect(page.all('aside .note-title')).toHaveLength(1);
+  expect(page.find('aside .note code')?.textContent).toMatch(/^hf download Qwen\/Qwen2\.5-0\.5B-Instruct/);
+  const start = page.withText('aside button', /^Start$/)() as HTMLButtonElement;
+  expect(start.disabled || start.getAttribute('aria-disabled') === 'true').toBe(true);
+});
+
 test('vary creates a sweep with values, seeds, number of runs and validation', async () => {
   page = await Page.start();
   page.open('#/new/starter-bandit?iterations=4&evaluation.levels=16');

@@ -23,7 +23,7 @@ function describe(preset: PresetCard): string {
     model === null ? title : `${title} with ${model.title}`,
     algorithm,
     `${iterations} iterations`,
-    ...(time === null ? [] : [`about ${durationText(time.seconds)}`]),
+    ...(time === null ? [] : [`${durationText(time.low)} to ${durationText(time.high)}`]),
     ...(deviceBytes === null ? [] : [`needs an NVIDIA GPU with ${Math.ceil(deviceBytes / 1e9)} GB`]),
   ];
   return `${alias ?? id}\n  ${facts.join(', ')}\n  ${summary}\n  Expect ${expects}.\n`;

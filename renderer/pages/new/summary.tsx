@@ -130,14 +130,16 @@ function Memory({ preview: { value, error } }: { preview: QueryResult<Output<'co
 /** Errors, then warnings. */
 function Problems({ check, preview }: SummaryProps) {
   const { problems = [], warnings = [] } = check.value ?? {};
-  const other = check.error ?? preview.error ?? preview.value?.problem;
-  if (problems.length + warnings.length === 0 && !other) return null;
+  const invalid = problems.filter(({ machine }) => !machine);
+  // The prompt preview reports a missing model too.
+  const other = check.error ?? preview.error ?? problems.find(({ machine }) => machine) ?? preview.value?.problem;
+  if (invalid.length + warnings.length === 0 && !other) return null;
   return (
     <section className={`panel ${styles.box}`} aria-labelledby="problems">
       <h2 id="problems">{problems.length > 0 || other ? 'Fix before starting' : 'Warnings'}</h2>
       <div role="status">
         <ul className={styles.list}>
-          {problems.map(({ path, message, hint }) => (
+          {invalid.map(({ path, message, hint }) => (
             <li key={`${path} ${message}`} className={styles.wrong}>
               {message}
               {/^Did you mean/.test(hint) && <span className="muted"> {hint}</span>}
