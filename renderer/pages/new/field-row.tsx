@@ -19,7 +19,7 @@ interface FieldRowProps {
   /** True if the sweep varies the setting; null if it can't be varied. */
   varied: boolean | null;
   onVary: () => void;
-  /** Why the value can't be edited here; null if it can. */
+  /** Reason why the value can't be edited here, or null. */
   disabled: string | null;
   /** Choices for a text field. */
   choices?: { value: string; title: string }[];

@@ -9,7 +9,7 @@ const maxNameLength = 64;
 /** Maximum length of a choice's title in a name; for longer ones the name uses the value in run.json. */
 const maxTitleLength = 18;
 
-/** Returns the values that a sweep of a setting starts with: the present one, and three times a number or the other switch position. */
+/** Returns the values that a sweep of a setting starts with: the current one, and three times a number or the other state of a switch. */
 export function initialValues(
   { type, maximum }: Pick<PlacedField, 'type' | 'maximum'>,
   value: SettingValue,
