@@ -204,6 +204,9 @@ describe('annotations', { timeout: 300_000 }, () => {
     });
     await core.annotations.annotate({ runId: 'one', removeTags: ['x'], archived: true });
     await core.annotations.add('one', { type: 'start_failed', code: 'c', message: 'm', hint: 'h' });
+    const checkpoint = join(core.runs.folder('one'), 'checkpoints/000001');
+    mkdirSync(checkpoint, { recursive: true });
+    for (const file of ['model.safetensors', 'trainer-state.safetensors']) writeFileSync(join(checkpoint, file), '');
     core.queue.add('one');
     const before = await answers(core);
     expect(JSON.stringify(before)).toContain('snoozed');
@@ -358,7 +361,7 @@ describe('annotations', { timeout: 300_000 }, () => {
     const { status, errors } = await starpo(['tag', 'one', '#'], world.environment()).finished;
     expect({ status, errors }).toMatchObject({
       status: 2,
-      errors: expect.stringContaining('input_invalid'),
+      errors: expect.stringContaining('usage_invalid'),
     });
   });
 
@@ -407,14 +410,14 @@ describe('annotations', { timeout: 300_000 }, () => {
     expect(await createHandlers(later)['runs.log']({ runId: 'one' })).toHaveLength(1);
   });
 
-  test('a folder is adopted under a free name, and its missing model is reported when needed', async () => {
+  test('a folder is adopted under a free name; without checkpoints its run is not resumed', async () => {
     const elsewhere = join(world.folder, 'One (copy)');
     cpSync(join(world.home, 'runs/one'), elsewhere, { recursive: true });
     expect(await adoptRun(world.home, elsewhere)).toBe('one-copy');
     expect(await adoptRun(world.home, join(world.home, 'runs/one'))).toMatch(/^one-[0-9a-f]{4}$/);
     const { 'runs.adopt': adopt } = createHandlers(core);
     expect(await adopt({ runId: 'one-copy' })).toMatchObject({ status: 'stopped', iteration: 1 });
-    await expect(core.runs.start('one-copy')).rejects.toMatchObject({ code: 'model_missing' });
+    await expect(core.runs.start('one-copy')).rejects.toMatchObject({ code: 'run_not_resumable' });
     await core.dispose();
     const { output } = await starpo(['adopt', elsewhere], world.environment()).finished;
     expect(output).toMatch(/^one-copy-[0-9a-f]{4}$/);

@@ -149,6 +149,7 @@ describe('the run library', { timeout: 120_000 }, () => {
       }),
     );
     for (const id of ['waits', 'fork']) await core.supervisor.add(id);
+    writeFileSync(join(model, 'trainer-state.safetensors'), '');
     core.queue.add('waits');
     expect(await core.trash.delete(['waits'])).toMatchObject({
       refused: [{ error: { code: 'run_needed' } }],

@@ -277,7 +277,7 @@ test('a fork has the name that the dialog shows, and states what it keeps', asyn
   page.open(`#/run/${trained}/checkpoints`);
   await page.click(() => page.find('[aria-label="Fork from checkpoint 2…"]'));
   const dialog = () => document.querySelector('[role="dialog"]')?.textContent;
-  await page.shown(() => dialog()?.match(/Keepsweights of iteration 2.*Repeatsiterations 3 to 4.*Timeabout/));
+  await page.shown(() => dialog()?.match(/Keepsweights of iteration 2.*Repeatsiterations 3 to 4.*Time.*\d s/));
   await page.click(inDialog(/^Create fork$/));
   await page.shown(page.withText('h1', `${name}, fork at 2`));
   expect(page.core.runs.list().map((run) => run.parent)).toContainEqual({ run: trained, iteration: 2 });
