@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -109,6 +109,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     const [id] = runFolders();
     const pinned = () => existsSync(join(world.home, 'runs', id!, 'checkpoints/000000/pinned'));
     const state = join(world.home, 'runs', id!, 'checkpoints/000000/trainer-state.safetensors');
+    rmSync(state);
     expect((await run('pin', id!, '0')).output).toContain(
       'pinned checkpoint 0; its optimizer state was already deleted',
     );
@@ -172,7 +173,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(await training.finished).toMatchObject({ status: 1, output: expect.stringMatching(/^Stopped after/m) });
     const { status, output } = await following.finished;
     expect(status).toBe(0);
-    expect(output).toMatch(/Ended after iteration 2: /);
+    expect(output).toMatch(/Stopped on request after iteration 2\./);
     expect((await run('logs', id!)).output).toBe(output);
     expect((await run('stop', id!)).errors).toMatch(/is not running \(stopped\)[\s\S]*details: run_not_active/);
     expect((await run('stop', 'nothing')).errors).toContain('details: run_unknown');
