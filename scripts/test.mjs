@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './lib/checks.mjs';
@@ -64,6 +64,8 @@ function keepFilesInMemory() {
   const { type, bavail, bsize } = statfsSync(memory);
   if (type !== tmpfs || bavail * bsize < room || freemem() < 2 * room) return;
   const folder = mkdtempSync(join(memory, 'starpo-tests-'));
+  // For tests with a second user.
+  chmodSync(folder, 0o755);
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   // Containers and hardened machines may mount it noexec.
   const program = join(folder, 'program');

@@ -15,7 +15,7 @@ import { createClient } from '../../core/contract/client.ts';
 import { databaseFiles } from '../../core/history/files.ts';
 import { commandLine } from '../command-line.ts';
 import { Child } from './fixtures/child.ts';
-import { fill, mountDisk, mountReadOnly, needsRoot, unmountAll } from './fixtures/disks.ts';
+import { fill, mountDisk, mountReadOnly, needsRoot, needsSharedFolders, unmountAll } from './fixtures/disks.ts';
 import * as journal from './fixtures/journal.ts';
 import { untilRun, World } from './fixtures/world.ts';
 
@@ -33,7 +33,7 @@ describe.skipIf(needsRoot)(`disks and permissions${needsRoot}`, { timeout: 60_00
     await world.close();
   });
 
-  describe('a data folder of two users', () => {
+  describe.skipIf(needsSharedFolders)(`a data folder of two users${needsSharedFolders}`, () => {
     const owner = { uid: 65_534, gid: 65_534 };
     const other = { uid: 64_321, gid: 65_534 };
     const run = (user: typeof owner, ...args: string[]) =>

@@ -144,15 +144,23 @@ describeWithTrainer('a game', { timeout: 60_000 }, () => {
 
   test('streams the response and stops on request', async () => {
     const { id: gameId } = await client.call('play.open', { runId, checkpoint: 7 });
-    const partial = new Promise<string>((resolve) => {
-      const stop = client.on('play', ({ game: { agent } }) => {
-        if (!agent.text) return;
-        stop();
-        resolve(agent.text);
+    /** Resolves with the first part of a response, or with null if the episode ended before one was published. */
+    const nextPart = () =>
+      new Promise<string | null>((resolve) => {
+        const stop = client.on('play', ({ game: { agent } }) => {
+          if (!agent.text && agent.state !== 'over') return;
+          stop();
+          resolve(agent.text);
+        });
       });
-    });
-    await client.call('play.agent', { gameId, temperature: 1 });
-    expect(await partial).toMatch(/^<think>/);
+    let part: string | null = null;
+    while (part === null) {
+      const next = nextPart();
+      await client.call('play.agent', { gameId, temperature: 1 });
+      part = await next;
+      if (part === null) await client.call('play.restart', { gameId });
+    }
+    expect(part).toMatch(/^<think>/);
     const stopped = await client.call('play.stop', { gameId });
     // The episode may have ended just before.
     expect(stopped.agent).toMatchObject({ state: 'over', text: null, failure: null });

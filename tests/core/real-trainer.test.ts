@@ -76,12 +76,15 @@ describeWithTrainer('a real run', {}, () => {
   );
 
   test('with a truncated model file fails with the reason', { timeout: 60_000 }, async () => {
-    for (const file of ['config.json', 'tokenizer.json']) {
-      copyFileSync(join(resources, 'starter', file), join(world.resources, 'starter', file));
-    }
+    const starter = join(world.resources, 'starter');
+    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
+      copyFileSync(join(resources, 'starter', file), join(starter, file));
     const core = await world.core(trainer);
-    writeFileSync(join(world.resources, 'starter/model.safetensors'), 'short');
     const runId = await core.runs.create({ preset: 'starter-frozen-lake' });
+    writeFileSync(join(starter, 'model.safetensors'), 'short');
+    await expect(core.runs.create({ preset: 'starter-frozen-lake' })).rejects.toMatchObject({
+      code: 'model_file_truncated',
+    });
     await core.runs.start(runId);
     const { failure } = await untilRun(core, runId, ({ status }) => status === 'failed');
     expect(failure).toMatchObject({ code: 'model_file_truncated', hint: expect.stringMatching(/./) });
