@@ -151,6 +151,8 @@ test('the clip of one level plays, pauses and can be saved as a GIF', async () =
   await on('', { acceptDownloads: true }, async (page) => {
     const clip = page.getByRole('figure', { name: 'Clip of one level over the checkpoints' });
     const still = () => clip.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    // It plays only in view.
+    await clip.scrollIntoViewIfNeeded();
     const before = await still();
     await expect.poll(still, { timeout: 120_000 }).not.toBe(before);
     await clip.getByRole('button', { name: 'Pause clip' }).click();

@@ -119,7 +119,7 @@ test('damaged episodes and a missing run folder are reported until the folder is
     .first()
     .waitFor();
 
-  await go(second, `/run/${runId}`);
+  await go(second, `/run/${runId}/charts`);
   await second.getByRole('heading', { name: 'Metrics' }).waitFor();
   const aside = join(served.folder, 'aside');
   renameSync(folder, aside);

@@ -296,7 +296,7 @@ test('the sample’s boards play until there is a run with boards', async () => 
   const caption = page.withText('article p', /^ ?Sample run: FrozenLake, iteration 4: \d+ of 8 solved$/);
   await page.shown(caption);
   const boards = () => page.find<HTMLAnchorElement>('article ul[aria-label="Groups"] a');
-  expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/replay\/000004-train-/);
+  expect(boards()!.getAttribute('href')).toMatch(/^#\/run\/sample-run\/group\/4\//);
   expect(page.find('.run-list')!.textContent).toBe('');
 
   // Boards of other tasks are not played here.
