@@ -1,4 +1,4 @@
-import type { ApiError } from './contract.ts';
+import type { ApiError, RunStatus } from './contract.ts';
 import { fileError } from './file-errors.ts';
 
 /** An error for users: a stable code, a message with the problem and its cause, and a hint with a solution. */
@@ -51,6 +51,19 @@ export const ignoring =
   (error: unknown) => {
     if (!codes.includes(asFailure(error).code)) throw error;
   };
+
+/** Returns the error for a command to a run without a trainer. The hint names the command that its status allows. */
+export function runNotActive(runId: string, status: RunStatus): Failure {
+  const hints: Partial<Record<RunStatus, string>> = {
+    queued: `Remove it from the queue with \`starpo queue remove ${runId}\`.`,
+    completed: `Train it for more iterations with \`starpo extend ${runId} ITERATIONS\`.`,
+  };
+  return new Failure(
+    'run_not_active',
+    `Run ${runId} is not running (${status}).`,
+    hints[status] ?? `Start it with \`starpo resume ${runId}\`, or list running runs with \`starpo runs\`.`,
+  );
+}
 
 export function runUnknown(runId: string): Failure {
   return new Failure(

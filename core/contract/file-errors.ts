@@ -138,10 +138,6 @@ export function fileReason(error: unknown): string {
   return reasonOf(code)?.reason ?? String(message);
 }
 
-/** Returns why a new file can't be written, as the end of a sentence. */
-export const writeReason = (error: unknown): string =>
-  (error as SystemError | null)?.code === 'ENOENT' ? 'its folder was not found' : fileReason(error);
-
 /** Returns the error for users if the operating system or SQLite rejected an operation on a file, else null. */
 export function fileError(error: unknown): ApiError | null {
   const { code, syscall, path, dest } = (error ?? {}) as SystemError;

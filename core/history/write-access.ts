@@ -27,9 +27,15 @@ export function whyReadOnly(home: string): Failure | null {
 
 /** Throws `data_folder_unusable` if the runs of a data folder can't be listed, which would look like an empty folder. */
 export function refuseUnreadable(home: string): void {
-  const path = [home, runsFolder(home)].find(
-    (each) => existsSync(each) && accessError(each, constants.R_OK | constants.X_OK) !== null,
-  );
+  const folders = [home, runsFolder(home)].filter((each) => existsSync(each));
+  const file = folders.find((each) => !statSync(each).isDirectory());
+  if (file !== undefined)
+    throw new Failure(
+      'data_folder_unusable',
+      `The data folder ${home} can't be used, because ${file} is a file.`,
+      'Choose another data folder with --home or STARPO_HOME.',
+    );
+  const path = folders.find((each) => accessError(each, constants.R_OK | constants.X_OK) !== null);
   if (path === undefined) return;
   throw new Failure(
     'data_folder_unusable',

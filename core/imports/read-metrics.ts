@@ -115,7 +115,11 @@ function findStep(columns: readonly Column[]): Column {
     const found = columns.find(({ name }) => name.toLowerCase() === stepColumn);
     if (found) return found;
   }
-  throw new Failure('import_no_step', 'No step column found.', `Name one ${stepColumns.join(', ')}.`);
+  throw new Failure(
+    'import_no_step',
+    'No step column found.',
+    `Name a column ${stepColumns.slice(0, -1).join(', ')} or ${stepColumns.at(-1)}.`,
+  );
 }
 
 /** Returns the steps in ascending order, and the index of the step of each row, or -1 for rows without a step. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
@@ -94,6 +94,8 @@ function copyFailure(folder: string, error: unknown): Failure {
 }
 
 function checkRunFolder(folder: string): void {
+  if (!existsSync(folder))
+    throw new Failure('run_folder_invalid', `The folder ${folder} was not found.`, 'Check its path.');
   const path = join(folder, runFiles.config);
   try {
     JSON.parse(readFileSync(path, 'utf8'));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
-import { Failure, messageOf, runUnknown } from '../contract/failure.ts';
+import { Failure, messageOf, runNotActive, runUnknown } from '../contract/failure.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { lastStart } from '../history/queries.ts';
@@ -168,9 +168,7 @@ export class Runs {
     // Processes pending events first, so that none is mistaken for the response.
     await this.parts.supervisor.refresh(runId);
     const { status } = this.get(runId);
-    if (status !== 'running' && status !== 'paused') {
-      throw new Failure('run_not_active', `Run ${runId} is not running (${status}).`, 'Start it first.');
-    }
+    if (status !== 'running' && status !== 'paused') throw runNotActive(runId, status);
     let id = '';
     const endTypes = ['stopped', 'failed', 'started'];
     const wait = waitForEvent(

@@ -147,6 +147,7 @@ describe('starpo', { timeout: 300_000 }, () => {
     );
     expect(resumed.output).not.toContain('iteration 2/4');
     expect((await run('resume', id!)).errors).toMatch(/`starpo extend \S+ ITERATIONS`[\s\S]*details: run_completed/);
+    expect((await run('stop', id!)).errors).toContain(`with \`starpo extend ${id} ITERATIONS\`.`);
     const extended = await run('extend', id!, '3');
     expect(extended).toMatchObject({ status: 0, errors: '' });
     expect(extended.output).toMatch(/iteration 5\/7[\s\S]*completed after iteration 7 of 7$/);
@@ -326,13 +327,13 @@ describe('starpo', { timeout: 300_000 }, () => {
   });
 
   test.each([['runs'], ['new', 'starter-bandit'], ['serve', '--port', '0'], ['train', 'starter-bandit']])(
-    '%s reports a read-only data folder',
+    '%s reports a data folder that is a file',
     async (...args) => {
       const file = join(world.folder, 'file');
       writeFileSync(file, '');
       const { status, output, errors } = await run(...args, '--home', file);
       expect({ status, output }).toEqual({ status: 1, output: '' });
-      expect(errors).toMatch(/^error: .+\n {2}hint: .*--home.*\n {2}details: data_folder_unusable\n$/);
+      expect(errors).toMatch(/^error: .+ is a file\.\n {2}hint: .*--home.*\n {2}details: data_folder_unusable\n$/);
     },
   );
 
@@ -367,6 +368,8 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['show', '../../etc'], 'run_unknown', 'starpo runs'],
     [['serve', '--port', '99999'], 'usage_invalid', '--help'],
     [['fly'], 'usage_invalid', '--help'],
+    [['adopt', '/nope'], 'run_folder_invalid', 'The folder /nope was not found.'],
+    [['sweep', 'new', '/nope.json'], 'study_invalid', "error: /nope.json can't be read: file not found.\n"],
     [['stpo'], 'usage_invalid', 'Did you mean stop?'],
     [['queue', 'lst'], 'usage_invalid', 'Unknown command "lst"'],
     [['help', 'evaluat'], 'usage_invalid', 'Did you mean evaluate?'],

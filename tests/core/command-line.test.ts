@@ -12,6 +12,7 @@ import { createProgram } from '../../core/host/program/program.ts';
 import { ProgressLine, progressText } from '../../core/host/progress-line.ts';
 import { findRun } from '../../core/host/run-reference.ts';
 import { baseConfig } from '../../core/presets/base.ts';
+import { findPreset, presets } from '../../core/presets/presets.ts';
 import { commandLine } from '../command-line.ts';
 import { starpo } from './fixtures/child.ts';
 import * as journal from './fixtures/journal.ts';
@@ -175,8 +176,23 @@ describe('help', () => {
     ]);
   });
 
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+
+  test('examples name presets and environments that exist', () => {
+    const parts: string[] = [];
+    for (const command of all(createProgram()))
+      command.configureOutput({ writeOut: (part) => void parts.push(part) }).outputHelp();
+    const named = (pattern: RegExp) => [...parts.join('').matchAll(pattern)].map(([, name]) => name!);
+    const trained = named(/starpo (?:train|check|new) ([a-z]\S+)/g);
+    expect(trained).toContain('starter-frozen-lake');
+    for (const name of trained) expect(findPreset(name)).toBeDefined();
+    const types = presets.flatMap(({ config }) => config.environments.map(({ type }) => type));
+    const evaluatedOn = named(/starpo evaluate .*--on (\S+)/g);
+    expect(evaluatedOn).toEqual(['frozen-lake']);
+    for (const type of evaluatedOn) expect(types).toContain(type);
+  });
+
   test('no help shows an empty list as a default', () => {
-    const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
     for (const command of all(createProgram())) expect(command.helpInformation()).not.toContain('default: []');
   });
 });
@@ -247,7 +263,8 @@ describe('starpo', { timeout: 300_000 }, () => {
 
   test.each([
     ['/etc/passwd', 'export_exists', "/etc/passwd can't be written: it already exists."],
-    ['/proc/x.zip', 'export_unwritable', "/proc/x.zip can't be written: its folder was not found."],
+    ['/proc/x.zip', 'export_unwritable', "/proc/x.zip can't be written: its folder does not accept new files."],
+    ['/none/x.zip', 'export_unwritable', "/none/x.zip can't be written: its folder was not found."],
     ['/etc/passwd/x', 'export_unwritable', "/etc/passwd/x can't be written: a part of its path is a file."],
   ])('diagnostics reports that %s can not be written', async (path, code, message) => {
     const { status, output, errors } = await run('diagnostics', '--out', path);

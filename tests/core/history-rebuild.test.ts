@@ -60,7 +60,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     appendFileSync(join(world.home, 'runs/first-run/events.jsonl'), 'garbage\n');
     const { status, output } = await run('history', 'rebuild');
     expect(status).toBe(0);
-    expect(output).toContain('2 runs, 6 events, 1 episode files.');
+    expect(output).toContain('2 runs, 6 events, 1 episode file.');
     expect(output).toContain('skipped Not a run: its name is not a run id; use `starpo adopt`\n');
     expect(output).toContain('skipped broken-run: run.json is not valid JSON (');
     expect(output).not.toContain('notes.txt');
@@ -159,7 +159,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(await run('history', 'rebuild')).toMatchObject({
       status: 0,
       errors: '',
-      output: expect.stringContaining('2 runs, 6 events, 1 episode files.'),
+      output: expect.stringContaining('2 runs, 6 events, 1 episode file.'),
     });
     const events = join(world.home, 'runs/first-run/events.jsonl');
     appendFileSync(events, `${journal.iteration(3, 2)}\n`);

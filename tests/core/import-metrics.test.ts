@@ -490,6 +490,13 @@ describe('importing metrics of another trainer', { timeout: 120_000 }, () => {
     expect(readdirSync(join(world.home, 'runs'))).toEqual([]);
   });
 
+  test('names the columns that are accepted as the step', async () => {
+    const attempt = importFile(world.home, write('table.csv', 'time,rollout/entropy\n1,2\n'), { from: 'other' });
+    await expect(attempt).rejects.toMatchObject({
+      hint: 'Name a column training/global_step, train/global_step, global_step, step, _step or iteration.',
+    });
+  });
+
   test('rejects a folder, a missing file and an oversized file', async () => {
     const attempt = (path: string) => importFile(world.home, path);
     mkdirSync(join(world.folder, 'folder.csv'));

@@ -250,5 +250,8 @@ describe('the queue', { timeout: 300_000 }, () => {
     const { status: code, output } = await run('queue', 'run');
     expect(code).toBe(0);
     expect(output.match(/\S+ {2}completed/g)).toEqual([`${second}  completed`, `${first}  completed`]);
+    expect(output).not.toContain('empty');
+    const empty = 'The queue is empty. Add a run with `starpo train PRESET --queue`.';
+    expect(await run('queue', 'run')).toMatchObject({ status: 0, output: empty, errors: '' });
   });
 });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Client } from '../../contract/client.ts';
 import type { BundleChoice } from '../../contract/contract.ts';
 import { asDiskFull, Failure } from '../../contract/failure.ts';
-import { writeReason } from '../../contract/file-errors.ts';
 import { copyOneFile } from '../../run-directory/copy-file.ts';
 import { asTask, cancelable } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
+import { writeReason } from '../write-reason.ts';
 import { withClient } from './with-client.ts';
 
 type BundleFlags = BundleChoice & { home?: string };
@@ -47,5 +47,9 @@ export async function exportBundle(
 function unwritable(path: string, error: unknown): Failure {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST')
     return new Failure('bundle_exists', `${path} already exists.`, 'Choose another name, or delete the file.');
-  return new Failure('bundle_unwritable', `${path} can't be written: ${writeReason(error)}.`, 'Choose another path.');
+  return new Failure(
+    'bundle_unwritable',
+    `${path} can't be written: ${writeReason(path, error)}.`,
+    'Choose another path.',
+  );
 }

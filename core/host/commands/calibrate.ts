@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { dataFolder } from '../../base/home.ts';
 import { Failure } from '../../contract/failure.ts';
-import { writeReason } from '../../contract/file-errors.ts';
 import { alarmChart } from '../../echo-trap/alarm-chart.ts';
 import { type Calibration, fittedFile, readCalibration, writeCalibration } from '../../echo-trap/calibration.ts';
 import { crossValidate, evaluateAll, fitWeights, ourAlarms, withStepSizes } from '../../echo-trap/fit.ts';
@@ -20,6 +19,7 @@ import { shippedThresholds } from '../../echo-trap/thresholds.ts';
 import { defaultResources } from '../../index.ts';
 import { runsFolder } from '../../run-directory/names.ts';
 import { advise, print, table, warn } from '../output.ts';
+import { writeReason } from '../write-reason.ts';
 
 interface CalibrateOptions {
   home?: string;
@@ -204,7 +204,7 @@ function writeChart(file: string, runs: readonly LabeledRun[], calibration: Cali
   } catch (error) {
     throw new Failure(
       'file_not_written',
-      `${file} can't be written: ${writeReason(error)}.`,
+      `${file} can't be written: ${writeReason(file, error)}.`,
       'Choose a file in an existing, writable folder.',
     );
   }

@@ -1,6 +1,6 @@
 import type { Client } from '../../contract/client.ts';
 import type { RunSummary } from '../../contract/contract.ts';
-import { Failure } from '../../contract/failure.ts';
+import { Failure, runNotActive } from '../../contract/failure.ts';
 import { isLive } from '../../contract/run-facts.ts';
 import { advise, print } from '../output.ts';
 import { untilEnded } from '../until-ended.ts';
@@ -36,11 +36,7 @@ export async function command(client: Client, runId: string, name: 'pause' | 're
 async function requireLive(client: Client, runId: string): Promise<RunSummary> {
   const { summary } = await client.call('runs.get', { runId });
   if (isLive(summary.status)) return summary;
-  const hint =
-    summary.status === 'queued'
-      ? `Remove it from the queue with \`starpo queue remove ${runId}\`.`
-      : `Start it with \`starpo resume ${runId}\`, or list running runs with \`starpo runs\`.`;
-  throw new Failure('run_not_active', `Run ${runId} is not running (${summary.status}).`, hint);
+  throw runNotActive(runId, summary.status);
 }
 
 /** Returns a statement about a run that was stopped: its last iteration, and how to resume it if it has a checkpoint. */

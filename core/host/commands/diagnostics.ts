@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Failure } from '../../contract/failure.ts';
-import { writeReason } from '../../contract/file-errors.ts';
 import { print } from '../output.ts';
+import { writeReason } from '../write-reason.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
 
 /** Writes a diagnostics zip and prints its path. Throws `export_exists` or `export_unwritable`. */
@@ -16,7 +16,7 @@ export async function diagnostics({ home, out }: CommandOptions & { out: string 
     } catch (error) {
       throw new Failure(
         (error as NodeJS.ErrnoException).code === 'EEXIST' ? 'export_exists' : 'export_unwritable',
-        `${path} can't be written: ${writeReason(error)}.`,
+        `${path} can't be written: ${writeReason(path, error)}.`,
         'Choose another file with --out.',
       );
     } finally {

@@ -6,6 +6,7 @@ import { dropDamagedHistory } from '../../history/damage.ts';
 import { lockFolder, openDatabase } from '../../history/database.ts';
 import { rebuildHistory } from '../../history/rebuild.ts';
 import { RunMonitors } from '../../history/run-monitors.ts';
+import { count } from '../../imports/read-metrics.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { print } from '../output.ts';
 import { type CommandOptions, withClient } from './with-client.ts';
@@ -49,7 +50,7 @@ function describe(folder: string, replaced: boolean, report: RebuildReport): str
   const { runs, events, rollouts, skipped, forgotten, damaged, damagedAnnotations, unreadable } = report;
   return [
     ...(replaced ? ['The run history was damaged, not writable or from before version 1.0, and was deleted.'] : []),
-    `Rebuilt the run history of ${folder}: ${runs} runs, ${events} events, ${rollouts} episode files.`,
+    `Rebuilt the run history of ${folder}: ${count(runs, 'run')}, ${count(events, 'event')}, ${count(rollouts, 'episode file')}.`,
     ...skipped.map(({ name, reason }) => `  skipped ${name}: ${reason}`),
     ...damaged.map((name) => `  ${name}: skipped invalid lines in its journal`),
     ...damagedAnnotations.map((name) => `  ${name}: skipped invalid lines in annotations.jsonl`),

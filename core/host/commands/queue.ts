@@ -14,7 +14,7 @@ export async function listQueue({ home, json }: CommandOptions): Promise<void> {
   const waiting = queue.runs.flatMap((id) => runs.find((run) => run.id === id) ?? []);
   const { problem, working } = queue;
   if (json) return print(JSON.stringify({ runs: waiting, problem, working }, null, 2));
-  if (waiting.length === 0) return advise('The queue is empty. Add a run with `starpo train PRESET --queue`.');
+  if (waiting.length === 0) return advise(empty);
   print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
   if (problem) print(`The queue is blocked: ${problem.message} ${problem.hint}`);
   else if (!working) advise(idle);
@@ -49,7 +49,7 @@ export async function runQueue({ home }: CommandOptions): Promise<void> {
   try {
     await withStudio({ home, endpoint: { port: 0 } }, async (studio) => {
       const emptied = acrossHosts(studio, (client) => untilEmpty(client, printed));
-      await Promise.race([emptied, signals.signal]);
+      await Promise.race([emptied.then(() => printed.size === 0 && advise(empty)), signals.signal]);
     });
   } finally {
     signals.close();
@@ -79,6 +79,8 @@ async function isDone(client: Client): Promise<boolean> {
   const runs = await client.call('runs.list', {});
   return waiting.length === 0 && runs.every(({ status }) => status !== 'running' && status !== 'paused');
 }
+
+const empty = 'The queue is empty. Add a run with `starpo train PRESET --queue`.';
 
 const idle =
   'Queued runs do not start, since no app is open on this data folder. Run `starpo queue run` or `starpo serve`.';

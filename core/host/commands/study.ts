@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
-import { asFileFailure, Failure, messageOf } from '../../contract/failure.ts';
+import { Failure } from '../../contract/failure.ts';
+import { fileReason } from '../../contract/file-errors.ts';
 import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
@@ -133,20 +134,20 @@ const fileContent = procedures['studies.create'].input.omit({ start: true }).str
 
 /** Reads a sweep file and resolves its paths. Throws `study_invalid`. */
 function readStudy(path: string): z.infer<typeof fileContent> {
-  const invalid = (reason: string) =>
+  const invalid = (problem: string) =>
     new Failure(
       'study_invalid',
-      `${path} is not a valid sweep: ${reason}`,
+      `${path} ${problem}`,
       'Give JSON with name, base, points and seeds, as in docs/formats/studies.md.',
     );
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw invalid(asFileFailure(error)?.message ?? messageOf(error));
+    throw invalid(`can't be read: ${fileReason(error)}.`);
   }
   const parsed = fileContent.safeParse(value);
-  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalid(`is not a valid sweep: ${z.prettifyError(parsed.error)}`);
   const study = parsed.data;
   if ('config' in study.base) study.base.config = withAbsoluteFolders(study.base.config);
   for (const set of [study.set, ...study.points.map((point) => point.set)]) if (set) resolveFolders(set);

@@ -143,7 +143,7 @@ export function addTrainingCommands(root: Command): void {
         evaluate(run, { ...options, set: parseSettings(set), json }),
     ).argument('<run>', runNames),
     'evaluate a16c --levels 256',
-    'evaluate a16c --on frozen_lake --set size=6 --temperature 0',
+    'evaluate a16c --on frozen-lake --set size=6 --temperature 0',
   );
   addQueueCommands(root);
   addSweepCommands(root);
