@@ -1,31 +1,47 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { Failure } from '../contract/failure.ts';
 import { reportFailure } from './output.ts';
-import { unknownCommand } from './program/help.ts';
+import { helpCommandOf, unknownCommand } from './program/help.ts';
 import { createProgram } from './program/program.ts';
 
 /** The command line. `starpo help exit-codes` lists its exit codes. */
 
-/** Converts commander's errors to our format. */
-function usageFailure(error: CommanderError): Failure {
+/** Returns the command that the arguments name. */
+function namedCommand(root: Command, args: readonly string[]): Command {
+  let command = root;
+  for (const name of args) {
+    const found = command.commands.find((each) => each.name() === name);
+    if (!found) break;
+    command = found;
+  }
+  return command;
+}
+
+/** Converts commander's errors about a command to our format. */
+function usageFailure(error: CommanderError, command: Command): Failure {
+  const [, unknown] = /^error: unknown command '(.+?)'/.exec(error.message) ?? [];
   // `starpo queue lst` is an excess argument of the default command.
-  const extra = /^error: too many arguments for 'list'.*: (.+)\.$/.exec(error.message)?.[1];
-  if (extra !== undefined) return unknownCommand(extra);
+  const [, extra = unknown] = /^error: too many arguments for 'list'.*: (.+)\.$/.exec(error.message) ?? [];
+  if (extra !== undefined && command.commands.length > 0) return unknownCommand(extra, command);
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
   const [, problem = message, close] = /^(.*?)\n\(Did you mean (.*)\?\)$/s.exec(message) ?? [];
+  const missing = command.options.find(({ mandatory, flags }) => mandatory && message.includes(`'${flags}'`));
   return new Failure(
     'usage_invalid',
     problem.replaceAll('\n', ' '),
-    `${close ? `Did you mean ${close}? ` : ''}Run \`starpo --help\` or \`starpo COMMAND --help\` to list commands and options.`,
+    [
+      ...(close ? [`Did you mean ${close}?`] : []),
+      ...(missing?.argChoices ? [`Allowed choices are ${missing.argChoices.join(', ')}.`] : []),
+      `Run ${helpCommandOf(command)} to list ${command.commands.length > 0 ? 'commands' : 'arguments and options'}.`,
+    ].join(' '),
   );
 }
 
 // A reader such as `head` may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-createProgram()
-  .parseAsync()
-  .catch((error) => {
-    if (!(error instanceof CommanderError)) reportFailure(error);
-    else if (error.exitCode !== 0) reportFailure(usageFailure(error));
-  });
+const root = createProgram();
+root.parseAsync().catch((error) => {
+  if (!(error instanceof CommanderError)) reportFailure(error);
+  else if (error.exitCode !== 0) reportFailure(usageFailure(error, namedCommand(root, process.argv.slice(2))));
+});

@@ -88,11 +88,21 @@ function problem(config: unknown, issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be ${listed(issue.values.map(String))}`;
     case 'invalid_format':
-      return `must match ${field?.pattern?.slice(1, -1) ?? issue.format}`;
+      return `must be ${patternWords[field?.pattern ?? ''] ?? `text that matches ${field?.pattern ?? issue.format}`}`;
     default:
       return `must be ${field ? textRange(field) : 'a valid value'}`;
   }
 }
+
+/** The texts that match each pattern of a setting. */
+const patternWords: Readonly<Record<string, string>> = {
+  '^(auto|cpu|cuda(:[0-9]{1,2})?)$': 'auto, cpu, cuda or cuda:N',
+  '^[a-z0-9.-]{1,64}$': '1 to 64 lowercase letters, digits, dots or hyphens',
+  '^[a-z0-9-]{1,32}$': '1 to 32 lowercase letters, digits or hyphens',
+  '^([a-z0-9-]{1,64})?$': 'a run id (up to 64 lowercase letters, digits or hyphens) or empty',
+  '^([0-9a-f]{64})?$': '64 hexadecimal digits in lowercase or empty',
+  '^\\S+$': 'text without spaces',
+};
 
 const kinds: Record<string, string> = {
   integer: 'a whole number',

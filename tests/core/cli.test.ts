@@ -44,7 +44,15 @@ describe('starpo', { timeout: 300_000 }, () => {
     });
     expect(existsSync(join(made.output, 'events.jsonl'))).toBe(false);
 
+    // An exported configuration names the model of its preset, which is not a path.
+    const exported = join(world.folder, 'run.json');
+    writeFileSync(exported, JSON.stringify({ ...config, start: { ...config.start, model: 'starter' } }));
     const [id] = runFolders();
+    const copied = await run('new', '--config', exported);
+    expect(copied).toMatchObject({ status: 0, errors: '' });
+    const copy = JSON.parse(readFileSync(join(copied.output, 'run.json'), 'utf8'));
+    expect(copy.start.model).toBe(join(world.resources, 'starter'));
+    rmSync(copied.output, { recursive: true });
     const listed = await run('runs', '--json');
     expect(JSON.parse(listed.output)).toMatchObject([{ id, status: 'created', iterations: 7 }]);
     expect((await run('runs')).output).toContain(id!);
@@ -371,14 +379,20 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['adopt', '/nope'], 'run_folder_invalid', 'The folder /nope was not found.'],
     [['sweep', 'new', '/nope.json'], 'study_invalid', "error: /nope.json can't be read: file not found.\n"],
     [['stpo'], 'usage_invalid', 'Did you mean stop?'],
-    [['queue', 'lst'], 'usage_invalid', 'Unknown command "lst"'],
+    [['queue', 'lst'], 'usage_invalid', 'Did you mean list? List commands with `starpo queue --help`.'],
     [['help', 'evaluat'], 'usage_invalid', 'Did you mean evaluate?'],
     [['tag', 'x', '!!'], 'usage_invalid', "'tags'. It must be 1 to 40 letters, digits, spaces or . _ : / + -."],
     [['rename', 'x', 'a'.repeat(81)], 'usage_invalid', "'name'. It must be at most 80 characters, on one line."],
     [['pin', 'x', '1.5'], 'usage_invalid', "'iteration'. It must be a whole number."],
     [['queue', 'move', 'x', '0'], 'usage_invalid', "'position'. It must be 1 or more."],
-    [['train'], 'usage_invalid', '--help'],
-    [[], 'usage_invalid', '--help'],
+    [['pin', 'x'], 'usage_invalid', 'Run `starpo pin --help` to list arguments and options.'],
+    [['queue', 'move', 'x', 'y'], 'usage_invalid', 'Run `starpo queue move --help` to list arguments and options.'],
+    [['bundle'], 'usage_invalid', 'Run `starpo bundle --help` to list commands.'],
+    [['bundle', 'import'], 'usage_invalid', 'Did you mean `starpo import`? List commands with `starpo bundle --help`.'],
+    [['export', 'x'], 'usage_invalid', 'Allowed choices are csv, '],
+    [['train'], 'usage_invalid', 'Name a preset, a run or a configuration.'],
+    [['check'], 'usage_invalid', 'See `starpo check --help`.'],
+    [[], 'usage_invalid', 'Run `starpo --help` to list commands.'],
   ])('%j is rejected with a code, a hint and status 2, without changing files', async (args, code, mention) => {
     const { status, output, errors } = await run(...args);
     expect(status).toBe(2);

@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import type { NewRunMarks, RunSource } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import { fileReason } from '../../contract/file-errors.ts';
+import type { RunConfig } from '../../run-config/run-config.ts';
 import type { Setting } from '../../run-config/settings.ts';
+import { presetWithModelOf } from '../../runs/create-run.ts';
 import { print } from '../output.ts';
 import { resolveSource } from '../run-reference.ts';
 import { withClient } from './with-client.ts';
@@ -35,10 +37,21 @@ export interface SourceFlags {
   config?: string;
 }
 
-/** Returns the source of a new run. Throws `usage_invalid` unless exactly one is given, or `config_unreadable`. */
-export function sourceOf(preset: string | undefined, { from, keepOptimizer = false, config }: SourceFlags): RunSource {
-  if ([preset, from, config].filter((each) => each !== undefined).length !== 1)
-    throw usage('A run needs exactly one source.');
+/** Returns the source of a new run. `help` is the command that shows the help. Throws `usage_invalid` unless exactly one is given, or `config_unreadable`. */
+export function sourceOf(
+  preset: string | undefined,
+  { from, keepOptimizer = false, config }: SourceFlags,
+  help: string,
+): RunSource {
+  const usage = (message: string) =>
+    new Failure(
+      'usage_invalid',
+      message,
+      `Give a preset, --from RUN, --from RUN@ITERATION or --config FILE. See ${help}.`,
+    );
+  const given = [preset, from, config].filter((each) => each !== undefined);
+  if (given.length === 0) throw usage('Name a preset, a run or a configuration.');
+  if (given.length > 1) throw usage('Name only one of a preset, a run and a configuration.');
   const [, run, iteration] = /^([^@]*)(?:@(\d{1,7}))?$/.exec(from ?? '') ?? [];
   if (keepOptimizer && iteration === undefined) throw usage('--keep-optimizer needs a checkpoint.');
   if (preset !== undefined) return { preset };
@@ -50,11 +63,14 @@ export function sourceOf(preset: string | undefined, { from, keepOptimizer = fal
 /** Resolves model paths here, since the host may run in another working directory. */
 export function withAbsoluteFolders<T>(config: T): T {
   const sections = structuredClone(config) as Record<string, Record<string, unknown> | undefined>;
+  // The host finds the model of a preset by its name.
+  const hasPresetModel = presetWithModelOf(config as RunConfig) !== null;
   for (const [section, key] of [
     ['start', 'model'],
     ['kl', 'reference'],
   ] as const)
-    if (sections[section]?.[key]) sections[section][key] = resolve(String(sections[section][key]));
+    if (sections[section]?.[key] && !(key === 'model' && hasPresetModel))
+      sections[section][key] = resolve(String(sections[section][key]));
   return sections as T;
 }
 
@@ -76,10 +92,3 @@ function readConfigFile(path: string): Record<string, unknown> {
     );
   }
 }
-
-const usage = (message: string) =>
-  new Failure(
-    'usage_invalid',
-    message,
-    'Give a preset, --from RUN, --from RUN@ITERATION or --config FILE. See `starpo new --help`.',
-  );

@@ -26,17 +26,28 @@ function showHelp(root: Command, path: readonly string[]): void {
   let shown = root;
   for (const name of path) {
     const found = shown.commands.find((each) => each.name() === name);
-    if (!found) throw unknownCommand(name, [...shown.commands.map((each) => each.name()), exitCodesTopic]);
+    if (!found) throw unknownCommand(name, shown, [...namesOf(shown), ...(shown === root ? [exitCodesTopic] : [])]);
     shown = found;
   }
   shown.outputHelp();
 }
 
-export function unknownCommand(name: string, commands: readonly string[] = []): Failure {
-  const close = nearest(name, commands);
+/** Returns `starpo queue move --help`, quoted, for the command that moves a queued run. */
+export function helpCommandOf(command: Command): string {
+  const names: string[] = [];
+  for (let each: Command | null = command; each !== null; each = each.parent) names.unshift(each.name());
+  return `\`${names.join(' ')} --help\``;
+}
+
+const namesOf = (group: Command) => group.commands.map((each) => each.name());
+
+/** Returns the error for a name that is not a command of a group, with the command that was probably meant. */
+export function unknownCommand(name: string, group: Command, names = namesOf(group)): Failure {
+  const isElsewhere = group.parent !== null && namesOf(group.parent).includes(name);
+  const close = isElsewhere ? `\`starpo ${name}\`` : nearest(name, names);
   return new Failure(
     'usage_invalid',
     `Unknown command "${name}".`,
-    `${close ? `Did you mean ${close}? ` : ''}List commands with \`starpo --help\`.`,
+    `${close ? `Did you mean ${close}? ` : ''}List commands with ${helpCommandOf(group)}.`,
   );
 }

@@ -10,6 +10,7 @@ import { listPresets } from '../commands/presets.ts';
 import { addToQueue, listQueue, moveInQueue, removeFromQueue, runQueue } from '../commands/queue.ts';
 import { cancelStudy, deleteStudy, listStudies, newStudy, showStudy, startStudy } from '../commands/study.ts';
 import { extend, resume, train } from '../commands/train.ts';
+import { helpCommandOf } from './help.ts';
 import {
   checkedBy,
   command,
@@ -55,10 +56,10 @@ interface NewRunFlags extends SourceFlags {
   note?: string;
 }
 
-function newRunOf(preset: string | undefined, flags: NewRunFlags) {
+function newRunOf(preset: string | undefined, flags: NewRunFlags, command: Command) {
   const { home, json = false, queue = false, name, tag: tags, note } = flags;
   const marks = { name, tags, note };
-  return { source: sourceOf(preset, flags), set: settingsOf(flags), marks, home, json, queue };
+  return { source: sourceOf(preset, flags, helpCommandOf(command)), set: settingsOf(flags), marks, home, json, queue };
 }
 
 function settingsOf({ set = [], seed, device }: NewRunFlags): Record<string, Setting> {
@@ -81,7 +82,7 @@ export function addTrainingCommands(root: Command): void {
         jsonLines,
         option('--queue', 'queue the run until its device is free and return immediately'),
       ],
-      (preset: string | undefined, flags: NewRunFlags) => train(newRunOf(preset, flags)),
+      (...given: Parameters<typeof newRunOf>) => train(newRunOf(...given)),
     ),
     'train starter-frozen-lake',
     'train starter-bandit --set iterations=50 --set optimizer.learning_rate=3e-4 --seed 2',
@@ -161,14 +162,14 @@ export function addConfigurationCommands(root: Command): void {
     'check [preset]',
     'validate a configuration and list settings that have no effect (dry run)',
     [...source, json],
-    (preset: string | undefined, flags: NewRunFlags) => check(newRunOf(preset, flags)),
+    (...given: Parameters<typeof newRunOf>) => check(newRunOf(...given)),
   );
   command(
     root,
     'new [preset]',
     'create a run without starting it and print its folder',
     [...source, ...marks],
-    (preset: string | undefined, flags: NewRunFlags) => newRun(newRunOf(preset, flags)),
+    (...given: Parameters<typeof newRunOf>) => newRun(newRunOf(...given)),
   );
 }
 
