@@ -91,15 +91,33 @@ export function latestMetrics(database: HistoryDatabase, runId: string): Record<
   return latest;
 }
 
-/** Returns the times (ms) of the last `count` iteration events since the trainer's last start, oldest first. */
-export function recentIterationTimes(database: HistoryDatabase, runId: string, count: number): number[] {
-  return preparedValue<[string, string, number], number>(
+/**
+ * Returns the mean time (ms) of the last `count` iterations since the trainer's last start, evaluations included and pauses excluded.
+ * Returns null without a complete iteration after the first.
+ */
+export function recentPace(database: HistoryDatabase, runId: string, count: number): number | null {
+  const events = prepared<[string, string], { time: number; type: string }>(
     database,
-    `SELECT time FROM events WHERE run = ? AND type = 'iteration'
-     AND seq > (SELECT max(seq) FROM ${eventsByType} WHERE run = ? AND type = 'started') ORDER BY seq DESC LIMIT ?`,
-  )
-    .all(runId, runId, count)
-    .reverse();
+    `SELECT time, type FROM events WHERE run = ? AND type IN ('iteration', 'paused', 'resumed')
+     AND seq > (SELECT max(seq) FROM ${eventsByType} WHERE run = ? AND type = 'started') ORDER BY seq DESC`,
+  ).iterate(runId, runId);
+  let last: number | null = null;
+  let first = 0;
+  let iterations = 0;
+  let resumed: number | null = null;
+  let paused = 0;
+  for (const { time, type } of events) {
+    if (type === 'iteration') {
+      last ??= time;
+      first = time;
+      if (iterations++ === count) break;
+    } else if (type === 'resumed') resumed = time;
+    else {
+      if (last !== null && resumed !== null) paused += resumed - time;
+      resumed = null;
+    }
+  }
+  return last === null || iterations < 2 ? null : (last - first - paused) / (iterations - 1);
 }
 
 export function listRollouts(database: HistoryDatabase, runId: string): RolloutFile[] {

@@ -2,7 +2,7 @@ import type { ApiError, RunStatus, RunSummary, Stall } from '../contract/contrac
 import { isLive } from '../contract/run-facts.ts';
 import { lastAction, readMarks } from '../history/annotations.ts';
 import type { HistoryDatabase } from '../history/database.ts';
-import { lastMachine, latestMetrics, recentIterationTimes } from '../history/queries.ts';
+import { lastMachine, latestMetrics, recentPace } from '../history/queries.ts';
 import { readRunCollapse } from '../history/run-collapse.ts';
 import { readTrapBrief } from '../history/run-monitors.ts';
 import type { RunRow } from '../history/runs-table.ts';
@@ -79,8 +79,6 @@ function statusOf(row: RunRow, alive: boolean): RunStatus {
 }
 
 function estimate(database: HistoryDatabase, row: RunRow): number | null {
-  const times = recentIterationTimes(database, row.id, paceWindow + 1);
-  if (times.length < 2) return null;
-  const pace = (times.at(-1)! - times[0]!) / (times.length - 1) / 1000;
-  return Math.max(0, (row.iterations - row.iteration) * pace);
+  const pace = recentPace(database, row.id, paceWindow);
+  return pace === null ? null : Math.max(0, ((row.iterations - row.iteration) * pace) / 1000);
 }

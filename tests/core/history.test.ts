@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../core/history/database.ts';
 import { databaseFile } from '../../core/history/files.ts';
-import { eventsAfter, listRollouts, readLog, readMemoryPlan, readSeries } from '../../core/history/queries.ts';
+import {
+  eventsAfter,
+  listRollouts,
+  readLog,
+  readMemoryPlan,
+  readSeries,
+  recentPace,
+} from '../../core/history/queries.ts';
 import type { Core } from '../../core/index.ts';
 import { baseConfig } from '../../core/presets/base.ts';
 import { createHandlers } from '../../core/server/handlers.ts';
@@ -34,6 +41,19 @@ describe('the run history', { timeout: 60_000 }, () => {
     await untilRun(core, id, (run) => run.status === 'completed');
     expect(seqs(core)).toEqual([0, 1, 2, 3]);
     expect(success(core)).toEqual({ name: 'rollout/success_rate', iterations: [1, 2], values: [0.1, 0.2] });
+  });
+
+  test('the pace of a run excludes pauses', async () => {
+    const running = [journal.started(0), journal.iteration(1, 1), journal.iteration(2, 2), journal.paused(3, 2)];
+    const folder = world.run(id, [...running, journal.resumed(100, 2), journal.iteration(101, 3)]);
+    const core = await world.core();
+    expect(recentPace(core.database, id, 10)).toBe(1500);
+    appendFileSync(
+      join(folder, 'events.jsonl'),
+      `${journal.paused(102, 3)}\n${journal.resumed(200, 3)}\n${journal.phase(201)}\n`,
+    );
+    await core.supervisor.refresh(id);
+    expect(recentPace(core.database, id, 10)).toBe(1500);
   });
 
   test('skips damaged lines, reports them once and ingests the rest', async () => {
