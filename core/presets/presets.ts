@@ -24,7 +24,7 @@ const tasks: Task[] = [
     name: 'frozen-lake',
     title: 'FrozenLake',
     summary: 'Cross a frozen lake without falling into a hole. The agent thinks before each move.',
-    expects: '37 % → 70 %+ success',
+    expects: '37 % → 73 % success',
     environments: [frozenLake.preset],
   },
   {
