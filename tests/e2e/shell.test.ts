@@ -34,7 +34,7 @@ afterEach(async ({ task }) => {
 });
 
 /** Matches the last iteration in the success chart's text alternative. */
-const lastIteration = /rollout[^:;]*: [^;]* at iteration (\d+);/;
+const lastIteration = /rollout \(T [\d.]+\): [^;]* at iteration (\d+);/;
 
 /** Waits until the success chart shows the iteration or a later one. */
 async function chartReaches({ page }: { page: Page }, iteration: number): Promise<void> {

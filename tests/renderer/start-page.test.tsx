@@ -310,7 +310,7 @@ test('the sample’s boards play until there is a run with boards', async () => 
   await page.core.runs.start(run);
   await untilRun(page.core, run, ({ iteration }) => iteration === 3);
   await page.shown(page.withText('article p', /iteration 3: \d+ of 8 solved/));
-  expect(boards()!.getAttribute('href')).toContain(`#/run/${run}/replay/000003-train-`);
+  expect(boards()!.getAttribute('href')).toBe(`#/run/${run}/group/3/1`);
   expect(caption()).toBeUndefined();
 });
 
