@@ -123,6 +123,6 @@ test('suspended parts catch up, nothing starts twice, and training is unaffected
   expect(events.filter(({ type }) => type === 'started')).toHaveLength(1);
   const iterations = events.flatMap(({ type, iteration }) => (type === 'iteration' ? [iteration] : []));
   expect(iterations).toEqual(iterations.map((_, at) => at + 1));
-  for (const page of pages) expect(await shownIteration(page)).toBe(iterations.length);
+  for (const page of pages) await expect.poll(() => shownIteration(page)).toBe(iterations.length);
   expect(complaints).toEqual([]);
 });
