@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiError, memoryPart, modelCard, runId, runSource } from './runs.ts';
+import { apiError, memoryPart, modelCard, runId, runName, runSource } from './runs.ts';
 
 /** Data of the configuration form, which the renderer draws. */
 
@@ -196,6 +196,7 @@ export const trainMoreProcedures = {
     input: z.object({
       runId,
       iterations: z.number().int().min(1).max(1_000_000).describe('additional iterations'),
+      name: runName.optional(),
       start: z.boolean(),
       queue: z.boolean().optional(),
     }),

@@ -369,6 +369,8 @@ export const notices = {
   task,
   /** A run's summary changed; sent after the notices of the events behind it. Phase changes are sent a few times per second. */
   run: runSummary,
+  /** More episodes were indexed for search and rewards. */
+  indexed: empty,
   /** The result of `runs.unreadable` may have changed. */
   unreadable: empty,
   /** A run's folder was deleted. */

@@ -9,7 +9,7 @@ import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
 import { isLocal } from '../run-sync/liveness.ts';
 import { evaluationSeconds, iterationSeconds, speedup } from './typical.ts';
-import { trainerSpans, undisturbedSeconds } from './undisturbed.ts';
+import { newestIterations, trainerSpans, undisturbedSeconds } from './undisturbed.ts';
 
 /** Maximum number of runs to measure, and of newest iterations per run. */
 const maxRuns = 5;
@@ -40,6 +40,7 @@ export class TimeEstimates {
   private readonly database: HistoryDatabase;
   private readonly cores = availableCores();
   private readonly configs = new Map<string, RunConfig | null>();
+  private readonly iterations = new Map<string, { seq: number; newest: ReturnType<typeof newestIterations> }>();
 
   constructor({ home, database }: { home: string; database: HistoryDatabase }) {
     this.home = home;
@@ -90,10 +91,19 @@ export class TimeEstimates {
   private ratiosOf(row: RunRow, kind: string, spans: ReturnType<typeof trainerSpans>): Measured | null {
     const config = this.configOf(row.id);
     if (!config || kindOf(config) !== kind) return null;
-    const seconds = undisturbedSeconds(this.database, row, spans, window);
+    const seconds = undisturbedSeconds(this.iterationsOf(row), row, spans);
     const typical = iterationSeconds(config) / speedup(config.threads, this.cores);
     if (seconds.length < minIterations || typical === 0) return null;
     return { types: typesOf(config), ratios: seconds.map((each) => each / typical) };
+  }
+
+  /** Caches iterations until the run has a new event, because a form is estimated at every edit. */
+  private iterationsOf({ id, last_seq }: RunRow): ReturnType<typeof newestIterations> {
+    const cached = this.iterations.get(id);
+    if (cached?.seq === last_seq) return cached.newest;
+    const newest = newestIterations(this.database, id, window);
+    this.iterations.set(id, { seq: last_seq, newest });
+    return newest;
   }
 
   /** Caches configurations, because run.json never changes. Returns null for an unreadable or incomplete one. */

@@ -31,23 +31,30 @@ export function trainerSpans(database: HistoryDatabase, runs: readonly RunRow[])
   });
 }
 
-/** Returns the durations (s) of a run's newest iterations, without those during which another run used the device. */
-export function undisturbedSeconds(
-  database: HistoryDatabase,
-  { id, device }: RunRow,
-  spans: readonly Span[],
-  count: number,
-): number[] {
-  const others = spans.filter((span) => span.run !== id && mayShareDevice(span.device, device));
-  return prepared<[string, number], { time: number; seconds: number | null }>(
+/** The end of an iteration in ms, and its duration in seconds; null if it was not measured. */
+interface Iteration {
+  time: number;
+  seconds: number | null;
+}
+
+/** Returns the newest iterations of a run. */
+export const newestIterations = (database: HistoryDatabase, runId: string, count: number): Iteration[] =>
+  prepared<[string, number], Iteration>(
     database,
     `SELECT time, body -> '$.metrics' ->> 'time/iteration' AS seconds FROM events
      WHERE run = ? AND type = 'iteration' ORDER BY seq DESC LIMIT ?`,
-  )
-    .all(id, count)
-    .flatMap(({ time, seconds }) => {
-      if (seconds === null) return [];
-      const from = time - seconds * 1000;
-      return others.some((other) => other.from < time && other.to > from) ? [] : [seconds];
-    });
+  ).all(runId, count);
+
+/** Returns the durations (s) of a run's iterations, without those during which another run used the device. */
+export function undisturbedSeconds(
+  iterations: readonly Iteration[],
+  { id, device }: RunRow,
+  spans: readonly Span[],
+): number[] {
+  const others = spans.filter((span) => span.run !== id && mayShareDevice(span.device, device));
+  return iterations.flatMap(({ time, seconds }) => {
+    if (seconds === null) return [];
+    const from = time - seconds * 1000;
+    return others.some((other) => other.from < time && other.to > from) ? [] : [seconds];
+  });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Coalescer } from '../base/coalescer.ts';
+import type { Notices } from '../base/notices.ts';
 import { messageOf } from '../contract/failure.ts';
 import type { History } from '../history/history.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -12,6 +13,7 @@ const delay = 1000;
 interface EpisodeIndexParts {
   history: History;
   supervisor: Supervisor;
+  notices: Pick<Notices, 'emit'>;
   log: (message: string) => void;
 }
 
@@ -36,7 +38,7 @@ export class EpisodeIndex {
 
   /** Indexes all existing files. */
   async indexAll(): Promise<void> {
-    while (!this.closing.signal.aborted && (await this.parts.history.indexEpisodes()));
+    while (!this.closing.signal.aborted && (await this.indexBatch()));
   }
 
   async close(): Promise<void> {
@@ -44,6 +46,13 @@ export class EpisodeIndex {
     this.stopEvents();
     if (this.timer) clearTimeout(this.timer);
     await this.indexing.settled();
+  }
+
+  /** Indexes some files and returns whether more are left. */
+  private async indexBatch(): Promise<boolean> {
+    const more = await this.parts.history.indexEpisodes();
+    this.parts.notices.emit('indexed', {});
+    return more;
   }
 
   private plan(): void {
@@ -59,7 +68,7 @@ export class EpisodeIndex {
     try {
       for (let more = true; more && !signal.aborted; ) {
         const start = performance.now();
-        more = await this.parts.history.indexEpisodes();
+        more = await this.indexBatch();
         // The pause does not keep an otherwise idle process alive.
         if (more) await pause(pauseFactor * (performance.now() - start), undefined, { ref: false, signal });
       }

@@ -70,9 +70,9 @@ export function createHandlers(core: Core, session: ClientState = noClient): Han
     'configs.load': (source) => loadConfig(core, source),
     'configs.check': ({ titles, ...newRun }) => checkConfig(core, newRun, titles ? titled : keyed),
     'configs.preview': (newRun) => previewConfig(core, newRun),
-    'runs.trainMore': async ({ runId, iterations, start, queue }) => {
+    'runs.trainMore': async ({ runId, iterations, name, start, queue }) => {
       const extension = extensionOf(core.home, core.runs.get(runId), iterations);
-      const forkId = await createAndLaunch(core, extension, { start, queue });
+      const forkId = await createAndLaunch(core, { ...extension, name }, { start, queue });
       return { runId: forkId, optimizerKept: extension.keepOptimizer };
     },
     'runs.list': () => runs.list(),

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { RunSummary } from '../../core/contract/contract.ts';
+import type { Checkpoint, RunSummary } from '../../core/contract/contract.ts';
 import { derivedName } from '../../core/contract/run-names.ts';
 import { useApi } from '../api/context.ts';
 import { navigate } from '../base/router.ts';
@@ -7,7 +7,16 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { percent } from '../components/format.ts';
 import { useApp } from '../stores/app-store.ts';
 import styles from './new-run.module.css';
-import { Facts, NewRunName, nameProblem, nameRun, useCheckpointList, useForkCost, useRunNames } from './new-run.tsx';
+import {
+  Facts,
+  keptOf,
+  NewRunName,
+  nameProblem,
+  useCheckpointList,
+  useForkCost,
+  useRunNames,
+  Warnings,
+} from './new-run.tsx';
 
 interface ForkRunProps {
   run: RunSummary;
@@ -28,16 +37,20 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
   const [busy, setBusy] = useState(false);
   const checkpoint = checkpoints?.find(({ iteration }) => iteration === chosen) ?? checkpoints?.[0] ?? null;
   const at = checkpoint?.iteration ?? null;
-  const keepOptimizer = checkpoint?.optimizer ?? false;
   const name = edited ?? derivedName(run.name, `fork at ${at ?? 0}`, names);
   const problem = nameProblem(name, runs);
-  const { cost, warnings } = useForkCost({ run, checkpoint: at, keepOptimizer, set: {} });
+  const { cost, warnings } = useForkCost({
+    ...{ run, checkpoint: at, keepOptimizer: checkpoint?.optimizer ?? false },
+    set: {},
+  });
 
-  async function fork(): Promise<void> {
+  async function fork({ iteration, optimizer }: Checkpoint): Promise<void> {
     setBusy(true);
     try {
-      const { runId } = await api.call('runs.create', { run: run.id, checkpoint: at!, keepOptimizer, start: false });
-      await nameRun(api, runId, name);
+      const { runId } = await api.call('runs.create', {
+        ...{ run: run.id, checkpoint: iteration, keepOptimizer: optimizer },
+        ...{ name: name.trim(), start: false },
+      });
       close();
       navigate({ page: 'run', runId });
     } catch (cause) {
@@ -51,8 +64,8 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
       title="Fork from a checkpoint"
       description={`Creates a new run with the settings of ${run.name}, which doesn’t change. Start it or change its settings on its page.`}
       submit="Create fork"
-      disabled={busy || at === null || problem !== null}
-      onSubmit={() => void fork()}
+      disabled={busy || checkpoint === null || problem !== null}
+      onSubmit={() => checkpoint && void fork(checkpoint)}
       onClose={close}
     >
       {checkpoints?.length === 0 ? (
@@ -73,21 +86,12 @@ export function ForkRun({ run, checkpoint: first, close }: ForkRunProps) {
           <NewRunName name={name} problem={problem} change={setEdited} />
           <Facts
             facts={[
-              [
-                'Keeps',
-                at === null
-                  ? '…'
-                  : `weights of iteration ${at}${keepOptimizer ? ' and optimizer state' : '; the optimizer starts fresh'}`,
-              ],
+              ['Keeps', keptOf(checkpoint)],
               ['Repeats', at === null ? '…' : `iterations ${at + 1} to ${run.iterations}`],
               ...cost,
             ]}
           />
-          {warnings.map((warning) => (
-            <p key={warning} className={styles.warning} role="status">
-              {warning}
-            </p>
-          ))}
+          <Warnings warnings={warnings} />
         </>
       )}
     </FormDialog>

@@ -1,7 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import type { Checkpoint, RunSummary, Settings } from '../../core/contract/contract.ts';
 import { bytes } from '../../core/contract/numbers.ts';
-import type { Api } from '../api/api.ts';
 import fieldStyles from '../components/dialog-content.module.css';
 import { EstimatedTime } from '../components/estimated-time.tsx';
 import { useApp } from '../stores/app-store.ts';
@@ -65,6 +64,19 @@ export function useCheckpointList(runId: string): readonly Checkpoint[] | null {
   return useQuery('checkpoints.list', { runId }, 0).value ?? null;
 }
 
+/** Describes what a fork of a checkpoint keeps; null is shown until the checkpoint is loaded. */
+export function keptOf(checkpoint: Checkpoint | null): string {
+  if (!checkpoint) return '…';
+  return `weights of iteration ${checkpoint.iteration}${checkpoint.optimizer ? ' and optimizer state' : '; the optimizer starts fresh'}`;
+}
+
+export const Warnings = ({ warnings }: { warnings: readonly string[] }) =>
+  warnings.map((warning) => (
+    <p key={warning} className={styles.warning} role="status">
+      {warning}
+    </p>
+  ));
+
 interface ForkRequest {
   run: RunSummary;
   /** Null until loaded. */
@@ -102,7 +114,3 @@ export function useForkCost({ run, checkpoint, keepOptimizer, set }: ForkRequest
 
 /** Names of all runs, to make a new name unique. */
 export const useRunNames = (): string[] => (useApp((state) => state.runs) ?? []).map(({ name }) => name);
-
-/** Names a run that was just created. */
-export const nameRun = (api: Api, runId: string, name: string) =>
-  api.call('runs.annotate', { runId, name: name.trim() });

@@ -10,8 +10,7 @@ import { settingAt } from '../components/setting-at.ts';
 import { useApp } from '../stores/app-store.ts';
 import type { RollBackAdvice } from '../stores/dialogs-store.ts';
 import { useQuery } from '../stores/use-query.ts';
-import styles from './new-run.module.css';
-import { Facts, NewRunName, nameProblem, useCheckpointList, useForkCost, useRunNames } from './new-run.tsx';
+import { Facts, NewRunName, nameProblem, useCheckpointList, useForkCost, useRunNames, Warnings } from './new-run.tsx';
 
 interface RollBackProps {
   run: RunSummary;
@@ -104,11 +103,7 @@ export function RollBack({ run, advice, alertId, close }: RollBackProps) {
           ...cost,
         ]}
       />
-      {warnings.map((warning) => (
-        <p key={warning} className={styles.warning} role="status">
-          {warning}
-        </p>
-      ))}
+      <Warnings warnings={warnings} />
     </FormDialog>
   );
 }

@@ -8,7 +8,16 @@ import { Dialog } from '../components/dialog.tsx';
 import { isDeviceInUse } from '../components/run-facts.ts';
 import { useApp } from '../stores/app-store.ts';
 import newRun from './new-run.module.css';
-import { Facts, NewRunName, nameProblem, nameRun, useCheckpointList, useForkCost, useRunNames } from './new-run.tsx';
+import {
+  Facts,
+  keptOf,
+  NewRunName,
+  nameProblem,
+  useCheckpointList,
+  useForkCost,
+  useRunNames,
+  Warnings,
+} from './new-run.tsx';
 import styles from './train-more.module.css';
 
 /** Extends a run by a chosen number of iterations, as a new run. */
@@ -28,20 +37,22 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
   const name = edited ?? derivedName(run.name, `extended to ${total}`, names);
   const problem = nameProblem(name, runs);
   const valid = countValid && problem === null;
-  // If there is no checkpoint, starting the run reports the error.
-  const checkpoint = useCheckpointList(run.id)?.[0];
+  // Without a checkpoint, the server refuses the extension with a hint.
+  const checkpoint = useCheckpointList(run.id)?.[0] ?? null;
   const { cost, warnings } = useForkCost({
     run,
     checkpoint: countValid ? (checkpoint?.iteration ?? null) : null,
-    keepOptimizer: false,
+    keepOptimizer: checkpoint?.optimizer ?? false,
     set: { iterations: total },
   });
 
   async function start(queue: boolean): Promise<void> {
     setBusy(true);
     try {
-      const { runId } = await api.call('runs.trainMore', { runId: run.id, iterations: more, start: !queue, queue });
-      await nameRun(api, runId, name);
+      const { runId } = await api.call('runs.trainMore', {
+        ...{ runId: run.id, iterations: more, name: name.trim() },
+        ...{ start: !queue, queue },
+      });
       close();
       navigate({ page: 'run', runId });
     } catch (cause) {
@@ -96,23 +107,8 @@ export function TrainMore({ run, close }: { run: RunSummary; close: () => void }
         </span>
       </div>
       <NewRunName name={name} problem={problem} change={setEdited} />
-      <Facts
-        facts={[
-          [
-            'Keeps',
-            checkpoint
-              ? `weights of iteration ${checkpoint.iteration}${checkpoint.optimizer ? ' and optimizer state' : '; the optimizer starts fresh'}`
-              : '…',
-          ],
-          ['Changes', 'only the number of iterations'],
-          ...cost,
-        ]}
-      />
-      {warnings.map((warning) => (
-        <p key={warning} className={newRun.warning} role="status">
-          {warning}
-        </p>
-      ))}
+      <Facts facts={[['Keeps', keptOf(checkpoint)], ['Changes', 'only the number of iterations'], ...cost]} />
+      <Warnings warnings={warnings} />
       {deviceInUse && <p className="muted">Another run is using this device. Running in parallel slows both.</p>}
     </Dialog>
   );

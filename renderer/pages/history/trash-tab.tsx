@@ -1,13 +1,12 @@
-import { useEffect, useState } from 'react';
 import type { TrashedRun } from '../../../core/contract/contract.ts';
 import { bytes } from '../../../core/contract/numbers.ts';
-import { isConnectionLost } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { Button, Empty } from '../../components/basics.tsx';
 import { ago } from '../../components/format.ts';
 import { actions, numeric, TableHead } from '../../components/table-head.tsx';
 import { useApp } from '../../stores/app-store.ts';
 import { useDialogs } from '../../stores/dialogs-store.ts';
+import { useFollowed } from '../../stores/use-followed.ts';
 import styles from './history.module.css';
 
 const day = 86_400_000;
@@ -16,7 +15,7 @@ const day = 86_400_000;
 export function TrashTab() {
   const api = useApi();
   const { report, notify } = useApp.getState();
-  const runs = useTrash();
+  const runs = useFollowed('trash.list', {}, 'trash');
   if (!runs) return <Empty title="Loading the trash…" />;
   if (runs.length === 0)
     return (
@@ -67,29 +66,4 @@ export function TrashTab() {
 function timeLeft(milliseconds: number): string {
   const days = Math.ceil(milliseconds / day);
   return days <= 1 ? 'less than a day' : `${days} more days`;
-}
-
-/** Returns the deleted runs, newest first; null while loading. */
-function useTrash(): TrashedRun[] | null {
-  const api = useApi();
-  const [runs, setRuns] = useState<TrashedRun[] | null>(null);
-  useEffect(() => {
-    let active = true;
-    const request = () =>
-      void api.call('trash.list', {}).then(
-        (list) => active && setRuns(list),
-        (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
-      );
-    const stops = [
-      api.on('trash', request),
-      api.onState((state) => {
-        if (state === 'open') request();
-      }),
-    ];
-    return () => {
-      active = false;
-      for (const stop of stops) stop();
-    };
-  }, [api]);
-  return runs;
 }

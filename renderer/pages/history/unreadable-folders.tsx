@@ -1,13 +1,9 @@
-import { useEffect, useState } from 'react';
-import type { UnreadableFolder } from '../../../core/contract/contract.ts';
-import { isConnectionLost } from '../../api/api.ts';
-import { useApi } from '../../api/context.ts';
-import { useApp } from '../../stores/app-store.ts';
+import { useFollowed } from '../../stores/use-followed.ts';
 import styles from './history.module.css';
 
 /** Lists the run folders that can't be read, with the reasons. */
 export function UnreadableFolders() {
-  const folders = useUnreadable();
+  const folders = useFollowed('runs.unreadable', {}, 'unreadable') ?? [];
   if (folders.length === 0) return null;
   return (
     <details className={styles.unreadable}>
@@ -21,28 +17,4 @@ export function UnreadableFolders() {
       </ul>
     </details>
   );
-}
-
-function useUnreadable(): readonly UnreadableFolder[] {
-  const api = useApi();
-  const [folders, setFolders] = useState<readonly UnreadableFolder[]>([]);
-  useEffect(() => {
-    let active = true;
-    const request = () =>
-      void api.call('runs.unreadable', {}).then(
-        (found) => active && setFolders(found),
-        (cause) => !isConnectionLost(cause) && useApp.getState().report(cause),
-      );
-    const stops = [
-      api.on('unreadable', request),
-      api.onState((state) => {
-        if (state === 'open') request();
-      }),
-    ];
-    return () => {
-      active = false;
-      for (const stop of stops) stop();
-    };
-  }, [api]);
-  return folders;
 }

@@ -3,12 +3,12 @@ import type { RewardHistogram } from '../../../core/contract/contract.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute, type RouteOf } from '../../base/routes.ts';
 import { percent } from '../../components/format.ts';
+import { useFollowed } from '../../stores/use-followed.ts';
 import styles from './rewards.module.css';
-import { useRewards } from './use-rewards.ts';
 
 /** Shows how often each reward occurred: over all iterations as a heat map, and for one iteration as bars that open its episodes. */
 export function Rewards({ runId }: { runId: string }) {
-  const rewards = useRewards(runId);
+  const rewards = useFollowed('rollouts.rewards', { runId }, 'indexed');
   const [chosen, setChosen] = useState<number | null>(null);
   const title = useId();
   if (!rewards || rewards.iterations.length === 0) return null;

@@ -2,8 +2,8 @@ import { Tabs } from '@base-ui/react/tabs';
 import { type ReactNode, useMemo } from 'react';
 import { type RunSummary, sampleRunId } from '../../../core/contract/contract.ts';
 import { navigate } from '../../base/router.ts';
-import { formatRoute, type RunTab, runTabs } from '../../base/routes.ts';
-import { Icon } from '../../components/icon.tsx';
+import { formatRoute, type Route, type RunTab, runTabs } from '../../base/routes.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
 import { episodeFiles } from '../../episodes/episode-files.ts';
 import { spansOf } from '../../episodes/learned.ts';
 import { useRun } from '../../views/run-view.tsx';
@@ -57,47 +57,30 @@ function ViewLinks({ run: { id: runId, task, startedAt } }: { run: RunSummary })
   const rollouts = useRun((state) => state.rollouts);
   const compared = useMemo(() => spansOf(episodeFiles(rollouts, [])).length > 0, [rollouts]);
   if (task === 'imported') return null;
-  const pending = rollouts.length > 0 ? undefined : '';
+  const plays = task === 'reinforce' && runId !== sampleRunId;
+  const played = rollouts.length > 0;
   return (
     <nav className={styles.views} aria-label="Pages of the run">
-      {task === 'reinforce' && runId !== sampleRunId && (
-        <a
-          className="button"
-          data-kind="quiet"
-          data-pending={startedAt === null ? '' : undefined}
-          href={formatRoute({ page: 'play', runId, checkpoint: null })}
-        >
-          <Icon name="game" size={14} />
-          Play
-        </a>
+      {plays && (
+        <ViewLink title="Play" icon="game" to={{ page: 'play', runId, checkpoint: null }} ready={startedAt !== null} />
       )}
-      <a
-        className="button"
-        data-kind="quiet"
-        data-pending={compared ? undefined : ''}
-        href={formatRoute({ page: 'then-and-now', runId, set: null, level: null })}
-      >
-        <Icon name="compare" size={14} />
-        Then and now
-      </a>
-      <a
-        className="button"
-        data-kind="quiet"
-        data-pending={pending}
-        href={formatRoute({ page: 'thoughts', runId, iteration: null })}
-      >
-        <Icon name="tree" size={14} />
-        Thought tree
-      </a>
-      <a
-        className="button"
-        data-kind="quiet"
-        data-pending={pending}
-        href={formatRoute({ page: 'replay', runId, episodeId: null })}
-      >
-        <Icon name="replay" size={14} />
-        Replay episodes
-      </a>
+      <ViewLink
+        title="Then and now"
+        icon="compare"
+        to={{ page: 'then-and-now', runId, set: null, level: null }}
+        ready={compared}
+      />
+      <ViewLink title="Thought tree" icon="tree" to={{ page: 'thoughts', runId, iteration: null }} ready={played} />
+      <ViewLink title="Replay episodes" icon="replay" to={{ page: 'replay', runId, episodeId: null }} ready={played} />
     </nav>
+  );
+}
+
+function ViewLink({ title, icon, to, ready }: { title: string; icon: IconName; to: Route; ready: boolean }) {
+  return (
+    <a className="button" data-kind="quiet" data-pending={ready ? undefined : ''} href={formatRoute(to)}>
+      <Icon name={icon} size={14} />
+      {title}
+    </a>
   );
 }
