@@ -11,8 +11,8 @@ const motionTime = 260;
 const endTime = 700;
 /** Time for which the final frames stay before the next boards. */
 export const restTime = 1200;
-/** Minimum time between drawn frames. Small boards look fine at 15 frames per second, and training needs the processor. */
-const frameTime = 64;
+/** Minimum time between drawn frames. Small boards look fine at 20 frames per second, and training needs the processor. */
+const frameTime = 48;
 /** With more boards than this, each frame redraws only a part of them, in turns. */
 const maxPerFrame = 128;
 
