@@ -107,15 +107,8 @@ interface Point {
 
 function tableOf(file: string, points: readonly Point[]): Table {
   const builder = new TableBuilder(file);
-  const rows = new Map<number, number>();
   for (const { name, time, value, step } of points) {
-    let row = rows.get(step);
-    if (row === undefined) {
-      row = builder.addRow();
-      rows.set(step, row);
-      builder.column('step').add(row, step);
-      builder.column('timestamp').add(row, time);
-    }
+    const row = builder.rowOf(step, 'timestamp', time);
     builder.column(name).add(row, value);
   }
   return builder.build();

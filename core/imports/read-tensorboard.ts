@@ -12,18 +12,11 @@ export function readTensorBoard(files: readonly InputFile[]): Table {
   // TensorBoard drops what was logged for later steps before training resumed.
   const kept = events.filter(({ step }, index) => !restarts.some((each) => each.index > index && each.step <= step));
   const builder = new TableBuilder(files[0]!.name);
-  const rows = new Map<number, number>();
   let other = 0;
   for (const { step, time, scalars, skipped } of kept) {
     other += skipped;
     if (scalars.length === 0) continue;
-    let row = rows.get(step);
-    if (row === undefined) {
-      row = builder.addRow();
-      rows.set(step, row);
-      builder.column('step').add(row, step);
-      builder.column('wall_time').add(row, time);
-    }
+    const row = builder.rowOf(step, 'wall_time', time);
     for (const { tag, value } of scalars) builder.column(tag).add(row, value);
   }
   if (files.some((file) => truncated.has(file))) builder.remarks.push(lastRowTruncated);

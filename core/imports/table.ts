@@ -62,6 +62,8 @@ export class TableBuilder {
   readonly remarks: string[] = [];
   private readonly file: string;
   private readonly columns = new Map<string, Column>();
+  /** Rows by step. */
+  private readonly rows = new Map<number, number>();
 
   constructor(file: string) {
     this.file = file;
@@ -81,6 +83,17 @@ export class TableBuilder {
   addRow(): number {
     if (this.rowCount >= maxRows) throw tooLarge(this.file, `more than ${maxRows} rows`);
     return this.rowCount++;
+  }
+
+  /** Returns the row of a step, which starts with the time of its first value. */
+  rowOf(step: number, timeColumn: string, time: number): number {
+    const existing = this.rows.get(step);
+    if (existing !== undefined) return existing;
+    const row = this.addRow();
+    this.rows.set(step, row);
+    this.column('step').add(row, step);
+    this.column(timeColumn).add(row, time);
+    return row;
   }
 
   build(): Table {
