@@ -15,6 +15,7 @@ import { type Step, StepProgress, useAbortOnClose, useTaskProgress } from './tas
 export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; close: () => void }) {
   const api = useApi();
   const { report, notify } = useApp.getState();
+  const connected = useApp((state) => state.connection === 'open');
   const [step, setStep] = useState<Step | null>(null);
   const [found, setFound] = useState<readonly Importable[] | null>(null);
   const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
@@ -28,8 +29,14 @@ export function ImportRuns({ files, close }: { files: readonly ChosenFile[]; clo
   const chosen = found?.filter(({ key, problem }) => problem === null && !excluded.has(key)) ?? [];
 
   useEffect(() => () => void dropUploads(api, uploads.current), [api]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: dropped files open a new dialog.
-  useEffect(() => void (files.length > 0 && upload(files)), []);
+  const dropped = useRef(files);
+  // Files that are dropped while the page connects are read once it is connected.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: dropped files are read once.
+  useEffect(() => {
+    if (!connected || dropped.current.length === 0) return;
+    void upload(dropped.current);
+    dropped.current = [];
+  }, [connected]);
 
   /** Runs a step of the dialog, which the user can cancel. */
   async function attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {

@@ -4,6 +4,8 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { receivePart } from '../../core/imports/exchange.ts';
 import { useFilter } from '../../renderer/pages/history/filter.ts';
 import { useRunTables } from '../../renderer/run-table/preferences.ts';
+import { useApp } from '../../renderer/stores/app-store.ts';
+import { useDialogs } from '../../renderer/stores/dialogs-store.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
 import * as journal from '../core/fixtures/journal.ts';
 import { untilRun, World } from '../core/fixtures/world.ts';
@@ -264,4 +266,14 @@ test('a run is exported as one file and imported again', async () => {
   await page.shown(page.withText('.errors', 'Run imported.'));
   await expect.poll(() => readdirSync(join(home, 'exchange'))).toEqual([]);
   await page.shown(() => location.hash.startsWith(`#/run/${ids.bandit}-`));
+  // A file that is dropped before the page is connected is read afterwards.
+  const connected = Promise.withResolvers<void>();
+  useApp.setState({ connection: 'connecting' });
+  page.open('#/start', connected.promise);
+  const content = new File([new Uint8Array(whole)], 'kept.zip');
+  useDialogs.getState().openDialog({ kind: 'import', files: [{ name: 'kept.zip', content }] });
+  await page.shown(anywhere('[role="dialog"] h2', 'Import runs'));
+  connected.resolve();
+  await page.shown(anywhere('[role="dialog"] small', 'Run bundle'));
+  await page.click(inDialog(/^Cancel$/));
 });

@@ -87,17 +87,17 @@ export class Page {
     return new Page(world, await world.core(trainerPath, options));
   }
 
-  /** Opens an address. */
-  open(hash: string): void {
+  /** Opens an address. The page connects when `connected` resolves. */
+  open(hash: string, connected?: Promise<void>): void {
     history.replaceState(null, '', hash);
-    this.render(<App />);
+    this.render(<App />, connected);
   }
 
   /** Renders an element with the API. */
-  render(content: ReactNode): void {
+  render(content: ReactNode, connected = Promise.resolve()): void {
     const { left, right } = channelPair();
     serveChannel(this.core, right);
-    const api = connect(() => Promise.resolve(left));
+    const api = connect(() => connected.then(() => left));
     this.root.render(<ApiContext value={api}>{content}</ApiContext>);
   }
 
