@@ -81,10 +81,10 @@ export type TimeEstimate = z.infer<typeof timeEstimate>;
 
 export const presetCard = z.object({
   id: z.string(),
-  /** Short name; only the default preset of a task has one. */
+  /** Short name; only the default preset of a family has one. */
   alias: z.string().nullable(),
-  /** Presets of the same task differ only in their algorithm. */
-  task: z.string(),
+  /** Presets of the same family differ only in their algorithm. */
+  family: z.string(),
   title: z.string(),
   environments: z.array(z.object({ type: z.string(), config: z.record(z.string(), z.unknown()) })).min(1),
   algorithm: z.string(),

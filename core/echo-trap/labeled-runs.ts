@@ -10,6 +10,7 @@ import { upgradeConfig } from '../run-config/upgrade.ts';
 import { meaningOf, parseEvent } from '../run-directory/events.ts';
 import { measured } from '../run-directory/meaning.ts';
 import { runFiles } from '../run-directory/names.ts';
+import { requireJsonFile } from '../run-directory/parse-line.ts';
 import { kinds, kindsOfCollapse, labelRun } from './collapse-rule.ts';
 import type { Point } from './track.ts';
 
@@ -217,9 +218,9 @@ const labelFile = 'label.json';
 
 function readJson(folder: string, file: string): unknown {
   try {
-    return JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    return requireJsonFile(join(folder, file));
   } catch (error) {
-    throw invalid(folder, file, messageOf(error));
+    throw invalid(folder, file, `it ${messageOf(error)}`);
   }
 }
 

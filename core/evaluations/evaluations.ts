@@ -4,7 +4,7 @@ import type { Evaluation, EvaluationChoices } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { checkpointMissing, checkpointsOf } from '../run-directory/checkpoints.ts';
 import { evaluationResult, listEvaluationResults, readResult } from '../run-directory/evaluations.ts';
 import { refuseImported } from '../run-directory/imported.ts';
 import type { RolloutPaths } from '../run-directory/rollouts.ts';
@@ -92,6 +92,9 @@ export class Evaluations {
       const evaluation = runningEvaluation(name, checkpoint, target, evaluationChanges(config, target));
       await this.launch(runId, config, evaluation, target);
       return { ...evaluation };
+    } catch (error) {
+      if (asFailure(error).code !== 'checkpoint_missing') throw error;
+      throw checkpointMissing(runId, checkpoint, checkpointsOf(this.parts.runs.folder(runId)));
     } finally {
       this.starting.delete(runId);
     }

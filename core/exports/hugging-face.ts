@@ -1,8 +1,8 @@
-import { constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { copyFile, link, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { requireCheckpoint } from '../run-directory/checkpoints.ts';
 import { checkpointPath } from '../run-directory/names.ts';
 
 /** Model files of a checkpoint (docs/formats/checkpoint.md). */
@@ -29,12 +29,7 @@ export async function writeHuggingFace(
   target: string,
 ): Promise<string[]> {
   const from = join(folder, checkpointPath(checkpoint));
-  if (!existsSync(join(from, 'model.safetensors')))
-    throw new Failure(
-      'checkpoint_missing',
-      `Checkpoint ${checkpoint} was not found.`,
-      'Choose another checkpoint. The run page and `starpo show` list them.',
-    );
+  requireCheckpoint(folder, checkpoint);
   const files = (await readdir(from)).filter((name) => modelFiles.has(name));
   for (const name of files) await linkOrCopy(join(from, name), join(target, name));
   await writeFile(join(target, 'README.md'), card);

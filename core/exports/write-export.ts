@@ -8,7 +8,7 @@ import type { ExportFormat, RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { newestCheckpoint } from '../run-directory/checkpoints.ts';
 import { listEvaluationResults } from '../run-directory/evaluations.ts';
 import { writeHuggingFace } from './hugging-face.ts';
 import { methodsText } from './methods.ts';
@@ -65,7 +65,7 @@ const writers: Record<ExportFormat, Writer> = {
   },
   'hugging-face': async (job, record) => {
     const config = configOf(job);
-    const checkpoint = job.checkpoint ?? newestCheckpoint(job);
+    const checkpoint = job.checkpoint ?? newestCheckpoint(job.folder);
     const results = await listEvaluationResults(job.folder);
     const evaluations = results.filter((result) => result.checkpoint === checkpoint);
     const facts = { summary: job.summary, config, checkpoint, record, evaluations };
@@ -114,16 +114,6 @@ function configOf({ config, summary }: ExportJob): RunConfig {
       'Export its metrics as CSV, JSON lines or TensorBoard events.',
     );
   }
-}
-
-function newestCheckpoint({ folder, summary }: ExportJob): number {
-  const newest = checkpointsOf(folder).at(-1);
-  if (newest !== undefined) return newest;
-  throw new Failure(
-    'checkpoint_missing',
-    `The run ${summary.id} has no checkpoint with weights.`,
-    'The first checkpoint is saved after the initial evaluation. Start the run, or wait.',
-  );
 }
 
 /** Packs files into one zip without compression, since weights and Parquet do not compress. Returns its name. */

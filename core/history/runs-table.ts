@@ -1,13 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RunSummary } from '../contract/contract.ts';
 import { messageOf, runUnknown } from '../contract/failure.ts';
-import { fileReason } from '../contract/file-errors.ts';
 import { presets } from '../presets/presets.ts';
 import { algorithmName } from '../run-config/estimators.ts';
 import { upgradeConfig } from '../run-config/upgrade.ts';
 import { runFiles, runIdPattern } from '../run-directory/names.ts';
+import { requireJsonFile } from '../run-directory/parse-line.ts';
 import type { HistoryDatabase } from './database.ts';
 import { prepared, preparedValue } from './statements.ts';
 
@@ -74,18 +74,11 @@ const configSchema = z.looseObject({
 /** Reads the keys of run.json that the history uses. Throws an error whose message completes "FOLDER can't be read: ...". */
 export function readRunConfig(folder: string): z.infer<typeof configSchema> {
   const { config: name } = runFiles;
-  let text: string;
-  try {
-    text = readFileSync(join(folder, name), 'utf8');
-  } catch (error) {
-    throw new Error(`${name}: ${fileReason(error)}`);
-  }
-  if (text.trim() === '') throw new Error(`${name} is empty`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = requireJsonFile(join(folder, name));
   } catch (error) {
-    throw new Error(`${name} is not valid JSON (${messageOf(error)})`);
+    throw new Error(`${name} ${messageOf(error)}`);
   }
   const { data, error } = configSchema.safeParse(upgradeConfig(value).config);
   if (data) return data;

@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { Failure } from '../contract/failure.ts';
+import { sentence } from '../contract/sentence.ts';
 import { reportFailure } from './output.ts';
 import { helpCommandOf, unknownCommand } from './program/help.ts';
 import { createProgram } from './program/program.ts';
@@ -28,7 +29,7 @@ function usageFailure(error: CommanderError, command: Command): Failure {
   const missing = command.options.find(({ mandatory, flags }) => mandatory && message.includes(`'${flags}'`));
   return new Failure(
     'usage_invalid',
-    problem.replaceAll('\n', ' '),
+    sentence(problem.replaceAll('\n', ' ')),
     [
       ...(close ? [`Did you mean ${close}?`] : []),
       ...(missing?.argChoices ? [`Allowed choices are ${missing.argChoices.join(', ')}.`] : []),
@@ -42,6 +43,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 const root = createProgram();
 root.parseAsync().catch((error) => {
-  if (!(error instanceof CommanderError)) reportFailure(error);
-  else if (error.exitCode !== 0) reportFailure(usageFailure(error, namedCommand(root, process.argv.slice(2))));
+  const args = process.argv.slice(2);
+  const json = args.includes('--json');
+  if (!(error instanceof CommanderError)) reportFailure(error, { json });
+  else if (error.exitCode !== 0) reportFailure(usageFailure(error, namedCommand(root, args)), { json });
 });

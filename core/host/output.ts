@@ -58,11 +58,17 @@ export const paint = (color: 'red' | 'yellow', text: string, stream: NodeJS.Writ
 export const warn = (text: string) =>
   void process.stderr.write(`${paint('yellow', 'warning:', process.stderr)} ${pasteable(text)}\n`);
 
-/** Prints an error, its hint and its code to stderr, and sets the exit code; see {@link exitCodes}. */
-export function reportFailure(error: unknown): void {
-  const { code, message, hint } = asFailure(error);
-  const title = paint('red', 'error:', process.stderr);
-  process.stderr.write(`${title} ${pasteable(message)}\n  hint: ${pasteable(hint)}\n  details: ${code}\n`);
+/** Prints an error, its hint and its code to stderr, with `json` as one line, and sets the exit code; see {@link exitCodes}. */
+export function reportFailure(error: unknown, { json }: { json: boolean }): void {
+  const failure = asFailure(error);
+  const { code } = failure;
+  const message = pasteable(failure.message);
+  const hint = pasteable(failure.hint);
+  if (json) process.stderr.write(`${JSON.stringify({ code, message, hint })}\n`);
+  else {
+    const title = paint('red', 'error:', process.stderr);
+    process.stderr.write(`${title} ${message}\n  hint: ${hint}\n  details: ${code}\n`);
+  }
   if (code === 'internal' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exitCode = code === 'task_canceled' ? stoppedExitCode() : inputCodes.has(code) ? 2 : 1;
 }

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
-import { freemem } from 'node:os';
 import { join } from 'node:path';
+import { memory } from '../base/limits.ts';
 import type { Notices } from '../base/notices.ts';
 import type { Game as GameState, HumanSuccess, PlayChoices, PlayResult } from '../contract/contract.ts';
 import { asFailure, Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
 import { validateConfig } from '../run-config/validate.ts';
-import { checkpointsOf } from '../run-directory/checkpoints.ts';
+import { checkpointsOf, requireCheckpoint } from '../run-directory/checkpoints.ts';
 import { checkpointPath, wholeWeights } from '../run-directory/names.ts';
 import type { Annotations } from '../runs/annotations.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -146,19 +146,15 @@ export class Games {
   }
 
   private async loadPolicy(runId: string, checkpoint: number): Promise<PolicyThread> {
-    const folder = join(this.parts.runs.folder(runId), checkpointPath(checkpoint));
-    const weights = await stat(join(folder, wholeWeights)).catch(() => null);
-    if (!weights)
-      throw new Failure(
-        'checkpoint_missing',
-        `The run has no checkpoint ${checkpoint} with weights.`,
-        'Choose one from the list.',
-      );
-    const needed = weights.size * weightCopies;
-    if (needed > freemem())
+    const runFolder = this.parts.runs.folder(runId);
+    requireCheckpoint(runFolder, checkpoint);
+    const folder = join(runFolder, checkpointPath(checkpoint));
+    const needed = (await stat(join(folder, wholeWeights))).size * weightCopies;
+    const { total, used } = memory();
+    if (needed > total - used)
       throw new Failure(
         'memory_low',
-        `The policy needs about ${gigabytes(needed)} of memory, but only ${gigabytes(freemem())} are free.`,
+        `The policy needs about ${gigabytes(needed)} of memory, but only ${gigabytes(total - used)} are free.`,
         'Close other programs, or pause other runs.',
       );
     const started = PolicyThread.start(folder);

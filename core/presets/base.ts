@@ -22,7 +22,7 @@ export const describe = (
   algorithm: Algorithm,
   name: string,
 ) => ({
-  ...{ title, summary, task: name, alias: algorithm.default ? name : null, hidden: false },
+  ...{ title, summary, family: name, alias: algorithm.default ? name : null, hidden: false },
   ...{ algorithm: algorithm.title, baseline: algorithm.baseline, method: algorithm.method },
 });
 

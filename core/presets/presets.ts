@@ -72,7 +72,7 @@ function makePreset(task: Task, algorithm: Algorithm): Preset {
   return {
     ...describe(task, algorithm, `starter-${task.name}`),
     id,
-    task: task.name,
+    family: task.name,
     expects: algorithm.baseline ? 'a baseline for StarPO-S, not measured yet' : task.expects,
     model: null,
     deviceBytes: null,
@@ -88,7 +88,7 @@ const lakeTrap: Preset = {
   ...makePreset(tasks[0]!, algorithms.find(({ suffix }) => suffix === 'grpo')!),
   id: 'starter-frozen-lake-trap',
   alias: null,
-  task: 'frozen-lake-trap',
+  family: 'frozen-lake-trap',
   title: 'FrozenLake, watch it collapse',
   summary:
     'Learning rate too high, two epochs, few levels: it collapses on purpose. Watch the warning, then roll back.',
@@ -112,7 +112,7 @@ lakeTrap.config = {
 const warmStart: Preset = {
   id: 'starter-warm-start',
   alias: null,
-  task: 'warm-start',
+  family: 'warm-start',
   title: 'Warm start of the starter policy',
   algorithm: 'Supervised',
   baseline: false,

@@ -70,7 +70,7 @@ function describe(config: unknown, issues: readonly z.core.$ZodIssue[]): Failure
     return unknownKey(path, config as Tree, others);
   }
   const path = issue.path.map(String).join('.') || 'The configuration';
-  return new Failure('config_invalid', `${path} ${problem(config, issue)}${others}`, hint);
+  return new Failure('config_invalid', `${path} ${problem(config, issue)}${others}.`, hint);
 }
 
 /** Describes an issue as a predicate that follows the path. */

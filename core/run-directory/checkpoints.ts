@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { Failure } from '../contract/failure.ts';
 import { checkpointPath, namesIn, pinFile, runFiles, trainerState, wholeWeights } from './names.ts';
 
 /** Checkpoints in a run directory (docs/formats/checkpoint.md). */
@@ -10,6 +11,33 @@ export function checkpointsOf(folder: string): number[] {
     .map(Number)
     .filter((iteration) => existsSync(join(folder, checkpointPath(iteration), wholeWeights)))
     .sort((a, b) => a - b);
+}
+
+/** Returns the iteration of the newest checkpoint with weights. Throws `checkpoint_missing`. */
+export function newestCheckpoint(folder: string): number {
+  const newest = checkpointsOf(folder).at(-1);
+  if (newest === undefined) throw checkpointMissing(basename(folder), null, []);
+  return newest;
+}
+
+/** Throws `checkpoint_missing` unless the run has a checkpoint with weights at the iteration. */
+export function requireCheckpoint(folder: string, iteration: number): void {
+  const all = checkpointsOf(folder);
+  if (!all.includes(iteration)) throw checkpointMissing(basename(folder), iteration, all);
+}
+
+/** Limit on the checkpoints that a hint lists. */
+const listed = 8;
+
+/** Returns the error about a missing checkpoint of a run. `iteration` is null if it has none. `all`: its checkpoints, oldest first. */
+export function checkpointMissing(runId: string, iteration: number | null, all: readonly number[]): Failure {
+  return new Failure(
+    'checkpoint_missing',
+    `Run ${runId} has no checkpoint${iteration === null ? '' : ` at iteration ${iteration}`}.`,
+    all.length > 0
+      ? `Choose another. Its newest checkpoints: ${all.slice(-listed).toReversed().join(', ')}.`
+      : 'A run saves its first checkpoint after the initial evaluation. If it was deleted, start a new run.',
+  );
 }
 
 /** Returns whether a checkpoint has the optimizer state for a bit-exact resume. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkLine, notOk, verdictSummary } from '../contract/first-step-words.ts';
 import { firstStepCheck, type LogLine, memoryPlan, phase } from '../contract/runs.ts';
+import { sentence } from '../contract/sentence.ts';
 import type { Meaning } from './meaning.ts';
 import { parseLine } from './parse-line.ts';
 
@@ -126,8 +127,10 @@ const events = {
   ),
   failed: event(
     { code: z.string(), message: z.string(), hint: z.string(), iteration: integer.optional() },
-    ({ code, message, hint }) => ({ ends: { status: 'failed', failure: { code, message, hint } } }),
-    ({ message, hint }) => ({ level: 'error', message: `${message} ${hint}`.trim() }),
+    ({ code, message, hint }) => ({
+      ends: { status: 'failed', failure: { code, message: sentence(message), hint: sentence(hint) } },
+    }),
+    ({ message, hint }) => ({ level: 'error', message: `${sentence(message)} ${sentence(hint)}`.trim() }),
   ),
 };
 

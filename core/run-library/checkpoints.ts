@@ -6,7 +6,7 @@ import { Failure } from '../contract/failure.ts';
 import { isLive } from '../contract/run-facts.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { successAt } from '../history/queries.ts';
-import { checkpointsOf, hasOptimizer, isPinned } from '../run-directory/checkpoints.ts';
+import { checkpointsOf, hasOptimizer, isPinned, requireCheckpoint } from '../run-directory/checkpoints.ts';
 import { folderBytes } from '../run-directory/measure.ts';
 import { checkpointPath, pinFile } from '../run-directory/names.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -48,12 +48,7 @@ export class Checkpoints {
     const { runs, notices } = this.parts;
     const { status } = runs.get(runId);
     const folder = runs.folder(runId);
-    if (!checkpointsOf(folder).includes(iteration))
-      throw new Failure(
-        'checkpoint_missing',
-        `No checkpoint exists at iteration ${iteration}.`,
-        'The checkpoint may have been deleted. Choose another.',
-      );
+    requireCheckpoint(folder, iteration);
     if (isLive(status)) {
       const { accepted, message } = await runs.command(runId, pinned ? 'pin' : 'unpin', { iteration });
       if (!accepted)

@@ -234,7 +234,7 @@ export class Supervisor {
     } catch (error) {
       const full = asDiskFull(error);
       if (full && !this.poll) throw full;
-      const message = full ? `${full.message}. ${full.hint}` : messageOf(error);
+      const message = full ? `${full.message} ${full.hint}` : messageOf(error);
       if (this.problems.get(subject) !== message && !this.closed) this.parts.log(`${subject}: ${message}`);
       this.problems.set(subject, message);
     }

@@ -123,7 +123,7 @@ function applyEach(
       problems.push({
         code,
         path,
-        message: expected ? `${names.of(path)} must be ${expected}` : message,
+        message: expected ? `${names.of(path)} must be ${expected}.` : message,
         hint,
         machine: false,
       });
@@ -134,7 +134,7 @@ function applyEach(
 
 function toProblem(path: string, words: string, names: SettingNames): Omit<ConfigProblem, 'hint'> {
   const name = path === '' ? 'The configuration' : names.of(path);
-  return { code: 'config_invalid', path: path || null, message: `${name} ${words}`, machine: false };
+  return { code: 'config_invalid', path: path || null, message: `${name} ${words}.`, machine: false };
 }
 
 /** Finds the setting that a trainer's message starts with. */
@@ -145,8 +145,8 @@ function asProblem({ code, message, hint }: Failure, config: RunConfig, names: S
     return {
       code,
       path: null,
-      message: sentence(names.within(message)),
-      hint: sentence(names.within(hint)),
+      message: names.within(message),
+      hint: names.within(hint),
       machine: false,
     };
   const rest = message.slice(named.length).replace(/^:?\s*/, '');
@@ -155,7 +155,7 @@ function asProblem({ code, message, hint }: Failure, config: RunConfig, names: S
     code,
     path,
     message: `${names.of(path)}${separator}${names.within(rest)}`,
-    hint: sentence(names.within(hint)),
+    hint: names.within(hint),
     machine: false,
   };
 }
@@ -169,5 +169,3 @@ function byIndex(path: string, { environments }: RunConfig): string {
   const index = environments.findIndex((environment) => environment.label === label);
   return head === 'environments' && index >= 0 ? ['environments', index, ...rest].join('.') : path;
 }
-
-const sentence = (text: string) => (text ? `${text[0]!.toUpperCase()}${text.slice(1)}` : text);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
@@ -16,6 +16,7 @@ import { appendAnnotation, type NewAnnotation } from '../run-directory/annotatio
 import { refuseImported } from '../run-directory/imported.ts';
 import { modelDigest, weightsIndex } from '../run-directory/model-digest.ts';
 import { newRunId, runFiles, runFolder, runsFolder, wholeWeights } from '../run-directory/names.ts';
+import { requireJsonFile } from '../run-directory/parse-line.ts';
 import type { Trainer } from '../trainer/trainer.ts';
 import { forkConfig } from './fork.ts';
 import type { Inheritance } from './inheritance.ts';
@@ -123,9 +124,9 @@ function readConfig(home: string, runId: string): RunConfig {
   if (!existsSync(path)) throw runUnknown(runId);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = requireJsonFile(path);
   } catch (error) {
-    throw new Failure('config_unreadable', `${path} can't be read: ${messageOf(error)}`, 'Choose another run.');
+    throw new Failure('config_unreadable', `${path} ${messageOf(error)}.`, 'Choose another run.');
   }
   refuseImported(runId, (value as { task?: unknown } | null)?.task);
   return validateConfig(value);

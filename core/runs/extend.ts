@@ -1,6 +1,6 @@
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
-import { checkpointsOf, hasOptimizer } from '../run-directory/checkpoints.ts';
+import { hasOptimizer, newestCheckpoint } from '../run-directory/checkpoints.ts';
 import { runFolder } from '../run-directory/names.ts';
 import type { NewRun } from './create-run.ts';
 
@@ -16,13 +16,7 @@ export function extensionOf(home: string, run: RunSummary, iterations: number): 
       'Resume it. You can extend it after it has completed.',
     );
   const folder = runFolder(home, run.id);
-  const checkpoint = checkpointsOf(folder).at(-1);
-  if (checkpoint === undefined)
-    throw new Failure(
-      'checkpoint_missing',
-      `${run.name} has no checkpoint to extend the run from.`,
-      'Start a new run from its preset.',
-    );
+  const checkpoint = newestCheckpoint(folder);
   const keepOptimizer = hasOptimizer(folder, checkpoint);
   return { run: run.id, checkpoint, keepOptimizer, set: { iterations: run.iterations + iterations } };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunSource } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { RunConfig } from '../run-config/schema.ts';
+import { requireCheckpoint } from '../run-directory/checkpoints.ts';
 import { checkpointPath, runFolder, trainerState, wholeWeights } from '../run-directory/names.ts';
 
 type Checkpoint = Extract<RunSource, { keepOptimizer: boolean }>;
@@ -18,12 +19,7 @@ export function forkConfig(
 ): RunConfig {
   const folder = runFolder(home, runId);
   const model = join(folder, checkpointPath(checkpoint));
-  if (!existsSync(join(model, wholeWeights)))
-    throw new Failure(
-      'checkpoint_missing',
-      `Run ${runId} has no checkpoint at iteration ${checkpoint}.`,
-      'Choose a checkpoint listed on the run page or by `starpo show`.',
-    );
+  requireCheckpoint(folder, checkpoint);
   if (keepOptimizer && !existsSync(join(model, trainerState)))
     throw new Failure(
       'start_state_missing',

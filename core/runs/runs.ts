@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSummary } from '../contract/contract.ts';
 import { Failure, messageOf, runNotActive, runUnknown } from '../contract/failure.ts';
@@ -14,6 +13,7 @@ import { checkpointsOf, hasOptimizer } from '../run-directory/checkpoints.ts';
 import { appendCommand, type Command } from '../run-directory/control.ts';
 import { refuseImported } from '../run-directory/imported.ts';
 import { runFiles, runFolder } from '../run-directory/names.ts';
+import { requireJsonFile } from '../run-directory/parse-line.ts';
 import type { Supervisor } from '../run-sync/supervisor.ts';
 import { waitForEvent } from '../run-sync/wait.ts';
 import type { Trainer } from '../trainer/trainer.ts';
@@ -66,8 +66,7 @@ export class Runs {
   /** Returns the content of run.json, which may be of a newer version. Throws `run_unknown` or `config_unreadable`. */
   async config(runId: string): Promise<unknown> {
     this.require(runId);
-    const path = this.configFile(runId);
-    return readFile(path, 'utf8').then(JSON.parse).catch(unreadable(path));
+    return this.configNow(runId);
   }
 
   /**
@@ -230,9 +229,9 @@ export class Runs {
   private configNow(runId: string): unknown {
     const path = this.configFile(runId);
     try {
-      return JSON.parse(readFileSync(path, 'utf8'));
+      return requireJsonFile(path);
     } catch (error) {
-      return unreadable(path)(error);
+      throw new Failure('config_unreadable', `${path} ${messageOf(error)}.`, 'Restore the file, or create a new run.');
     }
   }
 
@@ -252,13 +251,3 @@ export class Runs {
 
 const alreadyRunning = (runId: string) =>
   new Failure('run_active', `Run ${runId} is already running.`, 'Stop it first, or follow it on its page.');
-
-const unreadable =
-  (path: string) =>
-  (error: unknown): never => {
-    throw new Failure(
-      'config_unreadable',
-      `${path} can't be read: ${messageOf(error)}`,
-      'Restore the file, or create a new run.',
-    );
-  };

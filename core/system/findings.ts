@@ -62,7 +62,7 @@ export function gpuFindings(devices: SystemInfo['devices'], cuda: SystemInfo['cu
   if (cuda?.problem) {
     const { code, message, hint } = cuda.problem;
     const absent = expectedWithoutGpu.includes(code);
-    return [{ name, fine: absent, ...(absent && { absent }), detail: `none: ${message}`, advice: hint }];
+    return [{ name, fine: absent, ...(absent && { absent }), detail: message, advice: hint }];
   }
   return devices
     .filter(({ id }) => id !== 'cpu')

@@ -1,8 +1,9 @@
 import { asFileFailure, Failure } from '../contract/failure.ts';
 import { fileReason } from '../contract/file-errors.ts';
+import { sentence } from '../contract/sentence.ts';
 
 export const trainerUnusable = (problem: string) =>
-  new Failure('trainer_unusable', problem, 'Run `npm run setup` to build it again.');
+  new Failure('trainer_unusable', sentence(problem), 'Run `npm run setup` to build it again.');
 
 /** Returns why the system can't start the trainer. Only a missing or unsuitable file needs a new build. */
 export function unstartable(executable: string, error: unknown): Failure {
@@ -29,5 +30,5 @@ export function parseTrainerError(text: string): Failure | null {
       ?.trim()
       .slice(name.length + 2);
   const hint = field('hint') ?? 'See the run log for details.';
-  return new Failure(field('code') ?? 'trainer_failed', first.slice('error: '.length).trim(), hint);
+  return new Failure(field('code') ?? 'trainer_failed', sentence(first.slice('error: '.length)), sentence(hint));
 }

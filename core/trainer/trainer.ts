@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  type ApiError,
   type ConfigCheck,
   configCheck,
   cudaState,
@@ -8,6 +9,7 @@ import {
   promptPreview,
   type SystemInfo,
 } from '../contract/contract.ts';
+import { sentence } from '../contract/sentence.ts';
 import type { ModelShape } from '../presets/published.ts';
 import { askTrainer } from './ask.ts';
 import { readBuilding, refuseWhileBuilding, type TrainerBuilding } from './building.ts';
@@ -56,8 +58,18 @@ export type Devices = Pick<SystemInfo, 'devices' | 'cuda'> & { build: string | n
 export function parseDevices(answer: unknown): Devices {
   const { devices, build, cuda } = deviceList.parse(answer);
   const { runtime_version: runtimeVersion, driver_version: driverVersion, problem } = cuda;
-  return { devices, build: build || null, cuda: { runtimeVersion, driverVersion, problem } };
+  return {
+    devices: devices.map((each) => ({ ...each, ...(each.hint && { hint: sentence(each.hint) }) })),
+    build: build || null,
+    cuda: { runtimeVersion, driverVersion, problem: problem && inSentences(problem) },
+  };
 }
+
+const inSentences = ({ code, message, hint }: ApiError): ApiError => ({
+  code,
+  message: sentence(message),
+  hint: sentence(hint),
+});
 
 /** Client of the trainer executable. All methods may throw `trainer_missing` or `trainer_unusable`. */
 export class Trainer {
@@ -114,7 +126,8 @@ export class Trainer {
   /** Returns the first prompts of a configuration and the memory plan of a CPU (docs/formats/preview.md). Throws the trainer's error about it or its model folder. */
   async preview(config: unknown, levels: number): Promise<Preview> {
     const args = ['preview', '-', '--levels', String(levels)];
-    return preview.parse(await askTrainer(this.find(), args, JSON.stringify(config)));
+    const { prompts, memory } = preview.parse(await askTrainer(this.find(), args, JSON.stringify(config)));
+    return { prompts, memory: { ...memory, problem: memory.problem && inSentences(memory.problem) } };
   }
 
   /**

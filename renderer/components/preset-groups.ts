@@ -9,7 +9,7 @@ export const isTrap = ({ id }: Pick<PresetCard, 'id'>): boolean => id.endsWith('
 /** Groups presets by task, in order of appearance. */
 export function groupByTask(cards: readonly PresetCard[]): TaskPresets[] {
   return Array.from(
-    Map.groupBy(cards, ({ task }) => task).values(),
+    Map.groupBy(cards, ({ family }) => family).values(),
     (ofTask) => ofTask.toSorted((a, b) => Number(a.baseline) - Number(b.baseline)) as TaskPresets,
   );
 }

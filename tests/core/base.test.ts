@@ -10,6 +10,8 @@ import { KeyedMutex } from '../../core/base/keyed-mutex.ts';
 import { memory } from '../../core/base/limits.ts';
 import { pasteable } from '../../core/base/pasteable.ts';
 import { asFailure } from '../../core/contract/failure.ts';
+import { parseJson } from '../../core/contract/parse-json.ts';
+import { sentence } from '../../core/contract/sentence.ts';
 import { unstartable } from '../../core/trainer/trainer-error.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
@@ -69,6 +71,34 @@ test('a data folder whose name is not UTF-8 is rejected, because Node would use 
   expect(() => dataFolder(decoded, {})).toThrow(expect.objectContaining({ code: 'data_folder_unusable' }));
   expect(() => dataFolder(undefined, { STARPO_HOME: decoded })).toThrow(/not valid UTF-8/);
   expect(dataFolder('/tmp/\u00e4', {})).toBe('/tmp/\u00e4');
+});
+
+test.each([
+  ['no NVIDIA driver is installed', 'No NVIDIA driver is installed.'],
+  ["can't read /a", "Can't read /a."],
+  ['seed: must be 1 or more', 'seed: must be 1 or more.'],
+  ['rollout.groups must be 1', 'rollout.groups must be 1.'],
+  ['cuda:1 does not exist', 'cuda:1 does not exist.'],
+  ['the run needs 3 GB; retry', 'The run needs 3 GB; retry.'],
+  ['The disk is full.', 'The disk is full.'],
+  ['', ''],
+])('the clause %j of the trainer becomes the sentence %j', (clause, expected) => {
+  expect(sentence(clause)).toBe(expected);
+});
+
+test.each([
+  [' ', 'it is empty'],
+  ['{"a": 1,', 'it ends too early'],
+  ['"a', 'it ends too early'],
+  ['{"a": 1\n "b": 2}', "expected ',' or '}' after property value (line 2, column 2)"],
+  ['{\n  "a": NaN\n}', 'unexpected "N" (line 2, column 8)'],
+  ['{}}', 'unexpected non-whitespace character (line 1, column 3)'],
+])('the problem of the JSON text %j is %s', (text, problem) => {
+  expect(() => parseJson(text)).toThrow(new SyntaxError(problem));
+});
+
+test('JSON may start with a byte order mark', () => {
+  expect(parseJson('\uFEFF{"a": [1]}')).toEqual({ a: [1] });
 });
 
 test('no source file uses the recursive mkdir of Node', () => {

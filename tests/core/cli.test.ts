@@ -328,7 +328,7 @@ describe('starpo', { timeout: 300_000 }, () => {
   test('doctor names problems', async () => {
     const healthy = await run('doctor');
     expect(healthy).toMatchObject({ status: 0, output: expect.not.stringContaining('PROBLEM') });
-    expect(healthy.output).toMatch(/^- +GPU +none: a test double has no GPU; none is needed$/m);
+    expect(healthy.output).toMatch(/^- +GPU +A test double has no GPU\.\n +None is needed\.$/m);
     const environment = world.environment({ STARPO_TRAINER: join(world.folder, 'nowhere') });
     const sick = await starpo(['doctor'], environment).finished;
     expect(sick).toMatchObject({ status: 1, output: expect.stringMatching(/PROBLEM +trainer/) });
@@ -376,9 +376,11 @@ describe('starpo', { timeout: 300_000 }, () => {
     [['show', '../../etc'], 'run_unknown', 'starpo runs'],
     [['serve', '--port', '99999'], 'usage_invalid', '--help'],
     [['fly'], 'usage_invalid', '--help'],
+    [['check', '--config', 'nope.json'], 'config_unreadable', "error: nope.json can't be read: file not found.\n"],
     [['adopt', '/nope'], 'run_folder_invalid', 'The folder /nope was not found.'],
     [['sweep', 'new', '/nope.json'], 'study_invalid', "error: /nope.json can't be read: file not found.\n"],
     [['stpo'], 'usage_invalid', 'Did you mean stop?'],
+    [['check', 'starter-bandit', '--set', 'rollout.groups=0'], 'config_invalid', 'rollout.groups must be 1 or more.\n'],
     [['queue', 'lst'], 'usage_invalid', 'Did you mean list? List commands with `starpo queue --help`.'],
     [['help', 'evaluat'], 'usage_invalid', 'Did you mean evaluate?'],
     [['tag', 'x', '!!'], 'usage_invalid', "'tags'. It must be 1 to 40 letters, digits, spaces or . _ : / + -."],
@@ -400,5 +402,38 @@ describe('starpo', { timeout: 300_000 }, () => {
     expect(errors).toMatch(new RegExp(`^error: .+\\n {2}hint: .+\\n {2}details: ${code}\\n$`));
     expect(errors).toContain(mention);
     expect(runFolders()).toEqual([]);
+  });
+
+  test.each([
+    ['run_unknown', ['show', 'nothing', '--json']],
+    ['usage_invalid', ['train', '--jsn', '--json']],
+    ['config_invalid', ['train', 'starter-bandit', '--set', 'seed=x', '--json']],
+  ])('with --json, %s is one JSON object on stderr', async (code, args) => {
+    const { status, output, errors } = await run(...args);
+    expect({ status, output }).toEqual({ status: 2, output: '' });
+    expect(JSON.parse(errors)).toEqual({
+      code,
+      message: expect.stringMatching(/\.$/),
+      hint: expect.stringMatching(/./),
+    });
+    expect(errors.endsWith('}\n')).toBe(true);
+  });
+
+  test('every command names a missing checkpoint in the same words', async () => {
+    const [id] = (await run('new', 'starter-bandit', '--name', 'mine')).output.split('/').slice(-1);
+    const missing = `error: Run ${id} has no checkpoint at iteration 3.\n`;
+    const saved = 'A run saves its first checkpoint after the initial evaluation. If it was deleted, start a new run.';
+    for (const args of [
+      ['pin', 'mine', '3'],
+      ['new', '--from', 'mine@3'],
+      ['export', 'mine', '--as', 'hugging-face', '--checkpoint', '3', '--out', 'out'],
+    ])
+      expect(await run(...args)).toMatchObject({
+        status: 2,
+        errors: `${missing}  hint: ${saved}\n  details: checkpoint_missing\n`,
+      });
+    const none = `error: Run ${id} has no checkpoint.\n`;
+    expect((await run('evaluate', 'mine')).errors).toContain(none);
+    expect((await run('export', 'mine', '--as', 'hugging-face', '--out', 'out')).errors).toContain(none);
   });
 });

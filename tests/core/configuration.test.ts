@@ -78,17 +78,17 @@ describe('configurations', { timeout: 60_000 }, () => {
         'rollout.grups': '3',
       }),
     ).toEqual([
-      ['rollout.groups', 'Prompts per iteration must be a number'],
-      ['rollout.think', 'Think before acting must be true or false'],
+      ['rollout.groups', 'Prompts per iteration must be a number.'],
+      ['rollout.think', 'Think before acting must be true or false.'],
       ['rollout.grups', 'rollout.grups is not a setting.'],
-      ['iterations', 'Iterations must be 1 or more'],
-      ['policy_loss.clip_high', 'Upper clip range must be 0 or more'],
-      ['environments.0.config.size', 'Size must be 32 or less'],
+      ['iterations', 'Iterations must be 1 or more.'],
+      ['policy_loss.clip_high', 'Upper clip range must be 0 or more.'],
+      ['environments.0.config.size', 'Size must be 32 or less.'],
     ]);
     expect(await problems({ iterations: '40' })).toEqual([]);
     // The CLI names settings by key.
     expect((await api['configs.check']({ preset, set: { iterations: '0' } })).problems[0]?.message).toBe(
-      'iterations must be 1 or more',
+      'iterations must be 1 or more.',
     );
   });
 
@@ -98,9 +98,9 @@ describe('configurations', { timeout: 60_000 }, () => {
     const broken = { ...others, iteration: 1, iterations: 0 };
     const { problems } = await api['configs.check']({ config: broken, titles: true });
     expect(problems.map(({ message }) => message)).toEqual([
-      'Seed is missing',
-      'Iterations must be 1 or more',
-      'iteration is not a setting',
+      'Seed is missing.',
+      'Iterations must be 1 or more.',
+      'iteration is not a setting.',
     ]);
     expect(problems[2]?.hint).toBe('Did you mean iterations?');
     await expect(async () => api['configs.check']({ config: { ...config, version: 99 } })).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { sentence } from '../../core/contract/sentence.ts';
 import { gpuFindings } from '../../core/system/findings.ts';
 import { parseDevices } from '../../core/trainer/trainer.ts';
 
@@ -25,7 +26,7 @@ test('the devices example has a usable and an unusable GPU', () => {
       name: 'GPU',
       fine: false,
       detail: `cuda:1 Tesla T4 can't be used: ${example.devices[2].reason}`,
-      advice: example.devices[2].hint,
+      advice: sentence(example.devices[2].hint),
     },
   ]);
 });
@@ -37,7 +38,7 @@ test.each([
   ['driver_too_old', false],
   ['gpu_failed', false],
 ])('doctor with %s: ok is %s, with advice', (code, fine) => {
-  const finding = { detail: 'none: the message', advice: 'the hint' };
+  const finding = { detail: 'the message', advice: 'the hint' };
   expect(gpuFindings([], withProblem(code))).toEqual([
     { name: 'GPU', fine, ...(fine && { absent: true }), ...finding },
   ]);

@@ -234,7 +234,7 @@ describeWithTrainer('requested evaluations', { timeout: 120_000 }, () => {
     expect(file(runId, 'evaluations/again.jsonl.zst')).toEqual(file(runId, 'evaluations/000002-bandit.jsonl.zst'));
     expect(await evaluate('--checkpoint', '9')).toMatchObject({
       status: 2,
-      errors: expect.stringContaining('checkpoint_missing'),
+      errors: expect.stringMatching(/^error: Run \S+ has no checkpoint at iteration 9\.\n.*newest checkpoints: 2, /),
     });
 
     const long = evaluateLong();

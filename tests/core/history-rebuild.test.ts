@@ -62,7 +62,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     expect(status).toBe(0);
     expect(output).toContain('2 runs, 6 events, 1 episode file.');
     expect(output).toContain('skipped Not a run: its name is not a run id; use `starpo adopt`\n');
-    expect(output).toContain('skipped broken-run: run.json is not valid JSON (');
+    expect(output).toContain('skipped broken-run: run.json is not valid JSON: it ends too early');
     expect(output).not.toContain('notes.txt');
     expect(output).toContain('first-run: skipped invalid lines in its journal');
     expect(output).toContain('removed gone-run: ');
@@ -70,7 +70,7 @@ describe('starpo history rebuild', { timeout: 300_000 }, () => {
     const { output: runs, errors } = await run('runs');
     expect(runs).toContain('other-run');
     expect(errors).toMatch(
-      /^2 folders can't be read:\n {2}Not a run: .+\n {2}broken-run: run.json is not valid JSON \(.+\)\n$/,
+      /^2 folders can't be read:\n {2}Not a run: .+\n {2}broken-run: run.json is not valid JSON: it ends too early\n$/,
     );
     expect(await run('show', 'broken-run')).toMatchObject({
       status: 2,

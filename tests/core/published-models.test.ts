@@ -187,7 +187,7 @@ describe('presets of published models', () => {
 
   test('describe the ice as configured', () => {
     const descriptionOf = (task: string) => {
-      const preset = publishedPresets.find((each) => each.task.endsWith(task))!;
+      const preset = publishedPresets.find((each) => each.family.endsWith(task))!;
       const { config, prompt } = preset.config.environments[0]!;
       return { config, words: `${preset.summary}\n${prompt.system}\n${prompt.first}` };
     };

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -247,10 +248,19 @@ describe('the queue', { timeout: 300_000 }, () => {
       status: 0,
       output: expect.stringContaining('starpo queue run'),
     });
+    const following = starpo(['logs', second, '--follow'], world.environment());
+    const [waiting] = await once(following.process.stderr!, 'data');
+    expect(String(waiting)).toMatch(
+      new RegExp(`^${second} is at position 1 in the queue; waiting for it to start. .*starpo queue run`),
+    );
     const { status: code, output } = await run('queue', 'run');
     expect(code).toBe(0);
     expect(output.match(/\S+ {2}completed/g)).toEqual([`${second}  completed`, `${first}  completed`]);
     expect(output).not.toContain('empty');
+    expect(await following.finished).toMatchObject({
+      status: 0,
+      output: expect.stringMatching(/Completed after iteration/),
+    });
     const empty = 'The queue is empty. Add a run with `starpo train PRESET --queue`.';
     expect(await run('queue', 'run')).toMatchObject({ status: 0, output: empty, errors: '' });
   });

@@ -90,12 +90,12 @@ describe('the schema', () => {
     ['diagnostics.samples', 1, 'diagnostics.samples must be 2 or more'],
   ])('describes the valid values for %s = %j', (path, value, message) => {
     const failure = failureOf(() => validateConfig(changed(path, value)));
-    expect(failure).toMatchObject({ code: 'config_invalid', message, hint: expect.stringMatching(/./) });
+    expect(failure).toMatchObject({ code: 'config_invalid', message: `${message}.`, hint: expect.stringMatching(/./) });
   });
 
   test('reports the number of problems', () => {
     const { message } = failureOf(() => validateConfig({ ...example, seed: -1, iterations: 0, filter: 1 }));
-    expect(message).toBe('seed must be 0 or more (and 2 more problems)');
+    expect(message).toBe('seed must be 0 or more (and 2 more problems).');
   });
 
   test('rejects an unknown key and suggests the most similar one', () => {

@@ -194,7 +194,7 @@ describe('runs', { timeout: 60_000 }, () => {
     vi.stubEnv('FAKE_TRAINER_REFUSE', '1');
     const runId = await create();
     const error = { code: 'model_corrupt', message: 'the model file is cut short', hint: 'Copy it again.' };
-    await expect(core.runs.start(runId)).rejects.toMatchObject(error);
+    await expect(core.runs.start(runId)).rejects.toMatchObject({ ...error, message: 'The model file is cut short.' });
     expect(readFileSync(join(core.runs.folder(runId), 'trainer.log'), 'utf8')).toContain('model_corrupt');
     expect(core.runs.get(runId).status).toBe('created');
   });

@@ -171,7 +171,7 @@ test('a configuration from a preset or a file is checked without creating a run'
   const core = await createCore({ home });
   const check = createHandlers(core)['configs.check'];
   expect(await check({ preset, set: { 'policy_loss.mini_batch': 24 } })).toMatchObject({
-    problems: [{ code: 'config_invalid', message: 'policy_loss.mini_batch must be a multiple of rollout.group_size' }],
+    problems: [{ code: 'config_invalid', message: 'policy_loss.mini_batch must be a multiple of rollout.group_size.' }],
     idle: [],
   });
   expect(await check({ preset, set: { 'rollout.grups': 8 } })).toMatchObject({

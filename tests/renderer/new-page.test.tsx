@@ -45,7 +45,7 @@ test('a setting is found, edited, validated, reset, and used by the run', async 
   const clip = (await page.shown(field('Upper clip range')))!;
   expect(clip.value).toBe('0.28');
   page.write(clip, '-1');
-  await page.shown(page.withText('p', 'Upper clip range must be 0 or more'));
+  await page.shown(page.withText('p', 'Upper clip range must be 0 or more.'));
   expect(clip.getAttribute('aria-invalid')).toBe('true');
   const start = page.withText('aside button', /^Start$/);
   expect(start()?.hasAttribute('disabled')).toBe(true);
@@ -236,7 +236,7 @@ test('a configuration is exported as JSON and imported again, with errors by set
   const message = await page.shown(() =>
     dialog()?.textContent?.includes('Iterations must be') ? dialog()!.textContent : null,
   );
-  expect(message).toContain('speed is not a setting Did you mean seed?');
+  expect(message).toContain('speed is not a setting. Did you mean seed?');
   // Like a run from another machine.
   const start = { ...config.start, model: '/elsewhere/starter', sha256: 'a'.repeat(64) };
   await take(JSON.stringify({ ...findPreset('starter-sokoban').config, iterations: 33, start }));
@@ -334,7 +334,7 @@ test('vary creates a sweep with values, seeds, number of runs and validation', a
   await page.shown(() => disabledFields().includes('Seed'));
   page.write(page.find<HTMLInputElement>('input[type="search"]')!, '');
   page.write(values, '1e-4, 3e-4, 2');
-  await page.shown(page.withText(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less'));
+  await page.shown(page.withText(`${panel} [role="alert"]`, 'Learning rate 2: Learning rate must be 1 or less.'));
   page.write(values, '1e-4, 3e-4');
   page.write(page.find<HTMLInputElement>(`${panel} [class*="add"] input`)!, 'Group filter');
   const ticks = await page.shown(() => {

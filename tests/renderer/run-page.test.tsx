@@ -165,7 +165,7 @@ test('a run without checkpoints shows that in every place that needs one', async
   expect(core.runs.list()).toHaveLength(1);
 
   page.open(`#/new/run/${trained}/4`);
-  await page.shown(page.withText('[role="alert"]', /has no checkpoint at iteration 4.*Choose a checkpoint/));
+  await page.shown(page.withText('[role="alert"]', /has no checkpoint at iteration 4.*start a new run/));
 });
 
 test('an evaluation starts, completes and can be replayed', async () => {

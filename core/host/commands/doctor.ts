@@ -13,10 +13,9 @@ export async function doctor({ home, json }: CommandOptions): Promise<void> {
   else
     print(
       table(
-        checks.map(({ name, fine, absent, detail, advice }) => [
-          absent ? '-' : fine ? 'ok' : 'PROBLEM',
-          name,
-          advice === null ? detail : `${detail}; ${advice}`,
+        checks.flatMap(({ name, fine, absent, detail, advice }) => [
+          [absent ? '-' : fine ? 'ok' : 'PROBLEM', name, detail],
+          ...(advice === null ? [] : [['', '', advice]]),
         ]),
       ),
     );

@@ -2,6 +2,7 @@ import { type Client, connectionLost } from '../../contract/client.ts';
 import type { Evaluation } from '../../contract/contract.ts';
 import { Failure } from '../../contract/failure.ts';
 import type { NewEvaluation } from '../../evaluations/evaluations.ts';
+import { checkpointMissing } from '../../run-directory/checkpoints.ts';
 import { asTask, cancelable, type TaskContext } from '../cancelable.ts';
 import { percent, print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
@@ -55,11 +56,7 @@ export async function evaluate(named: string, { home, json, ...options }: Evalua
 async function newestCheckpoint(client: Client, runId: string): Promise<number> {
   const [newest] = (await client.call('evaluations.choices', { runId })).checkpoints;
   if (newest !== undefined) return newest;
-  throw new Failure(
-    'checkpoint_missing',
-    `The run ${runId} has no checkpoint yet.`,
-    'The first checkpoint is written after the initial evaluation. Start the run, or wait.',
-  );
+  throw checkpointMissing(runId, null, []);
 }
 
 /** Prints progress and records each result, since a result may arrive before the evaluation's name is known. */

@@ -1,9 +1,11 @@
+import { pasteable } from '../../base/pasteable.ts';
 import type { Client } from '../../contract/client.ts';
 import type { LogLine } from '../../contract/contract.ts';
 import { print } from '../output.ts';
 import { resolveRun } from '../run-reference.ts';
 import { nextSignal } from '../signals.ts';
 import { untilEnded } from '../until-ended.ts';
+import { idleQueue } from './queue.ts';
 import { acrossHosts, type CommandOptions, withRun, withStudio } from './with-client.ts';
 
 /** Prints a run's log, as on its page; with `follow`, also new lines until the run ends or a signal. */
@@ -30,6 +32,8 @@ export async function printLog(
         await update();
         printer.print(early);
         early = null;
+        const waiting = await waitingText(client, runId);
+        if (waiting) process.stderr.write(`${pasteable(waiting)}\n`);
         await untilEnded(client, runId);
         missed();
         await update();
@@ -39,6 +43,18 @@ export async function printLog(
   } finally {
     signals.close();
   }
+}
+
+/** Returns why a run has no new log lines yet; null if it is not waiting. */
+async function waitingText(client: Client, runId: string): Promise<string | null> {
+  const { status, queuePosition } = (await client.call('runs.get', { runId })).summary;
+  if (status === 'created')
+    return `${runId} has not been started; waiting for it. Start it with \`starpo resume ${runId}\`.`;
+  if (status === 'paused') return `${runId} is paused; waiting for it. Continue it with \`starpo resume ${runId}\`.`;
+  if (queuePosition === null) return null;
+  const { working } = await client.call('queue.list', {});
+  const waiting = `${runId} is at position ${queuePosition} in the queue; waiting for it to start.`;
+  return working ? waiting : `${waiting} ${idleQueue}`;
 }
 
 /** Prints each line once. */

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { NewRunMarks, RunSource } from '../../contract/contract.ts';
-import { Failure } from '../../contract/failure.ts';
-import { fileReason } from '../../contract/file-errors.ts';
+import { Failure, messageOf } from '../../contract/failure.ts';
 import type { RunConfig } from '../../run-config/run-config.ts';
 import type { Setting } from '../../run-config/settings.ts';
+import { requireJsonFile } from '../../run-directory/parse-line.ts';
 import { presetWithModelOf } from '../../runs/create-run.ts';
 import { print } from '../output.ts';
 import { resolveSource } from '../run-reference.ts';
@@ -82,13 +81,18 @@ export function resolveFolders(set: Record<string, Setting>): void {
 
 /** Throws `config_unreadable`. */
 function readConfigFile(path: string): Record<string, unknown> {
-  try {
-    return withAbsoluteFolders(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    throw new Failure(
+  const unreadable = (problem: string) =>
+    new Failure(
       'config_unreadable',
-      `${path} can't be read: ${fileReason(error)}.`,
+      `${path} ${problem}.`,
       'Give a complete run.json as described in docs/formats/run-config.md.',
     );
+  let config: unknown;
+  try {
+    config = requireJsonFile(path);
+  } catch (error) {
+    throw unreadable(messageOf(error));
   }
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) throw unreadable('is not a JSON object');
+  return withAbsoluteFolders(config as Record<string, unknown>);
 }

@@ -13,9 +13,9 @@ export async function listPresets({ home, json, all }: CommandOptions & { all?: 
   advise('Train one with `starpo train PRESET`. Times come from your runs on this machine, or are typical values.');
 }
 
-/** Returns whether a preset is the default of its task; the others differ only in their algorithm. */
+/** Returns whether a preset is the default of its family; the others differ only in their algorithm. */
 const isDefault = (card: PresetCard, _: number, cards: readonly PresetCard[]) =>
-  card.alias !== null || cards.every(({ id, task }) => task !== card.task || id === card.id);
+  card.alias !== null || cards.every(({ id, family }) => family !== card.family || id === card.id);
 
 function describe(preset: PresetCard): string {
   const { id, alias, title, model, algorithm, iterations, summary, expects, deviceBytes, time } = preset;

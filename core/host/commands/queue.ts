@@ -17,7 +17,7 @@ export async function listQueue({ home, json }: CommandOptions): Promise<void> {
   if (waiting.length === 0) return advise(empty);
   print(table(waiting.map((run, index) => [String(index + 1), ...runRow(run)])));
   if (problem) print(`The queue is blocked: ${problem.message} ${problem.hint}`);
-  else if (!working) advise(idle);
+  else if (!working) advise(idleQueue);
 }
 
 export async function addToQueue(named: string, { home }: CommandOptions): Promise<void> {
@@ -82,10 +82,10 @@ async function isDone(client: Client): Promise<boolean> {
 
 const empty = 'The queue is empty. Add a run with `starpo train PRESET --queue`.';
 
-const idle =
+export const idleQueue =
   'Queued runs do not start, since no app is open on this data folder. Run `starpo queue run` or `starpo serve`.';
 
 /** Prints a reminder if no process works through the queue. */
 export async function remindOfQueue(client: Client): Promise<void> {
-  if (!(await client.call('queue.list', {})).working) advise(idle);
+  if (!(await client.call('queue.list', {})).working) advise(idleQueue);
 }

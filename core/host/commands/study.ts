@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
-import { Failure } from '../../contract/failure.ts';
-import { fileReason } from '../../contract/file-errors.ts';
+import { Failure, messageOf } from '../../contract/failure.ts';
+import { requireJsonFile } from '../../run-directory/parse-line.ts';
 import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
 import { printDeleted } from './library.ts';
@@ -142,9 +141,9 @@ function readStudy(path: string): z.infer<typeof fileContent> {
     );
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = requireJsonFile(path);
   } catch (error) {
-    throw invalid(`can't be read: ${fileReason(error)}.`);
+    throw invalid(`${messageOf(error)}.`);
   }
   const parsed = fileContent.safeParse(value);
   if (!parsed.success) throw invalid(`is not a valid sweep: ${z.prettifyError(parsed.error)}`);

@@ -288,9 +288,6 @@ async function notCompleted(client: Client, { id, status, failure }: RunSummary)
     : newest.optimizer
       ? `Resume it from checkpoint ${newest.iteration} with \`starpo resume ${id}\`.`
       : `Fork its newest checkpoint with \`starpo train --from ${id}@${newest.iteration}\`.`;
-  if (failure) return new Failure(failure.code, failure.message, `${sentence(failure.hint)} ${again}`.trim());
+  if (failure) return new Failure(failure.code, failure.message, `${failure.hint} ${again}`.trim());
   return new Failure(`run_${status}`, `The run ${id} ended without completing (${status}).`, again);
 }
-
-/** Ends a text with a period. */
-const sentence = (text: string) => text.replace(/([^.!?])$/, '$1.');

@@ -21,6 +21,7 @@ export function addHelp(root: Command): void {
 function showHelp(root: Command, path: readonly string[]): void {
   if (path[0] === exitCodesTopic) {
     print(table(exitCodes.map(({ code, meaning }) => [String(code), meaning])));
+    print('\nErrors go to stderr. With --json, an error is one JSON object: code, message and hint.');
     return;
   }
   let shown = root;

@@ -45,7 +45,7 @@ function PresetChoice({ from, study }: OriginProps) {
       >
         {groupByTask(presets).map((tasks) => (
           <optgroup
-            key={tasks[0].task}
+            key={tasks[0].family}
             label={tasks[0].model ? `${tasks[0].title}, ${tasks[0].model.title}` : tasks[0].title}
           >
             {tasks.map((preset) => (

@@ -94,7 +94,7 @@ function Memory({ preview: { value, error } }: { preview: QueryResult<Output<'co
   if (value?.memoryProblem)
     return (
       <span className={styles.wrong}>
-        {value.memoryProblem.message}. {value.memoryProblem.hint}
+        {value.memoryProblem.message} {value.memoryProblem.hint}
       </span>
     );
   const memory = value?.memory;

@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import type { ConfigProblem, RunSource, Settings } from '../../../core/contract/contract.ts';
 import { asFailure } from '../../../core/contract/failure.ts';
 import { isNestedTooDeeply } from '../../../core/contract/nesting.ts';
+import { parseJson } from '../../../core/contract/parse-json.ts';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.ts';
 import { saveFile } from '../../api/files.ts';
@@ -171,7 +172,7 @@ const tooLarge = { message: 'The file is too large for a configuration.', hint: 
 async function readConfig(api: Api, text: string): Promise<Imported | Pick<ConfigProblem, 'message' | 'hint'>[]> {
   let config: unknown;
   try {
-    config = JSON.parse(text);
+    config = parseJson(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return [{ message: `Not valid JSON: ${reason}.`, hint: '' }];

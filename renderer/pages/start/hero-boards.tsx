@@ -21,8 +21,8 @@ const fieldHeight = 236;
  * Plays boards of the task's running run, otherwise of its latest run with boards, otherwise of the sample. Renders
  * `children` if there are no boards.
  */
-export function HeroBoards({ task, children }: { task: string; children: ReactNode }) {
-  const [first, second] = useOwnRuns(task);
+export function HeroBoards({ family, children }: { family: string; children: ReactNode }) {
+  const [first, second] = useOwnRuns(family);
   const rolloutOfFirst = useNewestRollout(first?.id ?? null);
   // Show the previous run's boards until a new run has its own.
   const isFirstEmpty = first === undefined || rolloutOfFirst === null;
@@ -56,10 +56,10 @@ export function HeroBoards({ task, children }: { task: string; children: ReactNo
 }
 
 /** Returns the started runs of a task: the running one first, then the newest. */
-function useOwnRuns(task: string): RunSummary[] {
+function useOwnRuns(family: string): RunSummary[] {
   const runs = useApp((state) => state.runs) ?? [];
   const presets = useApp((state) => state.presets) ?? [];
-  const ofTask = new Set(presets.filter((preset) => preset.task === task).map(({ id }) => id));
+  const ofTask = new Set(presets.filter((preset) => preset.family === family).map(({ id }) => id));
   const started = runs.filter(
     ({ preset, startedAt, marks }) => ofTask.has(preset) && startedAt !== null && !marks.archived,
   );

@@ -78,7 +78,7 @@ export function Hero({ card, published, run, blocked, building, set }: HeroProps
   return (
     <article className={`panel ${styles.hero}`} aria-labelledby="hero">
       <div className={styles.picture}>
-        <HeroBoards task={card.task}>
+        <HeroBoards family={card.family}>
           <Illustration environments={card.environments} />
         </HeroBoards>
       </div>

@@ -24,7 +24,7 @@ export function PresetCard({ card, run, blocked, set, deviceMemory = null }: Pre
   const title = card.model ? `${card.title}, ${card.model.title}` : card.title;
   const trap = isTrap(card);
   // A preset that collapses on purpose shares its task with another card.
-  const heading = `task-${trap ? card.id : card.task}`;
+  const heading = `task-${trap ? card.id : card.family}`;
   const request = { source: { preset: card.id }, set, title, device: card.device };
   return (
     <article className={`panel ${styles.card} column`} aria-labelledby={heading}>

@@ -76,7 +76,7 @@ function Presets({ cards, models, algorithm, run, blocked, set, hasGpu, gpuMemor
       <div className={styles.cards}>
         {tasks.map((presets) => (
           <PresetCard
-            key={presets[0].task}
+            key={presets[0].family}
             card={presetOf(presets, algorithm)}
             run={run}
             blocked={blocked || !ready}

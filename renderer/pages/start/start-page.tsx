@@ -91,7 +91,7 @@ function Presets({ presets }: { presets: readonly Card[] }) {
       )}
       <div className={styles.cards}>
         {others.map((presetsOfTask) => (
-          <PresetCard key={presetsOfTask[0].task} {...shared} card={chosenOf(presetsOfTask)} />
+          <PresetCard key={presetsOfTask[0].family} {...shared} card={chosenOf(presetsOfTask)} />
         ))}
       </div>
       <RecentRuns />
