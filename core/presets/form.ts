@@ -114,7 +114,7 @@ export function inTitles(text: string): string {
   let result = text;
   for (const { path, title, choices } of longestFirst) {
     const pattern = new RegExp(
-      `(?<![\\w.])${escapeRegExp(path).replace('\\[\\]', '\\[\\d+\\]')}(?![\\w.[])( (?:is|isn't|must be) (\\w+)\\b)?`,
+      `(?<![\\w.])${escapeRegExp(path).replace('\\[\\]', '\\[\\d+\\]')}(?!\\w|\\.\\w|\\[)( (?:is|isn't|must be) (\\w+)\\b)?`,
       'g',
     );
     result = result.replace(pattern, (whole, rest: string | undefined, value: string) => {

@@ -46,10 +46,10 @@ test("the trainer's rules are reported by setting title", async () => {
     return { problems: problems.map(({ path, message }) => `${path}: ${message}`), idle, warnings };
   };
   expect((await check({ 'policy_loss.mini_batch': '12', 'rollout.group_size': '8' })).problems).toEqual([
-    'policy_loss.mini_batch: Mini-batch must be a multiple of “Rollouts per prompt”',
+    'policy_loss.mini_batch: Mini-batch must be a multiple of “Rollouts per prompt”.',
   ]);
   expect((await check({ 'critic.model': 'none' })).problems).toEqual([
-    'critic.model: Critic must be full or head: “Estimator” gae needs a critic',
+    'critic.model: Critic must be full or head: “Estimator” gae needs a critic.',
   ]);
   expect((await check({ 'environments.0.prompt.first': '{stat}' })).problems[0]).toMatch(
     /^environments\.0\.prompt\.first: First message: unknown placeholder \{stat\}/,
