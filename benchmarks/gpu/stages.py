@@ -85,7 +85,7 @@ def small_run():
 def selftest():
     result = result_of("selftest")
     result.step("devices", "devices", 30, lambda limit: run_json([TRAINER, "devices", "--json"], limit), many=False)
-    result.step("selftest", "selftest", 400, lambda limit: run([TRAINER, "selftest", "--device", options.device, "--json"], limit), many=False)
+    result.step("selftest", "selftest", 60, lambda limit: run([TRAINER, "selftest", "--device", options.device, "--json"], limit), many=False)
     result.values["passed"] = result.values["selftest"]["status"] == 0
     return result.finish([] if result.values["passed"] else ["selftest"])
 
@@ -100,7 +100,7 @@ def sanitizer():
     for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
         for family in ("attention", "gemm", "sample", "loss"):
             command = [program, "--tool", tool, "--error-exitcode", "9", TRAINER, "selftest", "--device", options.device, "--filter", family]
-            result.step("checked", f"{tool} of {family}", 200, lambda limit: sanitized(tool, family, run(command, limit)))
+            result.step("checked", f"{tool} of {family}", 60, lambda limit: sanitized(tool, family, run(command, limit)))
     return result.finish([each for each in result.values["checked"] if each["status"] != 0])
 
 
@@ -117,7 +117,7 @@ def kernels():
         return result.finish([])
     for shape in ["tiny"] if options.tiny else ["0.5b", "1.5b"]:
         command = [BENCH, "kernels", "--device", options.device, "--shape", shape]
-        result.step("measured", shape, 400, lambda limit: run_json(command, limit))
+        result.step("measured", shape, 60, lambda limit: run_json(command, limit))
     return result.finish(checks.failures(result.values["measured"]))
 
 
@@ -152,10 +152,10 @@ def compared(path, precision, limit):
 def iterations():
     """RAGEN's default: 8 groups of 16, up to 5 turns. Response lengths are given, because random weights never end a response."""
     result = result_of("iterations")
-    result.step("model", "model", 120, lambda _: os.path.basename(model_folder()), many=False)
+    result.step("model", "model", 60, lambda _: os.path.basename(model_folder()), many=False)
     for mean in (100, 400):
         for name in ("ppo-25", "ppo-all", "grpo"):
-            result.step("measured", f"{name} with responses of {mean}", 150, lambda limit: rehearsal(name, mean, limit))
+            result.step("measured", f"{name} with responses of {mean}", 100, lambda limit: rehearsal(name, mean, limit))
     return result.finish(checks.iterations(result.values["measured"]))
 
 
@@ -180,7 +180,7 @@ def speed():
     import models
 
     result = result_of("speed")
-    result.step("model", "model", 120, lambda _: os.path.basename(model_folder()), many=False)
+    result.step("model", "model", 60, lambda _: os.path.basename(model_folder()), many=False)
     model = model_folder()
     groups = [1, 2] if options.tiny else [1, 2, 4, 8, 16]
     prompt, sampled = (24, 8) if options.tiny else (280, 256)
@@ -209,11 +209,11 @@ def speed():
 
     # Most important first, in case there are no more calls.
     for exactness in EXACTNESSES:
-        result.step("training", f"training, {exactness}", 150, lambda limit: train(exactness, limit))
-        result.step("generation", f"generation, {exactness}", 200, lambda limit: generate(exactness, limit))
-    result.step("peer_training", "training by the peer", 300, peer_training)
+        result.step("training", f"training, {exactness}", 60, lambda limit: train(exactness, limit))
+        result.step("generation", f"generation, {exactness}", 90, lambda limit: generate(exactness, limit))
+    result.step("peer_training", "training by the peer", 180, peer_training)
     for count in sorted(groups, key=lambda count: count != 8):
-        result.step("peer_generation", f"generation by the peer, {16 * count} sequences", 300, lambda limit: peer_generation(count, limit))
+        result.step("peer_generation", f"generation by the peer, {16 * count} sequences", 240, lambda limit: peer_generation(count, limit))
     return result.finish(checks.speed(result.values["generation"], result.values["training"]))
 
 

@@ -50,7 +50,9 @@ function attentionWidths(shape: ModelShape) {
 function rolloutBytes(shape: ModelShape, width: number, slots: number): number {
   const { hidden_size: hidden, intermediate_size: inner } = shape;
   const { queries, qkv } = attentionWidths(shape);
-  return prefillRows * (4 * hidden + width * (2 * hidden + qkv + queries + inner)) + 4 * slots * shape.vocab_size;
+  // The logits share memory with the products before SwiGLU, which fp32 fuses.
+  const logits = Math.max(4 * slots * shape.vocab_size, width === 2 ? prefillRows * width * 2 * inner : 0);
+  return prefillRows * (4 * hidden + width * (2 * hidden + qkv + queries + inner)) + logits;
 }
 
 /** Returns the activation bytes per token of a micro-batch: those that each block keeps for the backward pass, and those needed once. */

@@ -92,6 +92,7 @@ int print_kernel_times(const std::string& device, const cuda::TimedSteps& steps,
 
 int main(int argc, char** argv) {
   CLI::App app("Measure the speed of the engine.");
+  app.fallthrough();  // before the subcommands, which inherit it
   int threads = 2;
   int micro_batch = 16;
   std::string isa, folder, clock, precision = "fp32", device = "cpu", exactness = "exact", only;
@@ -150,7 +151,6 @@ int main(int argc, char** argv) {
   kernels->add_option("--shape", timed)->check(CLI::IsMember({"0.5b", "1.5b", "tiny"}));
   kernels->add_option("--rows", rows, "sequences per step")->check(CLI::Range(1, 1024));
   kernels->add_option("--keys", keys, "cached tokens per sequence")->check(CLI::Range(1, 32768));
-  app.fallthrough();
   CLI11_PARSE(app, argc, argv);
   try {
     if (name_bf16_kernels) return std::cout << bf16_kernels_name() << "\n", 0;

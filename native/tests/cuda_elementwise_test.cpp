@@ -98,10 +98,11 @@ TEST_CASE("CUDA: the gradient of the logits equals finite differences of the CPU
        reference = on_device(stream, std::vector<float>{reference_logprob}), logprob = poisoned<float>(stream, 1),
        entropy = poisoned<float>(stream, 1);
   auto targets = on_device(stream, std::vector<std::int32_t>{target});
-  policy_loss<float>(stream, {buffer.data(), 1, vocab, vocab, temperature},
-                     {targets.data(), weights.data(), rollout.data(), advantages.data(), reference.data()}, config, kl,
-                     logprob.data(), entropy.data());
-  const auto gradient = on_host(stream, buffer);
+  auto gradients = poisoned<float>(stream, vocab);
+  policy_loss(stream, {buffer.data(), 1, vocab, vocab, temperature},
+              {targets.data(), weights.data(), rollout.data(), advantages.data(), reference.data()}, config, kl,
+              logprob.data(), entropy.data(), gradients.data());
+  const auto gradient = on_host(stream, gradients);
   for (int i = 0; i < vocab; ++i) {
     auto above = doubles(logits), below = above;
     above[i] += 1e-4;

@@ -20,6 +20,17 @@ namespace {
 
 std::string fake(const std::string& fault) { return test::fake_cublaslt(fault).string(); }
 
+// Makes engines use a fake library.
+class EngineLibrary {
+ public:
+  explicit EngineLibrary(const std::string& fault) { setenv(kName, fake(fault).c_str(), 1); }
+  ~EngineLibrary() { before_.empty() ? unsetenv(kName) : setenv(kName, before_.c_str(), 1); }
+
+ private:
+  static constexpr const char* kName = "STARPO_CUBLASLT";
+  const std::string before_ = std::getenv(kName) ? std::getenv(kName) : "";
+};
+
 struct Fixture {
   Stream stream;
   DeviceBuffer<float> workspace{stream, Matmul::kWorkspaceBytes / sizeof(float)};
@@ -166,8 +177,7 @@ TEST_CASE("cuBLASLt: every library and every algorithm is tried until one works"
 }
 
 TEST_CASE("cuBLASLt: an engine reports refused products") {
-  const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
-  setenv("STARPO_CUBLASLT", fake("no_large_algorithm").c_str(), 1);
+  const EngineLibrary library("no_large_algorithm");
   EngineNeeds needs = EngineCase::needs();
   needs.pass_tokens = 720;
   EngineCase gpu({"cuda:0", Precision::bf16, Exactness::fast}, needs);
@@ -177,10 +187,27 @@ TEST_CASE("cuBLASLt: an engine reports refused products") {
   gpu.network().make_pass()->forward(batch, 1, logprobs, entropies);
   CHECK(gpu.engine().refused_products().value_or("").starts_with(
       "cuBLASLt refused 2 of 2 large matrix products (first nt 720x208x72)"));
-  if (before.empty())
-    unsetenv("STARPO_CUBLASLT");
-  else
-    setenv("STARPO_CUBLASLT", before.c_str(), 1);
+}
+
+TEST_CASE("cuBLASLt: a prefill of many tokens uses it, with a separate SwiGLU, and matches the update") {
+  const EngineLibrary library("good");
+  EngineNeeds needs = EngineCase::needs();
+  needs.model.intermediate_size = 120;
+  needs.pass_tokens = needs.context = 720;
+  EngineCase gpu({"cuda:0", Precision::bf16, Exactness::fast}, needs);
+  PackedBatch batch = case_batch(std::array{720});
+  const auto generator = gpu.network().make_generator(1, 720);
+  generator->begin(0, std::span(batch.tokens).first(718), -1, 7);
+  const std::vector<ResponseRequest> requests{{0, 2}};
+  std::vector<std::vector<Choice>> choices;
+  generator->generate(requests, {{3, RandomStream::train_sampling}, 5, {}, {}}, choices);
+  REQUIRE(choices[0].size() == 2);
+  batch.tokens[718] = choices[0][0].id;
+  batch.tokens[719] = choices[0][1].id;
+  batch.targets = {718, 719};
+  std::vector<float> logprobs(2), entropies(2);
+  gpu.network().make_pass()->forward(batch, 1, logprobs, entropies);
+  for (int i = 0; i < 2; ++i) CHECK(choices[0][i].logprob == doctest::Approx(logprobs[i]).epsilon(0.01));
 }
 
 TEST_CASE("cuBLASLt: the library isn't opened in exact and fp32 modes") {
@@ -205,8 +232,7 @@ TEST_CASE("cuBLASLt: the library isn't opened in exact and fp32 modes") {
 }
 
 TEST_CASE("cuBLASLt: an engine reports the library of its matrix products") {
-  const std::string before = std::getenv("STARPO_CUBLASLT") ? std::getenv("STARPO_CUBLASLT") : "";
-  setenv("STARPO_CUBLASLT", fake("good").c_str(), 1);
+  const EngineLibrary library("good");
   ThreadPool threads(1);
   const auto choice = [&](const EngineSettings& settings) {
     const auto engine = make_engine(settings, threads);
@@ -217,10 +243,6 @@ TEST_CASE("cuBLASLt: an engine reports the library of its matrix products") {
         std::string::npos);
   CHECK(choice({"cuda:0", Precision::bf16, Exactness::exact}).find("exact mode") != std::string::npos);
   CHECK(choice({"cpu", Precision::fp32, Exactness::exact}) == "");
-  if (before.empty())
-    unsetenv("STARPO_CUBLASLT");
-  else
-    setenv("STARPO_CUBLASLT", before.c_str(), 1);
 }
 
 TEST_CASE("cuBLASLt: a rejected attribute is reported") {
@@ -279,10 +301,6 @@ TEST_CASE("cuBLASLt: the search covers loader paths, Python packages and toolkit
     CHECK(std::ranges::find(found, library.string()) != found.end());
   }
 
-  if (before.empty())
-    unsetenv("STARPO_CUBLASLT");
-  else
-    setenv("STARPO_CUBLASLT", before.c_str(), 1);
   if (environment_before.empty())
     unsetenv("VIRTUAL_ENV");
   else

@@ -89,12 +89,12 @@ class CudaGenerator final : public Generator {
     const int rows = decode_bucket(static_cast<int>(requests.size())),
               stop_count = static_cast<int>(draws.stop_ids.size());
     upload_rows(requests, draws);
-    const StepKey key{rows, stop_count, exact_ ? 1 : key_parts(longest_keys(requests))};
+    const bool splits = !exact_ && rows * weights_.width().kv_heads < kBlocksWithoutSplit;
+    const StepKey key{rows, stop_count, splits ? key_parts(longest_keys(requests)) : 1};
     Graph& step = steps_[key];
     int steps = 0;
     if (!step) {
-      // The first launch of a kernel loads it, which fails during capture, so run the first step without a graph.
-      decode_step(key);
+      decode_step(key);  // loads the kernels, which fails during capture
       ++steps;
       step = Graph(stream_, [&] { decode_step(key); });
     }
@@ -195,18 +195,28 @@ class CudaGenerator final : public Generator {
     flush();
   }
 
-  void prefill_rows(std::span<const std::int32_t> slots, std::span<const std::int32_t> tokens,
-                    std::span<const std::int32_t> positions) {
+  void prefill_rows(std::vector<std::int32_t>& slots, std::vector<std::int32_t>& tokens,
+                    std::vector<std::int32_t>& positions) {
+    const int rows = prefill_bucket(static_cast<int>(slots.size()));
+    slots.resize(rows, -1);  // an unused row computes but stores nothing
+    tokens.resize(rows);
+    positions.resize(rows);
     upload(stream_, buffers_.row_slots, slots);
     upload(stream_, buffers_.row_tokens, tokens);
     upload(stream_, buffers_.row_positions, positions);
-    run_layers({static_cast<int>(slots.size()), buffers_.row_slots, buffers_.row_positions, false}, buffers_.row_tokens,
-               {});
+    const auto run = [&] {
+      run_layers({rows, buffers_.row_slots, buffers_.row_positions, false}, buffers_.row_tokens, {});
+    };
+    Graph& prefill = prefills_[rows];
+    if (prefill) return prefill.launch(stream_);
+    run();  // loads the kernels, which fails during capture
+    prefill = Graph(stream_, run);
   }
 
   void run_layers(const CachedRows& rows, const std::int32_t* tokens, const KeySplits& splits) {
     const Widths& width = weights_.width();
-    const LayerBuffers<T>& b = buffers_.layer;
+    LayerBuffers<T> b = buffers_.layer;
+    if (!products_.separates_swiglu(rows.rows, width.intermediate, width.hidden)) b.gate_up = nullptr;
     embed(stream_, rows.rows, width.hidden, tokens, weights_.matrix(weights_.offsets().embedding), b.x);
     for (int layer = 0; layer < static_cast<int>(buffers_.caches.size()); ++layer) {
       const KvCache<T>& cache = buffers_.caches[layer];
@@ -231,7 +241,7 @@ class CudaGenerator final : public Generator {
                   nullptr);
     products_.forward(rows, width.vocab, width.hidden, b.normed, weights_.matrix(weights_.offsets().head),
                       buffers_.logits);
-    const Logits<const float> logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
+    const Logits logits{buffers_.logits, rows, width.vocab, width.vocab, 1};
     sample(stream_, logits, buffers_.sampler, {buffers_.episodes, state.positions}, buffers_.stop_ids, key.stop_count,
            buffers_.choices);
     advance(stream_, rows, buffers_.choices, state, buffers_.log);
@@ -291,6 +301,7 @@ class CudaGenerator final : public Generator {
   bool prefixes_changed_ = true;
   HostBuffers host_;
   std::map<StepKey, Graph> steps_;
+  std::map<int, Graph> prefills_;  // by rows
 };
 
 }  // namespace

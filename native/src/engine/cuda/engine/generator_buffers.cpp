@@ -1,6 +1,7 @@
 #include "engine/cuda/engine/generator_buffers.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace starpo::cuda {
 
@@ -8,6 +9,12 @@ int decode_bucket(int slots) {
   int bucket = 8;
   while (bucket < slots) bucket += bucket < 32 ? bucket : 32;
   return bucket;
+}
+
+int prefill_bucket(int tokens) {
+  int step = 8;
+  while (16 * step < tokens) step *= 2;
+  return (tokens + step - 1) / step * step;
 }
 
 GeneratorShape planned_shape(const EngineNeeds& needs) {
@@ -20,7 +27,8 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   const Widths width(model);
   const std::size_t cache_slots = shape.cache_slots();
   decode_rows = decode_bucket(shape.slots);
-  const std::size_t prefill_rows = std::min<std::size_t>(kPrefillRows, cache_slots * shape.context),
+  const std::size_t prefill_rows = prefill_bucket(
+                        static_cast<int>(std::min<std::size_t>(kPrefillRows, cache_slots * shape.context))),
                     n = std::max<std::size_t>(decode_rows, prefill_rows);
   prefix_slot = arena.allocate<std::int32_t>(cache_slots);
   prefix_length = arena.allocate<std::int32_t>(cache_slots);
@@ -39,7 +47,11 @@ GeneratorBuffers<T>::GeneratorBuffers(Arena& arena, const ModelConfig& model, co
   layer.attended = arena.allocate<T>(n * width.queries);
   layer.hidden = arena.allocate<T>(n * width.intermediate);
   delta = arena.allocate<T>(n * width.hidden);
-  logits = arena.allocate<float>(static_cast<std::size_t>(decode_rows) * width.vocab);
+  // The layers have finished when the logits are computed. fp32 fuses SwiGLU for any number of rows.
+  const std::size_t all_logits = static_cast<std::size_t>(decode_rows) * width.vocab,
+                    gate_up = std::is_same_v<T, Bf16> ? n * width.intermediate : 0;  // in floats
+  logits = arena.allocate<float>(std::max(all_logits, gate_up));
+  layer.gate_up = gate_up > 0 ? reinterpret_cast<T*>(logits) : nullptr;
   for (std::int32_t** each : {&row_slots, &row_tokens, &row_positions})
     *each = arena.allocate<std::int32_t>(prefill_rows);
 

@@ -31,6 +31,10 @@ class Products {
     gemm.exact = exact_;
     matmul_.gemm_swiglu(stream_, gemm);
   }
+  // Returns whether forward() and a separate SwiGLU are faster than swiglu(), because cuBLASLt computes the product.
+  bool separates_swiglu(int rows, int columns, int inputs) const {
+    return !exact_ && matmul_.prefers_library(rows, 2.0 * rows * columns * inputs);
+  }
   // The backward pass of forward(): dW [outputs, inputs] += dy^T x and dx [rows, inputs] = dy [rows, outputs] W.
   void backward(int rows, int outputs, int inputs, const T* y_gradient, const T* x, float* weight_gradient,
                 const T* weight, T* x_gradient) const {

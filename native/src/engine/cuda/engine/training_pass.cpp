@@ -52,15 +52,16 @@ class CudaTrainingPass final : public NetworkPass {
     TrainingBuffers<T>& b = buffers_;
     for (int first = 0; first < b.batch.targets; first += b.chunk) {
       const int rows = std::min(b.chunk, b.batch.targets - first);
-      const Logits<float> logits = chunk_logits(first, rows, temperature);
+      const Logits logits = chunk_logits(first, rows, temperature);
       const std::int32_t* const targets = b.batch.target_ids + first;
       if (loss.objective == Objective::likelihood) {
-        likelihood_loss(stream_, logits, targets, b.loss_weights + first, b.logprobs + first, b.entropies + first);
+        likelihood_loss(stream_, logits, targets, b.loss_weights + first, b.logprobs + first, b.entropies + first,
+                        b.logit_gradient);
       } else {
         const float* const reference = loss.kl.coefficient > 0 ? b.reference_logprobs + first : nullptr;
         policy_loss(stream_, logits,
                     {targets, b.loss_weights + first, b.rollout_logprobs + first, b.advantages + first, reference},
-                    loss.policy, loss.kl, b.logprobs + first, b.entropies + first);
+                    loss.policy, loss.kl, b.logprobs + first, b.entropies + first, b.logit_gradient);
       }
       chunk_backward(first, rows);
     }
@@ -140,7 +141,7 @@ class CudaTrainingPass final : public NetworkPass {
         });
   }
 
-  Logits<float> chunk_logits(int first, int rows, float temperature) {
+  Logits chunk_logits(int first, int rows, float temperature) {
     const Widths& width = weights_.width();
     products_.forward(rows, width.vocab, width.hidden,
                       buffers_.head_normed + static_cast<std::size_t>(first) * width.hidden,
@@ -180,7 +181,6 @@ class CudaTrainingPass final : public NetworkPass {
     const TrainingBuffers<T>& b = buffers_;
     const Widths& width = weights_.width();
     const std::size_t head = weights_.offsets().head, at = static_cast<std::size_t>(first) * width.hidden;
-    convert(stream_, static_cast<std::size_t>(rows) * width.vocab, b.logits, b.logit_gradient);
     products_.backward(rows, width.vocab, width.hidden, b.logit_gradient, b.head_normed + at, weights_.gradient(head),
                        weights_.matrix(head), b.head_gradient + at);
   }

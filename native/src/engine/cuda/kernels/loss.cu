@@ -36,11 +36,12 @@ __device__ RowGradient row_gradient(const PolicyLossRows& rows, int row, float l
 // One block per row. A first pass computes log p(target) and the entropy H, a second the gradient. With z = logits /
 // temperature and y the target: d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
 template <class T, Objective objective>
-__global__ void __launch_bounds__(kMaxRowThreads)
-    loss_kernel(Logits<T> logits, PolicyLossRows rows, LossSettings settings, float* logprobs, float* entropies) {
+__global__ void __launch_bounds__(kMaxRowThreads) loss_kernel(Logits logits, PolicyLossRows rows, LossSettings settings,
+                                                              float* logprobs, float* entropies, T* logit_gradient) {
   STARPO_SHARED(RowSums, scratch[kMaxRowThreads / 32 + 1]);
   STARPO_SHARED(RowGradient, shared_gradient[1]);
-  T* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
+  const std::size_t start = static_cast<std::size_t>(blockIdx.x) * logits.stride;
+  const float* const row = logits.data + start;
   const bool aligned = is_aligned(row);
   const int groups = (logits.vocab + 7) / 8, target = rows.targets[blockIdx.x];
   const float inverse_temperature = 1.0f / logits.temperature;
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kMaxRowThreads)
   const RowSums sums = block_row_sums(own, scratch);
   if (threadIdx.x == 0) {
     const bool valid = sums.valid();
-    const float logprob = valid ? sums.logprob(to_float(row[target]) * inverse_temperature) : NAN;
+    const float logprob = valid ? sums.logprob(row[target] * inverse_temperature) : NAN;
     logprobs[blockIdx.x] = logprob;
     entropies[blockIdx.x] = valid ? sums.entropy() : NAN;
     if constexpr (objective != Objective::none)
@@ -65,6 +66,8 @@ __global__ void __launch_bounds__(kMaxRowThreads)
     __syncthreads();
     const RowGradient gradient = shared_gradient[0];
     const float log_sum = sums.log_sum(), entropy = sums.entropy();
+    T* const gradient_row = logit_gradient + start;
+    const bool gradient_aligned = is_aligned(gradient_row);
 #pragma unroll 2
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
       float z[8];
@@ -76,47 +79,46 @@ __global__ void __launch_bounds__(kMaxRowThreads)
         const float chosen = group * 8 + i == target ? gradient.from_logprob : 0.0f;
         z[i] = (chosen - __expf(logprob) * slope) * inverse_temperature;
       }
-      store_group(row, group, logits.vocab, aligned, z);
+      store_group(gradient_row, group, logits.vocab, gradient_aligned, z);
     }
   }
 }
 
 template <class T, Objective objective>
-void run(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const LossSettings& settings,
-         float* logprobs, float* entropies) {
+void run(Stream& stream, const Logits& logits, const PolicyLossRows& rows, const LossSettings& settings,
+         float* logprobs, float* entropies, T* gradient) {
   STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (loss_kernel<T, objective>), logits, rows, settings,
-                logprobs, entropies);
+                logprobs, entropies, gradient);
 }
 
 }  // namespace
 
-template <class T>
-void logprob_entropy(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, float* logprobs,
+void logprob_entropy(Stream& stream, const Logits& logits, const std::int32_t* targets, float* logprobs,
                      float* entropies) {
-  run<T, Objective::none>(stream, logits, {targets, nullptr, nullptr, nullptr, nullptr}, {}, logprobs, entropies);
+  run<float, Objective::none>(stream, logits, {targets, nullptr, nullptr, nullptr, nullptr}, {}, logprobs, entropies,
+                              nullptr);
 }
 
 template <class T>
-void policy_loss(Stream& stream, const Logits<T>& logits, const PolicyLossRows& rows, const PolicyLossConfig& config,
-                 const KlConfig& kl, float* logprobs, float* entropies) {
+void policy_loss(Stream& stream, const Logits& logits, const PolicyLossRows& rows, const PolicyLossConfig& config,
+                 const KlConfig& kl, float* logprobs, float* entropies, T* gradient) {
   const LossSettings settings{config.clip_low, config.clip_high, config.dual_clip, config.entropy_coefficient,
                               kl.coefficient,  kl.estimator};
-  run<T, Objective::policy>(stream, logits, rows, settings, logprobs, entropies);
+  run<T, Objective::policy>(stream, logits, rows, settings, logprobs, entropies, gradient);
 }
 
 template <class T>
-void likelihood_loss(Stream& stream, const Logits<T>& logits, const std::int32_t* targets, const float* weights,
-                     float* logprobs, float* entropies) {
-  run<T, Objective::likelihood>(stream, logits, {targets, weights, nullptr, nullptr, nullptr}, {}, logprobs, entropies);
+void likelihood_loss(Stream& stream, const Logits& logits, const std::int32_t* targets, const float* weights,
+                     float* logprobs, float* entropies, T* gradient) {
+  run<T, Objective::likelihood>(stream, logits, {targets, weights, nullptr, nullptr, nullptr}, {}, logprobs, entropies,
+                                gradient);
 }
 
-template void logprob_entropy(Stream&, const Logits<float>&, const std::int32_t*, float*, float*);
-template void logprob_entropy(Stream&, const Logits<Bf16>&, const std::int32_t*, float*, float*);
-template void policy_loss(Stream&, const Logits<float>&, const PolicyLossRows&, const PolicyLossConfig&,
-                          const KlConfig&, float*, float*);
-template void policy_loss(Stream&, const Logits<Bf16>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
-                          float*, float*);
-template void likelihood_loss(Stream&, const Logits<float>&, const std::int32_t*, const float*, float*, float*);
-template void likelihood_loss(Stream&, const Logits<Bf16>&, const std::int32_t*, const float*, float*, float*);
+template void policy_loss(Stream&, const Logits&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
+                          float*, float*, float*);
+template void policy_loss(Stream&, const Logits&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
+                          float*, float*, Bf16*);
+template void likelihood_loss(Stream&, const Logits&, const std::int32_t*, const float*, float*, float*, float*);
+template void likelihood_loss(Stream&, const Logits&, const std::int32_t*, const float*, float*, float*, Bf16*);
 
 }  // namespace starpo::cuda

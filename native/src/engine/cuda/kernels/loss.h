@@ -5,15 +5,14 @@
 #include "algorithm/objectives.h"
 #include "engine/cuda/runtime/stream.h"
 
-// Log-probabilities, entropies and, in place, the gradient of the loss for a chunk of logits. T: Bf16 or float. Sums
-// over the vocabulary are fp32. All pointers are device memory.
+// Log-probabilities, entropies and the gradient of the loss for a chunk of logits. Sums over the vocabulary are fp32.
+// All pointers are device memory.
 namespace starpo::cuda {
 
 // [rows, vocab], with rows `stride` elements apart. Rows aligned to 16 bytes are read fastest. Kernels divide the
 // logits by `temperature`.
-template <class T>
 struct Logits {
-  T* data;
+  const float* data;
   int rows;
   int vocab;
   int stride;
@@ -22,8 +21,7 @@ struct Logits {
 
 // Writes the log-probability of the target and the entropy of each row: [rows]. They are NaN if a row contains NaN or
 // +infinity, or no finite logit.
-template <class T>
-void logprob_entropy(Stream&, const Logits<T>&, const std::int32_t* targets, float* logprobs, float* entropies);
+void logprob_entropy(Stream&, const Logits&, const std::int32_t* targets, float* logprobs, float* entropies);
 
 // Inputs of the loss: [rows].
 struct PolicyLossRows {
@@ -34,16 +32,16 @@ struct PolicyLossRows {
   const float* reference_logprobs;  // null: no KL term in the loss
 };
 
-// Writes logprobs and entropies [rows], from which the host computes the loss, and replaces the logits by
-// d(loss)/d(logits). The loss is the policy loss of algorithm/objectives.h, plus its KL term if reference_logprobs
-// isn't null.
+// Writes logprobs and entropies [rows], from which the host computes the loss, and gradient = d(loss)/d(logits), with
+// the stride of the logits, rounded to T (Bf16 or float). The loss is the policy loss of algorithm/objectives.h, plus
+// its KL term if reference_logprobs isn't null.
 template <class T>
-void policy_loss(Stream&, const Logits<T>&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
-                 float* logprobs, float* entropies);
+void policy_loss(Stream&, const Logits&, const PolicyLossRows&, const PolicyLossConfig&, const KlConfig&,
+                 float* logprobs, float* entropies, T* gradient);
 
 // Does the same for the supervised loss: -weight * logprob.
 template <class T>
-void likelihood_loss(Stream&, const Logits<T>&, const std::int32_t* targets, const float* weights, float* logprobs,
-                     float* entropies);
+void likelihood_loss(Stream&, const Logits&, const std::int32_t* targets, const float* weights, float* logprobs,
+                     float* entropies, T* gradient);
 
 }  // namespace starpo::cuda

@@ -55,14 +55,12 @@ enum class Mass { count, weight };
 // Returns the largest key for which the kept tokens with at least this key have the required mass:
 // `required_mass` tokens, or that share of the weight of all kept tokens. A radix search from the most significant
 // digit.
-template <class T>
-__device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool aligned, float inverse_temperature,
+__device__ unsigned mass_threshold(Mass kind, const float* row, int vocab, bool aligned, float inverse_temperature,
                                    float maximum, const Truncation& truncation, float required_mass, float* scratch) {
-  constexpr int last_shift = sizeof(T) == 2 ? 16 : 0;  // the low bits of bf16 keys don't differ
   const int groups = (vocab + 7) / 8;
   unsigned prefix = 0;
   float above = 0, target = required_mass;
-  for (int shift = 28; shift >= last_shift; shift -= 4) {
+  for (int shift = 28; shift >= 0; shift -= 4) {
     float mass[kDigits] = {};
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
       float logits[8];
@@ -99,7 +97,7 @@ __device__ unsigned mass_threshold(Mass kind, const T* row, int vocab, bool alig
     }
     prefix = prefix << 4 | threshold_digit;
   }
-  return prefix << last_shift;
+  return prefix;
 }
 
 namespace {
@@ -180,14 +178,13 @@ __device__ __forceinline__ RunningArgmax block_argmax(RunningArgmax argmax, Runn
 
 // One block per row. Without truncation, one pass over the row computes the sums and the argmax. With truncation,
 // more passes find the thresholds, and a last one the argmax.
-template <class T>
 __global__ void __launch_bounds__(kMaxRowThreads)
-    sample_kernel(Logits<const T> logits, const SamplerSettings* settings, SamplerRows rows,
-                  const std::int32_t* stop_ids, int stop_count, Choices choices) {
+    sample_kernel(Logits logits, const SamplerSettings* settings, SamplerRows rows, const std::int32_t* stop_ids,
+                  int stop_count, Choices choices) {
   STARPO_SHARED(RowSums, sums_scratch[kMaxRowThreads / 32 + 1]);
   STARPO_SHARED(RunningArgmax, argmax_scratch[kMaxRowThreads / 32]);
   STARPO_SHARED(float, threshold_scratch[kThresholdScratch]);
-  const T* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
+  const float* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
   const bool aligned = is_aligned(row);
   const int vocab = logits.vocab, groups = (vocab + 7) / 8;
   const SamplingSettings& sampling = settings->sampling;
@@ -232,7 +229,7 @@ __global__ void __launch_bounds__(kMaxRowThreads)
 
   const bool valid = sums.valid() && argmax.id < vocab;
   choices.ids[blockIdx.x] = valid ? argmax.id : -1;
-  choices.logprobs[blockIdx.x] = valid ? sums.logprob(to_float(row[argmax.id]) * inverse_temperature) : NAN;
+  choices.logprobs[blockIdx.x] = valid ? sums.logprob(row[argmax.id] * inverse_temperature) : NAN;
   choices.entropies[blockIdx.x] = valid ? sums.entropy() : NAN;
   bool stop = false;
   for (int i = 0; i < stop_count; ++i) stop = stop || (valid && argmax.id == stop_ids[i]);
@@ -241,16 +238,10 @@ __global__ void __launch_bounds__(kMaxRowThreads)
 
 }  // namespace
 
-template <class T>
-void sample(Stream& stream, const Logits<const T>& logits, const SamplerSettings* settings, const SamplerRows& rows,
+void sample(Stream& stream, const Logits& logits, const SamplerSettings* settings, const SamplerRows& rows,
             const std::int32_t* stop_ids, int stop_count, const Choices& choices) {
-  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (sample_kernel<T>), logits, settings, rows, stop_ids,
+  STARPO_LAUNCH(stream, logits.rows, row_threads(logits.vocab), 0, (sample_kernel), logits, settings, rows, stop_ids,
                 stop_count, choices);
 }
-
-template void sample(Stream&, const Logits<const float>&, const SamplerSettings*, const SamplerRows&,
-                     const std::int32_t*, int, const Choices&);
-template void sample(Stream&, const Logits<const Bf16>&, const SamplerSettings*, const SamplerRows&,
-                     const std::int32_t*, int, const Choices&);
 
 }  // namespace starpo::cuda

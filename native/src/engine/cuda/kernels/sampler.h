@@ -35,8 +35,7 @@ struct Choices {
 // kept. Uses the Gumbel-max trick: the choice is the id with the largest z + noise. Each draw gives the noise of four
 // ids, and the fourth counter word is the number of the draw. A row's choice doesn't depend on other rows. Reads the
 // temperature from the settings, not from logits.
-template <class T>
-void sample(Stream&, const Logits<const T>&, const SamplerSettings* settings, const SamplerRows&,
-            const std::int32_t* stop_ids, int stop_count, const Choices&);
+void sample(Stream&, const Logits&, const SamplerSettings* settings, const SamplerRows&, const std::int32_t* stop_ids,
+            int stop_count, const Choices&);
 
 }  // namespace starpo::cuda

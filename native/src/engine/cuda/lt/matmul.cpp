@@ -12,16 +12,6 @@
 namespace starpo::cuda {
 namespace {
 
-// Smaller products, as in decode steps and tests, use the trainer's own kernels.
-constexpr int kLargeTokens = 512;
-constexpr double kLargeProducts = 1e7;
-
-template <typename T, typename Out>
-bool is_large(GemmLayout layout, const Gemm<T, Out>& gemm) {
-  const int tokens = layout == GemmLayout::tn ? gemm.k : gemm.m;
-  return tokens >= kLargeTokens && static_cast<double>(gemm.m) * gemm.n * gemm.k >= kLargeProducts;
-}
-
 const char* layout_name(GemmLayout layout) {
   switch (layout) {
     case GemmLayout::nt: return "nt";
@@ -113,7 +103,8 @@ std::string Matmul::open(Stream& stream, const lt::Search& search) {
 template <typename T, typename Out>
 bool Matmul::try_library(Stream& stream, GemmLayout layout, const Gemm<T, Out>& gemm) {
   if constexpr (std::is_same_v<T, Bf16>) {
-    if (library_ && !gemm.exact && is_large(layout, gemm)) {
+    const int tokens = layout == GemmLayout::tn ? gemm.k : gemm.m;
+    if (!gemm.exact && prefers_library(tokens, static_cast<double>(gemm.m) * gemm.n * gemm.k)) {
       use_device(stream.device());
       if (library_->multiply(stream, layout, gemm)) {
         ++counts_.library;

@@ -19,11 +19,17 @@ enum class MatmulMode {
   fp32,   // own kernels, without reduced precision
 };
 
-// Computes matrix products with cuBLASLt if they are large, as in an update, and with the trainer's own kernels
-// otherwise. Use an instance on one stream only.
+// Computes matrix products with cuBLASLt if they are large, as in an update or in a decode step of many sequences, and
+// with the trainer's own kernels otherwise. Use an instance on one stream only.
 class Matmul {
  public:
   static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // recommended for cuBLASLt on Hopper
+
+  // Products of fewer tokens use the trainer's own kernels. On an H100, a decode step of 32 sequences takes the same
+  // time with both, and its products take 1.1 to 2.4 times as long as cuBLASLt's from 64
+  // (benchmarks/results/gpu-kernels.json).
+  static constexpr int kLargeTokens = 64;
+  static constexpr double kLargeProducts = 1e7;
 
   // Opens and tests the library in fast mode. The workspace has kWorkspaceBytes in device memory.
   Matmul(Stream& stream, MatmulMode mode, const GemmWorkspace& workspace,
@@ -42,6 +48,10 @@ class Matmul {
   // Returns a sentence for the journal about which library computes which products and why.
   const std::string& choice() const { return choice_; }
   bool uses_library() const { return library_ != nullptr; }
+  // Returns whether cuBLASLt should compute a product for this many tokens, with `products` multiply-adds.
+  bool prefers_library(int tokens, double products) const {
+    return uses_library() && tokens >= kLargeTokens && products >= kLargeProducts;
+  }
 
   struct Counts {
     std::uint64_t library = 0, own = 0;

@@ -14,8 +14,7 @@ struct Drawn {
 };
 
 // Samples from each row of logits [rows, stride]. Row r is episode r / 7 at position r.
-template <class T>
-Drawn draw(Stream& stream, const std::vector<T>& logits, int vocab, int stride, const SamplingSettings& sampling,
+Drawn draw(Stream& stream, const std::vector<float>& logits, int vocab, int stride, const SamplingSettings& sampling,
            const std::vector<std::int32_t>& stop_ids = {}) {
   const int rows = static_cast<int>(logits.size()) / stride;
   std::vector<std::int32_t> episodes, positions;
@@ -29,26 +28,23 @@ Drawn draw(Stream& stream, const std::vector<T>& logits, int vocab, int stride, 
        stop_buffer = on_device(stream, stop_ids), ids = poisoned<std::int32_t>(stream, rows),
        stops = poisoned<std::int32_t>(stream, rows);
   auto logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows);
-  sample<T>(stream, {buffer.data(), rows, vocab, stride, 1}, settings.data(),
-            {episode_buffer.data(), position_buffer.data()}, stop_buffer.data(), static_cast<int>(stop_ids.size()),
-            {ids.data(), logprobs.data(), entropies.data(), stops.data()});
+  sample(stream, {buffer.data(), rows, vocab, stride, 1}, settings.data(),
+         {episode_buffer.data(), position_buffer.data()}, stop_buffer.data(), static_cast<int>(stop_ids.size()),
+         {ids.data(), logprobs.data(), entropies.data(), stops.data()});
   return {on_host(stream, ids), on_host(stream, stops), on_host(stream, logprobs), on_host(stream, entropies)};
 }
 
-template <class T>
-std::vector<T> repeated(const std::vector<T>& row, int rows) {
-  std::vector<T> all;
+std::vector<float> repeated(const std::vector<float>& row, int rows) {
+  std::vector<float> all;
   for (int r = 0; r < rows; ++r) all.insert(all.end(), row.begin(), row.end());
   return all;
 }
 
 // Returns Pearson's chi-square of the sampled ids against the distribution of the CPU sampler, in standard deviations
 // from its mean. Returns 100 if an id has probability 0. Counts all ids that are expected fewer than five times as one.
-template <class T>
-double chi_square_deviation(const std::vector<std::int32_t>& ids, const std::vector<T>& row,
+double chi_square_deviation(const std::vector<std::int32_t>& ids, const std::vector<float>& row,
                             const SamplingSettings& sampling) {
-  std::vector<float> logits, weights;
-  for (const T logit : row) logits.push_back(to_float(logit));
+  std::vector<float> logits = row, weights;
   sample_token(logits, sampling, 0.5f, weights);
   double total = 0;
   for (const float weight : weights) total += weight;
@@ -77,26 +73,23 @@ double chi_square_deviation(const std::vector<std::int32_t>& ids, const std::vec
 }
 
 // The frequencies of ids match the distribution.
-template <class T>
 double frequencies(Stream& stream, int vocab, int rows, const SamplingSettings& sampling) {
-  auto row = random_numbers<T>(vocab, 81, 3);
+  auto row = random_numbers(vocab, 81, 3);
   for (int i = 5; i < vocab; i += 6) row[i] = row[i - 5];  // ties
-  return chi_square_deviation(draw<T>(stream, repeated(row, rows), vocab, vocab, sampling).ids, row, sampling) < 4 ? 0
-                                                                                                                   : 1;
+  return chi_square_deviation(draw(stream, repeated(row, rows), vocab, vocab, sampling).ids, row, sampling) < 4 ? 0 : 1;
 }
 
 // The log-probability and entropy of a choice are bit-identical to the loss kernel's, for any truncation.
-template <class T>
 double agrees_with_loss(Stream& stream, int vocab, int stride) {
   constexpr int rows = 6;
-  const auto logits = random_numbers<T>(static_cast<std::size_t>(rows) * stride, 82, 5);
+  const auto logits = random_numbers(static_cast<std::size_t>(rows) * stride, 82, 5);
   const SamplingSettings sampling{0.8f, 0.9f, 0, 0};
-  const Drawn drawn = draw<T>(stream, logits, vocab, stride, sampling);
+  const Drawn drawn = draw(stream, logits, vocab, stride, sampling);
   auto buffer = on_device(stream, logits);
   auto targets = on_device(stream, drawn.ids);
   auto logprobs = poisoned<float>(stream, rows), entropies = poisoned<float>(stream, rows);
-  logprob_entropy<T>(stream, {buffer.data(), rows, vocab, stride, sampling.temperature}, targets.data(),
-                     logprobs.data(), entropies.data());
+  logprob_entropy(stream, {buffer.data(), rows, vocab, stride, sampling.temperature}, targets.data(), logprobs.data(),
+                  entropies.data());
   return same_bits(on_host(stream, logprobs), drawn.logprobs) && same_bits(on_host(stream, entropies), drawn.entropies)
              ? 0
              : 1;
@@ -152,12 +145,12 @@ double many_warps(Stream& stream) {
 // A row's choice doesn't depend on other rows or on its place in memory.
 double independent_rows(Stream& stream) {
   constexpr int vocab = 331, rows = 3;
-  const auto logits = random_numbers<Bf16>(rows * vocab, 84, 1);
-  const Drawn all = draw<Bf16>(stream, logits, vocab, vocab, {});
-  auto padded = repeated(std::vector<Bf16>(vocab + 5), rows);
+  const auto logits = random_numbers(rows * vocab, 84, 1);
+  const Drawn all = draw(stream, logits, vocab, vocab, {});
+  auto padded = repeated(std::vector<float>(vocab + 5), rows);
   for (int i = 0; i < rows * vocab; ++i) padded[i / vocab * (vocab + 5) + i % vocab] = logits[i];
-  const Drawn spaced = draw<Bf16>(stream, padded, vocab, vocab + 5, {});
-  const Drawn first = draw<Bf16>(stream, std::vector<Bf16>(logits.begin(), logits.begin() + vocab), vocab, vocab, {});
+  const Drawn spaced = draw(stream, padded, vocab, vocab + 5, {});
+  const Drawn first = draw(stream, std::vector<float>(logits.begin(), logits.begin() + vocab), vocab, vocab, {});
   return all.ids == spaced.ids && same_bits(all.logprobs, spaced.logprobs) &&
                  same_bits(all.entropies, spaced.entropies) && first.ids[0] == all.ids[0]
              ? 0
@@ -167,19 +160,17 @@ double independent_rows(Stream& stream) {
 }  // namespace
 
 std::vector<Check> sampler_checks() {
-  const auto frequency_check = [](const char* name, const SamplingSettings& sampling) {
-    return Check{"sample bf16, frequencies " + std::string(name), kExact, frequencies<Bf16>, 41, 800, sampling};
+  const auto frequency_check = [](const char* name, int vocab, int rows, const SamplingSettings& sampling) {
+    return Check{"sample, frequencies " + std::string(name), kExact, frequencies, vocab, rows, sampling};
   };
-  return {{"sample fp32, frequencies", kExact, frequencies<float>, 27, 1000, SamplingSettings{0.7f, 1, 0, 0}},
-          frequency_check("at temperature 1.5", {1.5f, 1, 0, 0}),
-          frequency_check("of top-k 10", {1, 1, 10, 0}),
-          frequency_check("of top-p 0.5", {1, 0.5f, 0, 0}),
-          frequency_check("of min-p 0.1", {1, 1, 0, 0.1f}),
-          frequency_check("of all three truncations", {1.2f, 0.8f, 20, 0.05f}),
-          {"sample fp32, frequencies of all three truncations", kExact, frequencies<float>, 41, 400,
-           SamplingSettings{1.2f, 0.8f, 20, 0.05f}},
-          {"sample fp32, bit-identical to the loss", kExact, agrees_with_loss<float>, 333, 336},
-          {"sample bf16, bit-identical to the loss", kExact, agrees_with_loss<Bf16>, 5003, 5003},
+  return {frequency_check("at temperature 0.7", 27, 1000, {0.7f, 1, 0, 0}),
+          frequency_check("at temperature 1.5", 41, 800, {1.5f, 1, 0, 0}),
+          frequency_check("of top-k 10", 41, 800, {1, 1, 10, 0}),
+          frequency_check("of top-p 0.5", 41, 800, {1, 0.5f, 0, 0}),
+          frequency_check("of min-p 0.1", 41, 800, {1, 1, 0, 0.1f}),
+          frequency_check("of all three truncations", 41, 800, {1.2f, 0.8f, 20, 0.05f}),
+          {"sample 333, bit-identical to the loss", kExact, agrees_with_loss, 333, 336},
+          {"sample 5003, bit-identical to the loss", kExact, agrees_with_loss, 5003, 5003},
           {"sample, corner cases", kExact, corner_cases},
           {"sample, many warps", kExact, many_warps},
           {"sample, independent rows", kExact, independent_rows}};

@@ -187,9 +187,9 @@ class DecodeTimes {
     DeviceBuffer<std::int32_t> ids(stream_, rows), stops(stream_, rows);
     DeviceBuffer<float> logprobs(stream_, rows), entropies(stream_, rows);
     add("sample", rows, 4.0 * rows * width_.vocab, 0, std::max(effort_.calls, logits.copies()), [&](int call) {
-      sample<float>(stream_, {logits.copy(call), rows, width_.vocab, width_.vocab, 1}, settings.data(),
-                    {numbers.data(), numbers.data()}, numbers.data(), 1,
-                    {ids.data(), logprobs.data(), entropies.data(), stops.data()});
+      sample(stream_, {logits.copy(call), rows, width_.vocab, width_.vocab, 1}, settings.data(),
+             {numbers.data(), numbers.data()}, numbers.data(), 1,
+             {ids.data(), logprobs.data(), entropies.data(), stops.data()});
     });
   }
 
