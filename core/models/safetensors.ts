@@ -1,4 +1,6 @@
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { Failure } from '../contract/failure.ts';
 
@@ -8,8 +10,11 @@ export interface StoredTensor {
   shape: number[];
   offset: number;
   length: number;
+  /** CRC-32 of the data in hex, which our trainer records; null if unknown. */
+  checksum: string | null;
 }
 
+const chunkBytes = 1 << 20;
 const widths = { F32: 4, F16: 2, BF16: 2 };
 /** The trainer has the same limit. */
 const maxHeaderBytes = 100 << 20;
@@ -20,6 +25,7 @@ const entry = z.object({
   data_offsets: z.tuple([z.number().int().nonnegative(), z.number().int().nonnegative()]),
 });
 const header = z.record(z.string(), z.unknown());
+const metadata = z.record(z.string(), z.string()).catch({});
 
 /** Reads the tensors of a safetensors file by name from its header. Throws `model_file_invalid`. */
 export async function readTensors(path: string): Promise<Map<string, StoredTensor>> {
@@ -40,9 +46,23 @@ export async function readTensors(path: string): Promise<Map<string, StoredTenso
   }
 }
 
+/** Compares the data of tensors in a file with their checksums. Throws `model_file_invalid`. */
+export async function verifyTensors(path: string, tensors: ReadonlyMap<string, StoredTensor>): Promise<void> {
+  for (const [name, { offset, length, checksum }] of tensors) {
+    if (checksum === null || length === 0) continue;
+    let sum = 0;
+    const data = createReadStream(path, { start: offset, end: offset + length - 1, highWaterMark: chunkBytes });
+    for await (const chunk of data) sum = crc32(chunk, sum);
+    if (sum.toString(16).padStart(8, '0') !== checksum)
+      throw invalid(path, `${name} was changed after it was written: its checksum differs`);
+  }
+}
+
 function tensorsOf(path: string, text: string, dataStart: number, size: number): Map<string, StoredTensor> {
   const tensors = new Map<string, StoredTensor>();
-  for (const [name, value] of Object.entries(parseHeader(path, text))) {
+  const entries = parseHeader(path, text);
+  const checksums = metadata.parse(entries.__metadata__);
+  for (const [name, value] of Object.entries(entries)) {
     if (name === '__metadata__') continue;
     const read = entry.safeParse(value);
     if (!read.success) throw invalid(path, `${name} has an invalid type, shape or offset`);
@@ -51,7 +71,8 @@ function tensorsOf(path: string, text: string, dataStart: number, size: number):
     const length = shape.reduce((product, each) => product * each, widths[dtype]);
     if (end - begin !== length || dataStart + end > size)
       throw invalid(path, `the data of ${name} does not match its shape or the size of the file`);
-    tensors.set(name, { type: dtype, shape, offset: dataStart + begin, length });
+    const checksum = checksums[`crc32 ${name}`] ?? null;
+    tensors.set(name, { type: dtype, shape, offset: dataStart + begin, length, checksum });
   }
   return tensors;
 }

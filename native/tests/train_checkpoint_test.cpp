@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/load_weights.h"
 #include "error_code.h"
 #include "peak_memory.h"
 #include "system_calls.h"
@@ -125,6 +126,32 @@ TEST_CASE_FIXTURE(Checkpointed, "a rewritten checkpoint stays pinned") {
   write_text(checkpoints() / "000000/model.safetensors", "damaged");
   write(0);
   CHECK(is_checkpoint_pinned(run.path(), 0));
+}
+
+TEST_CASE_FIXTURE(Checkpointed, "a flipped bit in the weights or the optimizer state is refused") {
+  write(5);
+  const fs::path folder = run.path() / checkpoint_path(5);
+  for (const char* file : {kCheckpointWeightsFile, kCheckpointStateFile}) {
+    const std::string content = read_text(folder / file);
+    std::string damaged = content;
+    damaged[damaged.size() - 4] ^= 1;  // changes the last number by one rounding step
+    write_text(folder / file, damaged);
+    std::string code, message;
+    try {
+      load_checkpoint(run.path(), 5, config.seed, state->replica);
+    } catch (const Error& error) {
+      code = error.code(), message = error.what();
+    }
+    CHECK(code == "checkpoint_corrupt");
+    CHECK(message.find((folder / file).string() + ": ") != std::string::npos);
+    CHECK(message.ends_with(" was changed after it was written: its checksum differs"));
+    if (file == std::string(kCheckpointStateFile))
+      CHECK(error_code_of([&] { load_start_state(folder, 5, state->replica); }) == "checkpoint_corrupt");
+    else
+      CHECK(error_code_of([&] { load_weights(folder, *state->replica.policy); }) == "model_file_invalid");
+    write_text(folder / file, content);
+  }
+  load_checkpoint(run.path(), 5, config.seed, state->replica);
 }
 
 TEST_CASE_FIXTURE(Checkpointed, "a fork loads the optimizer state of its parent or fails with the reason") {

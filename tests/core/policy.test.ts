@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { InferenceSession } from 'onnxruntime-node';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readTensors, verifyTensors } from '../../core/models/safetensors.ts';
 import { exportOnnx } from '../../core/play/onnx/export.ts';
 import { Policy } from '../../core/play/policy.ts';
 import { PolicyThread } from '../../core/play/policy-thread.ts';
@@ -165,6 +167,30 @@ describeWithTrainer('a policy in ONNX Runtime', { timeout: 60_000 }, () => {
     const [logits] = session.outputMetadata;
     expect(logits).toMatchObject({ name: 'logits', type: 'float32', shape: [1, 'kept', 512] });
     await session.release();
+  });
+
+  test('a changed bit is reported if the file has checksums', async () => {
+    const data = Buffer.from(new Float32Array([1, 2]).buffer);
+    const path = join(folder, 'two.safetensors');
+    const write = (checksum: string) => {
+      const header = JSON.stringify({
+        __metadata__: { format: 'pt', 'crc32 a': checksum },
+        a: { dtype: 'F32', shape: [2], data_offsets: [0, 8] },
+      });
+      const length = Buffer.alloc(8);
+      length.writeBigUInt64LE(BigInt(header.length));
+      writeFileSync(path, Buffer.concat([length, Buffer.from(header), data]));
+    };
+    const verify = async () => verifyTensors(path, await readTensors(path));
+    const checksum = crc32(data).toString(16).padStart(8, '0');
+    write(checksum);
+    await verify();
+    data[0]! ^= 1;
+    write(checksum);
+    await expect(verify()).rejects.toMatchObject({
+      code: 'model_file_invalid',
+      message: `Cannot read ${path}: a was changed after it was written: its checksum differs.`,
+    });
   });
 
   test('reports an invalid checkpoint', async () => {

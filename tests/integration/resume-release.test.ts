@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -6,12 +7,25 @@ import { createCore } from '../../core/index.ts';
 import { configVersion } from '../../core/run-config/upgrade.ts';
 import { commandLine } from '../command-line.ts';
 import { copyReleaseRun, releaseEnvironments, releaseRuns } from '../release-runs.ts';
-import { finalMetrics, readJournal, root, sha256, temporaryHome, train, trainer } from './trainer-process.ts';
+import { finalMetrics, readJournal, root, temporaryHome, train, trainer } from './trainer-process.ts';
 
 const home = temporaryHome();
 const folderOf = (environment: string) => join(home, 'runs', environment);
 const undisturbed = (environment: string) =>
   JSON.parse(readFileSync(join(releaseRuns, environment, 'undisturbed.json'), 'utf8'));
+
+/** Returns the SHA-256 that a file of weights had in 1.0.0-beta.1, whose files have no checksums in their header. */
+function digestAsInBeta1(path: string): string {
+  const file = readFileSync(path);
+  const end = 8 + Number(file.readBigUInt64LE());
+  const header = JSON.parse(file.toString('utf8', 8, end));
+  header.__metadata__ = { format: 'pt' };
+  const text = JSON.stringify(header);
+  const padded = text.padEnd(Math.ceil(text.length / 8) * 8);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(padded.length));
+  return createHash('sha256').update(length).update(padded).update(file.subarray(end)).digest('hex');
+}
 
 beforeAll(() => {
   for (const environment of releaseEnvironments) copyReleaseRun(environment, folderOf(environment));
@@ -29,7 +43,9 @@ describe('an interrupted run of 1.0.0-beta.1', () => {
       parent: { run: 'frozen-lake', iteration: 2 },
     });
     expect(await train(fork)).toBe(0);
-    expect(sha256(join(fork, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed('frozen-lake').weights);
+    expect(digestAsInBeta1(join(fork, 'checkpoints/000003/model.safetensors'))).toBe(
+      undisturbed('frozen-lake').weights,
+    );
   });
 
   test.each(releaseEnvironments)(
@@ -42,7 +58,7 @@ describe('an interrupted run of 1.0.0-beta.1', () => {
       const journal = readJournal(folder);
       expect(journal.at(-1)).toMatchObject({ type: 'stopped', reason: 'completed', iteration: 3 });
       expect(journal.filter(({ type }) => type === 'log')).toEqual([]);
-      expect(sha256(join(folder, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed(name).weights);
+      expect(digestAsInBeta1(join(folder, 'checkpoints/000003/model.safetensors'))).toBe(undisturbed(name).weights);
       expect(finalMetrics(journal)['iteration 3']).toMatchObject(undisturbed(name).metrics);
 
       const core = await createCore({ home });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import product from '../../../package.json' with { type: 'json' };
 import { Failure } from '../../contract/failure.ts';
 import { type ModelConfig, readModelConfig } from '../../models/model-config.ts';
-import { readTensors, type StoredTensor } from '../../models/safetensors.ts';
+import { readTensors, type StoredTensor, verifyTensors } from '../../models/safetensors.ts';
 import { shardNames, weightsIndex } from '../../run-directory/model-digest.ts';
 import { wholeWeights } from '../../run-directory/names.ts';
 import type { Graph } from './graph.ts';
@@ -50,7 +50,13 @@ async function tensorsOf(folder: string): Promise<Map<string, StoredTensor & { f
   const files = has(wholeWeights) ? [wholeWeights] : await shardNames(folder);
   const tensors = new Map<string, StoredTensor & { file: string }>();
   for (const file of files)
-    for (const [name, tensor] of await readTensors(join(folder, file))) tensors.set(name, { ...tensor, file });
+    for (const [name, tensor] of await readVerified(join(folder, file))) tensors.set(name, { ...tensor, file });
+  return tensors;
+}
+
+async function readVerified(path: string): Promise<Map<string, StoredTensor>> {
+  const tensors = await readTensors(path);
+  await verifyTensors(path, tensors);
   return tensors;
 }
 

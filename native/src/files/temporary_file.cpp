@@ -26,6 +26,11 @@ void TemporaryFile::write(std::string_view bytes) {
   if (const int error = write_all(descriptor_, bytes)) throw write_error(temporary_, error);
 }
 
+void TemporaryFile::overwrite_start(std::string_view bytes) {
+  if (::lseek(descriptor_, 0, SEEK_SET) < 0) throw write_error(temporary_, errno);
+  write(bytes);
+}
+
 void TemporaryFile::commit() {
   if (::fsync(descriptor_) != 0) throw write_error(temporary_, errno);
   if (::rename(temporary_.c_str(), destination_.c_str()) != 0) throw write_error(destination_, errno);

@@ -16,6 +16,9 @@ class TemporaryFile {
 
   void write(std::string_view bytes);
 
+  // Replaces bytes at the start of the file.
+  void overwrite_start(std::string_view bytes);
+
   // Flushes to disk (fsync), renames the file and flushes the folder.
   void commit();
 

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
+#include "files/crc32.h"
 #include "files/float16.h"
 
 namespace starpo {
@@ -28,6 +30,21 @@ std::uint64_t element_size(const std::string& type) {
   if (type == "F32" || type == "I32" || type == "U32") return 4;
   if (type == "F16" || type == "BF16" || type == "I16" || type == "U16") return 2;
   return type == "I8" || type == "U8" || type == "BOOL" ? 1 : 0;
+}
+
+// The key of a tensor's CRC-32 in the metadata.
+std::string checksum_key(const std::string& tensor) { return "crc32 " + tensor; }
+
+std::string checksum_text(std::uint32_t checksum) {
+  std::string hex;
+  for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[checksum >> shift & 15];
+  return hex;
+}
+
+std::uint64_t element_count(const TensorName& tensor) {
+  std::uint64_t count = 1;
+  for (const std::int64_t extent : tensor.shape) count *= static_cast<std::uint64_t>(extent);
+  return count;
 }
 
 std::string text(const std::vector<std::int64_t>& shape) { return json(shape).dump(); }
@@ -109,6 +126,11 @@ void SafetensorsFile::parse_header(const std::string& header, std::uint64_t data
   if (!object.is_object()) invalid("the header is not a JSON object");
   for (const auto& [name, entry] : object.items())
     if (name != "__metadata__") tensors_.emplace(name, parse_tensor(name, entry));
+  if (const auto metadata = object.find("__metadata__"); metadata != object.end() && metadata->is_object())
+    for (auto& [name, tensor] : tensors_)
+      if (const auto checksum = metadata->find(checksum_key(name));
+          checksum != metadata->end() && checksum->is_string() && tensor.type == "F32")
+        tensor.checksum = *checksum;
   std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, const std::string*>> ranges;
   for (const auto& [name, tensor] : tensors_) ranges.push_back({{tensor.begin, tensor.end}, &name});
   std::sort(ranges.begin(), ranges.end());
@@ -142,7 +164,7 @@ void SafetensorsFile::check(const std::string& name, const std::vector<std::int6
 }
 
 void SafetensorsFile::read(const std::string& name, std::size_t first, std::span<float> to) {
-  const StoredTensor& tensor = tensors_.at(name);
+  StoredTensor& tensor = tensors_.at(name);
   const std::uint64_t element = element_size(tensor.type), count = (tensor.end - tensor.begin) / element;
   if (first > count || to.size() > count - first) throw std::invalid_argument("the range exceeds the tensor");
   file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin + first * element));
@@ -153,39 +175,71 @@ void SafetensorsFile::read(const std::string& name, std::size_t first, std::span
   else
     file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes()));
   if (!file_) truncated();
+  if (!tensor.checksum.empty())
+    add_to_checksum(name, tensor, first * element, {reinterpret_cast<const char*>(to.data()), to.size_bytes()});
   if (!std::all_of(to.begin(), to.end(), [](float value) { return std::isfinite(value); }))
     fail("model_weights_non_finite", path_, name + " contains values that are not finite",
          "copy or download the file again, or use an earlier checkpoint");
 }
 
+void SafetensorsFile::add_to_checksum(const std::string& name, StoredTensor& tensor, std::uint64_t offset,
+                                      std::string_view bytes) {
+  if (offset == 0) tensor.checked = tensor.checksum_so_far = 0;
+  if (offset != tensor.checked) return;
+  tensor.checked += bytes.size();
+  tensor.checksum_so_far = crc32(bytes, tensor.checksum_so_far);
+  if (tensor.checked == tensor.end - tensor.begin && checksum_text(tensor.checksum_so_far) != tensor.checksum)
+    invalid(name + " was changed after it was written: its checksum differs");
+}
+
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorName> tensors,
-                                     const std::map<std::string, std::string>& metadata)
-    : file_(path) {
+                                     std::map<std::string, std::string> metadata)
+    : file_(path), tensors_(tensors.begin(), tensors.end()), metadata_(std::move(metadata)) {
+  // Replaced by commit().
+  for (const TensorName& tensor : tensors_) metadata_[checksum_key(tensor.name)] = checksum_text(0);
+  begin_tensor();
+  file_.write(header());
+}
+
+std::string SafetensorsWriter::header() const {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+  if (!metadata_.empty()) header["__metadata__"] = metadata_;
   std::uint64_t position = 0;
-  for (const TensorName& tensor : tensors) {
-    std::uint64_t size = sizeof(float);
-    for (const std::int64_t extent : tensor.shape) size *= static_cast<std::uint64_t>(extent);
-    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {position, position + size}}};
-    position += size;
+  for (const TensorName& tensor : tensors_) {
+    const std::uint64_t end = position + sizeof(float) * element_count(tensor);
+    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {position, end}}};
+    position = end;
   }
-  left_ = position / sizeof(float);
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');  // aligns the data to 8 bytes
-  const std::uint64_t header_size = text.size();
-  file_.write({reinterpret_cast<const char*>(&header_size), sizeof header_size});
-  file_.write(text);
+  const std::uint64_t size = text.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + text;
+}
+
+// Skips empty tensors.
+void SafetensorsWriter::begin_tensor() {
+  while (tensor_ < tensors_.size() && (left_ = element_count(tensors_[tensor_])) == 0) ++tensor_;
 }
 
 void SafetensorsWriter::write(std::span<const float> numbers) {
-  if (numbers.size() > left_) throw std::invalid_argument("more values than the tensors have");
-  left_ -= numbers.size();
-  file_.write({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+  while (!numbers.empty()) {
+    if (tensor_ == tensors_.size()) throw std::invalid_argument("more values than the tensors have");
+    const auto part = numbers.first(std::min<std::uint64_t>(left_, numbers.size()));
+    const std::string_view bytes(reinterpret_cast<const char*>(part.data()), part.size_bytes());
+    file_.write(bytes);
+    checksum_ = crc32(bytes, checksum_);
+    numbers = numbers.subspan(part.size());
+    left_ -= part.size();
+    if (left_ > 0) continue;
+    metadata_[checksum_key(tensors_[tensor_].name)] = checksum_text(std::exchange(checksum_, 0));
+    ++tensor_;
+    begin_tensor();
+  }
 }
 
 void SafetensorsWriter::commit() {
-  if (left_ != 0) throw std::logic_error("values of the tensors are missing");
+  if (tensor_ < tensors_.size()) throw std::logic_error("values of the tensors are missing");
+  file_.overwrite_start(header());
   file_.commit();
 }
 

@@ -90,7 +90,8 @@ void load_start_state(const fs::path& checkpoint, int iteration, Replica& replic
     throw state_error("checkpoint_corrupt", std::string("trainer-state.json: ") + error.what());
   } catch (const Error& error) {
     if (error.code().starts_with("start_state") || is_unrelated_to_checkpoint(error.code())) throw;
-    throw state_error("start_state_mismatch", error.what());
+    const bool damaged = error.code().starts_with("model_file_") || error.code() == "model_weights_non_finite";
+    throw state_error(damaged ? "checkpoint_corrupt" : "start_state_mismatch", error.what());
   }
 }
 
