@@ -6,7 +6,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:?"usage: run.sh OUT [--device cuda:0] [--stages \"...\"] [--minutes 90] [--work FOLDER] [--tiny]"}
 shift
-device=cuda:0 stages="selftest sanitizer speed iterations kernels goldens memory learning" minutes=90 work=$here/work tiny=
+device=cuda:0 stages="selftest sanitizer speed iterations kernels profile goldens memory learning" minutes=90 work=$here/work tiny=
 while [ $# -gt 0 ]; do
   case $1 in
     --device) device=$2; shift 2 ;;

@@ -5,6 +5,7 @@ next call resumes with that step.
 --tiny: a small model and short runs to test the scripts, also on a CPU. Its figures are meaningless."""
 
 import argparse
+import csv
 import glob
 import json
 import os
@@ -90,10 +91,15 @@ def selftest():
     return result.finish([] if result.values["passed"] else ["selftest"])
 
 
+def nvidia_tool(name):
+    """Returns the path of a tool of the CUDA toolkit, or None."""
+    return shutil.which(name) or next(iter(sorted(glob.glob(f"/usr/local/cuda*/bin/{name}"), reverse=True)), None)
+
+
 def sanitizer():
     """Runs the kernels' checks under NVIDIA's compute-sanitizer: invalid accesses, races in shared memory, uninitialized reads and invalid barriers."""
     result = result_of("sanitizer")
-    program = shutil.which("compute-sanitizer") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/compute-sanitizer"), reverse=True)), None)
+    program = nvidia_tool("compute-sanitizer")
     if not (program and ON_GPU):
         result.values["skipped"] = "compute-sanitizer was not found" if ON_GPU else "the device is not a GPU"
         return result.finish([])
@@ -230,6 +236,37 @@ def share_of_peak(measured, update, models):
     return rate * (body + head + attention) / peak
 
 
+def profile():
+    """Sums the time of each kernel of an optimizer step, measured by Nsight Compute."""
+    result = result_of("profile")
+    program = nvidia_tool("ncu")
+    if not (program and ON_GPU):
+        result.values["skipped"] = "ncu was not found" if ON_GPU else "the device is not a GPU"
+        return result.finish([])
+    result.step("model", "model", 60, lambda _: os.path.basename(model_folder()), many=False)
+    # Skips the start of the first step, whose kernels are still being loaded.
+    command = [program, "--clock-control", "none", "--metrics", "gpu__time_duration.sum", "--csv", "--launch-skip", "900", "--launch-count", "1400",
+               BENCH, "--device", options.device, "--precision", PRECISION, "--exactness", "fast", "--model", model_folder(), "--only", "training",
+               "--sequences", "32", "--length", "1180", "--first-target", "590", "--micro-batch", "16", "--steps", "2"]
+    result.step("kernels", "kernels", 90, lambda limit: kernel_times(run(command, limit)), many=False)
+    return result.finish([] if isinstance(result.values["kernels"], list) else [result.values["kernels"]])
+
+
+def kernel_times(done):
+    """Returns the calls, microseconds per call and share of the total time of each kernel, longest first, from ncu's CSV."""
+    lines = list(csv.DictReader(line for line in done["output"].splitlines() if line.startswith('"')))
+    if not lines:
+        return {"failed": done}
+    microseconds = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}
+    times = {}
+    for line in lines:
+        name = f'{line["Kernel Name"].split("(")[0]} {line["Grid Size"].replace(" ", "")}'
+        times.setdefault(name, []).append(float(line["Metric Value"].replace(",", "")) * microseconds[line["Metric Unit"]])
+    total = sum(map(sum, times.values()))
+    return [{"kernel": name, "calls": len(each), "microseconds": round(sum(each) / len(each), 1), "share": round(sum(each) / total, 4)}
+            for name, each in sorted(times.items(), key=lambda item: -sum(item[1]))]
+
+
 def memory():
     """Compares the trainer's memory plan with nvidia-smi's peak over one iteration."""
     result = result_of("memory")
@@ -276,7 +313,7 @@ def learning():
     return result.finish([] if process.returncode == 0 else [errors[-4000:] or process.returncode])
 
 
-STAGES = {each.__name__: each for each in (selftest, sanitizer, speed, iterations, kernels, goldens, memory, learning)}
+STAGES = {each.__name__: each for each in (selftest, sanitizer, speed, iterations, kernels, profile, goldens, memory, learning)}
 for folder in (options.out, options.work):
     os.makedirs(folder, exist_ok=True)
 options.out, options.work = os.path.abspath(options.out), os.path.abspath(options.work)

@@ -168,7 +168,17 @@ function gpuScripts() {
   const folder = join(work, 'gpu');
   execFileSync(process.execPath, ['benchmarks/gpu/pack.ts', folder], { cwd: root, stdio: 'ignore' });
   const out = join(work, 'results');
-  const stages = ['selftest', 'sanitizer', 'speed', 'iterations', 'kernels', 'goldens', 'memory', 'learning'];
+  const stages = [
+    'selftest',
+    'sanitizer',
+    'speed',
+    'iterations',
+    'kernels',
+    'profile',
+    'goldens',
+    'memory',
+    'learning',
+  ];
   const again = 3; // run.sh's status when another call must continue
   let calls = 0;
   for (let status: number | null = again; status === again && calls < 40; ++calls)
