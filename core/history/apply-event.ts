@@ -1,6 +1,7 @@
 import { type JournalEvent, meaningOf } from '../run-directory/events.ts';
 import type { Meaning } from '../run-directory/meaning.ts';
 import type { HistoryDatabase } from './database.ts';
+import type { MetricRows } from './metric-rows.ts';
 import type { RunRow } from './runs-table.ts';
 import { prepared } from './statements.ts';
 
@@ -27,16 +28,22 @@ export type JournalState = Pick<RunRow, keyof typeof initialState>;
 const gapWindow = 1000;
 
 /**
- * Applies one event to the tables and to the run's state, which the caller writes at the end of its batch. Call it once per event, in the order of
+ * Applies one event to the tables, to the run's state and to the metric rows, which the caller writes at the end of its batch. Call it once per event, in the order of
  * the journal.
  */
-export function applyEvent(database: HistoryDatabase, runId: string, state: JournalState, event: JournalEvent): void {
+export function applyEvent(
+  database: HistoryDatabase,
+  runId: string,
+  state: JournalState,
+  rows: MetricRows,
+  event: JournalEvent,
+): void {
   const meaning = meaningOf(event);
   measureGap(state, event, meaning);
   state.last_seq = event.seq;
   state.last_time = event.time;
   applyToState(state, event, meaning);
-  applyToTables(database, runId, event, meaning);
+  applyToTables(database, runId, rows, event, meaning);
 }
 
 /**
@@ -75,17 +82,15 @@ function applyToState(state: JournalState, { time }: JournalEvent, meaning: Mean
 function applyToTables(
   database: HistoryDatabase,
   runId: string,
+  rows: MetricRows,
   { time }: JournalEvent,
   { begins, metrics, evaluation, rollout, rolloutRemoved }: Meaning,
 ): void {
-  if (begins) dropAfter(database, runId, begins.after);
-  if (metrics) {
-    const insert = prepared(
-      database,
-      'INSERT OR REPLACE INTO metrics (run, name, iteration, value) VALUES (?, ?, ?, ?)',
-    );
-    for (const [name, value] of Object.entries(metrics.values)) insert.run(runId, name, metrics.iteration, value);
+  if (begins) {
+    rows.flush();
+    dropAfter(database, runId, begins.after);
   }
+  if (metrics) rows.add(metrics.iteration, metrics.values);
   if (metrics && evaluation) {
     prepared(
       database,

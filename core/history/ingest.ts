@@ -2,6 +2,7 @@ import { type JournalEvent, parseEvent } from '../run-directory/events.ts';
 import { readTail } from '../run-directory/journal-tail.ts';
 import { applyEvent, initialState, type JournalState } from './apply-event.ts';
 import type { HistoryDatabase } from './database.ts';
+import { MetricRows } from './metric-rows.ts';
 import { prepared, preparedValue } from './statements.ts';
 
 const columns = Object.keys(initialState) as (keyof JournalState)[];
@@ -49,17 +50,19 @@ function storeEvents(
   const state = prepared<[string], JournalState>(database, `SELECT ${columns.join(', ')} FROM runs WHERE id = ?`).get(
     runId,
   )!;
+  const rows = new MetricRows(database, runId);
   for (const event of events) {
     if (!event) {
       state.journal_problem ??= 'The journal has invalid lines, which were skipped.';
     } else if (event.type === 'phase') {
-      if (event.seq > state.last_seq) applyEvent(database, runId, state, event);
+      if (event.seq > state.last_seq) applyEvent(database, runId, state, rows, event);
     } else {
       const type = event.type === 'unknown' ? event.name : event.type;
       const { changes } = insert.run(runId, event.seq, event.time, type, JSON.stringify(event.body));
-      if (changes === 1) applyEvent(database, runId, state, event);
+      if (changes === 1) applyEvent(database, runId, state, rows, event);
     }
   }
+  rows.flush();
   writeState(database, runId, state, next);
 }
 

@@ -179,25 +179,34 @@ function processEvents(
   run: MonitoredRun,
   upTo: number,
 ): { rewoundTo: number } | null {
-  let rewoundTo = Number.POSITIVE_INFINITY;
-  let changed = false;
   const events = prepared<[string, number, number], Pick<StoredEvent, 'type' | 'body'>>(
     database,
     `SELECT type, body FROM events WHERE run = ? AND seq > ? AND seq <= ?
      AND type IN ('started', 'iteration', 'evaluation') ORDER BY seq`,
-  );
-  let points: Point[] = [];
-  for (const event of events.iterate(runId, run.seq, upTo)) {
-    const { begins, metrics } = storedMeaning(event);
-    changed = true;
-    if (metrics) points.push({ iteration: metrics.iteration, metrics: measured(metrics) });
-    if (!begins) continue;
-    run.monitor.addAll(points);
-    points = [];
-    run.monitor.rewind(begins.after);
-    rewoundTo = Math.min(rewoundTo, begins.after);
+  ).iterate(runId, run.seq, upTo);
+  let rewoundTo = Number.POSITIVE_INFINITY;
+  let changed = false;
+  /** Iteration that the next trainer resumes after; null at the end. */
+  let resumedAfter: number | null = null;
+  function* pointsOfTrainer(): Generator<Point> {
+    resumedAfter = null;
+    for (;;) {
+      const { value: event, done } = events.next();
+      if (done) return;
+      const { begins, metrics } = storedMeaning(event);
+      changed = true;
+      if (metrics) yield { iteration: metrics.iteration, metrics: measured(metrics) };
+      if (!begins) continue;
+      resumedAfter = begins.after;
+      return;
+    }
   }
-  run.monitor.addAll(points);
+  for (;;) {
+    run.monitor.addAll(pointsOfTrainer());
+    if (resumedAfter === null) break;
+    run.monitor.rewind(resumedAfter);
+    rewoundTo = Math.min(rewoundTo, resumedAfter);
+  }
   run.seq = upTo;
   return changed ? { rewoundTo } : null;
 }

@@ -54,9 +54,6 @@ export interface HistoryWriter {
   close(): Promise<void>;
 }
 
-/** Journal batches to ingest per call, so that other runs are ingested too. */
-const batchesPerCall = 4;
-
 /** Creates a writer that blocks its thread while it works. Throws as `openDatabase` does. */
 export function createWriter({ home, index, calibration, readOnly }: WriterData): HistoryWriter {
   const database = openWriter(index);
@@ -67,9 +64,7 @@ export function createWriter({ home, index, calibration, readOnly }: WriterData)
     ingest: async (runId) => {
       const folder = runFolder(home, runId);
       if (!addRun(database, runId, folder)) return nothingIngested;
-      let more = true;
-      for (let batch = 0; batch < batchesPerCall && more; batch++)
-        more = ingestBatch(database, runId, join(folder, runFiles.journal));
+      const more = ingestBatch(database, runId, join(folder, runFiles.journal));
       const annotated = ingestAnnotations(database, runId, folder);
       if (more) return { ...nothingIngested, annotated, more };
       const { raised, ...update } = monitors.update(runId);

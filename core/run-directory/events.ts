@@ -10,9 +10,17 @@ import { parseLine } from './parse-line.ts';
 const integer = z.number().int();
 
 /** Drops values that are not finite numbers and keeps the others. */
-export const numbersOf = (values: Record<string, unknown>): Record<string, number> =>
-  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, number] => Number.isFinite(entry[1])));
-const metrics = z.record(z.string(), z.unknown()).transform(numbersOf);
+export function numbersOf(values: Record<string, unknown>): Record<string, number> {
+  const isNumber = (entry: [string, unknown]): entry is [string, number] => Number.isFinite(entry[1]);
+  // Nearly always, all are numbers.
+  for (const name in values)
+    if (!Number.isFinite(values[name])) return Object.fromEntries(Object.entries(values).filter(isNumber));
+  return values as Record<string, number>;
+}
+/** Not a `z.record`, which copies each metric. */
+const metrics = z
+  .custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+  .transform(numbersOf);
 
 type Line = Pick<LogLine, 'level' | 'message'>;
 const information = (message: string): Line => ({ level: 'info', message });

@@ -17,7 +17,7 @@ const newline = 0x0a;
  * Reads about `limit` bytes of complete lines from byte `offset`. A truncated last line is left for later; a line longer than `limit` is read
  * completely. A missing file is empty.
  */
-export function readTail(path: string, offset: number, limit = 1 << 20): Tail {
+export function readTail(path: string, offset: number, limit = 8 << 20): Tail {
   let file: number;
   try {
     file = openSync(path, 'r');

@@ -26,5 +26,6 @@ export interface Meaning {
 
 /** Returns the metrics for detectors, with NaN for non-finite values. */
 export function measured({ values, notFinite = [] }: NonNullable<Meaning['metrics']>): Record<string, number> {
+  if (notFinite.length === 0) return values;
   return { ...values, ...Object.fromEntries(notFinite.map((name) => [name, Number.NaN])) };
 }
