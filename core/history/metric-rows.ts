@@ -18,8 +18,8 @@ export class MetricRows {
 
   add(iteration: number, metrics: Record<string, number>): void {
     for (const name in metrics) {
-      let column = this.rows.get(name);
-      if (!column) this.rows.set(name, (column = { iterations: [], values: [] }));
+      const column = this.rows.get(name) ?? { iterations: [], values: [] };
+      this.rows.set(name, column);
       column.iterations.push(iteration);
       column.values.push(metrics[name]!);
     }
