@@ -36,13 +36,14 @@ __device__ RowGradient row_gradient(const PolicyLossRows& rows, int row, float l
 // One block per row. A first pass computes log p(target) and the entropy H, a second the gradient. With z = logits /
 // temperature and y the target: d log p(y) / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
 template <class T, Objective objective>
-__global__ void __launch_bounds__(kMaxRowThreads) loss_kernel(Logits logits, PolicyLossRows rows, LossSettings settings,
-                                                              float* logprobs, float* entropies, T* logit_gradient) {
+__global__ void __launch_bounds__(kMaxRowThreads, 2)
+    loss_kernel(Logits logits, PolicyLossRows rows, LossSettings settings, float* logprobs, float* entropies,
+                T* logit_gradient) {
   STARPO_SHARED(RowSums, scratch[kMaxRowThreads / 32 + 1]);
   STARPO_SHARED(RowGradient, shared_gradient[1]);
-  const std::size_t start = static_cast<std::size_t>(blockIdx.x) * logits.stride;
-  const float* const row = logits.data + start;
-  const bool aligned = is_aligned(row);
+  const float* const row = logits.data + static_cast<std::size_t>(blockIdx.x) * logits.stride;
+  // Then rows are aligned in both types.
+  const bool aligned = logits.stride % 8 == 0 && is_aligned(logits.data) && is_aligned(logit_gradient);
   const int groups = (logits.vocab + 7) / 8, target = rows.targets[blockIdx.x];
   const float inverse_temperature = 1.0f / logits.temperature;
 
@@ -66,9 +67,8 @@ __global__ void __launch_bounds__(kMaxRowThreads) loss_kernel(Logits logits, Pol
     __syncthreads();
     const RowGradient gradient = shared_gradient[0];
     const float log_sum = sums.log_sum(), entropy = sums.entropy();
-    T* const gradient_row = logit_gradient + start;
-    const bool gradient_aligned = is_aligned(gradient_row);
-#pragma unroll 2
+    T* const gradient_row = logit_gradient + static_cast<std::size_t>(blockIdx.x) * logits.stride;
+#pragma unroll 1  // otherwise registers limit the occupancy
     for (int group = threadIdx.x; group < groups; group += blockDim.x) {
       float z[8];
       load_scaled(row, group, logits.vocab, aligned, inverse_temperature, z);
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kMaxRowThreads) loss_kernel(Logits logits, Pol
         const float chosen = group * 8 + i == target ? gradient.from_logprob : 0.0f;
         z[i] = (chosen - __expf(logprob) * slope) * inverse_temperature;
       }
-      store_group(gradient_row, group, logits.vocab, gradient_aligned, z);
+      store_group(gradient_row, group, logits.vocab, aligned, z);
     }
   }
 }
