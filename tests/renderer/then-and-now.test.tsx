@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { EpisodeSummary } from '../../core/contract/contract.ts';
 import { frozenLake } from '../../core/environments/frozen-lake.ts';
 import { mostInstructiveLevel, stageFiles } from '../../renderer/episodes/clip/clip.ts';
 import type { EpisodeFile } from '../../renderer/episodes/episode-files.ts';
-import { learnedOf, spansOf } from '../../renderer/episodes/learned.ts';
+import { changedLevels, learnedOf, spansOf } from '../../renderer/episodes/learned.ts';
 import { createReplayStore } from '../../renderer/player/replay-store.ts';
 import { actTogether } from '../../renderer/player/together.ts';
 import { fakeRollout } from '../core/fixtures/fake-rollout.mjs';
@@ -23,6 +23,17 @@ test('compares the oldest and newest checkpoint of each evaluation set', () => {
   const files = [file(20, 'train'), file(20, 'lake'), file(10, 'lake'), file(10, 'train'), file(0, 'lake')];
   const spans = spansOf([...files, file(0, 'bandit')]);
   expect(spans.map(({ set, early, late }) => [set, early.iteration, late.iteration])).toEqual([['lake', 0, 20]]);
+  expect(spans[0]!.best).toBeNull();
+  // The best checkpoint lies between the others and is at least 10 points better than the newest.
+  const bestWith = (...success: number[]) =>
+    spansOf(
+      [30, 20, 10, 0].map((iteration) => file(iteration, 'lake')),
+      (_, at) => success[at / 10],
+    )[0]!.best?.iteration;
+  expect(bestWith(0.2, 0.4, 0.5, 0)).toBe(20);
+  expect(bestWith(0.2, 0.4, 0.4, 0.1)).toBe(20);
+  expect(bestWith(0.2, 0.4, 0.5, 0.45)).toBeUndefined();
+  expect(bestWith(0.6, 0.4, 0.5, 0)).toBeUndefined();
 });
 
 const episode = (group: number, success: boolean, turns = 1, actions = 1) =>
@@ -50,6 +61,15 @@ test('learned levels failed early and succeeded late; fewest turns, then most ac
     ['late-4', looked],
   ]);
   expect(levels(thoughts)).toEqual([1, 2, 4]);
+});
+
+test('a level that the best checkpoint learned and the newest fails is learned and lost', () => {
+  const play = (...solved: number[]) => [0, 1, 2, 3].map((group) => episode(group, solved.includes(group)));
+  const changes = (...args: Parameters<typeof changedLevels>) =>
+    changedLevels(...args).map(({ group, change }) => `${group} ${change}`);
+  expect(changes(play(0), play(0, 1, 2), play(1))).toEqual(['2 learned and lost', '1 learned', '0 lost']);
+  expect(changes(play(0), null, play(1))).toEqual(['1 learned', '0 lost']);
+  expect(changes(play(0), null, play(0))).toEqual([]);
 });
 
 test('a clip shows a level that stays solved, from the first checkpoint to the requested one', () => {
@@ -132,6 +152,33 @@ test('a learned level plays at both checkpoints side by side', async () => {
   await page.shown(page.withText('section', /^Now.*reached the goal/));
 });
 
+test('after a drop, the best checkpoint plays between the first and the newest', async () => {
+  const dropped = new World();
+  onTestFinished(() => dropped.close());
+  const [from, folder] = [template, dropped].map(({ home }) => join(home, 'runs', lake)) as [string, string];
+  cpSync(from, folder, { recursive: true });
+  const events = readFileSync(join(folder, 'events.jsonl'), 'utf8');
+  const last = '"evaluation/frozen-lake/success_rate":0.7,';
+  expect(events).toContain(last);
+  writeFileSync(join(folder, 'events.jsonl'), events.replace(last, last.replace('0.7', '0.1')));
+  for (const [iteration, success] of [
+    [2, 1],
+    [4, 0],
+  ] as const)
+    fakeRollout(folder, {}, iteration, 'frozen-lake', { ...frozenLake.preset, success }, 16, 1);
+  page = await Page.start(dropped);
+  page.open(`#/run/${lake}/then-and-now`);
+  await page.shown(page.withText('.muted', 'Learned: 16 of 16 levels, 16 of them lost again'));
+  await page.shown(page.withText('section', /^Thencheckpoint 0failed/));
+  await page.shown(page.withText('section', /^Bestcheckpoint 2success/));
+  await page.shown(page.withText('section', /^Nowcheckpoint 4failed/));
+  expect(page.find('option[value="0"]')?.textContent).toMatch(/^Level 1, \d+ actions, learned and lost$/);
+  await page.click(page.withText('button', '2×'));
+  page.press('End');
+  await page.shown(page.withText('section', /^Best.*reached the goal/));
+  await page.shown(page.withText('section', /^Now.*fell into a hole/));
+});
+
 test('the result of a run shows a clip, or why there is none', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}`);
@@ -146,8 +193,8 @@ test('the result of a run shows a clip, or why there is none', async () => {
   await page.shown(page.withText('p', /^No clip\. The file .*000000-frozen-lake.jsonl.zst was not found\./));
 });
 
-test('a level that was not learned is replaced by one that was', async () => {
+test('a level whose result did not change is replaced by one whose result did', async () => {
   page = await Page.start(template);
   page.open(`#/run/${lake}/then-and-now/frozen-lake/99`);
-  await page.shown(page.withText('[role="status"]', /Level 99 was not learned.*Showing level 1/));
+  await page.shown(page.withText('[role="status"]', /Level 99 was not learned or lost.*Showing level 1/));
 });

@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { formatRoute } from '../../base/routes.ts';
+import { minimumDrop } from '../../episodes/learned.ts';
 import type { Learned } from './outcome.ts';
 
 /** A suggested next step and its reason. */
@@ -15,8 +16,6 @@ export interface Idea {
 const solved = 0.95;
 /** Rise over the previous evaluation that counts as improving. */
 const minimumRise = 0.02;
-/** Drop below the best evaluation that counts as a collapse. */
-const minimumDrop = 0.1;
 
 /** Returns at most three suggestions, the most relevant first. */
 export function ideasFor(run: RunSummary, learned: readonly Learned[]): Idea[] {

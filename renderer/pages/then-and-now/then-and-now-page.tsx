@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import type { EpisodeSummary } from '../../../core/contract/contract.ts';
 import { navigate } from '../../base/router.ts';
 import { formatRoute } from '../../base/routes.ts';
@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon.tsx';
 import { ClipPlayer } from '../../episodes/clip/clip-player.tsx';
 import { useClip } from '../../episodes/clip/use-clip.ts';
 import { type EpisodeFile, episodeFiles } from '../../episodes/episode-files.ts';
-import { learnedOf, type Span, spansOf } from '../../episodes/learned.ts';
+import { type ChangedLevel, changedLevels, type Span, type SuccessAt, spansOf } from '../../episodes/learned.ts';
 import { useEpisodes } from '../../episodes/use-episodes.ts';
 import type { PlayerAction } from '../../player/player.ts';
 import { createReplayStore } from '../../player/replay-store.ts';
@@ -25,11 +25,14 @@ import { type FirstThoughts, useFirstThoughts } from './use-first-thoughts.ts';
 interface ThenAndNowPageProps {
   /** An evaluation set; null selects the first set with such levels. */
   set: string | null;
-  /** Counted from 1; null selects the first level that was learned. */
+  /** Counted from 1; null selects the first level whose result changed. */
   level: number | null;
 }
 
-/** Plays a level that the policy first failed and later solved, side by side. Must be inside a RunView. */
+/**
+ * Plays a level that the policy learned or lost at the first and the newest checkpoint, side by side, and at the best one if
+ * success dropped after it. Must be inside a RunView.
+ */
 export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;
@@ -37,11 +40,15 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
   const rollouts = useRun((state) => state.rollouts);
   const evaluations = useRun((state) => state.evaluations);
   const files = useMemo(() => episodeFiles(rollouts, evaluations), [rollouts, evaluations]);
-  const spans = useMemo(() => spansOf(files), [files]);
+  const series = useRun((state) => state.series);
+  useSyncExternalStore(series.subscribe, () => series.version);
+  const successAt: SuccessAt = (label, iteration) => series.get(`evaluation/${label}/success_rate`)?.at(iteration);
+  const spans = spansOf(files, successAt);
   const span = spans.find((each) => each.set === set) ?? spans[0] ?? null;
   const early = useEpisodes(runId, span?.early ?? null);
+  const best = useEpisodes(runId, span?.best ?? null);
   const late = useEpisodes(runId, span?.late ?? null);
-  const thoughts = useFirstThoughts(runId, span ? [span.early, span.late] : []);
+  const thoughts = useFirstThoughts(runId, span ? [span.early, ...(span.best ? [span.best] : []), span.late] : []);
   useTitle(`Then and now · ${name}`);
 
   return (
@@ -74,8 +81,8 @@ export function ThenAndNowPage({ set, level }: ThenAndNowPageProps) {
           Two evaluations on the same levels are needed. The first runs before training, the next after some iterations.
         </Empty>
       )}
-      {span && early && late && thoughts && (
-        <Levels key={span.set} {...{ files, span, early, late, thoughts, level }} />
+      {span && early && late && thoughts && (best || !span.best) && (
+        <Levels key={`${span.set} ${span.best?.iteration}`} {...{ files, span, early, best, late, thoughts, level }} />
       )}
     </div>
   );
@@ -85,38 +92,40 @@ interface LevelsProps {
   files: readonly EpisodeFile[];
   span: Span;
   early: readonly EpisodeSummary[];
+  best: readonly EpisodeSummary[] | null;
   late: readonly EpisodeSummary[];
   thoughts: FirstThoughts;
   level: number | null;
 }
 
-function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
+function Levels({ files, span, early, best, late, thoughts, level }: LevelsProps) {
   const runId = useRun((state) => state.runId);
-  const learned = useMemo(() => learnedOf(early, late, thoughts), [early, late, thoughts]);
-  const [stores] = useState(() => [createReplayStore(), createReplayStore()] as const);
+  const levels = useMemo(() => changedLevels(early, best, late, thoughts), [early, best, late, thoughts]);
+  const sides = sidesOf(span);
+  const [stores] = useState(() => sides.map(() => createReplayStore()));
   const act = useCallback((action: PlayerAction) => actTogether(stores, action), [stores]);
   usePlayerKeys(act);
   const at = Math.max(
     0,
-    learned.findIndex(({ group }) => group + 1 === level),
+    levels.findIndex(({ group }) => group + 1 === level),
   );
-  const pair = learned[at];
+  const shown = levels[at];
   const go = (to: number) =>
-    navigate({ page: 'then-and-now', runId, set: span.set, level: learned[to]!.group + 1 }, true);
+    navigate({ page: 'then-and-now', runId, set: span.set, level: levels[to]!.group + 1 }, true);
 
-  if (!pair)
+  if (!shown)
     return (
-      <Empty title="No level went from failed to solved">
-        Of {late.length} levels, none was failed by checkpoint {span.early.iteration} and solved by checkpoint{' '}
-        {span.late.iteration}.
+      <Empty title="No level was learned or lost">
+        Each of {late.length} levels has the same result at checkpoints {span.early.iteration} and {span.late.iteration}
+        .
       </Empty>
     );
   return (
     <>
-      {level !== null && pair.group + 1 !== level && (
+      {level !== null && shown.group + 1 !== level && (
         <p className={styles.missing} role="status">
-          Level {level} was not learned between checkpoints {span.early.iteration} and {span.late.iteration}. Showing
-          level {pair.group + 1}.
+          Level {level} was not learned or lost between checkpoints {span.early.iteration} and {span.late.iteration}.
+          Showing level {shown.group + 1}.
         </p>
       )}
       <div className={styles.choice}>
@@ -124,30 +133,63 @@ function Levels({ files, span, early, late, thoughts, level }: LevelsProps) {
         <label>
           <span className="visually-hidden">Level</span>
           <select value={at} onChange={({ target }) => go(Number(target.value))}>
-            {learned.map(({ group, late: { actions } }, index) => (
-              <option key={group} value={index}>
-                Level {group + 1}, {actions} {actions === 1 ? 'action' : 'actions'}
+            {levels.map((each, index) => (
+              <option key={each.group} value={index}>
+                {levelText(each)}
               </option>
             ))}
           </select>
         </label>
-        <IconButton icon="chevron" label="Next level" disabled={at === learned.length - 1} onClick={() => go(at + 1)} />
-        <span className="muted">
-          Learned: {learned.length} of {late.length} levels
-        </span>
+        <IconButton icon="chevron" label="Next level" disabled={at === levels.length - 1} onClick={() => go(at + 1)} />
+        <span className="muted">{countsText(levels, late.length)}</span>
       </div>
-      <div className={styles.sides}>
-        <ReplayView store={stores[0]}>
-          <Side title="Then" file={span.early} episodeId={pair.early.id} />
-        </ReplayView>
-        <ReplayView store={stores[1]}>
-          <Side title="Now" file={span.late} episodeId={pair.late.id} />
-        </ReplayView>
-        <ClipPanel files={files} span={span} level={pair.group + 1} />
+      <div className={styles.sides} data-three={span.best ? '' : undefined}>
+        {sides.map(({ title, of, file }, index) => {
+          const episode = shown[of];
+          return (
+            episode && (
+              <ReplayView key={of} store={stores[index]!}>
+                <Side title={title} file={file} episodeId={episode.id} />
+              </ReplayView>
+            )
+          );
+        })}
+        <ClipPanel files={files} span={span} level={shown.group + 1} />
       </div>
       <TogetherControls stores={stores} act={act} />
     </>
   );
+}
+
+interface SideOf {
+  title: string;
+  of: 'early' | 'best' | 'late';
+  file: EpisodeFile;
+}
+
+const sidesOf = ({ early, best, late }: Span): SideOf[] => [
+  { title: 'Then', of: 'early', file: early },
+  ...(best ? [{ title: 'Best', of: 'best' as const, file: best }] : []),
+  { title: 'Now', of: 'late', file: late },
+];
+
+/** Describes a level: `Level 17, 4 actions, learned and lost`. The actions are those of the newest checkpoint that solved it. */
+function levelText({ group, change, early, best, late }: ChangedLevel): string {
+  const solved = [late, best, early].find((episode) => episode?.success);
+  const actions = solved ? `, ${solved.actions} ${solved.actions === 1 ? 'action' : 'actions'}` : '';
+  return `Level ${group + 1}${actions}${change === 'learned' ? '' : `, ${change}`}`;
+}
+
+/** Describes all changes: `Learned: 60 of 128 levels, 55 of them lost again. Lost: 3.` */
+function countsText(levels: readonly ChangedLevel[], total: number): string {
+  const count = (change: ChangedLevel['change']) => levels.filter((level) => level.change === change).length;
+  const [again, lost] = [count('learned and lost'), count('lost')];
+  const learned = count('learned') + again;
+  return [
+    `Learned: ${learned} of ${total} levels`,
+    again > 0 ? `, ${again} of them lost again` : '',
+    lost > 0 ? `. Solved at first and lost: ${lost}` : '',
+  ].join('');
 }
 
 interface ClipPanelProps {
@@ -157,10 +199,10 @@ interface ClipPanelProps {
 }
 
 /** Shows a clip of the same level at the checkpoints in between. */
-function ClipPanel({ files, span: { set, late }, level }: ClipPanelProps) {
+function ClipPanel({ files, span: { set, best, late }, level }: ClipPanelProps) {
   const runId = useRun((state) => state.runId);
   const name = useRunSummary(runId)?.name ?? runId;
-  const result = useClip({ runId, files, set, upTo: late.iteration, level });
+  const result = useClip({ runId, files, set, upTo: late.iteration, peak: best?.iteration ?? null, level });
   return (
     <section className={`panel ${styles.clip}`}>
       <h2>Over time</h2>

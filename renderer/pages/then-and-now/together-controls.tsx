@@ -1,24 +1,24 @@
+import { useCallback, useSyncExternalStore } from 'react';
 import { useStore } from 'zustand';
 import { IconButton } from '../../components/basics.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { type PlayerAction, speeds } from '../../player/player.ts';
-import type { ReplayStore } from '../../player/replay-store.ts';
+import type { ReplayState, ReplayStore } from '../../player/replay-store.ts';
 import styles from './then-and-now.module.css';
 
 interface TogetherControlsProps {
-  stores: readonly [ReplayStore, ReplayStore];
+  stores: readonly ReplayStore[];
   act: (action: PlayerAction) => void;
 }
 
-/** Shows playback controls of both boards. */
+/** Shows playback controls of all boards. */
 export function TogetherControls({ stores, act }: TogetherControlsProps) {
-  const first = useStore(stores[0], ({ player }) => player);
-  const second = useStore(stores[1], ({ player }) => player);
-  const playing = first.playing || second.playing;
-  const started = first.index + second.index > 0;
+  const playing = useSome(stores, ({ player }) => player.playing);
+  const started = useSome(stores, ({ player }) => player.index > 0);
+  const speed = useStore(stores[0]!, ({ player }) => player.speed);
   const label = playing ? 'Pause (space)' : 'Play (space)';
   return (
-    <fieldset className={`transport ${styles.controls}`} aria-label="Playback of both boards">
+    <fieldset className={`transport ${styles.controls}`} aria-label="Playback of all boards">
       <IconButton icon="first" label="Go to start (Home)" disabled={!started} onClick={() => act({ type: 'home' })} />
       <IconButton
         icon="previous"
@@ -43,7 +43,7 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
           <button
             key={value}
             type="button"
-            aria-pressed={first.speed === value}
+            aria-pressed={speed === value}
             onClick={() => act({ type: 'speed', speed: value })}
           >
             {value === 0.5 ? '½' : value}×
@@ -51,5 +51,21 @@ export function TogetherControls({ stores, act }: TogetherControlsProps) {
         ))}
       </fieldset>
     </fieldset>
+  );
+}
+
+/** Returns whether the condition holds for any of the players. */
+function useSome(stores: readonly ReplayStore[], condition: (state: ReplayState) => boolean): boolean {
+  return useSyncExternalStore(
+    useCallback(
+      (onChange) => {
+        const ends = stores.map((store) => store.subscribe(onChange));
+        return () => {
+          for (const end of ends) end();
+        };
+      },
+      [stores],
+    ),
+    () => stores.some((store) => condition(store.getState())),
   );
 }
