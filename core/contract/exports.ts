@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { apiError, runId, studyId } from './runs.ts';
 
-/** Export formats of runs. Sweeps support only `markdown` and `latex`. */
+/** Export formats of runs. Sweeps support only `csv`, `markdown` and `latex`. */
 export const exportFormat = z.enum([
   'csv',
   'jsonl',

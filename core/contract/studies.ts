@@ -37,9 +37,10 @@ export const studySummary = z.object({
 });
 export type StudySummary = z.infer<typeof studySummary>;
 
-/** A mean over seeds with Student's 95 % interval; no interval for a single seed. */
+/** A mean over seeds, its values, and Student's 95 % interval; no interval for fewer than three seeds. */
 export const estimate = z.object({
   n: z.number().int(),
+  values: z.array(z.number()),
   mean: z.number(),
   low: z.number().nullable(),
   high: z.number().nullable(),

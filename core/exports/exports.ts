@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { ensureFolder } from '../base/folders.ts';
 import type { TaskControl, Tasks } from '../base/tasks.ts';
 import { WorkerThread, workerScript } from '../base/worker-thread.ts';
-import type { ExportFormat, ExportSource, MadeExport } from '../contract/contract.ts';
+import type { ExportFormat, ExportSource, MadeExport, Study } from '../contract/contract.ts';
 import { Failure } from '../contract/failure.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Studies } from '../studies/studies.ts';
 import type { ExportFunctions } from './export-worker.ts';
-import { latexTable, markdownTable, studyTable } from './tables.ts';
+import { latexTable, markdownTable, studyCsv, studyTable } from './tables.ts';
 import { writeStudyText } from './write-export.ts';
 
 /** Returns the folder of finished exports, used only by this server. */
@@ -129,8 +129,7 @@ export class Exports {
       const { extension, textOf } = studyFormat(format);
       const { name } = studies.summary(studyId);
       const fileName = `${studyId}-results.${extension}`;
-      const write = async (target: string) =>
-        writeStudyText(target, fileName, textOf(studyTable(await studies.get(studyId))));
+      const write = async (target: string) => writeStudyText(target, fileName, textOf(await studies.get(studyId)));
       return { title: name, runId: null, write };
     }
     const { runId, checkpoint } = of;
@@ -149,13 +148,14 @@ export class Exports {
   }
 }
 
-/** Returns the writer for a sweep's table. Throws `export_unsuitable` for formats that only runs support. */
+/** Returns the writer for a sweep's results. Throws `export_unsuitable` for formats that only runs support. */
 function studyFormat(format: ExportFormat) {
-  if (format === 'markdown') return { extension: 'md', textOf: markdownTable };
-  if (format === 'latex') return { extension: 'tex', textOf: latexTable };
+  if (format === 'csv') return { extension: 'csv', textOf: studyCsv };
+  if (format === 'markdown') return { extension: 'md', textOf: (study: Study) => markdownTable(studyTable(study)) };
+  if (format === 'latex') return { extension: 'tex', textOf: (study: Study) => latexTable(studyTable(study)) };
   throw new Failure(
     'export_unsuitable',
     `A sweep cannot be exported as ${titles[format]}.`,
-    'Export it as Markdown or LaTeX, or export its runs separately.',
+    'Export it as CSV, Markdown or LaTeX, or export its runs separately.',
   );
 }

@@ -1,8 +1,9 @@
 import { collapseInWords } from '../contract/collapse-words.ts';
 import type { Estimate, Study, StudyRow } from '../contract/contract.ts';
 import { evaluatedLabel } from '../contract/run-facts.ts';
+import { lastIterationsTitle, spreadInWords } from '../contract/study-words.ts';
 import { typeTitle } from '../presets/environment-words.ts';
-import { latexText, markdownText } from './escape.ts';
+import { csvRow, latexText, markdownText } from './escape.ts';
 import type { Point } from './record.ts';
 
 /** A table for papers and pages. Cells are plain text, escaped when written. */
@@ -16,19 +17,16 @@ const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 function estimateText(estimate: Estimate | null): string {
   if (!estimate) return '–';
-  const { n, mean, low, high } = estimate;
-  return low === null || high === null
-    ? `${percent(mean)} (one run)`
-    : `${percent(mean)} (${percent(low)} to ${percent(high)}, n = ${n})`;
+  return `${percent(estimate.mean)} (${spreadInWords(estimate, percent)})`;
 }
 
 /** Returns the results of a sweep, one row per combination of settings. */
 export function studyTable({ summary, table }: Study): PaperTable {
   const collapses = table.some(({ collapse }) => collapse);
   return {
-    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds with the 95 % Student's t interval. ${summary.runs.completed} of ${summary.runs.total} runs completed.`,
+    caption: `${summary.name}: success in ${typeTitle(summary.environment)}, mean over seeds, with the 95 % Student's t interval for at least three. ${summary.runs.completed} of ${summary.runs.total} runs completed.`,
     head: [
-      ...['Settings', 'Changes', 'Completed', 'Before training', 'After training', 'Last 10 iterations'],
+      ...['Settings', 'Changes', 'Completed', 'Before training', 'After training', lastIterationsTitle(table)],
       ...(collapses ? ['Collapsed (95 % Wilson interval)'] : []),
     ],
     rows: table.map(({ name, set, cells, before, after, training, collapse }) => [
@@ -41,6 +39,25 @@ export function studyTable({ summary, table }: Study): PaperTable {
       ...(collapses ? [collapseText(collapse)] : []),
     ]),
   };
+}
+
+/** Formats a sweep's runs as CSV: one row per run, with a column per varied setting. */
+export function studyCsv({ table }: Study): string {
+  const paths = [...new Set(table.flatMap(({ set }) => Object.keys(set)))];
+  const results = ['before', 'after', 'training'] as const;
+  const head = ['setting', ...paths, 'seed', 'run', 'status', 'iteration', 'iterations', ...results, 'collapsed'];
+  const rows = table.flatMap(({ name, set, cells }) =>
+    cells.map((cell) => {
+      const { seed, runId, status, iteration, iterations, label } = cell;
+      const settings = paths.map((path) => set[path]);
+      return [
+        ...[name, ...settings, seed, runId, status, iteration, iterations],
+        ...results.map((result) => cell[result]),
+        label?.collapsed,
+      ];
+    }),
+  );
+  return [head, ...rows].map(csvRow).join('');
 }
 
 function collapseText(collapse: StudyRow['collapse']): string {

@@ -5,6 +5,8 @@ const quantiles = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
   2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
+/** Minimum number of values for an interval. */
+const minValues = 3;
 const normalQuantile = 1.959963984540054;
 
 /** Returns the 97.5 % quantile of Student's t. Beyond the table, the Cornish-Fisher expansion is accurate to five digits. */
@@ -20,15 +22,15 @@ export function studentQuantile(degrees: number): number {
 }
 
 /**
- * Returns the mean of shares with its 95 % interval over seeds, mean ± t s / √n, clipped to [0, 1], or null without values. Seeds are treated as draws from a
- * normal distribution. The interval does not cover the episodes within one evaluation.
+ * Returns the mean of shares, or null without values. Three or more values have a 95 % interval over seeds, mean ± t s / √n, clipped to [0, 1]; that of two
+ * would be too wide to inform. Seeds are treated as draws from a normal distribution. The interval does not cover the episodes within one evaluation.
  */
 export function estimateShare(values: readonly number[]): Estimate | null {
   const n = values.length;
   if (n === 0) return null;
   const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  if (n === 1) return { n, mean, low: null, high: null };
+  if (n < minValues) return { n, values: [...values], mean, low: null, high: null };
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
   const half = studentQuantile(n - 1) * Math.sqrt(variance / n);
-  return { n, mean, low: Math.max(0, mean - half), high: Math.min(1, mean + half) };
+  return { n, values: [...values], mean, low: Math.max(0, mean - half), high: Math.min(1, mean + half) };
 }

@@ -1,12 +1,10 @@
 import type { Output, RunStatus, StudyCell, StudyRow, StudyState, StudySummary } from '../contract/contract.ts';
+import { lastIterations } from '../contract/study-words.ts';
 import type { HistoryDatabase } from '../history/database.ts';
 import { prepared, preparedValue } from '../history/statements.ts';
 import { type StudyFile, studyRunId } from '../run-sync/study-files.ts';
 import { estimateShare } from './interval.ts';
 import { collapseOf, type RunLabels } from './labels.ts';
-
-/** Iterations whose training success is averaged. */
-const lastIterations = 10;
 
 /** Returns the state of a run, or null if it does not exist. */
 export type StateOf = (runId: string) => { status: RunStatus; iteration: number; iterations: number } | null;

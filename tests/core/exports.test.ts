@@ -218,7 +218,7 @@ describe('exports of a run', { timeout: 120_000 }, () => {
       ...{ points: [{ name: 'narrow', set: {} }], seeds: [1] },
     });
     const published = collectNotices(core, 'task');
-    const study = core.exports.make({ of: { studyId }, format: 'csv' });
+    const study = core.exports.make({ of: { studyId }, format: 'parquet' });
     await expect(study).rejects.toMatchObject({ code: 'export_unsuitable' });
     const unknown = core.exports.make({ of: { studyId: 'no-study' }, format: 'latex' });
     await expect(unknown).rejects.toMatchObject({ code: 'study_unknown' });
@@ -250,8 +250,8 @@ describe('escaping of external text', () => {
       table: [
         {
           ...{ name: hostile, set: { 'optimizer.learning_rate': 0.1 }, cells: [] },
-          before: { n: 1, mean: 0.25, low: null, high: null },
-          after: { n: 3, mean: 0.5, low: 0.4, high: 0.6 },
+          before: { n: 1, values: [0.25], mean: 0.25, low: null, high: null },
+          after: { n: 3, values: [0.4, 0.5, 0.6], mean: 0.5, low: 0.4, high: 0.6 },
           training: null,
           collapse: null,
         },

@@ -87,7 +87,8 @@ describe('a sweep', { timeout: 300_000 }, () => {
       expect(after).toBeNull();
       expect(training!.n).toBe(2);
       expect(training!.mean).toBeCloseTo(cells[0]!.training!, 12);
-      expect(training!.low).toBeCloseTo(training!.high!, 12);
+      // Two seeds have no interval.
+      expect(training).toMatchObject({ low: null, high: null, values: cells.map((cell) => cell.training) });
     }
     const [, wide] = table;
     expect(config(core, wide!.cells[1]!.runId)).toMatchObject({
@@ -100,6 +101,12 @@ describe('a sweep', { timeout: 300_000 }, () => {
       name: 'Clip width: wide s2',
       study: { id, name: 'Clip width', point: 'wide', seed: 2 },
     });
+    const csv = (await core.exports.text({ of: { studyId: id }, format: 'csv' })).trim().split('\n');
+    expect(csv[0]).toBe(
+      'setting,policy_loss.clip_high,seed,run,status,iteration,iterations,before,after,training,collapsed',
+    );
+    expect(csv).toHaveLength(5);
+    expect(csv[4]).toMatch(new RegExp(`^wide,0\\.28,2,${id}-p2-s2,completed,2,2,0\\.4,,0\\.\\d+,$`));
     await expect(core.studies.start(id)).rejects.toMatchObject({ code: 'study_completed' });
   });
 
@@ -268,8 +275,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     const [row] = (await (await world.core()).studies.get(id)).table;
     expect(row).toMatchObject({ before: { n: 3, mean: 0.3 }, after: { n: 2 }, training: { n: 2 } });
     expect(row!.after!.mean).toBeCloseTo(0.7, 12);
-    // 0.7 ± 12.706 * 0.1, clipped to the range of a share.
-    expect(row!.after).toMatchObject({ low: 0, high: 1 });
+    expect(row!.after).toMatchObject({ low: null, high: null, values: [0.6, 0.8] });
     expect(row!.training!.mean).toBeCloseTo((10 + 19) / 2 / 20, 12);
     expect(row!.cells.map(({ after }) => after)).toEqual([0.6, 0.8, 0.1]);
   });
@@ -325,7 +331,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     const id = await core.studies.create(definition);
     await world.end();
     const { output } = await starpo(['sweep', 'show', id], world.environment()).finished;
-    expect(output).toContain('LAST 10 ITERATIONS');
+    expect(output).toContain('LAST 2 ITERATIONS');
     expect(output).not.toMatch(/collapsed/i);
   });
 
@@ -358,7 +364,7 @@ describe('a sweep', { timeout: 300_000 }, () => {
     });
     await starpo(['queue', 'run'], world.environment()).finished;
     const { output } = await run('show', id);
-    expect(output).toMatch(/wide +2\/2 +4\/4 +40\.0 % \(40\.0 % to 40\.0 %, n 2\)/);
+    expect(output).toMatch(/wide +2\/2 +2 \/ 2 +40\.0 % \(40\.0 % and 40\.0 %\)/);
     expect(JSON.parse((await run('show', id, '--json')).output)).toMatchObject({
       summary: { state: 'completed' },
     });
@@ -423,12 +429,14 @@ describe('the confidence interval over seeds', () => {
     expect(high).toBeCloseTo(0.8484138, 4);
   });
 
-  test('approximates beyond the table and needs more than one value', () => {
+  test('approximates beyond the table and needs three values', () => {
     expect(studentQuantile(30)).toBe(2.042);
     expect(studentQuantile(31)).toBeCloseTo(2.039513, 5);
     expect(studentQuantile(100)).toBeCloseTo(1.983972, 5);
     expect(estimateShare([])).toBeNull();
-    expect(estimateShare([0.4])).toEqual({ n: 1, mean: 0.4, low: null, high: null });
-    expect(estimateShare([0.4, 0.4])).toEqual({ n: 2, mean: 0.4, low: 0.4, high: 0.4 });
+    expect(estimateShare([0.4])).toEqual({ n: 1, values: [0.4], mean: 0.4, low: null, high: null });
+    expect(estimateShare([0.3, 0.5])).toEqual({ n: 2, values: [0.3, 0.5], mean: 0.4, low: null, high: null });
+    // 0.5 ± 4.303 * 0.5 / √3, clipped to the range of a share.
+    expect(estimateShare([0, 0.5, 1])).toMatchObject({ n: 3, mean: 0.5, low: 0, high: 1 });
   });
 });

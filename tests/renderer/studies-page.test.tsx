@@ -41,11 +41,17 @@ test('a sweep starts on its page, which updates its table and chart', async () =
   expect(page.all('main circle')).toEqual([]);
   await page.click(page.withText('button', 'Start'));
   await page.shown(page.withText('p', /Completed: 4 of 4 runs completed/));
-  expect(cells()[1]).toBe('8 / 8');
-  expect(cells()[2]).toBe('40.0 %40 % to 40 %, n 2');
-  expect(cells()[3]).toBe('70.0 %70 % to 70 %, n 2');
+  expect(cells()[1]).toBe('4 / 4');
+  expect(cells()[2]).toBe('40.0 %40 % and 40 %');
+  expect(cells()[3]).toBe('70.0 %70 % and 70 %');
   expect(page.find('svg[role="img"][aria-label^="as shipped: 40.0 % before, 70.0 % after"]')).not.toBeNull();
   await page.shown(() => /random \d+ %/.test(page.find('figure')!.textContent!));
+  expect(page.all('table[aria-label="Settings"] th').map(({ textContent }) => textContent)).toContain(
+    'Last 4 iterations',
+  );
+  const curves = await page.shown(() => page.find('section[aria-label="Learning curves"]'));
+  await page.shown(() => curves.querySelectorAll('[data-chart]').length === 2);
+  expect(curves.textContent).toMatch(/as shipped \(2 runs\)70\.0 %wide \(2 runs\)70\.0 %/);
   // Two settings, each before and after, with two runs and a mean.
   expect(page.all('figure circle')).toHaveLength(12);
   const all = [`${id}-p1-s1`, `${id}-p1-s2`, `${id}-p2-s1`, `${id}-p2-s2`];

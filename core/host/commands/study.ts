@@ -3,6 +3,7 @@ import type { Client } from '../../contract/client.ts';
 import { collapseInWords } from '../../contract/collapse-words.ts';
 import { type Estimate, procedures, type StudyRow, type StudySummary } from '../../contract/contract.ts';
 import { Failure, messageOf } from '../../contract/failure.ts';
+import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../contract/study-words.ts';
 import { requireJsonFile } from '../../run-directory/parse-line.ts';
 import { advise, percent, print, table } from '../output.ts';
 import { resolveStudy } from '../run-reference.ts';
@@ -60,12 +61,12 @@ export async function showStudy(named: string, { home, json }: CommandOptions): 
       ['environment', summary.environment],
     ]),
   );
-  print('\nSuccess: mean over completed runs with 95 % CI over seeds');
+  print('\nSuccess: mean over completed runs with 95 % CI over at least three seeds');
   const collapses = rows.some(({ collapse }) => collapse);
   print(
     table([
       [
-        ...['SETTING', 'RUNS', 'ITERATIONS', 'BEFORE', 'AFTER', 'LAST 10 ITERATIONS'],
+        ...['SETTING', 'RUNS', 'ITERATIONS PER RUN', 'BEFORE', 'AFTER', lastIterationsTitle(rows).toUpperCase()],
         ...(collapses ? ['COLLAPSED', 'OUTCOME'] : []),
       ],
       ...rows.map((row) => [...pointRow(row), ...(collapses ? collapseCells(row) : [])]),
@@ -104,12 +105,11 @@ export async function deleteStudy(
 }
 
 function pointRow({ name, cells, before, after, training }: StudyRow): string[] {
-  const sum = (values: number[]) => String(values.reduce((total, value) => total + value, 0));
   const completed = cells.filter(({ status }) => status === 'completed').length;
   return [
     name,
     `${completed}/${cells.length}`,
-    `${sum(cells.map(({ iteration }) => iteration))}/${sum(cells.map(({ iterations }) => iterations))}`,
+    iterationsInWords(cells),
     ...[before, after, training].map(estimateText),
   ];
 }
@@ -123,10 +123,7 @@ function collapseCells({ collapse }: StudyRow): string[] {
 
 function estimateText(estimate: Estimate | null): string {
   if (!estimate) return '-';
-  const { n, mean, low, high } = estimate;
-  return low === null || high === null
-    ? `${percent(mean)} (one run)`
-    : `${percent(mean)} (${percent(low)} to ${percent(high)}, n ${n})`;
+  return `${percent(estimate.mean)} (${spreadInWords(estimate, percent)})`;
 }
 
 const fileContent = procedures['studies.create'].input.omit({ start: true }).strict();

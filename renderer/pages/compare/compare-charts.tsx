@@ -1,4 +1,4 @@
-import { useMemo, useState, useSyncExternalStore } from 'react';
+import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../../core/contract/contract.ts';
 import { shapeOf } from '../../charts/axes.ts';
 import type { ChartItem } from '../../charts/chart.tsx';
@@ -6,19 +6,20 @@ import { type ChartGroup, ChartSections } from '../../charts/chart-sections.tsx'
 import type { ChartSpec } from '../../charts/chart-specs.ts';
 import { ChartToolbar } from '../../charts/chart-toolbar.tsx';
 import { ChartsView } from '../../charts/charts-view.tsx';
-import { type Band, GroupSeries } from '../../charts/group-series.ts';
+import type { Band } from '../../charts/group-series.ts';
+import { groupSubjects, type RunGroup } from '../../charts/group-subjects.ts';
 import type { ChartMark } from '../../charts/marks.ts';
 import { compareSpecs, metricSections } from '../../charts/metric-sections.ts';
 import { useChartPreferences } from '../../charts/preferences.ts';
 import { sharedReferences } from '../../charts/references.ts';
 import { axesOf, extentOf, positionsOf, type Subject, tracesOf } from '../../charts/subjects.ts';
+import { useMetricNames } from '../../charts/use-metric-names.ts';
 import { useChartSearch } from '../../charts/use-search.ts';
 import { Empty } from '../../components/basics.tsx';
 import type { LineMark } from '../../run-table/rows.tsx';
 import { alertMark } from '../../views/chart-marks.ts';
 import type { ComparedRun } from '../../views/compared-runs.ts';
 import styles from './compare-page.module.css';
-import type { LineGroup } from './lines.ts';
 
 /** With more runs than this, only the first alarm of each is marked. */
 const maxWithAllAlarms = 6;
@@ -39,9 +40,9 @@ export interface Compared extends ComparedRun, LineMark {
 interface ChartsProps {
   compared: readonly Compared[];
   /** Draws the mean and a band of each group; null draws every run. */
-  groups: readonly LineGroup[] | null;
+  groups: readonly RunGroup[] | null;
   /** Names the colors of the runs; null if each run has its own. */
-  legend: readonly LineGroup[] | null;
+  legend: readonly RunGroup[] | null;
   band: Band;
 }
 
@@ -83,36 +84,18 @@ const runSubject = ({ id, run, series, config, color, dash }: Compared): Subject
   ...(dash && { dash }),
 });
 
-function groupSubjects(shown: readonly Compared[], groups: readonly LineGroup[], band: Band): Subject[] {
-  return groups.flatMap(({ label, ids, color }) => {
-    const runs = shown.filter(({ id }) => ids.includes(id));
-    if (runs.length === 0) return [];
-    const series = new GroupSeries(
-      runs.map((run) => run.series),
-      band,
-    );
-    return {
-      id: `group ${label}`,
-      label: `${label} (${runs.length} run${runs.length === 1 ? '' : 's'})`,
-      source: series.mean,
-      bounds: series,
-      shape: shapeOf(runs[0]!.config),
-      color,
-    };
-  });
-}
-
 interface SubjectChartsProps {
   compared: readonly Compared[];
   subjects: readonly Subject[];
   grouped: boolean;
-  legend: readonly LineGroup[] | null;
+  legend: readonly RunGroup[] | null;
 }
 
 function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
   const chosenAxis = useChartPreferences((state) => state.axis);
   const search = useChartSearch();
-  const names = useNames(compared);
+  const sources = useMemo(() => compared.map(({ series }) => series), [compared]);
+  const names = useMetricNames(sources);
   const { axis, axes, groups, positions } = useMemo(() => {
     const all = names.split('\n');
     const axes = axesOf(subjects);
@@ -188,19 +171,3 @@ function Charts({ compared, subjects, grouped, legend }: SubjectChartsProps) {
 }
 
 const isSuccess = ({ id }: ChartSpec) => id.endsWith('/success_rate');
-
-/** Returns the metric names of all runs. They change a few times per run; values change all the time. */
-function useNames(compared: readonly Compared[]): string {
-  const subscribe = useMemo(
-    () => (listener: () => void) => {
-      const stops = compared.map(({ series }) => series.subscribe(listener));
-      return () => {
-        for (const stop of stops) stop();
-      };
-    },
-    [compared],
-  );
-  return useSyncExternalStore(subscribe, () =>
-    [...new Set(compared.flatMap(({ series }) => series.names()))].sort().join('\n'),
-  );
-}

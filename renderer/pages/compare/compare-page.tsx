@@ -4,6 +4,7 @@ import { navigate } from '../../base/router.ts';
 import type { RouteOf } from '../../base/routes.ts';
 import { useTitle } from '../../base/title.ts';
 import type { Band } from '../../charts/group-series.ts';
+import type { RunGroup } from '../../charts/group-subjects.ts';
 import { Empty } from '../../components/basics.tsx';
 import { useWidth } from '../../components/use-width.ts';
 import { ColumnChoice } from '../../run-table/column-choice.tsx';
@@ -18,7 +19,7 @@ import { CompareCharts, type Compared } from './compare-charts.tsx';
 import styles from './compare-page.module.css';
 import { CompareToolbar, type Scope } from './compare-toolbar.tsx';
 import { ConfigTable } from './config-table.tsx';
-import { assignSlots, type LineGroup, linesOf } from './lines.ts';
+import { assignSlots, linesOf } from './lines.ts';
 
 /** Maximum number of runs. With more, lines are hard to distinguish and slow to draw. */
 const maxRuns = 60;
@@ -117,7 +118,7 @@ interface RunsToCompareProps {
   settings: SettingsByRun | null;
   marks: ReturnType<typeof linesOf>['marks'];
   /** The groups of ticked runs, if runs are grouped. */
-  groups: readonly LineGroup[] | null;
+  groups: readonly RunGroup[] | null;
   group: string;
   color: string;
   band: Band;

@@ -1,25 +1,16 @@
 import type { RunSummary } from '../../../core/contract/contract.ts';
+import { colorAt, colorCount, type RunGroup } from '../../charts/group-subjects.ts';
 import type { LineMark } from '../../run-table/rows.tsx';
 import type { SettingsByRun } from '../../run-table/settings.ts';
 import { groupRuns } from '../../run-table/use-table.ts';
 
-const colors = 10;
 const dashes = [undefined, 'dashed', 'dotted'] as const;
-
-const colorAt = (index: number) => `run-${(index % colors) + 1}`;
-
-/** Runs with a common color and label: a line of its own if runs are grouped, otherwise an entry of the legend. */
-export interface LineGroup {
-  label: string;
-  color: string;
-  ids: readonly string[];
-}
 
 /** How the compared runs are drawn. */
 export interface Lines {
   marks: ReadonlyMap<string, LineMark>;
-  /** Null if each run has its own color. */
-  groups: readonly LineGroup[] | null;
+  /** A line each if runs are grouped, otherwise entries of the legend. Null if each run has its own color. */
+  groups: readonly RunGroup[] | null;
 }
 
 /** Gives each run a line of its own, or runs with the same value of a setting the same color. */
@@ -32,7 +23,7 @@ export function linesOf(
   if (by === '') {
     const markOf = (slot: number): LineMark => ({
       color: colorAt(slot),
-      dash: dashes[Math.floor(slot / colors) % dashes.length],
+      dash: dashes[Math.floor(slot / colorCount) % dashes.length],
     });
     return { marks: new Map(runs.map(({ id }) => [id, markOf(slots.get(id) ?? 0)])), groups: null };
   }

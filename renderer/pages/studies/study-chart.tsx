@@ -23,7 +23,7 @@ interface StudyChartProps {
   references: readonly Reference[];
 }
 
-/** Success before and after training per setting: means with 95 % intervals, and each run. The table has the same numbers. */
+/** Success before and after training per setting: means, 95 % intervals over at least three seeds, and each run. The table has the same numbers. */
 export function StudyChart({ rows, environment, references }: StudyChartProps) {
   const { ref, width: available } = useWidth();
   const width = Math.min(maxWidth, available);
@@ -39,8 +39,8 @@ export function StudyChart({ rows, environment, references }: StudyChartProps) {
       <figcaption>
         Success in {environmentTitle(environment)}:{' '}
         <span className={`${styles.key} ${styles.before}`} aria-hidden="true" /> before and{' '}
-        <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean and 95 % interval
-        over seeds; one dot per run
+        <span className={`${styles.key} ${styles.after}`} aria-hidden="true" /> after training, mean over seeds, 95 %
+        interval over at least three; one dot per run
       </figcaption>
       <div ref={ref}>
         {width > 0 && (

@@ -9,8 +9,13 @@ const formats: readonly Format[] = [
   {
     format: 'markdown',
     title: 'Results, Markdown',
-    text: 'Success per setting before and after training, with 95 % confidence intervals over seeds.',
+    text: 'Success per setting before and after training, with 95 % confidence intervals over at least three seeds.',
     isText: true,
+  },
+  {
+    format: 'csv',
+    title: 'Runs, CSV',
+    text: 'One row per run: settings, seed, success before and after training, and the iteration of a collapse.',
   },
   { format: 'latex', title: 'Results, LaTeX', text: 'The same table for booktabs.', isText: true },
 ];

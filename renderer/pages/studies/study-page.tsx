@@ -13,6 +13,7 @@ import { useApp } from '../../stores/app-store.ts';
 import { useQuery } from '../../stores/use-query.ts';
 import { stateLabels, useBaseTitle } from './labels.ts';
 import { StudyChart } from './study-chart.tsx';
+import { StudyCurves } from './study-curves.tsx';
 import { StudyExports } from './study-exports.tsx';
 import { StudyTable } from './study-table.tsx';
 import { useStudy } from './use-studies.ts';
@@ -54,6 +55,7 @@ function Loaded({ study: { summary, table } }: { study: Study }) {
       </header>
       <StudyChart rows={table} environment={environment} references={references} />
       <StudyTable rows={table} />
+      <StudyCurves rows={table} environment={environment} />
       <StudyExports studyId={summary.id} />
     </>
   );

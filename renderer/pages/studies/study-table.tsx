@@ -1,5 +1,6 @@
 import { collapseInWords } from '../../../core/contract/collapse-words.ts';
 import type { Estimate, FormField, Settings, StudyCell, StudyRow } from '../../../core/contract/contract.ts';
+import { iterationsInWords, lastIterationsTitle, spreadInWords } from '../../../core/contract/study-words.ts';
 import { formatRoute } from '../../base/routes.ts';
 import { statusLabel } from '../../components/basics.tsx';
 import { percent } from '../../components/format.ts';
@@ -10,7 +11,7 @@ import { useQuery } from '../../stores/use-query.ts';
 import { originOf } from '../../views/use-parent.ts';
 import styles from './study-table.module.css';
 
-/** Results per setting: means over completed runs with 95 % intervals over seeds, and links to the runs. */
+/** Results per setting: means over completed runs, with 95 % intervals over at least three seeds, and links to the runs. */
 export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
   const form = useQuery('configs.form', {}, 0).value;
   const fields = form
@@ -24,10 +25,10 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
           columns={[
             'Settings',
             'Seeds',
-            numeric('Iterations'),
+            numeric('Iterations per run'),
             numeric('Before'),
             numeric('After'),
-            numeric('Last 10 iterations'),
+            numeric(lastIterationsTitle(rows)),
             ...(collapses ? ['Collapsed'] : []),
           ]}
         />
@@ -36,7 +37,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
             <tr key={name}>
               <th scope="row" className={styles.point}>
                 {name}
-                <span className={styles.changes}>{changesText(set, fields)}</span>
+                {form && <span className={styles.changes}>{changesBeyond(name, set, fields)}</span>}
               </th>
               <td>
                 <span className={`${styles.seeds} wrap`}>
@@ -46,9 +47,7 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
                 </span>
                 <Forks cells={cells} />
               </td>
-              <td className="numeric">
-                {sum(cells.map(({ iteration }) => iteration))} / {sum(cells.map(({ iterations }) => iterations))}
-              </td>
+              <td className="numeric">{iterationsInWords(cells)}</td>
               <Mean estimate={before} />
               <Mean estimate={after} />
               <Mean estimate={training} />
@@ -67,6 +66,12 @@ export function StudyTable({ rows }: { rows: readonly StudyRow[] }) {
       )}
     </div>
   );
+}
+
+/** Returns what a row's name leaves out of its settings: nothing if the app named it after them. */
+function changesBeyond(name: string, set: Settings, fields: readonly FormField[]): string {
+  const text = changesText(set, fields);
+  return text.replaceAll(': ', ' ').replaceAll('; ', ', ') === name ? '' : text;
 }
 
 /** Describes settings: `Upper clip range: 0.28`. Settings without a form field keep their key. */
@@ -101,8 +106,6 @@ function Forks({ cells }: { cells: readonly StudyCell[] }) {
   );
 }
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-
 function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
   const seedStatus = status === 'missing' ? 'Not created' : statusLabel(status);
   const dot = <span className="status-dot" data-status={status} aria-hidden="true" />;
@@ -122,13 +125,10 @@ function Seed({ cell: { runId, seed, status } }: { cell: StudyCell }) {
 
 function Mean({ estimate }: { estimate: Estimate | null }) {
   if (!estimate) return <td className="numeric">–</td>;
-  const { n, mean, low, high } = estimate;
   return (
     <td className="numeric">
-      {percent(mean)}
-      <span className={`faint ${styles.interval}`}>
-        {low === null || high === null ? 'one run' : `${percent(low, 0)} to ${percent(high, 0)}, n ${n}`}
-      </span>
+      {percent(estimate.mean)}
+      <span className={`faint ${styles.interval}`}>{spreadInWords(estimate, (share) => percent(share, 0))}</span>
     </td>
   );
 }
