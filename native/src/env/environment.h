@@ -76,6 +76,8 @@ class Environment {
   // Additional prompt placeholders and their values.
   virtual std::vector<std::pair<std::string, std::string>> placeholders() const { return {}; }
   virtual ResetInfo reset_info() const { return {}; }
+  // More facts about the current state, as a JSON object for answers of the protocol. at_start: right after reset.
+  virtual std::string info_json([[maybe_unused]] bool at_start) const { return "{}"; }
   // Whether an episode is a single action, so that its score is the payout of that action.
   virtual bool is_single_step() const { return false; }
   // Whether the result of an action can depend on noise.

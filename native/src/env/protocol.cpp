@@ -38,6 +38,7 @@ Json answer_reset(Environment& environment, const Json& seed, std::optional<std:
   }
   Json info = Json::object();
   for (const auto& [name, values] : environment.reset_info()) info[name] = values;
+  info.update(Json::parse(environment.info_json(true)));
   return {{"observation", environment.observation()},
           {"board", board_json(environment)},
           {"actions", environment.actions()},
@@ -50,10 +51,11 @@ Json answer_step(Environment& environment, const Json& action) {
     const auto result = environment.step(action.get<std::string>());
     Json reward = result.reward;
     if (result.reward_is_integer) reward = static_cast<std::int64_t>(result.reward);
-    const Json info{{"effective", result.effective},
-                    {"valid", result.valid},
-                    {"success", result.success},
-                    {"slipped", result.flag("slipped")}};
+    Json info{{"effective", result.effective},
+              {"valid", result.valid},
+              {"success", result.success},
+              {"slipped", result.flag("slipped")}};
+    info.update(Json::parse(environment.info_json(false)));
     return {{"observation", environment.observation()},
             {"board", board_json(environment)},
             {"reward", reward},

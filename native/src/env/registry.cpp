@@ -6,6 +6,7 @@
 #include "env/bandit/bandit.h"
 #include "env/frozen_lake/frozen_lake.h"
 #include "env/sokoban/sokoban.h"
+#include "env/webshop/webshop.h"
 #include "fields/field_reader.h"
 
 namespace starpo {
@@ -31,6 +32,11 @@ constexpr std::array kTypes{
     EnvironmentType{"sokoban", describe_config<SokobanConfig>, make<Sokoban, SokobanConfig>, Sokoban::kStepFlags},
 };
 
+// Types that the command `env` serves, but that runs can't train yet.
+constexpr std::array kServedTypes{
+    EnvironmentType{"webshop", describe_config<WebShopConfig>, make<WebShop, WebShopConfig>, WebShop::kStepFlags},
+};
+
 constexpr auto kNames = [] {
   std::array<std::string_view, kTypes.size()> result{};
   for (std::size_t i = 0; i < kTypes.size(); ++i) result[i] = kTypes[i].name;
@@ -50,9 +56,13 @@ const EnvironmentType* find_environment_type(std::string_view name) {
 }
 
 std::unique_ptr<Environment> make_environment(const std::string& type, const std::string& config_json) {
-  if (const auto* found = find_environment_type(type)) return found->make(config_json);
   std::string valid;
-  for (const auto name : kNames) valid += (valid.empty() ? "" : ", ") + std::string(name);
+  for (const std::span<const EnvironmentType> types : {std::span<const EnvironmentType>(kTypes), {kServedTypes}}) {
+    for (const EnvironmentType& each : types) {
+      if (each.name == type) return each.make(config_json);
+      valid += (valid.empty() ? "" : ", ") + std::string(each.name);
+    }
+  }
   throw Error("config_invalid", "unknown environment type " + type, "use one of: " + valid);
 }
 

@@ -1,0 +1,231 @@
+#include "env/webshop/webshop.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.h"
+#include "env/action_name.h"
+#include "env/reference/python_random.h"
+#include "env/webshop/action.h"
+#include "env/webshop/unicode_text.h"
+#include "fields/field_visitor.h"
+
+namespace starpo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kTestGoals = 500, kValidationGoals = 1000;
+constexpr std::uint64_t kPermutationSeed = 42;
+
+// Advice that RAGEN adds to every observation, in our own words. Version 1 has eight lines, version 2 nine.
+constexpr std::array<std::string_view, 9> kAdvice{
+    "Buy a product before your actions run out. A close match is better than no purchase.",
+    "Search for the kind of product and leave out size and color.",
+    "Search at most twice.",
+    "Do not insist on every detail of the instruction.",
+    "Open a product of this page rather than the next page.",
+    "Go to the next page at most twice.",
+    "With fewer than three actions left, buy the first product you can.",
+    "Choose a matching size and then a matching color, one per action, before you buy. Do not read descriptions.",
+    "Go back a page only if the product was on an earlier page.",
+};
+
+std::string advice(WebShopConfig::Wrapper wrapper) {
+  const std::size_t lines = wrapper == WebShopConfig::Wrapper::ragen_v1 ? 8 : 9;
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    if (i > 0) text += "\n";
+    text += kAdvice[i];
+  }
+  return text;
+}
+
+Json goal_json(const Goal& goal, const Product& product) {
+  Json options = goal.has_option_names ? Json::object() : Json::array();
+  for (const GoalOption& option : goal.options) {
+    if (goal.has_option_names)
+      options[option.name] = option.value;
+    else
+      options.push_back(option.value);
+  }
+  return {{"asin", product.asin},
+          {"category", product.category},
+          {"query", product.query},
+          {"name", product.title},
+          {"product_category", product.product_category},
+          {"instruction_text", goal.instruction},
+          {"attributes", goal.attributes},
+          {"price_upper", goal.price_cap},
+          {"goal_options", options}};
+}
+
+Json reward_json(const PurchaseReward& reward) {
+  const double parts = reward.requested_attributes + reward.requested_options + 1;
+  Json info{{"r_type", reward.type},
+            {"r_att", static_cast<double>(reward.attributes) / reward.requested_attributes},
+            {"w_att", reward.requested_attributes / parts},
+            {"query_match", reward.query_matches},
+            {"category_match", reward.category_matches},
+            {"title_score", reward.title_score}};
+  if (reward.requested_options > 0) {
+    info["r_option"] = static_cast<double>(reward.options) / reward.requested_options;
+    info["w_option"] = reward.requested_options / parts;
+  }
+  info["r_price"] = reward.price_matches;
+  info["w_price"] = 1 / parts;
+  return info;
+}
+
+std::shared_ptr<const GoalList> open_goals(const WebShopConfig& config) {
+  return GoalList::open(Catalogue::open(config.catalogue, config.human_goals), config.human_goals, config.price_seed);
+}
+
+}  // namespace
+
+void describe(FieldVisitor& visitor, WebShopConfig& config) {
+  visitor.text("catalogue", config.catalogue, {.min_length = 1});
+  visitor.choice("observation_mode", config.observation_mode, {"text", "text_rich"});
+  visitor.boolean("human_goals", config.human_goals);
+  visitor.boolean("show_attrs", config.show_attrs);
+  visitor.integer("price_seed", config.price_seed, 0, 0x7fffffffffffffff);
+  visitor.choice("wrapper", config.wrapper, {"none", "ragen_v1", "ragen_v2"});
+  visitor.choice("split", config.split, {"train", "val", "test"});
+}
+
+WebShop::WebShop(const WebShopConfig& config) : config_(config), shop_(open_goals(config), config.show_attrs) {
+  if (config_.wrapper == WebShopConfig::Wrapper::none) return;
+  const std::size_t goals = shop_.goals().size();
+  const std::uint64_t needed = config_.split == WebShopConfig::Split::test  ? kTestGoals
+                               : config_.split == WebShopConfig::Split::val ? kTestGoals + kValidationGoals
+                                                                            : kTestGoals + kValidationGoals + 1;
+  if (goals < needed)
+    throw Error("config_invalid",
+                "catalogue: has " + std::to_string(goals) + " goals, but the split needs " + std::to_string(needed),
+                "use a larger catalogue, such as synthetic:1000:1, or wrapper none");
+  auto permutation = std::make_shared<std::vector<std::uint32_t>>(goals);
+  std::iota(permutation->begin(), permutation->end(), 0);
+  PythonRandom random(kPermutationSeed);
+  for (auto i = static_cast<std::uint32_t>(goals - 1); i > 0; --i)
+    std::swap((*permutation)[i], (*permutation)[random.below(i + 1)]);
+  permutation_ = std::move(permutation);
+}
+
+std::unique_ptr<Environment> WebShop::clone() const { return std::make_unique<WebShop>(*this); }
+
+std::uint64_t WebShop::goal_of(std::uint64_t seed) const {
+  if (!permutation_) return seed;
+  constexpr std::uint64_t held_out = kTestGoals + kValidationGoals;
+  switch (config_.split) {
+    case WebShopConfig::Split::test: return (*permutation_)[seed % kTestGoals];
+    case WebShopConfig::Split::val: return (*permutation_)[seed % kValidationGoals + kTestGoals];
+    default: return (*permutation_)[seed % (permutation_->size() - held_out) + held_out];
+  }
+}
+
+void WebShop::reset(std::uint64_t seed, const NoiseStream*) {
+  shop_.start(goal_of(seed));
+  active_ = started_ = true;
+  success_ = purchased_ = false;
+  heading_only_ = permutation_ != nullptr;
+}
+
+StepResult WebShop::step(std::string_view action) {
+  if (!active_) throw no_episode_error();
+  const bool wrapped = permutation_ != nullptr;
+  const bool valid_in_ragen = wrapped && is_valid_in_ragen(action);
+  const std::string before = page_text();
+  const ShopStep step = shop_.step(action);
+  heading_only_ = false;
+  purchased_ = step.purchase.has_value();
+  if (purchased_) purchase_ = *step.purchase;
+
+  const bool binary = config_.wrapper == WebShopConfig::Wrapper::ragen_v2;
+  double reward = purchased_ ? purchase_.total : 0;
+  if (binary) reward = reward >= 1 ? 1 : 0;
+  success_ = purchased_ && reward == 1;
+  active_ = !(wrapped && purchased_);
+  StepResult result{.reward_is_integer = !step.executed && !binary,
+                    .done = purchased_,
+                    .effective = page_text() != before,
+                    .valid = wrapped ? valid_in_ragen : step.executed,
+                    .success = success_};
+  if (purchased_) result.add_reward("purchase", reward);
+  result.flags.push_back({std::string(kStepFlags[0]), purchased_});
+  result.flags.push_back({std::string(kStepFlags[1]), is_end_of_results()});
+  return result;
+}
+
+// RAGEN's end_of_page: a page of results without products.
+bool WebShop::is_end_of_results() const {
+  return listed_actions() == std::vector<std::string>{"click[back to search]", "click[< prev]"};
+}
+
+std::string WebShop::page_text() const {
+  return config_.observation_mode == WebShopConfig::ObservationMode::text ? shop_.text() : shop_.rich_text();
+}
+
+std::vector<std::string> WebShop::listed_actions() const {
+  const AvailableActions available = shop_.available_actions();
+  std::vector<std::string> listed;
+  if (available.has_search_bar) listed.push_back("search[<content>]");
+  for (const std::string& clickable : available.clickables)
+    if (clickable != "search") listed.push_back("click[" + clickable + "]");
+  // RAGEN hides the way to the next page where nothing else is left, but executes it.
+  if (listed == std::vector<std::string>{"click[back to search]", "click[< prev]", "click[next >]"}) listed.pop_back();
+  return listed;
+}
+
+// Version 1 compares the text with the list, version 2 the parsed action with the page. Both count a search as invalid
+// on pages without a search bar, where it is executed.
+bool WebShop::is_valid_in_ragen(std::string_view action) const {
+  const AvailableActions available = shop_.available_actions();
+  if (config_.wrapper == WebShopConfig::Wrapper::ragen_v1) {
+    const auto listed = listed_actions();
+    return std::ranges::find(listed, action) != listed.end() ||
+           (available.has_search_bar && action.starts_with("search[") && action.ends_with("]"));
+  }
+  const auto parsed = parse_shop_action(action);
+  if (!parsed) return false;
+  if (parsed->name == "search") return available.has_search_bar;
+  return parsed->name == "click" && parsed->argument != "search" &&
+         std::ranges::find(available.clickables, parsed->argument) != available.clickables.end();
+}
+
+std::string WebShop::observation() const {
+  if (!started_) return "";
+  if (!permutation_) return page_text();
+  const std::string page = heading_only_ ? "Instruction: " + shop_.goal().instruction : page_text();
+  return page + "." + advice(config_.wrapper) + "\nAvailable actions: " + join(listed_actions(), ", ") + ".";
+}
+
+std::string WebShop::info_json(bool at_start) const {
+  Json info = Json::object();
+  if (permutation_) {
+    info["available_actions"] = listed_actions();
+  } else {
+    const AvailableActions available = shop_.available_actions();
+    info["available_actions"] = {{"has_search_bar", available.has_search_bar}, {"clickables", available.clickables}};
+  }
+  if (at_start) {
+    const Catalogue& catalogue = shop_.goals().catalogue();
+    info["goal"] = goal_json(shop_.goal(), catalogue.product(shop_.goal().product));
+    info["title_nouns"] = catalogue.products_with_nouns() == 0                  ? "heuristic"
+                          : catalogue.products_with_nouns() == catalogue.size() ? "nouns.tsv"
+                                                                                : "nouns.tsv and heuristic";
+  } else if (permutation_) {
+    info["success_purchase"] = purchased_;
+    info["end_of_page"] = is_end_of_results();
+    if (config_.wrapper == WebShopConfig::Wrapper::ragen_v2) info["raw_reward"] = purchased_ ? purchase_.total : 0.0;
+  }
+  if (purchased_) info["reward_info"] = reward_json(purchase_);
+  return info.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::pair<std::string, std::string>> WebShop::idle_keys() const {
+  if (permutation_) return {};
+  return {{"split", "wrapper is none, so that levels are the numbers of goals"}};
+}
+
+}  // namespace starpo
